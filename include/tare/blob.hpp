@@ -1,0 +1,91 @@
+// A component's bytes, not yet read: a range of a Source, or bytes that are produced in chunks when somebody pulls
+// (decompressed, cast, decoded). Copying a Blob copies a reference.
+//
+// Immutable; may be read from many threads, each with its own reader.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "tare/digest.hpp"
+#include "tare/source.hpp"
+
+namespace tare {
+
+enum class Encoding : std::uint8_t { raw, zstd, deflate };
+std::string_view name_of(Encoding encoding);
+
+// Pulls a blob's decoded bytes in order, in bounded memory.
+class BlobReader {
+ public:
+  virtual ~BlobReader() = default;
+  // Fills `out` with the next bytes; throws if fewer remain or the stored bytes are bad.
+  virtual void read(std::span<std::byte> out) = 0;
+};
+
+// Makes bytes on demand.
+class BlobProducer {
+ public:
+  virtual ~BlobProducer() = default;
+  // A reader whose first byte is decoded byte `offset`. Must work from many threads.
+  virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
+  // Offsets at which `open` costs no more than at 0: multiples of this. 0: only from the beginning.
+  virtual std::uint64_t seek_granularity() const { return 0; }
+  // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`.
+  virtual void verify() const {}
+};
+
+class Blob {
+ public:
+  Blob() = default;
+  // `length` bytes of `source` at `offset`, as they are. The range must lie inside the source.
+  static Blob range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest = {});
+  // A range of `source` that holds zstd frames which decode to exactly `size` bytes. The digest covers the stored
+  // bytes.
+  static Blob zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
+                   Digest digest = {});
+  // Bytes kept in another encoding at a range of `source`, decoded by `producer`.
+  static Blob encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
+                      Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest = {});
+  // `size` bytes that exist nowhere yet.
+  static Blob produced(std::uint64_t size, std::shared_ptr<const BlobProducer> producer);
+  static Blob memory(Bytes bytes);
+
+  // Decoded bytes.
+  std::uint64_t size() const { return size_; }
+  // Bytes on disk; equal to size() for raw and for produced blobs.
+  std::uint64_t stored_size() const { return stored_; }
+  Encoding encoding() const { return encoding_; }
+  // The digest stored with the bytes; false when there is none.
+  const Digest& digest() const { return digest_; }
+  // Where the stored bytes are; null for produced blobs.
+  const SourcePtr& source() const { return source_; }
+  std::uint64_t offset() const { return offset_; }
+  // Raw bytes of a source, i.e. what a mapping can show and the kernel can copy.
+  bool is_plain() const { return producer_ == nullptr; }
+  // Whether chunks starting at multiples of `seek_granularity` can be pulled independently (in parallel).
+  std::uint64_t seek_granularity() const;
+
+  // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives.
+  std::optional<std::span<const std::byte>> view() const;
+  // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
+  void read(std::uint64_t offset, std::span<std::byte> out) const;
+  std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
+  // Everything, in memory. Throws Error limit `blob.too_large` above `limit`.
+  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30) const;
+
+  // Recomputes the stored digest (if there is one of a known algorithm) and throws `digest.mismatch`.
+  void verify() const;
+
+ private:
+  SourcePtr source_;
+  std::shared_ptr<const BlobProducer> producer_;
+  std::uint64_t offset_ = 0, stored_ = 0, size_ = 0;
+  Encoding encoding_ = Encoding::raw;
+  Digest digest_;
+};
+
+}  // namespace tare

@@ -1,0 +1,60 @@
+// The table of layouts: how a tensor's components spell its elements. One row each for dense, the sparse layouts and
+// every quantization codec. A codec knows tensors, not containers.
+//
+// A layout that has no row here is carried from file to file untouched and can be listed and extracted, not decoded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/model.hpp"
+
+namespace tare {
+
+// A broken rule of a layout. `rule` has no format in front: a reader of zTensor reports "csr.indptr" as
+// "zt.csr.indptr".
+struct Problem {
+  std::string rule;
+  std::string sentence;
+};
+
+struct EncodeOptions {
+  std::string method;    // "group4"
+  unsigned threads = 1;  // for codecs that must look at the data before they can promise a size
+};
+
+struct Codec {
+  std::string_view layout;  // what a tensor's `layout` says: "quantized_group"
+  std::string_view name;    // what `ls` shows as dtype: "zt.group"; empty for dense and sparse (their values' type)
+  std::string_view title;   // for people
+  std::span<const std::string_view> methods;  // names for --quant; empty when it cannot encode
+  // Order in which a canonical writer lays the components out; roles not named here follow by name.
+  std::span<const std::string_view> roles;
+
+  // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
+  std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;
+  // Everything about the data itself (booleans 0 or 1, row pointers rising, ...): calls `report` for each broken
+  // rule, at most a few times per rule. The tensor has passed `check`.
+  void (*verify)(const Tensor& tensor, const std::function<void(Problem)>& report) = nullptr;
+  // The dense tensor it stands for, produced lazily in bounded memory. Null for dense itself.
+  Tensor (*decode)(const Tensor& tensor) = nullptr;
+  // Null when it cannot encode. The input is dense, of a float type.
+  Tensor (*encode)(const Tensor& tensor, const EncodeOptions& options) = nullptr;
+};
+
+std::span<const Codec> codecs();
+// Null when the layout has no row.
+const Codec* find_codec(std::string_view layout);
+// The codec that offers a --quant method: "group4", or "zt.group4" in full. Null when none does.
+const Codec* find_codec_by_method(std::string_view method);
+
+// The dense tensor that `tensor` stands for; itself when it is dense. Throws `codec.unknown` for a layout without a
+// row.
+Tensor to_dense(const Tensor& tensor);
+
+}  // namespace tare

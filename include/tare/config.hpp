@@ -1,0 +1,50 @@
+// The hyper-parameters every runtime asks for, under Hugging Face's names. Each is optional: a container that lacks
+// one leaves it empty.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "tare/value.hpp"
+
+namespace tare {
+
+struct Config {
+  std::optional<std::string> model_type;
+  std::optional<std::string> hidden_act;
+  std::optional<bool> tie_word_embeddings;
+  std::optional<std::int64_t> vocab_size;
+  std::optional<std::int64_t> hidden_size;
+  std::optional<std::int64_t> intermediate_size;
+  std::optional<std::int64_t> num_hidden_layers;
+  std::optional<std::int64_t> num_attention_heads;
+  std::optional<std::int64_t> num_key_value_heads;
+  std::optional<std::int64_t> head_dim;
+  std::optional<std::int64_t> max_position_embeddings;
+  std::optional<std::int64_t> sliding_window;
+  std::optional<double> rope_theta;
+  std::optional<double> rms_norm_eps;
+  std::optional<double> initializer_range;
+
+  bool empty() const;
+  // The fields that are set, in the order above.
+  Map to_map() const;
+  // Takes the fields it knows from a map of Hugging Face keys; ignores the rest and values of the wrong kind.
+  static Config from_map(const Map& map);
+  friend bool operator==(const Config&, const Config&) = default;
+};
+
+// The table behind to_map and from_map: one row a field. A new field is one member and one row.
+struct ConfigField {
+  std::string_view name;
+  std::variant<std::optional<std::string> Config::*, std::optional<bool> Config::*,
+               std::optional<std::int64_t> Config::*, std::optional<double> Config::*>
+      member;
+};
+std::span<const ConfigField> config_fields();
+
+}  // namespace tare

@@ -1,0 +1,52 @@
+// Making a model fit another container, and taking a file from one to another.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tare/format.hpp"
+
+namespace tare {
+
+struct AdaptOptions {
+  std::optional<DType> dtype;             // cast float tensors to this type (lossy casts included: asked for)
+  std::string quant;                      // encode float matrices with this method
+  std::vector<std::string> match, skip;   // globs over tensor names
+  std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON value or else a string
+};
+
+// What had to change, in words, for people: one line a kind of change ("3 tensors decoded from zt.group to f32: a, b, c").
+struct Adapted {
+  Model model;
+  std::vector<std::string> changes;
+};
+
+// The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
+// is room, or refused with the tensor's name and the flag that would allow it; never dropped in silence.
+Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
+
+struct ConvertOptions {
+  AdaptOptions adapt;
+  ReadOptions read;
+  WriteOptions write;
+  std::string to;          // format name; empty: from the output's suffix
+  bool overwrite = false;  // also when output and input are the same file
+  bool check = false;      // verify every stored digest of the input on the way
+};
+
+struct Conversion {
+  std::string from, to;
+  std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;
+  std::vector<std::string> changes;
+};
+
+// Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.
+Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
+
+// Shell-style match: * any run, ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
+bool glob_match(std::string_view pattern, std::string_view name);
+
+}  // namespace tare

@@ -1,0 +1,66 @@
+// Checksums of bytes: SHA-256, CRC32C and XXH3 (64 and 128 bits), as streams and as stored values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tare {
+
+enum class DigestAlgorithm : std::uint8_t { none, sha256, crc32c, xxh3, xxh3_128, unknown };
+
+std::string_view name_of(DigestAlgorithm algorithm);
+// "sha256", "crc32c", "xxh3", "xxh3-128", "none"; nothing for other words.
+std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
+
+// A digest value as files store it: "algorithm:hex". An algorithm Tare does not know is kept as its text.
+class Digest {
+ public:
+  Digest() = default;
+  // `bytes` big-endian, as many as the algorithm has (32, 4, 8 or 16).
+  Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
+  // Reads "sha256:<64 hex>", "crc32c:0x<8 hex>", "xxh3:<16 hex>", ...; other algorithms are `unknown`. Nothing when
+  // the algorithm is known and the digits are wrong.
+  static std::optional<Digest> parse(std::string_view text);
+
+  DigestAlgorithm algorithm() const { return algorithm_; }
+  explicit operator bool() const { return algorithm_ != DigestAlgorithm::none; }
+  std::span<const std::byte> bytes() const;
+  // Lower-case hex of the bytes.
+  std::string hex() const;
+  // The stored spelling: "sha256:" + lower-case hex, "crc32c:0x" + upper-case hex; unknown ones as they were read.
+  std::string text() const;
+  friend bool operator==(const Digest& a, const Digest& b);
+
+ private:
+  DigestAlgorithm algorithm_ = DigestAlgorithm::none;
+  std::array<std::byte, 32> bytes_{};
+  std::shared_ptr<const std::string> unknown_;
+};
+
+// A running digest. Not thread-safe.
+class Hasher {
+ public:
+  explicit Hasher(DigestAlgorithm algorithm);
+  ~Hasher();
+  Hasher(Hasher&&) noexcept;
+  Hasher& operator=(Hasher&&) noexcept;
+
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
+  // The digest of everything so far; ends the run.
+  Digest finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+Digest digest_of(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
+
+}  // namespace tare

@@ -1,0 +1,31 @@
+// Element values: decoding any known type to double, and casting dense tensors from one type to another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "tare/model.hpp"
+
+namespace tare {
+
+// Whether the elements of (dtype, logical type) can be read as numbers: every storage type, fp8, complex (as pairs).
+bool is_numeric(DType dtype, std::string_view type);
+
+// Decodes out.size() storage elements at `bytes` into doubles. An unknown logical type is read as its storage type.
+// 64-bit integers beyond 2^53 are rounded.
+void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes, std::span<double> out);
+
+// Calls `visit` with consecutive runs of a dense tensor's elements as doubles (complex: re, im, re, im).
+void for_each_element_run(const Tensor& dense_tensor, const std::function<void(std::span<const double>)>& visit);
+
+// Whether every value of `from` is exactly a value of `to`.
+bool cast_is_lossless(DType from, std::string_view from_type, DType to);
+// A dense tensor of type `to` with the same values, rounded to nearest even where it must; produced lazily.
+// Out-of-range values saturate for integers and become infinite for floats; NaN to an integer throws
+// `cast.nan` when the bytes are pulled. bool becomes 0 or 1.
+Tensor cast(const Tensor& dense_tensor, DType to);
+
+}  // namespace tare

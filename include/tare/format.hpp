@@ -1,0 +1,89 @@
+// The table of containers: what each is called, what it can hold, and how to read and write it.
+//
+// Everything that loops over formats (detection, help, `tare formats`, the README's table, conformance tests, fuzz
+// targets, benchmarks) loops over `formats()`. A new container is one source file and one row.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tare/error.hpp"
+#include "tare/model.hpp"
+#include "tare/progress.hpp"
+#include "tare/sink.hpp"
+#include "tare/source.hpp"
+
+namespace tare {
+
+// Bounds on what a file may ask for; every one can be raised by the caller.
+struct Limits {
+  std::uint64_t metadata_bytes = std::uint64_t{1} << 30;    // a manifest, header or member directory
+  std::uint64_t component_bytes = std::uint64_t{32} << 30;  // decoded size that only the file vouches for
+  unsigned depth = 64;                                      // nesting of metadata
+};
+
+struct ReadOptions {
+  Access access = Access::mapped;
+  Limits limits;
+  Diagnostics* diagnostics = nullptr;  // null: throw the first error
+};
+
+struct WriteOptions {
+  std::optional<int> zstd_level;  // compress components; nothing: store raw
+  // What digest to store with each component. Nothing: the algorithm the component came with, recomputed.
+  std::optional<DigestAlgorithm> digest;
+  unsigned threads = 0;          // 0: all cores
+  Progress* progress = nullptr;  // counts tensor bytes written
+};
+
+// A file or directory handed to a reader.
+struct Input {
+  std::string path;
+  SourcePtr source;  // null for a directory
+};
+
+enum class Room : std::uint8_t { none, strings, tree };
+
+// What a container can hold, as data. `convert` reads this and nothing else to learn what must change.
+struct Capabilities {
+  std::span<const DType> dtypes;                    // storage types
+  std::span<const std::string_view> logical_types;  // over those; {"*"}: any
+  std::span<const std::string_view> layouts;        // {"*"}: any
+  Room metadata = Room::none;
+  bool config = false, vocabulary = false, attachments = false;
+  bool tensor_attributes = false;
+  bool zstd = false, digests = false;  // WriteOptions it honours
+  bool forward_only = false;           // can be written to a pipe
+  bool many_tensors = true;            // false: exactly one (npy)
+};
+
+struct Format {
+  std::string_view name;      // "zt"
+  std::string_view title;     // "zTensor 1.2"
+  std::string_view versions;  // what it reads and writes, for people
+  std::span<const std::string_view> suffixes;
+  Capabilities holds;
+  // Whether these bytes are (meant to be) this format; looks at a few bytes only and never throws for content.
+  bool (*recognize)(const Source& source) = nullptr;
+  Model (*read)(const Input& input, const ReadOptions& options) = nullptr;
+  // Null: read-only. The model must fit `holds` (see convert.hpp); what does not is refused, never dropped.
+  void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
+};
+
+std::span<const Format> formats();
+// Null when there is no such row.
+const Format* find_format(std::string_view name);
+const Format* format_of_suffix(std::string_view path);
+// The format of these bytes. Throws `open.unrecognized`, and says what the bytes look like when they are a git-lfs
+// pointer, an HTML page or another well-known thing that is not a model.
+const Format& detect(const Source& source);
+
+// Opens any model file: detects the format and reads its metadata. Tensor bytes stay where they are.
+Model open(const std::string& path, const ReadOptions& options = {});
+Model open(SourcePtr source, const ReadOptions& options = {});
+
+}  // namespace tare

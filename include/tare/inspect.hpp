@@ -1,0 +1,66 @@
+// Looking at models: verify, content digest, statistics, differences. All of them stream and use all cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tare/format.hpp"
+
+namespace tare {
+
+struct VerifyOptions {
+  ReadOptions read;
+  unsigned threads = 0;          // 0: all cores
+  Progress* progress = nullptr;  // counts decoded bytes
+};
+
+struct Verification {
+  std::string format, version;  // empty when the file could not be recognised
+  std::vector<Finding> findings;
+  std::uint64_t tensors = 0, bytes = 0;
+
+  std::size_t count(Severity severity) const;
+  bool ok(bool strict) const;
+};
+
+// Everything checkable: structure, bounds, padding, digests, compressed sizes, each layout's data rules, NaN and Inf.
+// Never throws for what is in the file; an unreadable file is a finding too.
+Verification verify(const std::string& path, const VerifyOptions& options = {});
+
+// "tare1:<64 hex>": the same for every container that stores the same tensors.
+std::string content_digest(const Model& model, unsigned threads = 0, Progress* progress = nullptr);
+
+struct Statistics {
+  std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
+  double min = 0, max = 0, mean = 0, std = 0;  // over the finite values; 0 when there are none
+  std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
+  std::vector<double> first;                   // the first values
+};
+
+// Decodes any known layout. Throws `codec.unknown` or `stats.type` for what has no numbers.
+Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8, unsigned threads = 0);
+
+struct TensorDifference {
+  std::string name;
+  // Empty when the two agree in that respect.
+  std::string only_in;  // "a" or "b"
+  std::string shape_a, shape_b, type_a, type_b, layout_a, layout_b;
+  bool values_differ = false, compared = false;
+  std::uint64_t different = 0, count = 0;  // elements
+  double max_abs = 0, rms = 0, cosine = 1;
+  std::optional<std::uint64_t> first_difference;  // element index
+};
+
+struct Difference {
+  std::vector<TensorDifference> tensors;  // those that differ, by name
+  std::vector<std::string> metadata;      // one line each: "key: A -> B"
+  std::uint64_t compared = 0;
+  bool same() const { return tensors.empty() && metadata.empty(); }
+};
+
+Difference diff(const Model& a, const Model& b, unsigned threads = 0, Progress* progress = nullptr);
+
+}  // namespace tare

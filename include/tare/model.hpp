@@ -1,0 +1,75 @@
+// The model: the five things every container lays out in its own way.
+//
+// Readers make one, writers consume one, nothing else crosses the boundary. Opening a file fills it with names and
+// references only; tensor bytes are pulled from the blobs. A Model is a plain value: copy it, edit it, write it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/blob.hpp"
+#include "tare/config.hpp"
+#include "tare/dtype.hpp"
+#include "tare/inline_vector.hpp"
+#include "tare/shape.hpp"
+#include "tare/value.hpp"
+#include "tare/vocabulary.hpp"
+
+namespace tare {
+
+// One run of bytes of a tensor, and what they are.
+struct Component {
+  std::string role;  // "data", "values", "scales", ...
+  DType dtype = DType::u8;
+  std::string type;  // logical type; empty when it is the dtype itself
+  Blob blob;
+
+  // The logical type if set, else the dtype's name.
+  std::string_view type_name() const { return type.empty() ? name_of(dtype) : std::string_view(type); }
+};
+
+struct Tensor {
+  std::string name;
+  Shape shape;
+  std::string layout = "dense";  // a row of the table of codecs, or a name only the source knows
+  InlineVector<Component, 1> components;
+  Map attributes;
+
+  // Null when there is no such component.
+  const Component* component(std::string_view role) const;
+  bool is_dense() const { return layout == "dense"; }
+  // What `ls` calls the type: the data's or values' logical type; the layout's name for a codec.
+  std::string dtype_name() const;
+  // Decoded bytes of all components.
+  std::uint64_t bytes() const;
+  std::uint64_t stored_bytes() const;
+};
+
+// A dense tensor over a blob.
+Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string type = {});
+
+// A file carried along verbatim.
+struct Attachment {
+  std::string name;
+  Blob blob;
+};
+
+struct Model {
+  std::vector<Tensor> tensors;  // in file order
+  Map metadata;
+  Config config;
+  Vocabulary vocabulary;
+  std::vector<Attachment> attachments;
+
+  // Where it came from; for people and for `ls`, never written.
+  std::string format, version;
+  std::uint64_t file_bytes = 0;
+
+  // Null when there is no such tensor. Linear.
+  const Tensor* tensor(std::string_view name) const;
+  const Attachment* attachment(std::string_view name) const;
+};
+
+}  // namespace tare

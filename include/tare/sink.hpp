@@ -1,0 +1,86 @@
+// Where bytes go. Nothing a sink received is visible under its final name before `commit`; a sink destroyed without
+// it leaves nothing behind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tare/source.hpp"
+
+namespace tare {
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  // Appends at `position`.
+  void write(std::span<const std::byte> bytes);
+  void write_zeros(std::uint64_t count);
+  // Appends zeros up to the next multiple of `alignment`.
+  void align(std::uint64_t alignment);
+  // Bytes appended so far: the offset of the next `write`.
+  std::uint64_t position() const { return position_; }
+  // The name for errors.
+  virtual const std::string& name() const = 0;
+
+  // Whether `write_at`, `copy_at` and `skip` work: true for files and memory, false for pipes. Safe to call from
+  // several threads on ranges that do not overlap.
+  virtual bool positional() const { return false; }
+  // Writes inside a range that was skipped or written before.
+  virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // The same, straight from a source; may stay inside the kernel.
+  virtual void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length);
+  // Moves `position` forward over bytes that will be filled by `write_at` (zero until then).
+  void skip(std::uint64_t count);
+
+  // Makes everything durable and visible, replacing what was there. Call once, last.
+  virtual void commit() = 0;
+
+ protected:
+  virtual void do_write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  virtual void do_skip(std::uint64_t new_end);
+
+ private:
+  std::uint64_t position_ = 0;
+};
+
+struct FileSinkOptions {
+  // Replace an existing file. Off: an existing target is refused with `io.sink.exists`.
+  bool overwrite = false;
+  // Wait until the bytes and the directory entry are on the disk. Off is for scratch files only.
+  bool durable = true;
+};
+
+// A file written beside its target under no name (or a temporary one) and renamed over it by `commit`. A kill at any
+// moment leaves the old file or the new one, whole. Paths that are not regular files (a FIFO, /dev/null) are written
+// straight through and are not positional.
+std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
+// Forward-only: standard output and other descriptors. Does not close `descriptor`.
+std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name);
+
+// Collects bytes in memory.
+class MemorySink final : public Sink {
+ public:
+  explicit MemorySink(std::string name = "memory") : name_(std::move(name)) {}
+  const std::string& name() const override { return name_; }
+  bool positional() const override { return true; }
+  void commit() override {}
+  const Bytes& bytes() const { return bytes_; }
+  Bytes take() { return std::move(bytes_); }
+
+ protected:
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void do_skip(std::uint64_t new_end) override;
+
+ private:
+  std::string name_;
+  Bytes bytes_;
+};
+
+}  // namespace tare

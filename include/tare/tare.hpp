@@ -1,0 +1,13 @@
+// Everything: #include <tare/tare.hpp>.
+#pragma once
+
+#include "tare/append.hpp"
+#include "tare/codec.hpp"
+#include "tare/convert.hpp"
+#include "tare/elements.hpp"
+#include "tare/error.hpp"
+#include "tare/format.hpp"
+#include "tare/inspect.hpp"
+#include "tare/model.hpp"
+#include "tare/slice.hpp"
+#include "tare/version.hpp"

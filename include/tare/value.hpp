@@ -1,0 +1,114 @@
+// Metadata values: an ordered tree of nulls, booleans, numbers, strings, bytes, lists and maps.
+//
+// Map order is kept; keys are text. What a container's syntax can say beyond this tree (a CBOR tag, a map with
+// integer keys) is kept as Opaque: the item's own bytes, written back verbatim by the same syntax.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace tare {
+
+class Value;
+
+using Bytes = std::vector<std::byte>;
+using List = std::vector<Value>;
+
+// A map in insertion order. Small by nature: look-ups are linear.
+class Map {
+ public:
+  using Entry = std::pair<std::string, Value>;
+
+  const Value* find(std::string_view key) const;
+  Value* find(std::string_view key);
+  // Replaces the value of an existing key in place, else appends.
+  void set(std::string_view key, Value value);
+  // Appends without looking: the caller knows the key is new.
+  void append(std::string key, Value value);
+  bool erase(std::string_view key);
+
+  bool empty() const;
+  std::size_t size() const;
+  const Entry* begin() const;
+  const Entry* end() const;
+  Entry* begin();
+  Entry* end();
+  // Same keys and values, in any order.
+  friend bool operator==(const Map& a, const Map& b);
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+struct Opaque {
+  std::string syntax;  // "cbor"
+  Bytes bytes;
+  friend bool operator==(const Opaque&, const Opaque&) = default;
+};
+
+class Value {
+ public:
+  using Variant =
+      std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Bytes, List, Map, Opaque>;
+
+  Value() = default;
+  Value(std::nullptr_t) {}
+  Value(bool v) : data_(v) {}
+  Value(std::int64_t v) : data_(v) {}
+  // Kept as int64 when it fits, so that equal numbers compare equal.
+  Value(std::uint64_t v);
+  Value(int v) : data_(std::int64_t{v}) {}
+  Value(double v) : data_(v) {}
+  Value(std::string v) : data_(std::move(v)) {}
+  Value(std::string_view v) : data_(std::string(v)) {}
+  Value(const char* v) : data_(std::string(v)) {}
+  Value(Bytes v) : data_(std::move(v)) {}
+  Value(List v) : data_(std::move(v)) {}
+  Value(Map v) : data_(std::move(v)) {}
+  Value(Opaque v) : data_(std::move(v)) {}
+
+  const Variant& data() const { return data_; }
+  bool is_null() const { return std::holds_alternative<std::monostate>(data_); }
+  // Null when the value is of another kind.
+  template <typename T>
+  const T* get() const {
+    return std::get_if<T>(&data_);
+  }
+  template <typename T>
+  T* get() {
+    return std::get_if<T>(&data_);
+  }
+  const std::string* text() const { return get<std::string>(); }
+
+  friend bool operator==(const Value&, const Value&) = default;
+
+ private:
+  Variant data_;
+};
+
+inline bool Map::empty() const { return entries_.empty(); }
+inline std::size_t Map::size() const { return entries_.size(); }
+inline const Map::Entry* Map::begin() const { return entries_.data(); }
+inline const Map::Entry* Map::end() const { return entries_.data() + entries_.size(); }
+inline Map::Entry* Map::begin() { return entries_.data(); }
+inline Map::Entry* Map::end() { return entries_.data() + entries_.size(); }
+
+enum class JsonKeys : std::uint8_t { in_order, sorted };
+
+// JSON without spaces, UTF-8 as is. Floats are the shortest text that reads back to the same double and always look
+// like floats ("1.0"); NaN and infinities become strings. Bytes become {"$bytes":"<hex>"}, Opaque
+// {"$cbor":"<hex>"}; bytes that are not UTF-8 inside a string become \xNN text.
+std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
+std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
+// Appends `text` as a JSON string, quotes included.
+void append_json_string(std::string& out, std::string_view text);
+// A tensor or attachment name as text that is always valid UTF-8 and one line: backslash, TAB, LF and CR are
+// escaped, bytes that are not UTF-8 become \xNN.
+std::string escape_name(std::string_view name);
+
+}  // namespace tare

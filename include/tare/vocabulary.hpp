@@ -1,0 +1,37 @@
+// The tokenizer's words: token bytes, scores and types, merges, special ids.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/value.hpp"
+
+namespace tare {
+
+enum class TokenType : std::uint8_t { normal, unknown, control, user_defined, unused, byte, bos, eos, pad };
+std::string_view name_of(TokenType type);
+
+struct Token {
+  std::string text;  // bytes; need not be UTF-8
+  float score = 0;
+  TokenType type = TokenType::normal;
+  friend bool operator==(const Token&, const Token&) = default;
+};
+
+struct Vocabulary {
+  std::string kind;  // "spm", "bpe", "unigram", "wordpiece"; empty when unknown
+  std::vector<Token> tokens;
+  std::vector<std::string> merges;  // "left right", by rank
+  std::int64_t bos = -1, eos = -1, pad = -1, unk = -1;
+
+  bool empty() const { return tokens.empty() && merges.empty(); }
+  // The whole vocabulary as a metadata value, for containers with room for private keys, and back. Malformed maps
+  // throw Error corrupt `vocabulary.malformed`.
+  Map to_map() const;
+  static Vocabulary from_map(const Map& map);
+  friend bool operator==(const Vocabulary&, const Vocabulary&) = default;
+};
+
+}  // namespace tare

@@ -1,0 +1,22 @@
+// Small text helpers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tare {
+
+bool is_valid_utf8(std::string_view text);
+std::string to_hex(std::span<const std::byte> bytes);
+// The shortest text that reads back to the same double, always with a point, an exponent or a word: "1.0", "1e-05",
+// "nan".
+std::string float_text(double value);
+// "1.5 GiB", "512 B".
+std::string size_text(std::uint64_t bytes);
+// "1,234,567"
+std::string count_text(std::uint64_t number);
+
+}  // namespace tare
