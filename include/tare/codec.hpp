@@ -53,6 +53,10 @@ const Codec* find_codec(std::string_view layout);
 // The codec that offers a --quant method: "group4", or "zt.group4" in full. Null when none does.
 const Codec* find_codec_by_method(std::string_view method);
 
+// What `ls` calls a tensor's type: the data's or values' logical type; for a codec its name; for a layout without a
+// row the layout itself.
+std::string dtype_name(const Tensor& tensor);
+
 // The dense tensor that `tensor` stands for; itself when it is dense. Throws `codec.unknown` for a layout without a
 // row.
 Tensor to_dense(const Tensor& tensor);

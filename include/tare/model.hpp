@@ -40,8 +40,6 @@ struct Tensor {
   // Null when there is no such component.
   const Component* component(std::string_view role) const;
   bool is_dense() const { return layout == "dense"; }
-  // What `ls` calls the type: the data's or values' logical type; the layout's name for a codec.
-  std::string dtype_name() const;
   // Decoded bytes of all components.
   std::uint64_t bytes() const;
   std::uint64_t stored_bytes() const;

@@ -38,6 +38,8 @@ class Sink {
   virtual void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length);
   // Moves `position` forward over bytes that will be filled by `write_at` (zero until then).
   void skip(std::uint64_t count);
+  // Moves `position` back: what follows it is written again or cut off by `commit`.
+  void rewind(std::uint64_t position);
 
   // Makes everything durable and visible, replacing what was there. Call once, last.
   virtual void commit() = 0;
@@ -70,6 +72,7 @@ class MemorySink final : public Sink {
   explicit MemorySink(std::string name = "memory") : name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void commit() override {}
   const Bytes& bytes() const { return bytes_; }
   Bytes take() { return std::move(bytes_); }

@@ -1,0 +1,122 @@
+#include "base/parallel.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <sched.h>
+#include <thread>
+#include <vector>
+
+namespace tare {
+namespace {
+
+// Runs `body` on `threads` threads, this one included, and rethrows the first exception once all have ended.
+// `stop` is called under no lock when one of them throws.
+void run_on(unsigned threads, const std::function<void()>& body, const std::function<void()>& stop) {
+  std::exception_ptr first;
+  std::mutex mutex;
+  const auto guarded = [&] {
+    try {
+      body();
+    } catch (...) {
+      {
+        const std::scoped_lock lock(mutex);
+        if (!first) first = std::current_exception();
+      }
+      stop();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    others.reserve(threads - 1);
+    for (unsigned t = 1; t < threads; ++t) others.emplace_back(guarded);
+    guarded();
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace
+
+unsigned thread_count(unsigned asked) {
+  if (asked != 0) return asked;
+  cpu_set_t allowed;  // what a container or taskset leaves us, not what the machine has
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
+  threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(threads), count));
+  if (threads <= 1) {
+    for (std::size_t i = 0; i < count; ++i) work(i);
+    return;
+  }
+  std::atomic<std::size_t> next{0};
+  run_on(
+      threads,
+      [&] {
+        for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(i);
+      },
+      [&] { next.store(count, std::memory_order_relaxed); });
+}
+
+void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
+                       const std::function<void(std::size_t, std::size_t)>& make,
+                       const std::function<void(std::size_t, std::size_t)>& take) {
+  threads = static_cast<unsigned>(std::min<std::size_t>({thread_count(threads), count, window}));
+  if (threads <= 1) {
+    for (std::size_t i = 0; i < count; ++i) {
+      make(i, 0);
+      take(i, 0);
+    }
+    return;
+  }
+  // Item i uses slot i % window; it may start once item i - window has been taken.
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<char> made(window, 0);
+  std::size_t next_make = 0, next_take = 0;
+  bool taking = false, stopped = false;
+
+  run_on(
+      threads,
+      [&] {
+        std::unique_lock lock(mutex);
+        for (;;) {
+          if (stopped) return;
+          if (!taking && next_take < count && made[next_take % window]) {
+            taking = true;
+            while (!stopped && next_take < count && made[next_take % window]) {
+              const std::size_t i = next_take;
+              lock.unlock();
+              take(i, i % window);
+              lock.lock();
+              made[i % window] = 0;
+              ++next_take;
+              changed.notify_all();
+            }
+            taking = false;
+            continue;
+          }
+          if (next_make < count && next_make < next_take + window) {
+            const std::size_t i = next_make++;
+            lock.unlock();
+            make(i, i % window);
+            lock.lock();
+            made[i % window] = 1;
+            changed.notify_all();
+            continue;
+          }
+          if (next_take >= count) return;
+          changed.wait(lock);
+        }
+      },
+      [&] {
+        const std::scoped_lock lock(mutex);
+        stopped = true;
+        changed.notify_all();
+      });
+}
+
+}  // namespace tare

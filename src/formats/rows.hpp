@@ -1,0 +1,12 @@
+// The rows of the table of formats, each defined in its own file.
+#pragma once
+
+#include "tare/format.hpp"
+
+namespace tare {
+
+extern const Format kZt;
+extern const Format kNpz;
+extern const Format kNpy;
+
+}  // namespace tare

@@ -1,0 +1,85 @@
+#include "io/descriptor.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace tare::io {
+
+void Descriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Error system_error(std::string_view rule, std::string_view doing, const std::string& file, int code) {
+  const ErrorKind kind = code == ENOENT || code == ENOTDIR ? ErrorKind::not_found : ErrorKind::io;
+  return Error(kind, rule, fmt::format("{}: {}", doing, std::generic_category().message(code))).in(file);
+}
+
+namespace {
+
+// Linux moves at most this much in one call.
+constexpr std::size_t kMost = std::size_t{1} << 30;
+
+[[noreturn]] void write_failed(const std::string& file, int code) {
+  const std::string_view rule =
+      code == ENOSPC || code == EDQUOT || code == EFBIG ? "io.sink.full" : "io.sink.write";
+  throw system_error(rule, "cannot write", file, code);
+}
+
+}  // namespace
+
+void write_all(int fd, std::span<const std::byte> bytes, const std::string& file) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), std::min(bytes.size(), kMost));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) write_failed(file, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& file) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd, bytes.data(), std::min(bytes.size(), kMost), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) write_failed(file, errno);
+    offset += static_cast<std::uint64_t>(n);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+std::size_t pread_all(int fd, std::uint64_t offset, std::span<std::byte> out, const std::string& file) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const ssize_t n = ::pread(fd, out.data() + done, std::min(out.size() - done, kMost),
+                              static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw system_error("io.source.read", "cannot read", file, errno).at(offset + done);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+void sync_file(int fd, const std::string& file) {
+  if (::fsync(fd) != 0) throw system_error("io.sink.sync", "cannot flush to disk", file, errno);
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+void sync_directory_of(const std::string& path) {
+  const Descriptor directory(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // Some file systems refuse to sync a directory; the rename itself has happened.
+  if (directory && ::fsync(directory.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+    throw system_error("io.sink.sync", "cannot flush the directory to disk", path, errno);
+}
+
+}  // namespace tare::io

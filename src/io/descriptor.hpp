@@ -1,0 +1,48 @@
+// An owned file descriptor, and the system calls we need with errors that say which file and why.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "tare/error.hpp"
+
+namespace tare::io {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// An Error that ends in the system's own words for the current `errno` (kept in `code`).
+Error system_error(std::string_view rule, std::string_view doing, const std::string& file, int code);
+
+// Writes or reads everything, over short counts and interruptions. `pread_all` returns how much there was.
+void write_all(int fd, std::span<const std::byte> bytes, const std::string& file);
+void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& file);
+std::size_t pread_all(int fd, std::uint64_t offset, std::span<std::byte> out, const std::string& file);
+void sync_file(int fd, const std::string& file);
+void sync_directory_of(const std::string& path);
+// The directory part of a path; "." when there is none.
+std::string directory_of(const std::string& path);
+
+}  // namespace tare::io

@@ -1,0 +1,186 @@
+#include "tare/digest.hpp"
+
+#include <fmt/format.h>
+#include <isa-l/crc.h>
+#include <openssl/evp.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/endian.hpp"
+#include "base/text.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+// Spelling in files, and the length of the value in bytes.
+struct AlgorithmRow {
+  DigestAlgorithm algorithm;
+  std::string_view name, prefix;
+  std::size_t bytes;
+};
+constexpr AlgorithmRow kAlgorithms[] = {
+    {DigestAlgorithm::sha256, "sha256", "sha256:", 32},
+    {DigestAlgorithm::crc32c, "crc32c", "crc32c:0x", 4},
+    {DigestAlgorithm::xxh3, "xxh3", "xxh3:", 8},
+    {DigestAlgorithm::xxh3_128, "xxh3-128", "xxh3-128:", 16},
+};
+
+const AlgorithmRow* row_of(DigestAlgorithm algorithm) {
+  const auto* const row = std::find_if(std::begin(kAlgorithms), std::end(kAlgorithms),
+                                       [&](const AlgorithmRow& r) { return r.algorithm == algorithm; });
+  return row == std::end(kAlgorithms) ? nullptr : row;
+}
+
+// Case-insensitive in the prefix's "0x" only: upstream reads "crc32c:0X" too.
+bool starts_with_prefix(std::string_view text, std::string_view prefix) {
+  if (text.size() < prefix.size()) return false;
+  for (std::size_t i = 0; i < prefix.size(); ++i)
+    if (text[i] != prefix[i] && !(prefix[i] == 'x' && i > 0 && prefix[i - 1] == '0' && text[i] == 'X')) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string_view name_of(DigestAlgorithm algorithm) {
+  if (const auto* row = row_of(algorithm)) return row->name;
+  return algorithm == DigestAlgorithm::none ? "none" : "unknown";
+}
+
+std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name) {
+  if (name == "none") return DigestAlgorithm::none;
+  for (const auto& row : kAlgorithms)
+    if (row.name == name) return row.algorithm;
+  return std::nullopt;
+}
+
+Digest::Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes) : algorithm_(algorithm) {
+  std::copy(bytes.begin(), bytes.end(), bytes_.begin());
+}
+
+std::optional<Digest> Digest::parse(std::string_view text) {
+  for (const auto& row : kAlgorithms) {
+    if (!starts_with_prefix(text, row.prefix)) continue;
+    const std::string_view digits = text.substr(row.prefix.size());
+    // A CRC may come with fewer digits: it is a number there, not a string of bytes.
+    const bool number = row.algorithm == DigestAlgorithm::crc32c;
+    if (digits.empty() || digits.size() > row.bytes * 2 || (!number && digits.size() != row.bytes * 2)) return std::nullopt;
+    std::string padded(row.bytes * 2 - digits.size(), '0');
+    padded += digits;
+    std::array<std::byte, 32> bytes{};
+    for (std::size_t i = 0; i < row.bytes; ++i) {
+      unsigned value = 0;
+      const char* const pair = padded.data() + 2 * i;
+      const auto [end, error] = std::from_chars(pair, pair + 2, value, 16);
+      if (error != std::errc() || end != pair + 2) return std::nullopt;
+      bytes[i] = static_cast<std::byte>(value);
+    }
+    return Digest(row.algorithm, std::span(bytes).first(row.bytes));
+  }
+  Digest unknown;
+  unknown.algorithm_ = DigestAlgorithm::unknown;
+  unknown.unknown_ = std::make_shared<const std::string>(text);
+  return unknown;
+}
+
+std::span<const std::byte> Digest::bytes() const {
+  const auto* const row = row_of(algorithm_);
+  return std::span(bytes_).first(row == nullptr ? 0 : row->bytes);
+}
+
+std::string Digest::hex() const { return to_hex(bytes()); }
+
+std::string Digest::text() const {
+  if (algorithm_ == DigestAlgorithm::unknown) return *unknown_;
+  const auto* const row = row_of(algorithm_);
+  if (row == nullptr) return {};
+  std::string digits = hex();
+  if (algorithm_ == DigestAlgorithm::crc32c)
+    for (char& c : digits) c = static_cast<char>(c >= 'a' ? c - 'a' + 'A' : c);
+  return std::string(row->prefix) + digits;
+}
+
+bool operator==(const Digest& a, const Digest& b) {
+  if (a.algorithm_ != b.algorithm_) return false;
+  if (a.algorithm_ == DigestAlgorithm::unknown) return *a.unknown_ == *b.unknown_;
+  return a.bytes_ == b.bytes_;
+}
+
+struct Hasher::State {
+  DigestAlgorithm algorithm = DigestAlgorithm::none;
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha{nullptr, EVP_MD_CTX_free};
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> xxh{nullptr, XXH3_freeState};
+  std::uint32_t crc = 0xFFFFFFFF;
+};
+
+Hasher::Hasher(DigestAlgorithm algorithm) : state_(std::make_unique<State>()) {
+  state_->algorithm = algorithm;
+  switch (algorithm) {
+    case DigestAlgorithm::sha256:
+      state_->sha.reset(EVP_MD_CTX_new());
+      EVP_DigestInit_ex(state_->sha.get(), EVP_sha256(), nullptr);
+      break;
+    case DigestAlgorithm::xxh3:
+      state_->xxh.reset(XXH3_createState());
+      XXH3_64bits_reset(state_->xxh.get());
+      break;
+    case DigestAlgorithm::xxh3_128:
+      state_->xxh.reset(XXH3_createState());
+      XXH3_128bits_reset(state_->xxh.get());
+      break;
+    case DigestAlgorithm::unknown:
+      throw Error(ErrorKind::usage, "digest.algorithm", "a digest of an unknown algorithm cannot be computed");
+    case DigestAlgorithm::none:
+    case DigestAlgorithm::crc32c: break;
+  }
+}
+
+Hasher::~Hasher() = default;
+Hasher::Hasher(Hasher&&) noexcept = default;
+Hasher& Hasher::operator=(Hasher&&) noexcept = default;
+
+void Hasher::update(std::span<const std::byte> bytes) {
+  switch (state_->algorithm) {
+    case DigestAlgorithm::sha256: EVP_DigestUpdate(state_->sha.get(), bytes.data(), bytes.size()); break;
+    case DigestAlgorithm::xxh3: XXH3_64bits_update(state_->xxh.get(), bytes.data(), bytes.size()); break;
+    case DigestAlgorithm::xxh3_128: XXH3_128bits_update(state_->xxh.get(), bytes.data(), bytes.size()); break;
+    case DigestAlgorithm::crc32c:
+      while (!bytes.empty()) {  // the library counts in int, and does not promise const
+        const auto part = bytes.first(std::min<std::size_t>(bytes.size(), std::size_t{1} << 30));
+        auto* const data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
+        state_->crc = crc32_iscsi(data, static_cast<int>(part.size()), state_->crc);
+        bytes = bytes.subspan(part.size());
+      }
+      break;
+    default: break;
+  }
+}
+
+Digest Hasher::finish() {
+  std::array<std::byte, 32> out{};
+  switch (state_->algorithm) {
+    case DigestAlgorithm::sha256:
+      EVP_DigestFinal_ex(state_->sha.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr);
+      return Digest(DigestAlgorithm::sha256, out);
+    case DigestAlgorithm::crc32c: store_be(out.data(), state_->crc ^ 0xFFFFFFFFu); break;
+    case DigestAlgorithm::xxh3: store_be<std::uint64_t>(out.data(), XXH3_64bits_digest(state_->xxh.get())); break;
+    case DigestAlgorithm::xxh3_128: {
+      const XXH128_hash_t hash = XXH3_128bits_digest(state_->xxh.get());
+      store_be<std::uint64_t>(out.data(), hash.high64);
+      store_be<std::uint64_t>(out.data() + 8, hash.low64);
+      break;
+    }
+    default: return {};
+  }
+  return Digest(state_->algorithm, std::span(out).first(row_of(state_->algorithm)->bytes));
+}
+
+Digest digest_of(DigestAlgorithm algorithm, std::span<const std::byte> bytes) {
+  Hasher hasher(algorithm);
+  hasher.update(bytes);
+  return hasher.finish();
+}
+
+}  // namespace tare

@@ -1,0 +1,131 @@
+#include "io/zstd.hpp"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "tare/error.hpp"
+
+namespace tare::io {
+
+void ZstdPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+void ZstdUnpacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+
+ZstdPacker::ZstdPacker(int level) : context_(ZSTD_createCCtx()) {
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0);
+}
+ZstdPacker::~ZstdPacker() = default;
+
+std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
+  out_.resize(std::max(out_.size(), ZSTD_compressBound(bytes.size())));
+  const std::size_t n = ZSTD_compress2(context_.get(), out_.data(), out_.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(n) != 0)
+    throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", ZSTD_getErrorName(n)));
+  return std::span(out_).first(n);
+}
+
+ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
+    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(ZSTD_createDCtx()) {}
+ZstdUnpacker::~ZstdUnpacker() = default;
+
+std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
+  ZSTD_outBuffer to{out.data(), out.size(), 0};
+  for (;;) {
+    if (input_.empty() && next_ < end_) {
+      // With a view the decoder sees whole frames and decodes them straight into `out`.
+      if (const auto view = source_->view(next_, end_ - next_)) {
+        input_ = *view;
+      } else {
+        buffer_.resize(ZSTD_DStreamInSize());
+        const auto part = std::span(buffer_).first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), end_ - next_)));
+        source_->read(next_, part);
+        input_ = part;
+      }
+      next_ += input_.size();
+    }
+    if (to.pos == to.size && !out.empty()) return to.pos;
+    ZSTD_inBuffer from{input_.data(), input_.size(), 0};
+    const std::size_t before = to.pos;
+    // Between frames with nothing left there is nothing to ask the decoder.
+    if (wanted_ == 0 && input_.empty()) return to.pos;
+    const std::size_t status = ZSTD_decompressStream(context_.get(), &to, &from);
+    input_ = input_.subspan(from.pos);
+    if (ZSTD_isError(status) != 0)
+      throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", ZSTD_getErrorName(status)))
+          .in(source_->name())
+          .at(next_ - input_.size());
+    wanted_ = status;
+    const bool stuck = from.pos == 0 && to.pos == before;
+    if (stuck && (input_.empty() ? next_ == end_ : true)) return to.pos;
+  }
+}
+
+void ZstdUnpacker::read(std::span<std::byte> out) {
+  if (out.empty()) return;
+  const std::size_t got = pull(out);
+  if (got == out.size()) return;
+  throw Error(ErrorKind::corrupt, "zstd.short",
+              fmt::format("the compressed data ends {} bytes early", out.size() - got))
+      .in(source_->name())
+      .at(end_);
+}
+
+void ZstdUnpacker::expect_end() {
+  std::array<std::byte, 1> one{};
+  if (pull(one) != 0)
+    throw Error(ErrorKind::corrupt, "zstd.long", "the compressed data decodes to more bytes than the file says")
+        .in(source_->name())
+        .at(next_ - input_.size());
+  if (wanted_ != 0)
+    throw Error(ErrorKind::corrupt, "zstd.short", "the last zstd frame is cut off").in(source_->name()).at(end_);
+  source_->check();
+}
+
+std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offset, std::uint64_t stored,
+                                        std::uint64_t size) {
+  constexpr std::uint32_t kMagic = 0xFD2FB528;
+  const std::uint64_t end = offset + stored;
+  std::vector<ZstdFrame> frames;
+  std::uint64_t decoded = 0;
+  while (offset < end) {
+    std::array<std::byte, 18> head{};  // the longest frame header
+    const auto part = std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), end - offset)));
+    source.read(offset, part);
+    if (part.size() < 6 || load_le<std::uint32_t>(head.data()) != kMagic) return {};
+    const unsigned long long content = ZSTD_getFrameContentSize(part.data(), part.size());
+    if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN) return {};
+    frames.push_back({offset, decoded});
+    const auto total = checked_add(decoded, content);
+    if (!total || *total > size) return {};
+    decoded = *total;
+
+    const auto descriptor = std::to_integer<unsigned>(head[4]);
+    const bool single_segment = (descriptor & 0x20) != 0, checksum = (descriptor & 0x04) != 0;
+    static constexpr std::array<unsigned, 4> kDictionaryBytes = {0, 1, 2, 4}, kSizeBytes = {0, 2, 4, 8};
+    const unsigned size_bytes = descriptor >> 6 == 0 && single_segment ? 1 : kSizeBytes[descriptor >> 6];
+    offset += 5 + (single_segment ? 0 : 1) + kDictionaryBytes[descriptor & 3] + size_bytes;
+    for (bool last = false; !last;) {
+      if (!fits(offset, 3, end)) return {};
+      std::array<std::byte, 4> block{};
+      source.read(offset, std::span(block).first(3));
+      const auto header = load_le<std::uint32_t>(block.data());
+      last = (header & 1) != 0;
+      const std::uint32_t kind = (header >> 1) & 3, length = header >> 3;
+      if (kind == 3) return {};
+      offset += 3 + (kind == 1 ? 1 : length);  // a run stores its one byte only
+    }
+    if (checksum) offset += 4;
+    if (offset > end) return {};
+  }
+  if (decoded != size) return {};
+  return frames;
+}
+
+}  // namespace tare::io

@@ -1,0 +1,212 @@
+#include "tare/blob.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "io/zstd.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+class RangeReader final : public BlobReader {
+ public:
+  RangeReader(SourcePtr source, std::uint64_t offset, std::uint64_t end)
+      : source_(std::move(source)), offset_(offset), end_(end) {}
+  void read(std::span<std::byte> out) override {
+    if (out.empty()) return;
+    if (!fits(offset_, out.size(), end_))
+      throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+    source_->read(offset_, out);
+    offset_ += out.size();
+  }
+
+ private:
+  SourcePtr source_;
+  std::uint64_t offset_, end_;
+};
+
+// Hashes the stored bytes and compares.
+void verify_stored(const Source& source, std::uint64_t offset, std::uint64_t stored, const Digest& expected) {
+  if (!expected || expected.algorithm() == DigestAlgorithm::unknown) return;
+  Hasher hasher(expected.algorithm());
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(stored, kChunk)));
+  for (std::uint64_t done = 0; done < stored;) {
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), stored - done)));
+    source.read(offset + done, part);
+    hasher.update(part);
+    done += part.size();
+  }
+  const Digest found = hasher.finish();
+  if (found == expected) return;
+  throw Error(ErrorKind::corrupt, "digest.mismatch",
+              fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", stored,
+                          expected.text(), found.text()))
+      .in(source.name())
+      .at(offset);
+}
+
+// Decodes front to back; on the last byte it checks that nothing follows.
+class ZstdReader final : public BlobReader {
+ public:
+  ZstdReader(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t left, std::uint64_t discard)
+      : unpacker_(std::move(source), offset, stored), left_(left + discard) {
+    Bytes scratch(static_cast<std::size_t>(std::min<std::uint64_t>(discard, kChunk)));
+    while (discard > 0) {
+      const auto part =
+          std::span(scratch).first(static_cast<std::size_t>(std::min<std::uint64_t>(discard, scratch.size())));
+      read(part);
+      discard -= part.size();
+    }
+    if (left_ == 0) unpacker_.expect_end();
+  }
+  void read(std::span<std::byte> out) override {
+    if (out.empty()) return;
+    if (out.size() > left_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+    unpacker_.read(out);
+    left_ -= out.size();
+    if (left_ == 0) unpacker_.expect_end();
+  }
+
+ private:
+  io::ZstdUnpacker unpacker_;
+  std::uint64_t left_;
+};
+
+class ZstdProducer final : public BlobProducer {
+ public:
+  ZstdProducer(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size)
+      : source_(std::move(source)), offset_(offset), stored_(stored), size_(size) {}
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    std::uint64_t start = offset_, decoded = 0;
+    if (offset > 0) {
+      const auto& frames = index();
+      const auto after = std::upper_bound(frames.begin(), frames.end(), offset,
+                                          [](std::uint64_t o, const io::ZstdFrame& f) { return o < f.decoded_offset; });
+      if (after != frames.begin()) {
+        start = std::prev(after)->stored_offset;
+        decoded = std::prev(after)->decoded_offset;
+      }
+    }
+    return std::make_unique<ZstdReader>(source_, start, offset_ + stored_ - start, size_ - offset, offset - decoded);
+  }
+
+  std::uint64_t seek_granularity() const override {
+    // Equal frames, as our writer makes them. Others still open at their nearest frame, but not at a fixed stride.
+    const auto& frames = index();
+    if (frames.size() < 2) return 0;
+    const std::uint64_t step = frames[1].decoded_offset;
+    for (std::size_t i = 1; i < frames.size(); ++i)
+      if (frames[i].decoded_offset != i * step) return 0;
+    return size_ - frames.back().decoded_offset <= step ? step : 0;
+  }
+
+ private:
+  const std::vector<io::ZstdFrame>& index() const {
+    std::call_once(once_, [this] { frames_ = io::find_zstd_frames(*source_, offset_, stored_, size_); });
+    return frames_;
+  }
+
+  SourcePtr source_;
+  std::uint64_t offset_, stored_, size_;
+  mutable std::once_flag once_;
+  mutable std::vector<io::ZstdFrame> frames_;
+};
+
+}  // namespace
+
+std::string_view name_of(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::raw: return "raw";
+    case Encoding::zstd: return "zstd";
+    case Encoding::deflate: return "deflate";
+  }
+  return "?";
+}
+
+Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest) {
+  return encoded(std::move(source), offset, length, length, Encoding::raw, nullptr, std::move(digest));
+}
+
+Blob Blob::zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest) {
+  auto producer = std::make_shared<const ZstdProducer>(source, offset, stored, size);
+  return encoded(std::move(source), offset, stored, size, Encoding::zstd, std::move(producer), std::move(digest));
+}
+
+Blob Blob::encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
+                   Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest) {
+  Blob blob;
+  blob.source_ = std::move(source);
+  blob.producer_ = std::move(producer);
+  blob.offset_ = offset;
+  blob.stored_ = stored;
+  blob.size_ = size;
+  blob.encoding_ = encoding;
+  blob.digest_ = std::move(digest);
+  return blob;
+}
+
+Blob Blob::produced(std::uint64_t size, std::shared_ptr<const BlobProducer> producer) {
+  return encoded(nullptr, 0, size, size, Encoding::raw, std::move(producer), {});
+}
+
+Blob Blob::memory(Bytes bytes) {
+  const std::uint64_t size = bytes.size();
+  return range(memory_source(std::move(bytes)), 0, size);
+}
+
+std::uint64_t Blob::seek_granularity() const { return producer_ == nullptr ? 1 : producer_->seek_granularity(); }
+
+std::optional<std::span<const std::byte>> Blob::view() const {
+  if (!is_plain()) return std::nullopt;
+  if (source_ == nullptr) return std::span<const std::byte>();
+  return source_->view(offset_, size_);
+}
+
+std::unique_ptr<BlobReader> Blob::open(std::uint64_t offset) const {
+  if (offset > size_) throw Error(ErrorKind::usage, "blob.bounds", "opened past the end of a blob");
+  if (producer_ != nullptr) return producer_->open(offset);
+  return std::make_unique<RangeReader>(source_, offset_ + offset, offset_ + size_);
+}
+
+void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
+  if (!fits(offset, out.size(), size_))
+    throw Error(ErrorKind::usage, "blob.bounds",
+                fmt::format("{} bytes at {} asked of a blob of {}", out.size(), offset, size_));
+  if (out.empty()) return;
+  if (is_plain()) return source_->read(offset_ + offset, out);
+  open(offset)->read(out);
+}
+
+Bytes Blob::bytes(std::uint64_t limit) const {
+  if (size_ > limit)
+    throw Error(ErrorKind::limit, "blob.too_large", fmt::format("{} bytes, at most {} allowed", size_, limit));
+  Bytes all(static_cast<std::size_t>(size_));
+  const std::uint64_t step = is_plain() ? 0 : seek_granularity();
+  if (step == 0 || step >= size_) {
+    read(0, all);
+  } else {
+    const std::uint64_t chunk = ceil_div(kChunk, step) * step;
+    parallel_for(static_cast<std::size_t>(ceil_div(size_, chunk)), 0, [&](std::size_t i) {
+      const std::size_t begin = i * static_cast<std::size_t>(chunk);
+      read(begin, std::span(all).subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
+    });
+  }
+  if (encoding_ != Encoding::raw) verify();
+  return all;
+}
+
+void Blob::verify() const {
+  if (source_ != nullptr) verify_stored(*source_, offset_, stored_, digest_);
+  if (producer_ != nullptr) producer_->verify();
+}
+
+}  // namespace tare

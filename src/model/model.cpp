@@ -1,0 +1,47 @@
+#include "tare/model.hpp"
+
+#include "tare/version.hpp"
+
+namespace tare {
+
+const Component* Tensor::component(std::string_view role) const {
+  for (const Component& c : components)
+    if (c.role == role) return &c;
+  return nullptr;
+}
+
+std::uint64_t Tensor::bytes() const {
+  std::uint64_t sum = 0;
+  for (const Component& c : components) sum += c.blob.size();
+  return sum;
+}
+
+std::uint64_t Tensor::stored_bytes() const {
+  std::uint64_t sum = 0;
+  for (const Component& c : components) sum += c.blob.stored_size();
+  return sum;
+}
+
+Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string type) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.shape = std::move(shape);
+  tensor.components.push_back({"data", dtype, std::move(type), std::move(blob)});
+  return tensor;
+}
+
+const Tensor* Model::tensor(std::string_view name) const {
+  for (const Tensor& t : tensors)
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+const Attachment* Model::attachment(std::string_view name) const {
+  for (const Attachment& a : attachments)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+std::string_view version() { return TARE_VERSION; }
+
+}  // namespace tare

@@ -1,0 +1,123 @@
+#include "model/transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
+// Produced blobs are cut into pieces of at least this much for many threads.
+constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+
+// Pulls [begin, end) of a blob through `visit` in chunks of at most 1 MiB.
+template <typename Visit>
+void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, const Visit& visit) {
+  Bytes buffer(static_cast<std::size_t>(std::min(kChunk, end - begin)));
+  const auto reader = blob.open(begin);
+  for (std::uint64_t at = begin; at < end;) {
+    const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+    reader->read(part);
+    visit(at, part);
+    at += part.size();
+  }
+}
+
+}  // namespace
+
+Transfer::Transfer(Sink& sink, const TransferOptions& options) : sink_(sink), options_(options) {}
+Transfer::~Transfer() = default;
+
+DigestAlgorithm Transfer::algorithm_for(const Blob& blob) const {
+  if (options_.digest) return *options_.digest;
+  const DigestAlgorithm own = blob.digest().algorithm();
+  return own == DigestAlgorithm::unknown ? DigestAlgorithm::none : own;
+}
+
+// What was hashed on the way must equal the digest the same bytes came with: a corrupt input is not passed on.
+void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest& computed) {
+  StoredBlob& stored = stored_[number];
+  stored.digest = computed;
+  const bool same_bytes = stored.encoding == Encoding::raw && blob.encoding() == Encoding::raw;
+  if (!same_bytes || !blob.digest()) return;
+  if (blob.digest().algorithm() == computed.algorithm() && blob.digest() != computed)
+    throw Error(ErrorKind::corrupt, "digest.mismatch",
+                fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", blob.size(),
+                            blob.digest().text(), computed.text()))
+        .in(blob.source() == nullptr ? std::string() : blob.source()->name())
+        .at(blob.offset());
+  // An algorithm we cannot compute stays true of unchanged bytes.
+  if (!options_.digest && blob.digest().algorithm() == DigestAlgorithm::unknown) stored.digest = blob.digest();
+}
+
+std::size_t Transfer::add(const Blob& blob) {
+  const std::size_t number = stored_.size();
+  stored_.push_back({0, blob.size(), blob.size(), Encoding::raw, {}});
+  // Decoding checks the digest of packed bytes only as a whole, and the pieces below are read apart.
+  if (blob.encoding() != Encoding::raw) blob.verify();
+  if (options_.zstd_level)
+    packed_.push_back({blob, number});
+  else
+    add_raw(blob, number);
+  return number;
+}
+
+void Transfer::add_raw(const Blob& blob, std::size_t number) {
+  sink_.align(options_.alignment);
+  stored_[number].offset = sink_.position();
+  if (!sink_.positional()) return stream(blob, number);
+  sink_.skip(blob.size());
+  const DigestAlgorithm digest = algorithm_for(blob);
+  const std::uint64_t step = blob.seek_granularity();
+  // A digest is computed front to back; so is a blob that cannot be entered in the middle. Plain copies gain nothing
+  // from pieces: the kernel takes one writer at a time.
+  if (digest != DigestAlgorithm::none || blob.is_plain() || step == 0 || blob.size() <= kPiece) {
+    jobs_.push_back({blob, number, 0, blob.size(), digest});
+    return;
+  }
+  const std::uint64_t piece = ceil_div(kPiece, step) * step;
+  for (std::uint64_t at = 0; at < blob.size(); at += std::min(piece, blob.size() - at))
+    jobs_.push_back({blob, number, at, at + std::min(piece, blob.size() - at), DigestAlgorithm::none});
+}
+
+void Transfer::stream(const Blob& blob, std::size_t number) {
+  Hasher hasher(algorithm_for(blob));
+  for_each_chunk(blob, 0, blob.size(), [&](std::uint64_t, std::span<const std::byte> bytes) {
+    hasher.update(bytes);
+    sink_.write(bytes);
+    if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+  });
+  settle_digest(blob, number, hasher.finish());
+}
+
+void Transfer::run(const Job& job) {
+  const std::uint64_t base = stored_[job.number].offset;
+  if (job.digest == DigestAlgorithm::none && job.blob.is_plain()) {
+    for (std::uint64_t at = job.begin; at < job.end; at += std::min(16 * kChunk, job.end - at)) {
+      const std::uint64_t part = std::min(16 * kChunk, job.end - at);
+      sink_.copy_at(base + at, *job.blob.source(), job.blob.offset() + at, part);
+      if (options_.progress != nullptr) options_.progress->advance(part);
+    }
+    return settle_digest(job.blob, job.number, {});
+  }
+  Hasher hasher(job.digest);
+  for_each_chunk(job.blob, job.begin, job.end, [&](std::uint64_t at, std::span<const std::byte> bytes) {
+    hasher.update(bytes);
+    sink_.write_at(base + at, bytes);
+    if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+  });
+  if (job.begin == 0 && job.end == job.blob.size()) settle_digest(job.blob, job.number, hasher.finish());
+}
+
+void Transfer::finish() {
+  if (options_.zstd_level) pack_all();
+  parallel_for(jobs_.size(), options_.threads, [this](std::size_t i) { run(jobs_[i]); });
+  jobs_.clear();
+}
+
+}  // namespace tare

@@ -1,0 +1,72 @@
+// Moves blobs into a sink on all cores, in bounded memory: what every writer uses for tensor data.
+//
+// Blobs are laid out in the order they are added. Into a positional sink, bytes whose place is known are written by
+// many threads when `finish` runs; into a pipe everything is written as it is added. The bytes are the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tare/blob.hpp"
+#include "tare/progress.hpp"
+#include "tare/sink.hpp"
+
+namespace tare {
+
+// How and where a blob came to lie.
+struct StoredBlob {
+  std::uint64_t offset = 0, stored = 0, size = 0;
+  Encoding encoding = Encoding::raw;
+  Digest digest;
+};
+
+struct TransferOptions {
+  std::uint64_t alignment = 64;
+  std::optional<int> zstd_level;             // compress what shrinks; nothing: raw
+  std::optional<DigestAlgorithm> digest;     // nothing: each blob's own algorithm, recomputed
+  unsigned threads = 0;
+  Progress* progress = nullptr;
+};
+
+class Transfer {
+ public:
+  Transfer(Sink& sink, const TransferOptions& options);
+  ~Transfer();
+
+  // Takes the blob as the next one in the sink, on the next multiple of the alignment. Returns its number for
+  // `stored`.
+  std::size_t add(const Blob& blob);
+  // Writes what is still to be written. Afterwards every `stored` is complete, digests included.
+  void finish();
+  const StoredBlob& stored(std::size_t number) const { return stored_[number]; }
+
+ private:
+  // Part of a blob whose place is known.
+  struct Job {
+    Blob blob;
+    std::size_t number;
+    std::uint64_t begin, end;  // decoded bytes of the blob
+    DigestAlgorithm digest;    // set only on jobs that cover a whole blob
+  };
+  // A blob waiting to be compressed.
+  struct Packed {
+    Blob blob;
+    std::size_t number;
+  };
+
+  DigestAlgorithm algorithm_for(const Blob& blob) const;
+  void add_raw(const Blob& blob, std::size_t number);
+  void stream(const Blob& blob, std::size_t number);
+  void run(const Job& job);
+  void pack_all();
+  void settle_digest(const Blob& blob, std::size_t number, const Digest& computed);
+
+  Sink& sink_;
+  TransferOptions options_;
+  std::vector<StoredBlob> stored_;
+  std::vector<Job> jobs_;
+  std::vector<Packed> packed_;
+};
+
+}  // namespace tare

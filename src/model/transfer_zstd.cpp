@@ -1,0 +1,133 @@
+// The compressing half of Transfer: every blob is cut into frames of 4 MiB, all frames of all blobs are packed on all
+// cores and written in order. A blob that does not shrink is stored raw instead.
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "io/zstd.hpp"
+#include "model/transfer.hpp"
+
+namespace tare {
+namespace {
+
+// Reads the frames of one blob. One that cannot be entered in the middle is read front to back: each frame waits for
+// the one before it. Frames are handed out in order, so the one waited for is always in another thread's hands.
+class FrameInput {
+ public:
+  explicit FrameInput(const Blob& blob) : blob_(blob) {
+    const std::uint64_t step = blob.seek_granularity();
+    seekable_ = step != 0 && io::kZstdFrame % step == 0;
+  }
+
+  void read(std::size_t frame, Bytes& out) {
+    const std::uint64_t at = std::uint64_t{frame} * io::kZstdFrame;
+    out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(io::kZstdFrame, blob_.size() - at)));
+    if (seekable_) return blob_.read(at, out);
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return failed_ || next_ == frame; });
+    if (failed_) return;  // the thread that failed carries the error
+    failed_ = true;
+    if (frame == 0) reader_ = blob_.open();
+    reader_->read(out);
+    failed_ = false;
+    ++next_;
+    changed_.notify_all();
+  }
+  void fail() {
+    const std::scoped_lock lock(mutex_);
+    failed_ = true;
+    changed_.notify_all();
+  }
+  // For a second pass.
+  void restart() { next_ = 0; }
+
+ private:
+  const Blob& blob_;
+  bool seekable_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<BlobReader> reader_;
+  std::size_t next_ = 0;
+  bool failed_ = false;
+};
+
+struct Slot {
+  explicit Slot(int level) : packer(level) {}
+  io::ZstdPacker packer;
+  Bytes input;
+  std::span<const std::byte> frame;
+};
+
+struct FrameOf {
+  std::size_t blob, frame;
+  bool last;
+};
+
+}  // namespace
+
+void Transfer::pack_all() {
+  std::vector<FrameOf> frames;
+  std::vector<std::unique_ptr<FrameInput>> inputs;
+  for (std::size_t b = 0; b < packed_.size(); ++b) {
+    inputs.push_back(std::make_unique<FrameInput>(packed_[b].blob));
+    // An empty blob has one empty frame, which does not shrink it.
+    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), io::kZstdFrame));
+    for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
+  }
+  const unsigned threads = thread_count(options_.threads);
+  const std::size_t window = std::size_t{threads} + 1;
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level);
+
+  const auto make = [&](std::size_t i, std::size_t s) {
+    try {
+      inputs[frames[i].blob]->read(frames[i].frame, slots[s].input);
+      slots[s].frame = slots[s].packer.pack(slots[s].input);
+    } catch (...) {
+      inputs[frames[i].blob]->fail();
+      throw;
+    }
+  };
+
+  // A pipe takes nothing back: find out first which blobs shrink.
+  std::vector<std::uint64_t> packed_size(packed_.size(), 0);
+  if (!sink_.positional()) {
+    parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
+      packed_size[frames[i].blob] += slots[s].frame.size();
+    });
+    for (auto& input : inputs) input->restart();
+  }
+
+  Hasher hasher(DigestAlgorithm::none);
+  parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
+    const FrameOf& at = frames[i];
+    const auto& [blob, number] = packed_[at.blob];
+    StoredBlob& stored = stored_[number];
+    const bool known_not_to_shrink = !sink_.positional() && packed_size[at.blob] >= blob.size();
+    if (at.frame == 0) {
+      sink_.align(options_.alignment);
+      stored.offset = sink_.position();
+      hasher = Hasher(algorithm_for(blob));
+    }
+    if (!known_not_to_shrink) {
+      hasher.update(slots[s].frame);
+      sink_.write(slots[s].frame);
+      if (options_.progress != nullptr) options_.progress->advance(slots[s].input.size());
+    }
+    if (!at.last) return;
+    stored.stored = sink_.position() - stored.offset;
+    if (!known_not_to_shrink && stored.stored < blob.size()) {
+      stored.encoding = Encoding::zstd;
+      stored.digest = hasher.finish();
+      return;
+    }
+    if (sink_.positional()) sink_.rewind(stored.offset);
+    stored.stored = blob.size();
+    add_raw(blob, number);
+  });
+  packed_.clear();
+}
+
+}  // namespace tare
