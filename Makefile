@@ -1,0 +1,91 @@
+# `make demo` and `make test` are all you need; the rest is for work on Tare itself.
+# Each target installs the Debian packages it needs and lacks, configures with a preset of CMakePresets.json, builds
+# with ninja into build/PRESET, and runs.
+#
+#   PRESET=debug make test     another preset (see `cmake --list-presets`)
+#   JOBS=2 make test           fewer jobs than cores
+#   PREFIX=/opt make install   another place than /usr/local
+#   TESTS=REGEX make test      only the tests whose names match
+
+PRESET ?= release
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+TESTS ?=
+FUZZ_SECONDS ?= 60
+
+# Always with the same arguments: a configured tree is brought up to date, not thrown away.
+define configure
+	@cmake --preset $(1) $(if $(V),,--log-level=WARNING)
+endef
+define build
+	@cmake --build --preset $(1) -j $(JOBS) $(2)
+endef
+define test
+	@ctest --preset $(1) -j $(JOBS) $(if $(TESTS),-R '$(TESTS)')
+endef
+define whole_suite
+	$(call configure,$(1))
+	$(call build,$(1))
+	$(call test,$(1))
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test asan tsan fuzz bench format check-format lint readme install clean packages
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+demo: packages  ## build the command and run `tare demo`
+	$(call configure,release)
+	$(call build,release,--target tare-cli)
+	@build/release/tare demo
+
+test: packages  ## build everything and run the tests
+	$(call whole_suite,$(PRESET))
+
+asan: packages  ## the tests under the address and undefined-behaviour sanitizers
+	$(call whole_suite,asan)
+
+tsan: packages  ## the tests under the thread sanitizer
+	$(call whole_suite,tsan)
+
+fuzz: packages  ## fuzz every reader for FUZZ_SECONDS (60) each, with libFuzzer
+	@tools/packages fuzz
+	$(call configure,fuzz)
+	$(call build,fuzz)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz build/fuzz
+
+bench: packages  ## build the benchmarks and print their table
+	@tools/packages bench
+	$(call configure,bench)
+	$(call build,bench)
+	@build/bench/bench/tare-bench
+
+format:  ## rewrite the C++ sources in the house format
+	@tools/packages lint
+	@tools/format --fix
+
+check-format:  ## fail where `make format` would change something
+	@tools/packages lint
+	@tools/format --check
+
+lint: packages  ## clang-tidy over the library, the command and the public headers
+	@tools/packages lint
+	$(call configure,$(PRESET))
+	@tools/lint build/$(PRESET) $(JOBS)
+
+readme: packages  ## bring the generated parts of README.md up to date
+	$(call configure,release)
+	$(call build,release,--target tare-cli)
+	@/usr/bin/python3 tools/readme.py build/release/tare
+
+install: packages  ## install into PREFIX (/usr/local)
+	$(call configure,release)
+	$(call build,release)
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:  ## remove everything that was built
+	@rm -rf build
+
+packages:
+	@tools/packages build test

@@ -1,0 +1,27 @@
+# What libtare links. Read by the build and, for a static library, by the installed package, so that the two cannot
+# disagree.
+if(DEFINED CMAKE_FIND_PACKAGE_NAME)
+  include(CMakeFindDependencyMacro)
+  macro(tare_find)
+    find_dependency(${ARGN})
+  endmacro()
+else()
+  macro(tare_find name)
+    find_package(${name} REQUIRED ${ARGN})
+  endmacro()
+endif()
+
+tare_find(Threads)
+tare_find(fmt)
+tare_find(ZLIB)
+tare_find(OpenSSL COMPONENTS Crypto)
+tare_find(simdjson)
+tare_find(PkgConfig)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+
+set(TARE_DEPENDENCIES fmt::fmt ZLIB::ZLIB OpenSSL::Crypto simdjson::simdjson PkgConfig::zstd PkgConfig::xxhash
+                      PkgConfig::isal Threads::Threads)
+# The same for pkg-config.
+set(TARE_PKGCONFIG_REQUIRES "fmt zlib libcrypto simdjson libzstd libxxhash libisal")

@@ -1,0 +1,37 @@
+# Checks of the tree itself: layers, stand-alone headers, the examples in the documents, the generated README, and an
+# installed copy used from outside.
+
+# Includes point down only.
+add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
+add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
+
+# Every public header compiles alone: this library is made of nothing but one include each.
+foreach(header ${TARE_HEADERS})
+  cmake_path(GET header STEM stem)
+  set(alone ${CMAKE_CURRENT_BINARY_DIR}/headers/${stem}.cpp)
+  file(CONFIGURE OUTPUT ${alone} CONTENT "#include \"tare/${stem}.hpp\"\n")
+  list(APPEND TARE_HEADERS_ALONE ${alone})
+endforeach()
+add_library(tare-headers OBJECT ${TARE_HEADERS_ALONE})
+target_link_libraries(tare-headers PRIVATE tare)
+
+# The C++ examples of the documents are programs; each is built here and run by its test, if it has one.
+file(GLOB_RECURSE TARE_DOCUMENTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+list(FILTER TARE_DOCUMENTS EXCLUDE REGEX "${PROJECT_SOURCE_DIR}/build")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TARE_DOCUMENTS} ${PROJECT_SOURCE_DIR}/tools/examples.py)
+execute_process(COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/examples.py ${CMAKE_CURRENT_BINARY_DIR}/examples
+                        ${TARE_DOCUMENTS}
+                OUTPUT_VARIABLE examples OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" examples "${examples}")
+foreach(example ${examples})
+  add_executable(example-${example} ${CMAKE_CURRENT_BINARY_DIR}/examples/${example}.cpp)
+  target_link_libraries(example-${example} PRIVATE tare)
+endforeach()
+
+# A program outside the tree finds and uses an installed copy.
+add_test(NAME tree.install
+         COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D WORK=${CMAKE_CURRENT_BINARY_DIR}/installed
+                 -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/consumer -D CXX=${CMAKE_CXX_COMPILER} -D TYPE=${TARE_LIBRARY_TYPE}
+                 -D SANITIZE=${TARE_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D COMMAND_BUILT=$<TARGET_EXISTS:tare-cli>
+                 -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake)
+set_tests_properties(tree.install PROPERTIES TIMEOUT 300)

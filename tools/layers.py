@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Checks that includes point down only (docs/architecture.md draws the layers).
+
+    tools/layers.py [ROOT]       prints each include that breaks a rule; exit 1 if there is one
+    tools/layers.py --selftest   shows that every rule can fail
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# Bottom first. A file may include its own layer and those below; layers on one line do not know each other.
+LAYERS = [
+    ["base"],
+    ["io"],
+    ["wire"],
+    ["model"],
+    ["codecs"],
+    ["formats"],
+    ["convert", "inspect"],
+    ["cli"],
+]
+
+# The layer of each public header: what a file must be allowed to know in order to include it.
+PUBLIC = {
+    "base": ["error", "inline_vector", "progress", "value", "version"],
+    # A blob is bytes of a source, not yet read; it knows nothing of tensors.
+    "io": ["blob", "digest", "sink", "source"],
+    "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
+    "codecs": ["codec", "elements"],
+    "formats": ["append", "format"],
+    "convert": ["convert"],
+    "inspect": ["inspect"],
+    "cli": ["tare"],
+}
+
+# Formats do not know each other. Files of one format share the part of the name before the first "_"; these are the
+# formats that build on another's syntax.
+FORMAT_BUILDS_ON = {"npz": {"npy"}}
+FORMAT_COMMON = {"registry", "rows"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+
+HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
+LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
+
+
+def layer_of(path):
+    """The layer of "tare/x.hpp" or "io/x.hpp"; None for another library's header."""
+    return LAYER_OF_HEADER.get(path) or (path.split("/")[0] if path.split("/")[0] in HEIGHT else None)
+
+
+def family(path):
+    return pathlib.PurePath(path).stem.split("_")[0]
+
+
+def problem_of(own_path, included, quoted):
+    """What is wrong with `own_path` (as others include it) including `included`; None when nothing is."""
+    own, other = layer_of(own_path), layer_of(included)
+    if own_path.startswith("tare/"):
+        if own is None:
+            return "a public header without a layer: add it to PUBLIC in tools/layers.py"
+        if not included.startswith("tare/") and (quoted or "/" in included or "." in included):
+            return "a public header may include the standard library and tare/ only"
+    if included.startswith("tare/") and other is None:
+        return f"no such public header in tools/layers.py: {included}"
+    if other is None:
+        return "quotes are for our own headers" if quoted else None
+    if not quoted:
+        return "our own headers are included with quotes"
+    if HEIGHT[other] > HEIGHT[own] or (HEIGHT[other] == HEIGHT[own] and other != own):
+        return f"{own} may not know {other}"
+    if own == other == "formats" and not included.startswith("tare/"):
+        mine, theirs = family(own_path), family(included)
+        if theirs not in FORMAT_COMMON | FORMAT_BUILDS_ON.get(mine, set()) | {mine}:
+            return f"one format ({mine}) may not know another ({theirs})"
+    return None
+
+
+def check(root):
+    problems = []
+    for base in (root / "src", root / "include"):
+        for file in sorted([*base.rglob("*.hpp"), *base.rglob("*.cpp")]):
+            own_path = file.relative_to(base).as_posix()
+            if layer_of(own_path) is None and not own_path.startswith("tare/"):
+                problems.append(f"{file}: not in a layer; the layers are {', '.join(HEIGHT)}")
+                continue
+            text = file.read_text(encoding="utf-8")
+            for include in INCLUDE.finditer(text):
+                problem = problem_of(own_path, include[2], include[1] == '"')
+                if problem:
+                    line = text.count("\n", 0, include.start(2)) + 1
+                    problems.append(f"{file}:{line}: {include[2]}: {problem}")
+    return problems
+
+
+def selftest():
+    cases = [
+        ("src/wire/a.cpp", '"tare/model.hpp"', True),
+        ("src/wire/a.cpp", '"tare/value.hpp"', False),
+        ("src/wire/a.cpp", '"wire/b.hpp"', False),
+        ("src/base/a.cpp", '"io/zstd.hpp"', True),
+        ("src/model/a.cpp", '"codecs/rows.hpp"', True),
+        ("src/formats/zt.cpp", '"convert/adapt.hpp"', True),
+        ("src/formats/zt.cpp", '"formats/npy.hpp"', True),
+        ("src/formats/zt_write.cpp", '"formats/zt.hpp"', False),
+        ("src/formats/zt.cpp", '"formats/rows.hpp"', False),
+        ("src/formats/npz.cpp", '"formats/npy.hpp"', False),
+        ("src/formats/npy.cpp", '"formats/npz.hpp"', True),
+        ("src/convert/a.cpp", '"tare/inspect.hpp"', True),
+        ("src/inspect/a.cpp", '"cli/verbs.hpp"', True),
+        ("src/inspect/a.cpp", '"tare/tare.hpp"', True),
+        ("src/cli/a.cpp", '"tare/inspect.hpp"', False),
+        ("src/io/a.cpp", "<zstd.h>", False),
+        ("src/io/a.cpp", '"zstd.h"', True),
+        ("src/io/a.cpp", "<tare/sink.hpp>", True),
+        ("src/other/a.cpp", "<vector>", True),
+        ("include/tare/model.hpp", '"tare/blob.hpp"', False),
+        ("include/tare/model.hpp", '"tare/format.hpp"', True),
+        ("include/tare/model.hpp", "<fmt/format.h>", True),
+        ("include/tare/model.hpp", "<vector>", False),
+        ("include/tare/unheard_of.hpp", "<vector>", True),
+    ]
+    for path, include, wrong in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory, path)
+            file.parent.mkdir(parents=True)
+            file.write_text(f"#pragma once\n  #  include {include}\n", encoding="utf-8")
+            found = check(pathlib.Path(directory))
+            if bool(found) != wrong:
+                sys.exit(f"{path} including {include}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+
+
+def main(arguments):
+    if arguments == ["--selftest"]:
+        return selftest()
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
+    problems = check(root)
+    print("\n".join(problems) if problems else "includes point down only")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
