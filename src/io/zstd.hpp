@@ -43,6 +43,8 @@ class ZstdUnpacker {
   ~ZstdUnpacker();
   // Fills `out`; throws `zstd.short` when the frames end before.
   void read(std::span<std::byte> out);
+  // Fills as much of `out` as there is; 0 at the end.
+  std::size_t read_some(std::span<std::byte> out) { return pull(out); }
   // Throws `zstd.long` unless everything has been read and the last frame is complete.
   void expect_end();
 

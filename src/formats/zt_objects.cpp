@@ -1,0 +1,218 @@
+// What a manifest says, held against the rules: types, encodings, bounds, alignment, sizes, overlaps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "formats/zt.hpp"
+#include "io/zstd.hpp"
+#include "model/byte_swap.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::zt {
+namespace {
+
+// The best a zstd block can do is 128 KiB from a 3-byte header and one byte; more is a lie.
+constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
+
+// Decodes to learn the size: containers before 1.2 do not store it, and only dense objects imply it.
+std::uint64_t measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length, std::uint64_t limit) {
+  io::ZstdUnpacker unpacker(source, offset, length);
+  Bytes scratch(std::size_t{1} << 16);
+  std::uint64_t total = 0;
+  while (const std::size_t got = unpacker.read_some(scratch)) {
+    total += got;
+    if (total > limit)
+      throw Error(ErrorKind::limit, "zt.component.limit", fmt::format("decodes to more than {} bytes", limit)).at(offset);
+  }
+  unpacker.expect_end();
+  return total;
+}
+
+bool has_upper_case(std::string_view digits) {
+  return std::any_of(digits.begin(), digits.end(), [](char c) { return c >= 'A' && c <= 'F'; });
+}
+
+}  // namespace
+
+ObjectChecker::ObjectChecker(const Input& input, const ReadOptions& options, Diagnostics& diagnostics,
+                             std::uint64_t data_end, bool sizes_given)
+    : input_(input), options_(options), diagnostics_(diagnostics), data_end_(data_end), sizes_given_(sizes_given) {}
+
+void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
+                           std::string sentence) {
+  Error error(kind, rule, sentence);
+  diagnostics_.error(error.in(input_.path).at(at).about("tensor " + escape_name(object.name)));
+}
+
+std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw, DType dtype) {
+  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string sentence) {
+    report(object, raw.at, kind, rule, std::move(sentence));
+    return std::nullopt;
+  };
+  if (raw.encoding != "zstd") {
+    if (raw.uncompressed && *raw.uncompressed != *raw.length)
+      return bad(ErrorKind::corrupt, "zt.component.uncompressed_length",
+                 fmt::format("stored raw with {} bytes, uncompressed_length says {}", *raw.length, *raw.uncompressed));
+    return raw.length;
+  }
+  std::uint64_t size = 0;
+  if (raw.uncompressed) {
+    size = *raw.uncompressed;
+  } else if (sizes_given_) {
+    return bad(ErrorKind::corrupt, "zt.component.uncompressed_length", "zstd without uncompressed_length");
+  } else if (const auto elements = object.shape.elements(); object.layout == "dense" && elements) {
+    const auto bytes = checked_mul(*elements, size_of(dtype));
+    if (!bytes) return bad(ErrorKind::corrupt, "zt.dense.size", "the shape's size does not fit 64 bits");
+    size = *bytes;
+  } else {
+    size = measure(input_.source, *raw.offset, *raw.length, options_.limits.component_bytes);
+  }
+  if (size / kMostRatio > *raw.length)
+    return bad(ErrorKind::corrupt, "zt.component.ratio",
+               fmt::format("{} stored bytes cannot decode to {}", *raw.length, size));
+  if (object.layout != "dense" && size > options_.limits.component_bytes)
+    return bad(ErrorKind::limit, "zt.component.limit",
+               fmt::format("decodes to {} bytes, at most {} allowed", size, options_.limits.component_bytes));
+  return size;
+}
+
+bool ObjectChecker::check_component(const RawObject& object, const RawComponent& raw, Component& out) {
+  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string sentence) {
+    report(object, raw.at, kind, rule, fmt::format("component {}: {}", escape_name(raw.role), sentence));
+    return false;
+  };
+  if (raw.dtype.data() == nullptr) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"dtype\"");
+  if (!raw.offset) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"offset\"");
+  if (!raw.length) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"length\"");
+  const auto dtype = parse_dtype(raw.dtype);
+  if (!dtype)
+    return bad(ErrorKind::unsupported, "zt.component.dtype", fmt::format("unknown dtype \"{}\"", escape_name(raw.dtype)));
+  if (raw.encoding.data() != nullptr && raw.encoding != "raw" && raw.encoding != "zstd")
+    return bad(ErrorKind::unsupported, "zt.component.encoding",
+               fmt::format("unknown encoding \"{}\"", escape_name(raw.encoding)));
+  if (*raw.offset % kAlignment != 0)
+    return bad(ErrorKind::corrupt, "zt.component.misaligned",
+               fmt::format("offset {} is not a multiple of 64", *raw.offset));
+  if (*raw.offset < kAlignment)
+    return bad(ErrorKind::corrupt, "zt.component.header", fmt::format("offset {} lies in the header", *raw.offset));
+  if (!fits(*raw.offset, *raw.length, data_end_))
+    return bad(ErrorKind::corrupt, "zt.component.bounds",
+               fmt::format("{} bytes at {} run past the end of the data at {}", *raw.length, *raw.offset, data_end_));
+  const auto size = decoded_size(object, raw, *dtype);
+  if (!size) return false;
+
+  Digest digest;
+  if (raw.digest.data() != nullptr) {
+    const auto parsed = Digest::parse(raw.digest);
+    if (!parsed)
+      return bad(ErrorKind::corrupt, "zt.component.digest", fmt::format("malformed digest \"{}\"", escape_name(raw.digest)));
+    digest = *parsed;
+    if (diagnostics_.thorough() && digest.algorithm() == DigestAlgorithm::sha256 && has_upper_case(raw.digest))
+      diagnostics_.warning(Error(ErrorKind::corrupt, "zt.digest.case", "the digest is spelled in upper case")
+                               .in(input_.path)
+                               .at(raw.at)
+                               .about("tensor " + escape_name(object.name)));
+  }
+  out.role = raw.role;
+  out.dtype = *dtype;
+  out.type = raw.type;
+  out.blob = raw.encoding == "zstd"
+                 ? Blob::zstd(input_.source, *raw.offset, *raw.length, *size, std::move(digest))
+                 : Blob::range(input_.source, *raw.offset, *raw.length, std::move(digest));
+  if (raw.big_endian && *size % size_of(*dtype) == 0) out.blob = byte_swapped_blob(std::move(out.blob), size_of(*dtype));
+  return true;
+}
+
+void ObjectChecker::add(RawObject& raw) {
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.name = raw.name;
+  tensor.shape = raw.shape;
+  tensor.layout = raw.layout;
+  tensor.attributes = std::move(raw.attributes);
+  std::uint64_t first = UINT64_MAX;
+  bool whole = true;
+  for (RawComponent& component : raw.components) {
+    if (!check_component(raw, component, tensor.components.emplace_back())) {
+      whole = false;
+      continue;
+    }
+    first = std::min(first, *component.offset);
+    if (*component.length > 0) ranges_.push_back({*component.offset, *component.length, tensors_.size() - 1});
+    if (!component.unknown.empty())
+      tensor.attributes.set(fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
+  }
+  if (whole) {
+    const Codec* const codec = find_codec(tensor.layout);
+    if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor)) {
+      report(raw, raw.at, ErrorKind::corrupt, "zt." + problem->rule, problem->sentence);
+      whole = false;
+    }
+  }
+  if (!whole) {  // reported; not worth showing to anybody further on
+    while (!ranges_.empty() && ranges_.back().tensor == tensors_.size() - 1) ranges_.pop_back();
+    tensors_.pop_back();
+    return;
+  }
+  first_offset_.push_back(first);
+}
+
+void ObjectChecker::check_overlaps() {
+  const auto before = [](const Range& a, const Range& b) {
+    return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
+  };
+  if (!std::is_sorted(ranges_.begin(), ranges_.end(), before)) std::sort(ranges_.begin(), ranges_.end(), before);
+  for (std::size_t i = 1; i < ranges_.size(); ++i) {
+    const Range &a = ranges_[i - 1], &b = ranges_[i];
+    if (b.offset >= a.offset + a.length || (a.offset == b.offset && a.length == b.length)) continue;
+    diagnostics_.error(Error(ErrorKind::corrupt, "zt.component.overlap",
+                             fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length, b.offset,
+                                         a.length, a.offset, escape_name(tensors_[a.tensor].name)))
+                           .in(input_.path)
+                           .at(b.offset)
+                           .about("tensor " + escape_name(tensors_[b.tensor].name)));
+  }
+}
+
+// Bytes outside every blob; writers leave them zero.
+void ObjectChecker::check_padding() {
+  Bytes buffer(std::size_t{1} << 16);
+  std::uint64_t at = kMagic.size();
+  for (std::size_t i = 0; i <= ranges_.size(); ++i) {
+    const std::uint64_t end = i < ranges_.size() ? ranges_[i].offset : data_end_;
+    while (at < end) {
+      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+      input_.source->read(at, part);
+      const auto bad = std::find_if(part.begin(), part.end(), [](std::byte b) { return b != std::byte{0}; });
+      if (bad != part.end()) {
+        diagnostics_.warning(Error(ErrorKind::corrupt, "zt.padding", "a byte between the blobs is not zero")
+                                 .in(input_.path)
+                                 .at(at + static_cast<std::uint64_t>(bad - part.begin())));
+        return;
+      }
+      at += part.size();
+    }
+    if (i < ranges_.size()) at = std::max(at, ranges_[i].offset + ranges_[i].length);
+  }
+}
+
+std::vector<Tensor> ObjectChecker::finish() {
+  check_overlaps();
+  if (diagnostics_.thorough()) check_padding();
+
+  std::vector<std::size_t> order(tensors_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto before = [&](std::size_t a, std::size_t b) {
+    if (first_offset_[a] != first_offset_[b]) return first_offset_[a] < first_offset_[b];
+    return tensors_[a].name < tensors_[b].name;
+  };
+  if (std::is_sorted(order.begin(), order.end(), before)) return std::move(tensors_);
+  std::sort(order.begin(), order.end(), before);
+  std::vector<Tensor> sorted;
+  sorted.reserve(tensors_.size());
+  for (const std::size_t i : order) sorted.push_back(std::move(tensors_[i]));
+  return sorted;
+}
+
+}  // namespace tare::zt

@@ -1,0 +1,12 @@
+// Big-endian elements as the little-endian ones a Model holds.
+#pragma once
+
+#include "tare/blob.hpp"
+
+namespace tare {
+
+// The bytes of `blob` with every run of `width` bytes reversed, produced lazily. The blob's size must be a multiple of
+// `width`.
+Blob byte_swapped_blob(Blob blob, std::size_t width);
+
+}  // namespace tare

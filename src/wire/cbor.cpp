@@ -1,0 +1,317 @@
+#include "wire/cbor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "base/text.hpp"
+
+namespace tare::wire {
+namespace {
+
+constexpr std::string_view kMajorNames[] = {"an unsigned integer", "a negative integer", "a byte string", "a text",
+                                            "an array",            "a map",              "a tag",         "a simple value"};
+
+std::string_view name_of(CborMajor major) { return kMajorNames[static_cast<std::size_t>(major)]; }
+
+bool is_utf8(std::string_view text) {
+  // Names are ASCII nearly always and short: look at eight bytes at a time before asking for the full check.
+  std::size_t i = 0;
+  std::uint64_t high = 0;
+  for (; i + 8 <= text.size(); i += 8) high |= load_le<std::uint64_t>(text.data() + i);
+  for (; i < text.size(); ++i) high |= static_cast<unsigned char>(text[i]);
+  return (high & 0x8080808080808080u) == 0 || is_valid_utf8(text);
+}
+
+}  // namespace
+
+CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth)
+    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth) {}
+
+void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::string_view sentence) const {
+  throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(offset);
+}
+
+void CborReader::fail(std::string_view rule, std::string_view sentence) const { fail_at(offset(), rule, sentence); }
+
+void CborReader::need(std::uint64_t count) const {
+  if (count > remaining())
+    fail("cbor.truncated", fmt::format("{} more bytes needed, {} left", count, remaining()));
+}
+
+void CborReader::deeper() {
+  if (depth_ == max_depth_) fail("cbor.depth", fmt::format("nested deeper than {} levels", max_depth_));
+  ++depth_;
+}
+
+CborReader::Head CborReader::read_raw_head() {
+  need(1);
+  const std::uint8_t first = byte_at(position_++);
+  Head head{static_cast<CborMajor>(first >> 5), static_cast<std::uint8_t>(first & 31), 0};
+  if (head.info < 24) {
+    head.value = head.info;
+  } else if (head.info < 28) {
+    const std::size_t length = std::size_t{1} << (head.info - 24);
+    need(length);
+    const std::byte* const at = bytes_.data() + position_;
+    switch (length) {
+      case 1: head.value = std::to_integer<std::uint8_t>(*at); break;
+      case 2: head.value = load_be<std::uint16_t>(at); break;
+      case 4: head.value = load_be<std::uint32_t>(at); break;
+      default: head.value = load_be<std::uint64_t>(at); break;
+    }
+    position_ += length;
+    if (head.major != CborMajor::simple) {
+      static constexpr std::uint64_t kSmallest[] = {24, 0x100, 0x10000, 0x100000000};
+      if (head.value < kSmallest[head.info - 24]) saw_long_head_ = true;
+    }
+  } else if (head.info < 31) {
+    fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} is reserved", first));
+  } else {
+    const bool may = head.major >= CborMajor::bytes && head.major <= CborMajor::map;
+    if (!may) fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} cannot stand here", first));
+    saw_indefinite_ = true;
+  }
+  return head;
+}
+
+CborReader::Head CborReader::read_head() {
+  tagged_ = false;
+  for (;;) {
+    const Head head = read_raw_head();
+    if (head.major != CborMajor::tag) return head;
+    last_tag_ = head.value;
+    tagged_ = saw_tag_ = true;
+  }
+}
+
+CborMajor CborReader::peek() {
+  const std::size_t start = position_;
+  const Head head = read_head();
+  position_ = start;
+  return head.major;
+}
+
+bool CborReader::next_is_null() {
+  const std::size_t start = position_;
+  const Head head = read_head();
+  if (head.major == CborMajor::simple && head.info == 22) return true;
+  position_ = start;
+  return false;
+}
+
+std::uint64_t CborReader::read_uint() {
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  if (head.major == CborMajor::uint) return head.value;
+  if (tagged_ && last_tag_ == 2 && head.major == CborMajor::bytes) {
+    // A big number that may yet be small.
+    const std::string_view digits = take_string(head, CborMajor::bytes);
+    std::uint64_t value = 0;
+    for (const char digit : digits) {
+      if (value >> 56 != 0) fail_at(start, "cbor.type", "an integer above 64 bits");
+      value = value << 8 | static_cast<unsigned char>(digit);
+    }
+    return value;
+  }
+  fail_at(start, "cbor.type", fmt::format("an unsigned integer expected, {} found", name_of(head.major)));
+}
+
+std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
+  const auto take = [&](std::uint64_t length) {
+    need(length);
+    const std::string_view view(reinterpret_cast<const char*>(bytes_.data()) + position_,
+                                static_cast<std::size_t>(length));
+    position_ += static_cast<std::size_t>(length);
+    if (kind == CborMajor::text && !is_utf8(view))
+      fail_at(offset() - length, "cbor.utf8", "a text that is not valid UTF-8");
+    return view;
+  };
+  if (!head.indefinite()) return take(head.value);
+  std::string& whole = joined_.emplace_back();
+  while (!is_break()) {
+    const Head part = read_raw_head();
+    if (part.major != kind || part.indefinite())
+      fail("cbor.string", "a piece of an indefinite string is not a definite string of the same kind");
+    whole += take(part.value);
+  }
+  ++position_;
+  return whole;
+}
+
+std::string_view CborReader::read_text() {
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  if (head.major != CborMajor::text)
+    fail_at(start, "cbor.type", fmt::format("a text expected, {} found", name_of(head.major)));
+  return take_string(head, CborMajor::text);
+}
+
+std::span<const std::byte> CborReader::read_bytes() {
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  if (head.major != CborMajor::bytes)
+    fail_at(start, "cbor.type", fmt::format("a byte string expected, {} found", name_of(head.major)));
+  return std::as_bytes(std::span(take_string(head, CborMajor::bytes)));
+}
+
+CborReader::Container CborReader::enter(CborMajor kind) {
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  if (head.major != kind)
+    fail_at(start, "cbor.type", fmt::format("{} expected, {} found", name_of(kind), name_of(head.major)));
+  return open_container(head, start);
+}
+
+CborReader::Container CborReader::open_container(const Head& head, std::uint64_t start) {
+  deeper();
+  // Every entry takes at least a byte, an entry of a map two.
+  const std::uint64_t most = remaining() / (head.major == CborMajor::map ? 2 : 1);
+  if (head.value > most)
+    fail_at(start, "cbor.count", fmt::format("{} entries promised, the bytes left allow {}", head.value, most));
+  Container container;
+  container.indefinite_ = head.indefinite();
+  container.left_ = head.value;
+  return container;
+}
+
+bool CborReader::next(Container& container) {
+  if (container.indefinite_) {
+    need(1);
+    if (!is_break()) return true;
+    ++position_;
+  } else if (container.left_ > 0) {
+    --container.left_;
+    return true;
+  }
+  --depth_;
+  return false;
+}
+
+void CborReader::skip() {
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  switch (head.major) {
+    case CborMajor::bytes:
+    case CborMajor::text: take_string(head, head.major); return;
+    case CborMajor::array:
+    case CborMajor::map: {
+      Container container = open_container(head, start);
+      while (next(container)) {
+        skip();
+        if (head.major == CborMajor::map) skip();
+      }
+      return;
+    }
+    default: return;
+  }
+}
+
+bool CborReader::read_simple(const Head& head, Value& out) {
+  switch (head.info) {
+    case 20: out = false; return true;
+    case 21: out = true; return true;
+    case 22: out = nullptr; return true;
+    case 25: out = static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(head.value))); return true;
+    case 26: out = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(head.value))); return true;
+    case 27: out = std::bit_cast<double>(head.value); return true;
+    default: return false;  // undefined and unassigned simple values
+  }
+}
+
+// Reads the next item; false when the tree cannot hold it (it has been read past all the same).
+bool CborReader::read_into(Value& out) {
+  // A value in memory is many times its smallest spelling: a file of a billion nulls must not be believed.
+  if (++values_ > kMostValues)
+    throw Error(ErrorKind::limit, "cbor.values", fmt::format("more than {} metadata values", kMostValues))
+        .in(file_)
+        .at(offset());
+  const std::uint64_t start = offset();
+  const Head head = read_head();
+  const bool plain = !tagged_;
+  switch (head.major) {
+    case CborMajor::uint: out = Value(head.value); return plain;
+    case CborMajor::negative:
+      if (head.value > static_cast<std::uint64_t>(INT64_MAX)) return false;
+      out = -1 - static_cast<std::int64_t>(head.value);
+      return plain;
+    case CborMajor::text: out = take_string(head, CborMajor::text); return plain;
+    case CborMajor::bytes: {
+      const auto view = std::as_bytes(std::span(take_string(head, CborMajor::bytes)));
+      out = Bytes(view.begin(), view.end());
+      return plain;
+    }
+    case CborMajor::array: {
+      List list;
+      bool whole = plain;
+      for (Container items = open_container(head, start); next(items);) whole = read_into(list.emplace_back()) && whole;
+      out = std::move(list);
+      return whole;
+    }
+    case CborMajor::map: {
+      Map map;
+      const bool whole = read_entries(open_container(head, start), map);
+      out = std::move(map);
+      return whole && plain;
+    }
+    default: return read_simple(head, out) && plain;
+  }
+}
+
+bool CborReader::read_entries(Container entries, Map& out) {
+  bool whole = true;
+  KeyCheck keys;
+  const std::uint64_t start = offset();
+  while (next(entries)) {
+    if (peek() != CborMajor::text) {
+      skip();
+      skip();
+      whole = false;
+      continue;
+    }
+    const std::string_view key = read_text();
+    keys.add(key);
+    Value value;
+    whole = read_into(value) && whole;
+    out.append(std::string(key), std::move(value));
+  }
+  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
+    fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(twice)));
+  return whole;
+}
+
+Value CborReader::read_value() {
+  const std::size_t start = position_;
+  Value value;
+  if (read_into(value)) return value;
+  return Opaque{"cbor", Bytes(bytes_.begin() + static_cast<std::ptrdiff_t>(start),
+                              bytes_.begin() + static_cast<std::ptrdiff_t>(position_))};
+}
+
+Map CborReader::read_map() {
+  Map map;
+  KeyCheck keys;
+  const std::uint64_t start = offset();
+  for (Container entries = enter(CborMajor::map); next(entries);) {
+    const std::string_view key = read_text();
+    keys.add(key);
+    map.append(std::string(key), read_value());
+  }
+  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
+    fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(twice)));
+  return map;
+}
+
+std::string_view KeyCheck::find_duplicate() {
+  if (sorted_) return {};
+  std::sort(keys_.begin(), keys_.end());
+  const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
+  // An empty key still has a place in the file, so its view is not null.
+  return twice == keys_.end() ? std::string_view() : *twice;
+}
+
+}  // namespace tare::wire

@@ -1,0 +1,143 @@
+// CBOR (RFC 8949) as a pull reader over bytes in memory, and a writer in canonical heads.
+//
+// The reader is tolerant in form (indefinite lengths, long heads, tags in front of values) and notes each such
+// deviation; it is strict in substance: every length is checked against the bytes that are there before it is used,
+// nesting is bounded, text is UTF-8. Errors carry rules `cbor.*` and the absolute offset.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/error.hpp"
+#include "tare/value.hpp"
+
+namespace tare::wire {
+
+enum class CborMajor : std::uint8_t { uint, negative, bytes, text, array, map, tag, simple };
+
+class CborReader {
+ public:
+  // An array or map being walked.
+  class Container {
+   public:
+    // Entries promised; 0 for indefinite ones. Already checked against the remaining bytes.
+    std::uint64_t count() const { return left_; }
+
+   private:
+    friend class CborReader;
+    std::uint64_t left_ = 0;
+    bool indefinite_ = false;
+  };
+
+  // `offset` is where `bytes` starts in `file`; both for errors only.
+  CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth);
+
+  // What the next item is, tags skipped.
+  CborMajor peek();
+  bool next_is_null();
+  std::uint64_t read_uint();
+  // Valid until the reader is destroyed.
+  std::string_view read_text();
+  std::span<const std::byte> read_bytes();
+
+  Container enter(CborMajor kind);  // array or map
+  // Whether another item (array) or key (map) follows; leaves the container when not.
+  bool next(Container& container);
+
+  void skip();
+  // Any value, as a tree; whatever the tree cannot say is kept whole as Opaque.
+  Value read_value();
+  // A map with text keys, each once.
+  Map read_map();
+
+  std::uint64_t offset() const { return base_ + position_; }
+  bool at_end() const { return position_ == bytes_.size(); }
+  std::size_t remaining() const { return bytes_.size() - position_; }
+
+  // Forms that a canonical writer does not use, met so far.
+  bool saw_indefinite() const { return saw_indefinite_; }
+  bool saw_long_head() const { return saw_long_head_; }
+  bool saw_tag() const { return saw_tag_; }
+
+  [[noreturn]] void fail(std::string_view rule, std::string_view sentence) const;
+  [[noreturn]] void fail_at(std::uint64_t offset, std::string_view rule, std::string_view sentence) const;
+
+ private:
+  struct Head {
+    CborMajor major;
+    std::uint8_t info;  // the low five bits
+    std::uint64_t value;
+    bool indefinite() const { return info == 31; }
+  };
+
+  std::uint8_t byte_at(std::size_t position) const { return std::to_integer<std::uint8_t>(bytes_[position]); }
+  void need(std::uint64_t count) const;
+  Head read_raw_head();
+  // Skips tags; `last_tag_` remembers the innermost.
+  Head read_head();
+  std::string_view take_string(const Head& head, CborMajor kind);
+  Container open_container(const Head& head, std::uint64_t start);
+  bool read_into(Value& out);
+  bool read_simple(const Head& head, Value& out);
+  bool read_entries(Container entries, Map& out);
+  bool is_break() const { return position_ < bytes_.size() && byte_at(position_) == 0xFF; }
+  void deeper();
+
+  static constexpr std::uint64_t kMostValues = std::uint64_t{1} << 22;
+
+  std::span<const std::byte> bytes_;
+  std::string file_;
+  std::uint64_t base_;
+  std::size_t position_ = 0;
+  unsigned depth_ = 0, max_depth_;
+  std::uint64_t values_ = 0;
+  std::uint64_t last_tag_ = 0;
+  bool tagged_ = false;
+  bool saw_indefinite_ = false, saw_long_head_ = false, saw_tag_ = false;
+  std::deque<std::string> joined_;  // indefinite strings, put together
+};
+
+// Refuses repeated keys in time n log n even when they come unsorted.
+class KeyCheck {
+ public:
+  void add(std::string_view key) {
+    if (!keys_.empty() && !(keys_.back() < key)) sorted_ = false;
+    keys_.push_back(key);
+  }
+  bool sorted() const { return sorted_; }
+  // The first key that stands twice; a null view when there is none. Call once, last.
+  std::string_view find_duplicate();
+
+ private:
+  std::vector<std::string_view> keys_;
+  bool sorted_ = true;
+};
+
+class CborWriter {
+ public:
+  void head(CborMajor major, std::uint64_t value);
+  void uint(std::uint64_t value) { head(CborMajor::uint, value); }
+  void text(std::string_view text);
+  void bytes(std::span<const std::byte> bytes);
+  void array(std::uint64_t count) { head(CborMajor::array, count); }
+  void map(std::uint64_t count) { head(CborMajor::map, count); }
+  // Floats in the shortest form that keeps every bit; maps in their own order.
+  void value(const Value& value);
+  void raw(std::span<const std::byte> bytes);
+
+  const Bytes& result() const { return out_; }
+  Bytes take() { return std::move(out_); }
+
+ private:
+  void byte(std::uint8_t b) { out_.push_back(static_cast<std::byte>(b)); }
+  void floating(double value);
+
+  Bytes out_;
+};
+
+}  // namespace tare::wire
