@@ -57,8 +57,12 @@ const Codec* find_codec_by_method(std::string_view method);
 // row the layout itself.
 std::string dtype_name(const Tensor& tensor);
 
+// What a sparse tensor may come to as a dense one: a few bytes of it can claim any shape.
+inline constexpr std::uint64_t kMaxDecodedBytes = std::uint64_t{32} << 30;
+
 // The dense tensor that `tensor` stands for; itself when it is dense. Throws `codec.unknown` for a layout without a
-// row.
+// row, the rule of `check` for a tensor that fails it, and `codec.too_large` for a sparse one beyond
+// kMaxDecodedBytes. What is wrong with the data is thrown when its bytes are pulled.
 Tensor to_dense(const Tensor& tensor);
 
 }  // namespace tare

@@ -1,0 +1,58 @@
+// The table of layouts. A new codec is one file, one declaration in rows.hpp and one entry here.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "tare/error.hpp"
+
+#include "codecs/rows.hpp"
+
+namespace tare {
+
+std::span<const Codec> codecs() {
+  // Copied on first use, so that the order in which translation units are initialised does not matter.
+  static const std::array table = {kDense, kSparseCsr, kSparseCoo, kZtGroup};
+  return table;
+}
+
+const Codec* find_codec(std::string_view layout) {
+  for (const Codec& codec : codecs())
+    if (codec.layout == layout) return &codec;
+  return nullptr;
+}
+
+const Codec* find_codec_by_method(std::string_view method) {
+  for (const Codec& codec : codecs()) {
+    // In full a method carries its codec's family: the "zt" of "zt.group".
+    const std::string_view family = codec.name.substr(0, codec.name.find('.'));
+    for (const std::string_view offered : codec.methods) {
+      if (method == offered) return &codec;
+      if (method.size() == family.size() + 1 + offered.size() && method.starts_with(family) &&
+          method[family.size()] == '.' && method.ends_with(offered))
+        return &codec;
+    }
+  }
+  return nullptr;
+}
+
+std::string dtype_name(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec == nullptr) return tensor.layout;
+  if (!codec->name.empty()) return std::string(codec->name);
+  // Dense and sparse: the first role holds the values.
+  const Component* const values = tensor.component(codec->roles.front());
+  return values == nullptr ? tensor.layout : std::string(values->type_name());
+}
+
+Tensor to_dense(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec == nullptr || (codec->decode == nullptr && !tensor.is_dense()))
+    throw Error(ErrorKind::unsupported, "codec.unknown",
+                fmt::format("the layout \"{}\" cannot be decoded", tensor.layout))
+        .about(tensor.name);
+  if (const auto problem = codec->check(tensor))
+    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);
+  return codec->decode == nullptr ? tensor : codec->decode(tensor);
+}
+
+}  // namespace tare

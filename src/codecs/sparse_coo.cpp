@@ -1,0 +1,420 @@
+// "sparse_coo": a list of coordinates and values.
+//
+//   values  one element per entry
+//   coords  u64[rank * entries]: the first coordinate of every entry, then every second coordinate, ...
+//
+// Entries at the same place are added up, in the order they are stored and in the values' own type, as SciPy
+// does: integers wrap, bool is or, floats round once per addition. Values of a type without addition (fp8,
+// unknown types) may not repeat a place.
+//
+// Decoding first runs over the coordinates once to check them and to see whether they rise. Entries in
+// row-major order are then read in a single pass; others cost one pass over all entries for every 4 MiB of
+// dense output.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "codecs/rows.hpp"
+#include "codecs/sparse.hpp"
+#include "model/element_size.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::array<std::string_view, 2> kRoles = {"values", "coords"};
+constexpr std::uint64_t kWindow = std::uint64_t{4} << 20;
+
+std::uint64_t width_of(const Component& values) { return element_bytes(values.dtype, values.type); }
+
+std::optional<Problem> check(const Tensor& tensor) {
+  const Component* const values = tensor.component("values");
+  if (values == nullptr) return Problem{"coo.missing", "a sparse_coo tensor needs the component \"values\""};
+  if (auto problem = check_index(tensor, "coo", "coords")) return problem;
+  const std::uint64_t width = width_of(*values);
+  if (values->blob.size() % width != 0)
+    return Problem{"coo.counts", fmt::format("values has {} bytes, not a multiple of the {} that {} takes",
+                                             values->blob.size(), width, values->type_name())};
+  const std::uint64_t entries = values->blob.size() / width, coords = tensor.component("coords")->blob.size();
+  const auto numbers = checked_mul(tensor.shape.rank(), entries);
+  const auto bytes = numbers ? checked_mul(*numbers, 8) : std::nullopt;
+  if (!bytes || coords != *bytes)
+    return Problem{
+        "coo.coords",
+        fmt::format("{} entries of {} dimensions need {} coordinates of 8 bytes, the component "
+                    "has {} bytes",
+                    entries, tensor.shape.rank(), numbers ? fmt::to_string(*numbers) : "2^64", coords)};
+  return std::nullopt;
+}
+
+// The entries' coordinates, from entry `first` on.
+class Coordinates {
+ public:
+  Coordinates(const Tensor& tensor, std::uint64_t first) : shape_(tensor.shape), current_(tensor.shape) {
+    const Component& values = *tensor.component("values");
+    const std::uint64_t entries = values.blob.size() / width_of(values);
+    for (std::size_t d = 0; d < shape_.rank(); ++d)
+      streams_.emplace_back(tensor.component("coords")->blob, d * entries + first);
+  }
+
+  // The dimension in which the next entry lies outside of the shape; nothing when it is inside.
+  std::optional<std::size_t> next() {
+    std::optional<std::size_t> outside;
+    for (std::size_t d = 0; d < streams_.size(); ++d) {
+      current_[d] = streams_[d].next();
+      if (current_[d] >= shape_[d] && !outside) outside = d;
+    }
+    return outside;
+  }
+  const Shape& current() const { return current_; }
+  // Row-major; only for an entry inside a shape whose elements can be counted.
+  std::uint64_t place() const {
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < shape_.rank(); ++d) place = place * shape_[d] + current_[d];
+    return place;
+  }
+
+ private:
+  Shape shape_, current_;
+  std::vector<IndexStream> streams_;
+};
+
+Problem outside_problem(const Coordinates& at, std::uint64_t entry, std::size_t d, const Shape& shape) {
+  return {"coo.bounds", fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}",
+                                    entry, at.current()[d], d, shape.text())};
+}
+
+using Report = std::function<void(Problem)>;
+
+// What one pass over the coordinates tells.
+struct Survey {
+  std::uint64_t outside = 0, repeated = 0;  // repeated: equal to the entry just before
+  bool rising = true;
+  std::optional<Problem> first_outside, first_repeated;
+};
+
+Survey survey(const Tensor& tensor, std::uint64_t entries) {
+  Survey found;
+  Coordinates at(tensor, 0);
+  Shape previous;
+  for (std::uint64_t entry = 0; entry < entries; ++entry) {
+    if (const auto d = at.next())
+      if (found.outside++ == 0) found.first_outside = outside_problem(at, entry, *d, tensor.shape);
+    if (entry > 0) {
+      const Shape& now = at.current();
+      if (std::lexicographical_compare(now.begin(), now.end(), previous.begin(), previous.end()))
+        found.rising = false;
+      if (now == previous && found.repeated++ == 0)
+        found.first_repeated = Problem{
+            "coo.duplicate", fmt::format("entries {} and {} are at the same place", entry - 1, entry)};
+    }
+    previous = at.current();
+  }
+  return found;
+}
+
+// Places mixed well (the finalizer of MurmurHash3), to deal them into equal shares.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDu;
+  x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53u;
+  return x ^ (x >> 33);
+}
+
+// Looks for a place that two entries share when the entries are in no order: deals the places into shares
+// that fit memory and sorts each, with one pass over the coordinates per share.
+std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries) {
+  constexpr std::uint64_t kShare = std::uint64_t{1} << 20;
+  const std::uint64_t shares = ceil_div(entries, kShare);
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t share = 0; share < shares; ++share) {
+    Coordinates at(tensor, 0);
+    places.clear();
+    // Twice the fair share only when places repeat or a file was made to defeat the mixing; the first is
+    // found below.
+    for (std::uint64_t entry = 0; entry < entries && places.size() < 2 * kShare; ++entry) {
+      at.next();
+      const std::uint64_t place = at.place();
+      if (shares == 1 || mixed(place) % shares == share) places.push_back(place);
+    }
+    std::sort(places.begin(), places.end());
+    const auto twice = std::adjacent_find(places.begin(), places.end());
+    if (twice != places.end())
+      return Problem{"coo.duplicate",
+                     fmt::format("two entries are at the same place, {} in row-major order", *twice)};
+  }
+  return std::nullopt;
+}
+
+void verify(const Tensor& tensor, const Report& report) {
+  const Component& values = *tensor.component("values");
+  verify_type(values, report);
+  verify_booleans(values, report);
+  const std::uint64_t entries = values.blob.size() / width_of(values);
+  Survey found = survey(tensor, entries);
+  if (found.first_outside) {
+    found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
+    report(*found.first_outside);
+  }
+  if (found.first_repeated) {
+    found.first_repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
+    report(*found.first_repeated);
+  } else if (!found.rising && found.outside == 0 && tensor.shape.elements()) {
+    if (auto problem = find_repeated(tensor, entries)) report(*problem);
+  }
+}
+
+template <typename T>
+void add_integer(std::byte* sum, const std::byte* value) {
+  store_le<T>(sum, static_cast<T>(load_le<T>(sum) + load_le<T>(value)));
+}
+template <typename T>
+void add_float(std::byte* sum, const std::byte* value) {
+  store_le<T>(sum, load_le<T>(sum) + load_le<T>(value));
+}
+// Through double, which is wide enough for the one rounding to be the right one.
+template <auto Widen, auto Round>
+void add_half(std::byte* sum, const std::byte* value) {
+  const double wide =
+      double{Widen(load_le<std::uint16_t>(sum))} + double{Widen(load_le<std::uint16_t>(value))};
+  store_le<std::uint16_t>(sum, Round(wide));
+}
+void add_boolean(std::byte* sum, const std::byte* value) { *sum |= *value; }
+
+using Add = void (*)(std::byte* sum, const std::byte* value);
+
+// Null when the type has no addition here.
+Add addition(const Component& values) {
+  if (!values.type.empty() && storage_per_element(values.dtype, values.type) == 1) return nullptr;
+  switch (values.dtype) {
+    case DType::f64:
+      return add_float<double>;
+    case DType::f32:
+      return add_float<float>;
+    case DType::f16:
+      return add_half<f16_to_f32, f64_to_f16>;
+    case DType::bf16:
+      return add_half<bf16_to_f32, f64_to_bf16>;
+    case DType::i64:
+    case DType::u64:
+      return add_integer<std::uint64_t>;
+    case DType::i32:
+    case DType::u32:
+      return add_integer<std::uint32_t>;
+    case DType::i16:
+    case DType::u16:
+      return add_integer<std::uint16_t>;
+    case DType::i8:
+    case DType::u8:
+      return add_integer<std::uint8_t>;
+    case DType::boolean:
+      return add_boolean;
+  }
+  return nullptr;
+}
+
+// Adds one entry's value to another's at the same place.
+class Adder {
+ public:
+  explicit Adder(const Tensor& tensor)
+      : add_(addition(*tensor.component("values"))),
+        step_(size_of(tensor.component("values")->dtype)),
+        width_(static_cast<std::size_t>(width_of(*tensor.component("values")))) {}
+  void operator()(const Tensor& tensor, std::uint64_t place, std::byte* sum, const std::byte* value) const {
+    const Component& values = *tensor.component("values");
+    if (add_ == nullptr)
+      throw_corrupt(
+          tensor, values,
+          {"coo.duplicate", fmt::format("two entries at place {}, and values of type {} cannot be added",
+                                        place, values.type_name())});
+    for (std::size_t i = 0; i < width_; i += step_) add_(sum + i, value + i);
+  }
+
+ private:
+  Add add_;
+  std::size_t step_, width_;
+};
+
+// Entries whose places never fall; those at one place come out as one.
+class CooCursor final : public SparseCursor {
+ public:
+  CooCursor(const Tensor& tensor, std::uint64_t entry, std::uint64_t entries)
+      : tensor_(tensor),
+        left_(entries - entry),
+        at_(tensor, entry),
+        values_(tensor.component("values")->blob, entry * width_of(*tensor.component("values"))),
+        add_(tensor),
+        sum_(static_cast<std::size_t>(width_of(*tensor.component("values")))) {
+    pull();
+    advance();
+  }
+
+  void advance() override {
+    place_ = next_place_;
+    if (place_ == kEnd) return;
+    std::memcpy(sum_.data(), next_value_, sum_.size());
+    value_ = sum_.data();
+    for (pull(); next_place_ == place_; pull()) add_(tensor_, place_, sum_.data(), next_value_);
+  }
+
+ private:
+  void pull() {
+    next_place_ = kEnd;
+    if (left_ == 0) return;
+    --left_;
+    at_.next();  // inside: the scan has seen it
+    next_place_ = at_.place();
+    next_value_ = values_.take(sum_.size());
+  }
+
+  Tensor tensor_;
+  std::uint64_t left_;
+  Coordinates at_;
+  ByteStream values_;
+  Adder add_;
+  std::uint64_t next_place_ = kEnd;
+  const std::byte* next_value_ = nullptr;
+  std::vector<std::byte> sum_;
+};
+
+// Entries in any order: every window of the output looks at all of them.
+class CooWindowReader final : public BlockReader {
+ public:
+  CooWindowReader(const Tensor& tensor, std::uint64_t first, std::uint64_t elements, std::uint64_t entries)
+      : tensor_(tensor),
+        width_(width_of(*tensor.component("values"))),
+        next_(first),
+        end_(elements),
+        entries_(entries),
+        add_(tensor) {}
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    const auto count = static_cast<std::size_t>(std::min(end_ - next_, kWindow / width_));
+    const auto width = static_cast<std::size_t>(width_);
+    window_.assign(count * width, std::byte{});
+    filled_.assign(count, false);
+    Coordinates at(tensor_, 0);
+    ByteStream values(tensor_.component("values")->blob, 0);
+    for (std::uint64_t entry = 0; entry < entries_; ++entry) {
+      at.next();
+      const std::byte* const value = values.take(width);
+      const std::uint64_t place = at.place();
+      if (place < next_ || place - next_ >= count) continue;
+      const auto slot = static_cast<std::size_t>(place - next_);
+      std::byte* const sum = window_.data() + slot * width;
+      if (filled_[slot])
+        add_(tensor_, place, sum, value);
+      else
+        std::memcpy(sum, value, width);
+      filled_[slot] = true;
+    }
+    next_ += count;
+    return window_;
+  }
+
+ private:
+  Tensor tensor_;
+  std::uint64_t width_, next_, end_, entries_;
+  Adder add_;
+  std::vector<std::byte> window_;
+  std::vector<bool> filled_;
+};
+
+class CooProducer final : public BlobProducer {
+ public:
+  CooProducer(const Tensor& tensor, std::uint64_t elements) : tensor_(tensor), elements_(elements) {
+    const Component& values = *tensor_.component("values");
+    width_ = width_of(values);
+    entries_ = values.blob.size() / width_;
+  }
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    std::call_once(once_, [this] { scan(); });
+    const std::uint64_t element = offset / width_;
+    std::unique_ptr<BlockReader> reader;
+    if (rising_) {
+      auto cursor = std::make_unique<CooCursor>(tensor_, seekable() ? first_entry(element) : 0, entries_);
+      reader = std::make_unique<SparseReader>(std::move(cursor), element, elements_,
+                                              static_cast<std::size_t>(width_));
+    } else {
+      reader = std::make_unique<CooWindowReader>(tensor_, element, elements_, entries_);
+    }
+    reader->skip(offset % width_);
+    return reader;
+  }
+
+  std::uint64_t seek_granularity() const override { return seekable() ? kWindow : 0; }
+
+ private:
+  bool seekable() const {
+    return is_seekable(tensor_.component("values")->blob) && is_seekable(tensor_.component("coords")->blob);
+  }
+
+  // Checks every coordinate and learns whether places rise.
+  void scan() const {
+    Coordinates at(tensor_, 0);
+    std::uint64_t previous = 0;
+    rising_ = true;
+    for (std::uint64_t entry = 0; entry < entries_; ++entry) {
+      if (const auto d = at.next())
+        throw_corrupt(tensor_, *tensor_.component("coords"), outside_problem(at, entry, *d, tensor_.shape));
+      const std::uint64_t place = at.place();
+      if (place < previous) rising_ = false;
+      previous = place;
+    }
+  }
+
+  // The first entry at or after a place.
+  std::uint64_t first_entry(std::uint64_t place) const {
+    std::uint64_t low = 0, high = entries_;
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (place_of(middle) < place)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  std::uint64_t place_of(std::uint64_t entry) const {
+    const Blob& coords = tensor_.component("coords")->blob;
+    std::uint64_t place = 0;
+    for (std::size_t d = 0; d < tensor_.shape.rank(); ++d) {
+      std::array<std::byte, 8> number;
+      coords.read((d * entries_ + entry) * 8, number);
+      place = place * tensor_.shape[d] + load_le<std::uint64_t>(number.data());
+    }
+    return place;
+  }
+
+  Tensor tensor_;
+  std::uint64_t elements_, width_ = 0, entries_ = 0;
+  mutable std::once_flag once_;
+  mutable bool rising_ = false;
+};
+
+Tensor decode(const Tensor& tensor) {
+  const Component& values = *tensor.component("values");
+  const std::uint64_t bytes = sparse_dense_bytes(tensor, values);
+  return sparse_as_dense(tensor, values, bytes,
+                         std::make_shared<CooProducer>(tensor, bytes / width_of(values)));
+}
+
+}  // namespace
+
+constinit const Codec kSparseCoo = {.layout = "sparse_coo",
+                                    .name = {},
+                                    .title = "list of coordinates",
+                                    .methods = {},
+                                    .roles = kRoles,
+                                    .check = check,
+                                    .verify = verify,
+                                    .decode = decode,
+                                    .encode = nullptr};
+
+}  // namespace tare

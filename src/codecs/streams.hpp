@@ -1,0 +1,93 @@
+// Sequential access to components in small pieces: what codecs read from and write into, in bounded memory.
+//
+// Each object is used by one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tare/codec.hpp"
+#include "tare/model.hpp"
+
+#include "base/endian.hpp"
+
+namespace tare {
+
+// A blob's bytes in order, through a buffer.
+class ByteStream {
+ public:
+  static constexpr std::size_t kMost = std::size_t{64} << 10;
+
+  ByteStream(const Blob& blob, std::uint64_t offset);
+  // The next `count` bytes (at most kMost), valid until the next call. Throws when fewer are left.
+  const std::byte* take(std::size_t count) {
+    if (end_ - at_ < count) fill(count);
+    const std::byte* const bytes = buffer_.data() + at_;
+    at_ += count;
+    return bytes;
+  }
+
+ private:
+  void fill(std::size_t count);
+
+  std::unique_ptr<BlobReader> reader_;
+  std::uint64_t left_;  // bytes not yet in the buffer
+  std::vector<std::byte> buffer_;
+  std::size_t at_ = 0, end_ = 0;
+};
+
+// The u64 numbers of an index component, in order.
+class IndexStream {
+ public:
+  IndexStream(const Blob& blob, std::uint64_t first) : bytes_(blob, first * 8) {}
+  std::uint64_t next() { return load_le<std::uint64_t>(bytes_.take(8)); }
+
+ private:
+  ByteStream bytes_;
+};
+
+// A component's storage elements as doubles, in order.
+class ElementStream {
+ public:
+  ElementStream(const Component& component, std::uint64_t first);
+  // Fills `out` with the next elements.
+  void read(std::span<double> out);
+
+ private:
+  std::unique_ptr<BlobReader> reader_;
+  DType dtype_;
+  std::string type_;
+  std::uint64_t left_;  // elements not yet in the buffer
+  std::vector<std::byte> raw_;
+  std::vector<double> values_;
+  std::size_t at_ = 0;
+};
+
+// A reader whose bytes come in blocks that a subclass makes one after another.
+class BlockReader : public BlobReader {
+ public:
+  void read(std::span<std::byte> out) final;
+  // Drops the next bytes, making the blocks they are in.
+  void skip(std::uint64_t bytes);
+
+ protected:
+  // The next block, valid until the next call; empty at the end.
+  virtual std::span<const std::byte> make_block() = 0;
+
+ private:
+  std::span<const std::byte> block_;
+};
+
+// Whether a blob can be entered anywhere at no more cost than at the beginning.
+bool is_seekable(const Blob& blob);
+
+// Data rule of every component of storage type bool: bytes are 0 or 1.
+void verify_booleans(const Component& component, const std::function<void(Problem)>& report);
+// Data rule of every component: a logical type that Tare knows lives in its own storage type.
+void verify_type(const Component& component, const std::function<void(Problem)>& report);
+
+}  // namespace tare

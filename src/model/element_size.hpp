@@ -1,0 +1,32 @@
+// How many bytes elements take: the size rule that layouts and slices share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tare/dtype.hpp"
+
+#include "base/checked.hpp"
+
+namespace tare {
+
+// Storage elements of one logical element. A type that is unknown, or that says it lives in another storage
+// type than it does, is taken for its storage type.
+inline unsigned storage_per_element(DType dtype, std::string_view type) {
+  if (type.empty()) return 1;
+  const LogicalType* const known = find_logical_type(type);
+  return known != nullptr && known->storage == dtype ? known->per_element : 1;
+}
+
+// Bytes of one logical element.
+inline std::uint64_t element_bytes(DType dtype, std::string_view type) {
+  return std::uint64_t{size_of(dtype)} * storage_per_element(dtype, type);
+}
+
+// Bytes of `count` logical elements; nothing on overflow.
+inline std::optional<std::uint64_t> elements_bytes(std::uint64_t count, DType dtype, std::string_view type) {
+  return checked_mul(count, element_bytes(dtype, type));
+}
+
+}  // namespace tare
