@@ -12,13 +12,18 @@
 namespace tare {
 
 struct AdaptOptions {
-  std::optional<DType> dtype;             // cast float tensors to this type (lossy casts included: asked for)
-  std::string quant;                      // encode float matrices with this method
-  std::vector<std::string> match, skip;   // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON value or else a string
+  std::optional<DType> dtype;            // cast float tensors to this type (lossy casts included: asked for)
+  std::string quant;                     // encode float matrices with this method
+  std::vector<std::string> match, skip;  // globs over tensor names
+  std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
+  std::vector<std::string> drop;                         // from kDroppable: what may be left out
 };
 
-// What had to change, in words, for people: one line a kind of change ("3 tensors decoded from zt.group to f32: a, b, c").
+// What --drop takes.
+inline constexpr std::string_view kDroppable[] = {"metadata", "config", "vocabulary", "attachments", "attributes"};
+
+// What had to change, in words, for people: one line a kind of change ("3 tensors decoded from zt.group to f32: a, b,
+// c").
 struct Adapted {
   Model model;
   std::vector<std::string> changes;

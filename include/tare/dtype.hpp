@@ -13,8 +13,8 @@ namespace tare {
 
 enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
 
-inline constexpr std::array kAllDTypes = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,
-                                          DType::i32, DType::i16, DType::i8,  DType::u64,  DType::u32,
+inline constexpr std::array kAllDTypes = {DType::f64, DType::f32, DType::f16,    DType::bf16, DType::i64,
+                                          DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
                                           DType::u16, DType::u8,  DType::boolean};
 
 // Bytes of one element.

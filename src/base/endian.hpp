@@ -14,8 +14,7 @@ namespace tare {
 inline constexpr bool kLittleEndianHost = std::endian::native == std::endian::little;
 
 template <typename T>
-  requires std::integral<T> || std::floating_point<T>
-T byte_swapped(T value) {
+requires std::integral<T> || std::floating_point<T> T byte_swapped(T value) {
   if constexpr (sizeof(T) == 1) {
     return value;
   } else if constexpr (sizeof(T) == 2) {

@@ -81,9 +81,7 @@ constexpr float f8_to_f32(std::uint8_t bits, unsigned mantissa_bits, int bias) {
 inline constexpr float kF32NaN = std::bit_cast<float>(0x7FC00000u);
 
 // The highest exponent holds numbers, one NaN of each sign, no infinities.
-constexpr float f8_e4m3fn_to_f32(std::uint8_t bits) {
-  return (bits & 0x7F) == 0x7F ? kF32NaN : f8_to_f32(bits, 3, 7);
-}
+constexpr float f8_e4m3fn_to_f32(std::uint8_t bits) { return (bits & 0x7F) == 0x7F ? kF32NaN : f8_to_f32(bits, 3, 7); }
 // As IEEE has it: the upper byte of an f16.
 constexpr float f8_e5m2_to_f32(std::uint8_t bits) {
   if ((bits & 0x7F) > 0x7C) return kF32NaN;
@@ -91,11 +89,7 @@ constexpr float f8_e5m2_to_f32(std::uint8_t bits) {
   return f8_to_f32(bits, 2, 15);
 }
 // No infinities, no negative zero: its code is the only NaN.
-constexpr float f8_e4m3fnuz_to_f32(std::uint8_t bits) {
-  return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 3, 8);
-}
-constexpr float f8_e5m2fnuz_to_f32(std::uint8_t bits) {
-  return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 2, 16);
-}
+constexpr float f8_e4m3fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 3, 8); }
+constexpr float f8_e5m2fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 2, 16); }
 
 }  // namespace tare

@@ -7,11 +7,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tare/dtype.hpp"
-#include "tare/model.hpp"
-
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "tare/dtype.hpp"
+#include "tare/model.hpp"
 
 namespace tare {
 
@@ -97,40 +96,23 @@ auto load(const std::byte* from, std::size_t i) {
 template <typename Work>
 decltype(auto) with_kind(Kind kind, const Work& work) {
   switch (kind) {
-    case Kind::f64:
-      return work.template operator()<Kind::f64>();
-    case Kind::f32:
-      return work.template operator()<Kind::f32>();
-    case Kind::f16:
-      return work.template operator()<Kind::f16>();
-    case Kind::bf16:
-      return work.template operator()<Kind::bf16>();
-    case Kind::i64:
-      return work.template operator()<Kind::i64>();
-    case Kind::i32:
-      return work.template operator()<Kind::i32>();
-    case Kind::i16:
-      return work.template operator()<Kind::i16>();
-    case Kind::i8:
-      return work.template operator()<Kind::i8>();
-    case Kind::u64:
-      return work.template operator()<Kind::u64>();
-    case Kind::u32:
-      return work.template operator()<Kind::u32>();
-    case Kind::u16:
-      return work.template operator()<Kind::u16>();
-    case Kind::u8:
-      return work.template operator()<Kind::u8>();
-    case Kind::boolean:
-      return work.template operator()<Kind::boolean>();
-    case Kind::e4m3fn:
-      return work.template operator()<Kind::e4m3fn>();
-    case Kind::e5m2:
-      return work.template operator()<Kind::e5m2>();
-    case Kind::e4m3fnuz:
-      return work.template operator()<Kind::e4m3fnuz>();
-    case Kind::e5m2fnuz:
-      break;
+    case Kind::f64: return work.template operator()<Kind::f64>();
+    case Kind::f32: return work.template operator()<Kind::f32>();
+    case Kind::f16: return work.template operator()<Kind::f16>();
+    case Kind::bf16: return work.template operator()<Kind::bf16>();
+    case Kind::i64: return work.template operator()<Kind::i64>();
+    case Kind::i32: return work.template operator()<Kind::i32>();
+    case Kind::i16: return work.template operator()<Kind::i16>();
+    case Kind::i8: return work.template operator()<Kind::i8>();
+    case Kind::u64: return work.template operator()<Kind::u64>();
+    case Kind::u32: return work.template operator()<Kind::u32>();
+    case Kind::u16: return work.template operator()<Kind::u16>();
+    case Kind::u8: return work.template operator()<Kind::u8>();
+    case Kind::boolean: return work.template operator()<Kind::boolean>();
+    case Kind::e4m3fn: return work.template operator()<Kind::e4m3fn>();
+    case Kind::e5m2: return work.template operator()<Kind::e5m2>();
+    case Kind::e4m3fnuz: return work.template operator()<Kind::e4m3fnuz>();
+    case Kind::e5m2fnuz: break;
   }
   return work.template operator()<Kind::e5m2fnuz>();
 }

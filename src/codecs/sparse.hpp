@@ -6,9 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "tare/error.hpp"
-
 #include "codecs/streams.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 
@@ -32,8 +31,7 @@ class SparseCursor {
 // The dense bytes from element `first` on.
 class SparseReader final : public BlockReader {
  public:
-  SparseReader(std::unique_ptr<SparseCursor> cursor, std::uint64_t first, std::uint64_t elements,
-               std::size_t width);
+  SparseReader(std::unique_ptr<SparseCursor> cursor, std::uint64_t first, std::uint64_t elements, std::size_t width);
 
  protected:
   std::span<const std::byte> make_block() override;

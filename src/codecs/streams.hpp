@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/endian.hpp"
 #include "tare/codec.hpp"
 #include "tare/model.hpp"
-
-#include "base/endian.hpp"
 
 namespace tare {
 

@@ -50,11 +50,14 @@ std::string look_at(const Source& source) {
   if (lower.starts_with("<?xml")) return "an XML document, probably a server's error saved in place of the model";
   if (text.starts_with("\x1f\x8b")) return "gzip data; unpack it first";
   if (text.starts_with("\x28\xb5\x2f\xfd")) return "a bare zstd stream; unpack it first";
-  if (text.starts_with("\x7f" "ELF")) return "a program, not a model";
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return "a program, not a model";
   if (text.find_first_not_of('\0') == std::string_view::npos) return "zeros only: a download that was never filled in";
-  return fmt::format("not a format Tare knows (first bytes {:02x})",
-                     fmt::join(reinterpret_cast<const unsigned char*>(text.data()),
-                               reinterpret_cast<const unsigned char*>(text.data()) + std::min<std::size_t>(8, length), " "));
+  return fmt::format(
+      "not a format Tare knows (first bytes {:02x})",
+      fmt::join(reinterpret_cast<const unsigned char*>(text.data()),
+                reinterpret_cast<const unsigned char*>(text.data()) + std::min<std::size_t>(8, length), " "));
 }
 
 }  // namespace
@@ -73,6 +76,8 @@ Model open(SourcePtr source, const ReadOptions& options) {
   return model;
 }
 
-Model open(const std::string& path, const ReadOptions& options) { return open(open_file(path, options.access), options); }
+Model open(const std::string& path, const ReadOptions& options) {
+  return open(open_file(path, options.access), options);
+}
 
 }  // namespace tare

@@ -31,7 +31,7 @@ inline constexpr std::string_view kUnknownKeys = "zt.keys";
 struct Manifest {
   std::uint64_t offset = 0;
   std::span<const std::byte> bytes;
-  Bytes copy;             // owns the bytes when the source has no view
+  Bytes copy;              // owns the bytes when the source has no view
   bool has_footer = true;  // containers 1.1 and later
 };
 
@@ -119,6 +119,9 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
 void put_footer(Sink& sink, std::span<const std::byte> manifest);
 // The order in which a tensor's components are laid out.
 std::vector<std::size_t> write_order(const Tensor& tensor);
+// See tare/append.hpp. `reach`: how far a footer may stand from its manifest (smaller in tests).
+void append(const std::string& path, const Model& extra, const WriteOptions& options,
+            std::uint64_t reach = kMaxManifest);
 // Throws unless the reader would accept these tensors: names unique and UTF-8, layouts and sizes in order.
 void check_writable(const Model& model);
 

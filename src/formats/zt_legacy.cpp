@@ -21,8 +21,7 @@ constexpr LongName kLongNames[] = {
 };
 
 void once(CborReader& cbor, unsigned& seen, unsigned bit, std::string_view key) {
-  if ((seen >> bit & 1) != 0)
-    cbor.fail("zt.object.duplicate_field", fmt::format("the field \"{}\" stands twice", key));
+  if ((seen >> bit & 1) != 0) cbor.fail("zt.object.duplicate_field", fmt::format("the field \"{}\" stands twice", key));
   seen |= 1u << bit;
 }
 
@@ -167,7 +166,8 @@ void read_v10_object(CborReader& cbor, RawObject& object) {
                    fmt::format("object \"{}\" has no \"{}\"", escape_name(object.name), kNeeded[bit]));
   static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};
   for (RawComponent& component : object.components) {
-    const bool index = std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
+    const bool index =
+        std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
     component.dtype = index ? std::string_view("u64") : dtype;
   }
 }

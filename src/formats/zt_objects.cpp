@@ -24,7 +24,8 @@ std::uint64_t measure(const SourcePtr& source, std::uint64_t offset, std::uint64
   while (const std::size_t got = unpacker.read_some(scratch)) {
     total += got;
     if (total > limit)
-      throw Error(ErrorKind::limit, "zt.component.limit", fmt::format("decodes to more than {} bytes", limit)).at(offset);
+      throw Error(ErrorKind::limit, "zt.component.limit", fmt::format("decodes to more than {} bytes", limit))
+          .at(offset);
   }
   unpacker.expect_end();
   return total;
@@ -46,7 +47,8 @@ void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind 
   diagnostics_.error(error.in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
-std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw, DType dtype) {
+std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw,
+                                                         DType dtype) {
   const auto bad = [&](ErrorKind kind, std::string_view rule, std::string sentence) {
     report(object, raw.at, kind, rule, std::move(sentence));
     return std::nullopt;
@@ -88,7 +90,8 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   if (!raw.length) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"length\"");
   const auto dtype = parse_dtype(raw.dtype);
   if (!dtype)
-    return bad(ErrorKind::unsupported, "zt.component.dtype", fmt::format("unknown dtype \"{}\"", escape_name(raw.dtype)));
+    return bad(ErrorKind::unsupported, "zt.component.dtype",
+               fmt::format("unknown dtype \"{}\"", escape_name(raw.dtype)));
   if (raw.encoding.data() != nullptr && raw.encoding != "raw" && raw.encoding != "zstd")
     return bad(ErrorKind::unsupported, "zt.component.encoding",
                fmt::format("unknown encoding \"{}\"", escape_name(raw.encoding)));
@@ -107,7 +110,8 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   if (raw.digest.data() != nullptr) {
     const auto parsed = Digest::parse(raw.digest);
     if (!parsed)
-      return bad(ErrorKind::corrupt, "zt.component.digest", fmt::format("malformed digest \"{}\"", escape_name(raw.digest)));
+      return bad(ErrorKind::corrupt, "zt.component.digest",
+                 fmt::format("malformed digest \"{}\"", escape_name(raw.digest)));
     digest = *parsed;
     if (diagnostics_.thorough() && digest.algorithm() == DigestAlgorithm::sha256 && has_upper_case(raw.digest))
       diagnostics_.warning(Error(ErrorKind::corrupt, "zt.digest.case", "the digest is spelled in upper case")
@@ -118,10 +122,10 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   out.role = raw.role;
   out.dtype = *dtype;
   out.type = raw.type;
-  out.blob = raw.encoding == "zstd"
-                 ? Blob::zstd(input_.source, *raw.offset, *raw.length, *size, std::move(digest))
-                 : Blob::range(input_.source, *raw.offset, *raw.length, std::move(digest));
-  if (raw.big_endian && *size % size_of(*dtype) == 0) out.blob = byte_swapped_blob(std::move(out.blob), size_of(*dtype));
+  out.blob = raw.encoding == "zstd" ? Blob::zstd(input_.source, *raw.offset, *raw.length, *size, std::move(digest))
+                                    : Blob::range(input_.source, *raw.offset, *raw.length, std::move(digest));
+  if (raw.big_endian && *size % size_of(*dtype) == 0)
+    out.blob = byte_swapped_blob(std::move(out.blob), size_of(*dtype));
   return true;
 }
 
@@ -167,8 +171,8 @@ void ObjectChecker::check_overlaps() {
     const Range &a = ranges_[i - 1], &b = ranges_[i];
     if (b.offset >= a.offset + a.length || (a.offset == b.offset && a.length == b.length)) continue;
     diagnostics_.error(Error(ErrorKind::corrupt, "zt.component.overlap",
-                             fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length, b.offset,
-                                         a.length, a.offset, escape_name(tensors_[a.tensor].name)))
+                             fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length,
+                                         b.offset, a.length, a.offset, escape_name(tensors_[a.tensor].name)))
                            .in(input_.path)
                            .at(b.offset)
                            .about("tensor " + escape_name(tensors_[b.tensor].name)));
@@ -182,7 +186,8 @@ void ObjectChecker::check_padding() {
   for (std::size_t i = 0; i <= ranges_.size(); ++i) {
     const std::uint64_t end = i < ranges_.size() ? ranges_[i].offset : data_end_;
     while (at < end) {
-      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+      const auto part =
+          std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
       input_.source->read(at, part);
       const auto bad = std::find_if(part.begin(), part.end(), [](std::byte b) { return b != std::byte{0}; });
       if (bad != part.end()) {

@@ -39,7 +39,8 @@ void optional_field(CborReader& cbor, const Read& read) {
 // A text key the document does not know: carried, so that a conversion to zTensor loses nothing.
 void keep_unknown(CborReader& cbor, std::string_view key, Map& unknown, std::string_view duplicate_rule) {
   constexpr std::size_t kMost = 1024;  // look-ups are linear
-  if (unknown.find(key) != nullptr) cbor.fail(duplicate_rule, fmt::format("the field \"{}\" stands twice", escape_name(key)));
+  if (unknown.find(key) != nullptr)
+    cbor.fail(duplicate_rule, fmt::format("the field \"{}\" stands twice", escape_name(key)));
   if (unknown.size() == kMost)
     throw Error(ErrorKind::limit, "zt.keys.many", fmt::format("more than {} unknown fields in one map", kMost))
         .at(cbor.offset());
@@ -198,10 +199,11 @@ bool follows(std::span<const std::string_view> order, std::size_t& next, std::st
 bool is_in_order(CborReader cbor) {
   static constexpr std::string_view kRoot[] = {"version", "attributes", "objects"};
   static constexpr std::string_view kObject[] = {"shape", "format", "attributes", "components"};
-  static constexpr std::string_view kComponent[] = {"dtype",  "type",   "offset", "length", "uncompressed_length",
+  static constexpr std::string_view kComponent[] = {"dtype",    "type",  "offset", "length", "uncompressed_length",
                                                     "encoding", "digest"};
   bool good = true;
-  const auto walk_struct = [&](std::span<const std::string_view> order, std::string_view child, const auto& into_child) {
+  const auto walk_struct = [&](std::span<const std::string_view> order, std::string_view child,
+                               const auto& into_child) {
     std::size_t next = 0;
     for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
       const std::string_view key = cbor.read_text();
@@ -234,10 +236,14 @@ void note_deviations(const CborReader& cbor, const Manifest& manifest, const Inp
   const auto about = [&](std::string_view rule, const std::string& sentence) {
     return Error(ErrorKind::corrupt, rule, sentence).in(input.path).at(manifest.offset);
   };
-  const auto warn = [&](std::string_view rule, const std::string& sentence) { diagnostics.warning(about(rule, sentence)); };
-  if (!version.starts_with("1.2")) diagnostics.note(about("zt.version.other", fmt::format("container version {}", version)));
+  const auto warn = [&](std::string_view rule, const std::string& sentence) {
+    diagnostics.warning(about(rule, sentence));
+  };
+  if (!version.starts_with("1.2"))
+    diagnostics.note(about("zt.version.other", fmt::format("container version {}", version)));
   // Containers before 1.2 were written by a library that used such forms as a matter of course.
-  if (cbor.saw_indefinite() && version != "0.1") warn("zt.manifest.indefinite", "the manifest has items of indefinite length");
+  if (cbor.saw_indefinite() && version != "0.1")
+    warn("zt.manifest.indefinite", "the manifest has items of indefinite length");
   if (cbor.saw_long_head()) warn("zt.manifest.long_head", "the manifest has numbers not in their shortest form");
   if (cbor.saw_tag()) warn("zt.manifest.tag", "the manifest has CBOR tags");
   if (!cbor.at_end())
@@ -354,12 +360,14 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
       "does not end in the footer magic ZTEN1000: the file is cut off (download it again) or was damaged";
   if (length > room) {
     if (!manifest.has_footer && !v01) throw refuse("zt.footer.magic", cut_off, size - 8);
-    throw refuse("zt.manifest.bounds", fmt::format("the manifest is said to have {} bytes, there is room for {}", length, room),
+    throw refuse("zt.manifest.bounds",
+                 fmt::format("the manifest is said to have {} bytes, there is room for {}", length, room),
                  size - footer);
   }
   const std::uint64_t most = std::min(kMaxManifest, limits.metadata_bytes);
   if (length > most)
-    throw Error(ErrorKind::limit, "zt.manifest.size", fmt::format("the manifest has {} bytes, at most {} allowed", length, most))
+    throw Error(ErrorKind::limit, "zt.manifest.size",
+                fmt::format("the manifest has {} bytes, at most {} allowed", length, most))
         .in(source.name())
         .at(size - footer);
   manifest.offset = size - footer - length;

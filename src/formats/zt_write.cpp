@@ -43,11 +43,12 @@ void put_entries(CborWriter& out, const std::vector<const Map::Entry*>& entries)
 
 constexpr std::string_view kRootKeys[] = {"version", "attributes", "objects"};
 constexpr std::string_view kObjectKeys[] = {"shape", "format", "attributes", "components"};
-constexpr std::string_view kComponentKeys[] = {"dtype",  "type",     "offset", "length", "uncompressed_length",
+constexpr std::string_view kComponentKeys[] = {"dtype",    "type",  "offset", "length", "uncompressed_length",
                                                "encoding", "digest"};
 
 void put_component(CborWriter& out, const Tensor& tensor, const Component& component, const StoredComponent& stored) {
-  const auto unknown = unknown_entries(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), kComponentKeys);
+  const auto unknown =
+      unknown_entries(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), kComponentKeys);
   out.map(3 + (component.type.empty() ? 0 : 1) + (stored.uncompressed ? 2 : 0) + (stored.digest.empty() ? 0 : 1) +
           unknown.size());
   out.text("dtype");
@@ -122,7 +123,8 @@ Map root_attributes(const Model& model) {
   if (!model.vocabulary.empty()) attributes.set(kVocabularyKey, model.vocabulary.to_map());
   if (!model.attachments.empty()) {
     Map attachments;
-    for (const Attachment& attachment : model.attachments) attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
+    for (const Attachment& attachment : model.attachments)
+      attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
     attributes.set(kAttachmentsKey, std::move(attachments));
   }
   return attributes;
@@ -130,6 +132,22 @@ Map root_attributes(const Model& model) {
 
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
   return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+}
+
+// Keys are CBOR text, which is UTF-8.
+void check_keys(const Value& value);
+void check_keys(const Map& map) {
+  for (const auto& [key, value] : map) {
+    if (!is_valid_utf8(key))
+      throw Error(ErrorKind::unsupported, "zt.write.name",
+                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(key)));
+    check_keys(value);
+  }
+}
+void check_keys(const Value& value) {
+  if (const Map* map = value.get<Map>()) check_keys(*map);
+  if (const List* list = value.get<List>())
+    for (const Value& item : *list) check_keys(item);
 }
 
 }  // namespace
@@ -150,10 +168,17 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 }
 
 void check_writable(const Model& model) {
+  check_keys(model.metadata);
+  for (const Attachment& attachment : model.attachments)
+    if (!is_valid_utf8(attachment.name))
+      throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
+          .about("attachment " + escape_name(attachment.name));
   std::vector<const Tensor*> by_name;
   for (const Tensor& tensor : model.tensors) {
     by_name.push_back(&tensor);
-    if (!is_valid_utf8(tensor.name)) throw unwritable("zt.write.name", tensor, "its name is not UTF-8, as zTensor asks");
+    if (!is_valid_utf8(tensor.name))
+      throw unwritable("zt.write.name", tensor, "its name is not UTF-8, as zTensor asks");
+    check_keys(tensor.attributes);
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
     if (const Codec* codec = find_codec(tensor.layout))
       if (const auto problem = codec->check(tensor)) throw unwritable("zt." + problem->rule, tensor, problem->sentence);
@@ -178,8 +203,8 @@ Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
   const Value* kept = attributes.find(kUnknownKeys);
   const bool has_kept = kept != nullptr && kept->get<Map>() != nullptr;
   const std::string_view hidden[] = {kUnknownKeys};
-  const auto entries = sorted_entries(attributes, has_kept ? std::span<const std::string_view>(hidden)
-                                                           : std::span<const std::string_view>());
+  const auto entries = sorted_entries(
+      attributes, has_kept ? std::span<const std::string_view>(hidden) : std::span<const std::string_view>());
   const auto unknown = unknown_entries(attributes, kUnknownKeys, kRootKeys);
 
   CborWriter out;

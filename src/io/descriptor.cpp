@@ -26,8 +26,7 @@ namespace {
 constexpr std::size_t kMost = std::size_t{1} << 30;
 
 [[noreturn]] void write_failed(const std::string& file, int code) {
-  const std::string_view rule =
-      code == ENOSPC || code == EDQUOT || code == EFBIG ? "io.sink.full" : "io.sink.write";
+  const std::string_view rule = code == ENOSPC || code == EDQUOT || code == EFBIG ? "io.sink.full" : "io.sink.write";
   throw system_error(rule, "cannot write", file, code);
 }
 
@@ -55,8 +54,8 @@ void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, 
 std::size_t pread_all(int fd, std::uint64_t offset, std::span<std::byte> out, const std::string& file) {
   std::size_t done = 0;
   while (done < out.size()) {
-    const ssize_t n = ::pread(fd, out.data() + done, std::min(out.size() - done, kMost),
-                              static_cast<off_t>(offset + done));
+    const ssize_t n =
+        ::pread(fd, out.data() + done, std::min(out.size() - done, kMost), static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw system_error("io.source.read", "cannot read", file, errno).at(offset + done);
     if (n == 0) break;

@@ -66,7 +66,8 @@ std::optional<Digest> Digest::parse(std::string_view text) {
     const std::string_view digits = text.substr(row.prefix.size());
     // A CRC may come with fewer digits: it is a number there, not a string of bytes.
     const bool number = row.algorithm == DigestAlgorithm::crc32c;
-    if (digits.empty() || digits.size() > row.bytes * 2 || (!number && digits.size() != row.bytes * 2)) return std::nullopt;
+    if (digits.empty() || digits.size() > row.bytes * 2 || (!number && digits.size() != row.bytes * 2))
+      return std::nullopt;
     std::string padded(row.bytes * 2 - digits.size(), '0');
     padded += digits;
     std::array<std::byte, 32> bytes{};

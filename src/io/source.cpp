@@ -51,9 +51,7 @@ class MappedSource final : public FileSource {
       : FileSource(std::move(path), std::move(file), size),
         begin_(begin),
         guard_(begin, static_cast<std::size_t>(size)) {}
-  ~MappedSource() override {
-    ::munmap(const_cast<std::byte*>(begin_), static_cast<std::size_t>(size()));
-  }
+  ~MappedSource() override { ::munmap(const_cast<std::byte*>(begin_), static_cast<std::size_t>(size())); }
   void check() const override {
     const std::uint64_t now = size_now(file().get());
     if (guard_.damaged() || now < size()) throw shrank(name(), size(), now);
@@ -119,7 +117,8 @@ std::optional<std::span<const std::byte>> Source::view(std::uint64_t offset, std
 SourcePtr open_file(const std::string& path, Access access) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. It has no effect on files.
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);
+  if (!file)
+    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw io::system_error("io.open.refused", "cannot look at", path, errno);
   if (S_ISDIR(status.st_mode)) throw refused("io.open.directory", "is a directory, a file was expected", path);

@@ -43,8 +43,8 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
         input_ = *view;
       } else {
         buffer_.resize(ZSTD_DStreamInSize());
-        const auto part = std::span(buffer_).first(
-            static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), end_ - next_)));
+        const auto part =
+            std::span(buffer_).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), end_ - next_)));
         source_->read(next_, part);
         input_ = part;
       }
@@ -96,7 +96,8 @@ std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offs
   std::uint64_t decoded = 0;
   while (offset < end) {
     std::array<std::byte, 18> head{};  // the longest frame header
-    const auto part = std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), end - offset)));
+    const auto part =
+        std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), end - offset)));
     source.read(offset, part);
     if (part.size() < 6 || load_le<std::uint32_t>(head.data()) != kMagic) return {};
     const unsigned long long content = ZSTD_getFrameContentSize(part.data(), part.size());

@@ -21,8 +21,7 @@ class RangeReader final : public BlobReader {
       : source_(std::move(source)), offset_(offset), end_(end) {}
   void read(std::span<std::byte> out) override {
     if (out.empty()) return;
-    if (!fits(offset_, out.size(), end_))
-      throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+    if (!fits(offset_, out.size(), end_)) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     source_->read(offset_, out);
     offset_ += out.size();
   }
@@ -141,8 +140,8 @@ Blob Blob::zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, st
   return encoded(std::move(source), offset, stored, size, Encoding::zstd, std::move(producer), std::move(digest));
 }
 
-Blob Blob::encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
-                   Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest) {
+Blob Blob::encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Encoding encoding,
+                   std::shared_ptr<const BlobProducer> producer, Digest digest) {
   Blob blob;
   blob.source_ = std::move(source);
   blob.producer_ = std::move(producer);

@@ -5,9 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "tare/dtype.hpp"
-
 #include "base/checked.hpp"
+#include "tare/dtype.hpp"
 
 namespace tare {
 

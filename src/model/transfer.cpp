@@ -21,7 +21,8 @@ void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, co
   Bytes buffer(static_cast<std::size_t>(std::min(kChunk, end - begin)));
   const auto reader = blob.open(begin);
   for (std::uint64_t at = begin; at < end;) {
-    const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
     reader->read(part);
     visit(at, part);
     at += part.size();

@@ -23,8 +23,8 @@ struct StoredBlob {
 
 struct TransferOptions {
   std::uint64_t alignment = 64;
-  std::optional<int> zstd_level;             // compress what shrinks; nothing: raw
-  std::optional<DigestAlgorithm> digest;     // nothing: each blob's own algorithm, recomputed
+  std::optional<int> zstd_level;          // compress what shrinks; nothing: raw
+  std::optional<DigestAlgorithm> digest;  // nothing: each blob's own algorithm, recomputed
   unsigned threads = 0;
   Progress* progress = nullptr;
 };

@@ -94,9 +94,8 @@ void Transfer::pack_all() {
   // A pipe takes nothing back: find out first which blobs shrink.
   std::vector<std::uint64_t> packed_size(packed_.size(), 0);
   if (!sink_.positional()) {
-    parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
-      packed_size[frames[i].blob] += slots[s].frame.size();
-    });
+    parallel_in_order(frames.size(), threads, window, make,
+                      [&](std::size_t i, std::size_t s) { packed_size[frames[i].blob] += slots[s].frame.size(); });
     for (auto& input : inputs) input->restart();
   }
 

@@ -134,7 +134,8 @@ void append_json_string(std::string& out, std::string_view text) {
       out += text.substr(i, length);
       i += length - 1;
     } else {
-      fmt::format_to(std::back_inserter(out), "\\\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(text[i])));
+      fmt::format_to(std::back_inserter(out), "\\\\x{:02X}",
+                     static_cast<unsigned>(static_cast<unsigned char>(text[i])));
     }
   }
   out += '"';

@@ -13,8 +13,9 @@
 namespace tare::wire {
 namespace {
 
-constexpr std::string_view kMajorNames[] = {"an unsigned integer", "a negative integer", "a byte string", "a text",
-                                            "an array",            "a map",              "a tag",         "a simple value"};
+constexpr std::string_view kMajorNames[] = {
+    "an unsigned integer", "a negative integer", "a byte string", "a text", "an array", "a map", "a tag",
+    "a simple value"};
 
 std::string_view name_of(CborMajor major) { return kMajorNames[static_cast<std::size_t>(major)]; }
 
@@ -39,8 +40,7 @@ void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::strin
 void CborReader::fail(std::string_view rule, std::string_view sentence) const { fail_at(offset(), rule, sentence); }
 
 void CborReader::need(std::uint64_t count) const {
-  if (count > remaining())
-    fail("cbor.truncated", fmt::format("{} more bytes needed, {} left", count, remaining()));
+  if (count > remaining()) fail("cbor.truncated", fmt::format("{} more bytes needed, {} left", count, remaining()));
 }
 
 void CborReader::deeper() {

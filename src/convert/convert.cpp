@@ -1,0 +1,76 @@
+#include "tare/convert.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/parallel.hpp"
+
+namespace tare {
+namespace {
+
+const Format& target_of(const std::string& output, const ConvertOptions& options) {
+  const Format* format = options.to.empty() ? format_of_suffix(output) : find_format(options.to);
+  if (format == nullptr && options.to.empty())
+    throw Error(ErrorKind::usage, "convert.format", "the name has no suffix that Tare knows; say the format with --to")
+        .in(output);
+  if (format == nullptr)
+    throw Error(ErrorKind::usage, "convert.format",
+                fmt::format("there is no format \"{}\"; `tare formats` lists them", options.to));
+  if (format->write == nullptr)
+    throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format->name));
+  if (options.write.zstd_level && !format->holds.zstd)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format->name));
+  if (options.write.digest && !format->holds.digests)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format->name));
+  return *format;
+}
+
+std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite) {
+  std::unique_ptr<Sink> sink =
+      output == "-" ? descriptor_sink(STDOUT_FILENO, "standard output") : create_file(output, {.overwrite = overwrite});
+  if (!sink->positional() && !format.holds.forward_only)
+    throw Error(ErrorKind::unsupported, "convert.pipe",
+                fmt::format("{} cannot be written to a pipe; name a file", format.name))
+        .in(output);
+  return sink;
+}
+
+void check_digests(const Model& model, unsigned threads) {
+  std::vector<const Blob*> blobs;
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components) blobs.push_back(&component.blob);
+  parallel_for(blobs.size(), threads, [&](std::size_t i) { blobs[i]->verify(); });
+}
+
+}  // namespace
+
+Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  const Format& target = target_of(output, options);
+  Model model = open(input, options.read);
+  Conversion done;
+  done.from = model.format;
+  done.to = target.name;
+  Adapted adapted;
+  try {
+    if (options.check) check_digests(model, options.write.threads);
+    adapted = adapt(std::move(model), target, options.adapt);
+  } catch (Error& error) {
+    throw error.in(input);
+  }
+  done.changes = std::move(adapted.changes);
+  done.tensors = adapted.model.tensors.size();
+  for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
+
+  // Opened last: a refusal above must not touch the output.
+  const std::unique_ptr<Sink> sink = sink_for(output, target, options.overwrite);
+  try {
+    target.write(adapted.model, *sink, options.write);
+  } catch (Error& error) {
+    throw error.in(output);
+  }
+  done.file_bytes = sink->position();
+  sink->commit();
+  return done;
+}
+
+}  // namespace tare
