@@ -1,0 +1,232 @@
+#include "wire/value_json.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "tare/error.hpp"
+
+#include "base/text.hpp"
+
+namespace tare::wire {
+namespace {
+
+std::span<const std::byte> raw(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+class Writer {
+ public:
+  std::string take() { return std::move(out_); }
+  void write(const Value& value) {
+    std::visit([this](const auto& v) { put(v); }, value.data());
+  }
+
+ private:
+  void put(std::monostate) { out_ += "null"; }
+  void put(bool v) { out_ += v ? "true" : "false"; }
+  void put(std::int64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
+  void put(std::uint64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
+  void put(double v) {
+    if (std::isfinite(v))
+      out_ += float_text(v);
+    else
+      out_ += fmt::format("{{\"$f64\":\"{:016x}\"}}", std::bit_cast<std::uint64_t>(v));
+  }
+  void put(const std::string& v) {
+    if (is_valid_utf8(v))
+      append_json_string(out_, v);
+    else
+      out_ += "{\"$text\":\"" + to_hex(raw(v)) + "\"}";
+  }
+  void put(const Bytes& v) { out_ += "{\"$bytes\":\"" + to_hex(v) + "\"}"; }
+  void put(const Opaque& v) {
+    out_ += "{\"$opaque\":[";
+    put(v.syntax);
+    out_ += ",\"" + to_hex(v.bytes) + "\"]}";
+  }
+  void put(const List& v) {
+    out_ += '[';
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      if (i > 0) out_ += ',';
+      write(v[i]);
+    }
+    out_ += ']';
+  }
+  void put(const Map& v) {
+    const bool clashes = v.size() == 1 && v.begin()->first.starts_with('$');
+    const bool plain =
+        !clashes && std::all_of(v.begin(), v.end(), [](const auto& e) { return is_valid_utf8(e.first); });
+    out_ += plain ? "{" : "{\"$map\":[";
+    bool first = true;
+    for (const auto& [key, value] : v) {
+      if (!first) out_ += ',';
+      first = false;
+      if (!plain) out_ += '[';
+      put(key);
+      out_ += plain ? ':' : ',';
+      write(value);
+      if (!plain) out_ += ']';
+    }
+    out_ += plain ? "}" : "]}";
+  }
+
+  std::string out_;
+};
+
+Error malformed(std::string_view rule, std::string_view sentence) {
+  return {ErrorKind::corrupt, rule, sentence};
+}
+
+Bytes from_hex(const Value& value) {
+  const std::string* hex = value.text();
+  if (hex == nullptr || hex->size() % 2 != 0)
+    throw malformed("json.form", "an even number of hex digits expected");
+  Bytes bytes(hex->size() / 2);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    std::uint8_t byte = 0;
+    const char* const at = hex->data() + 2 * i;
+    if (std::from_chars(at, at + 2, byte, 16).ptr != at + 2) throw malformed("json.form", "not a hex digit");
+    bytes[i] = std::byte{byte};
+  }
+  return bytes;
+}
+
+std::string text_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Value parse_f64(const Value& value) {
+  const Bytes bytes = from_hex(value);
+  if (bytes.size() != 8) throw malformed("json.form", "16 hex digits expected for a float's bits");
+  std::uint64_t bits = 0;
+  for (const std::byte b : bytes) bits = bits << 8 | std::to_integer<std::uint64_t>(b);
+  return std::bit_cast<double>(bits);
+}
+
+void refuse_duplicates(const Map& map) {
+  std::vector<std::string_view> keys;
+  keys.reserve(map.size());
+  for (const auto& entry : map) keys.push_back(entry.first);
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice != keys.end())
+    throw malformed("json.duplicate", fmt::format("the key \"{}\" is there twice", escape_name(*twice)));
+}
+
+Value parse_map(Value& value) {
+  List* const entries = value.get<List>();
+  if (entries == nullptr) throw malformed("json.form", "a list of pairs expected");
+  Map map;
+  for (Value& entry : *entries) {
+    List* const pair = entry.get<List>();
+    if (pair == nullptr || pair->size() != 2 || (*pair)[0].text() == nullptr)
+      throw malformed("json.form", "a pair of key and value expected");
+    map.append(std::move(*(*pair)[0].get<std::string>()), std::move((*pair)[1]));
+  }
+  refuse_duplicates(map);
+  return map;
+}
+
+// An object with one key that starts with "$" is one of our spellings.
+Value finish(Map map) {
+  if (map.size() != 1 || !map.begin()->first.starts_with('$')) {
+    refuse_duplicates(map);
+    return map;
+  }
+  auto& [key, value] = *map.begin();
+  if (key == "$bytes") return from_hex(value);
+  if (key == "$text") return text_of(from_hex(value));
+  if (key == "$f64") return parse_f64(value);
+  if (key == "$map") return parse_map(value);
+  if (key == "$opaque") {
+    const List* const parts = value.get<List>();
+    if (parts == nullptr || parts->size() != 2 || (*parts)[0].text() == nullptr)
+      throw malformed("json.form", "a syntax and its hex digits expected");
+    return Opaque{*(*parts)[0].text(), from_hex((*parts)[1])};
+  }
+  throw malformed("json.form", fmt::format("\"{}\" is no known spelling", escape_name(key)));
+}
+
+// Builds the value as the parser meets it: no tree of the parser's own, and no recursion.
+class Builder final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Builder(unsigned max_depth) : max_depth_(max_depth) {}
+  Value take() { return std::move(root_); }
+
+  bool null() override { return add(Value()); }
+  bool boolean(bool v) override { return add(v); }
+  bool number_integer(number_integer_t v) override { return add(std::int64_t{v}); }
+  bool number_unsigned(number_unsigned_t v) override { return add(std::uint64_t{v}); }
+  bool number_float(number_float_t v, const string_t&) override { return add(v); }
+  bool string(string_t& v) override { return add(std::move(v)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return push(Map()); }
+  bool start_array(std::size_t) override { return push(List()); }
+  bool key(string_t& v) override {
+    open_.back().key = std::move(v);
+    return true;
+  }
+  bool end_object() override {
+    Value value = finish(std::move(*open_.back().value.get<Map>()));
+    open_.pop_back();
+    return add(std::move(value));
+  }
+  bool end_array() override {
+    Value value = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(value));
+  }
+  bool parse_error(std::size_t position, const std::string& /*last_token*/,
+                   const nlohmann::detail::exception& error) override {
+    throw malformed("json.syntax", fmt::format("not JSON at character {}: {}", position, error.what()));
+  }
+
+ private:
+  struct Open {
+    Value value;
+    std::string key;  // of the entry being read
+  };
+
+  bool push(Value value) {
+    if (open_.size() >= max_depth_)
+      throw malformed("json.depth", fmt::format("nested more than {} deep", max_depth_));
+    open_.push_back({std::move(value), {}});
+    return true;
+  }
+
+  bool add(Value value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+    } else if (Map* const map = open_.back().value.get<Map>()) {
+      map->append(std::move(open_.back().key), std::move(value));
+    } else {
+      open_.back().value.get<List>()->push_back(std::move(value));
+    }
+    return true;
+  }
+
+  unsigned max_depth_;
+  std::vector<Open> open_;
+  Value root_;
+};
+
+}  // namespace
+
+std::string write_value_json(const Value& value) {
+  Writer writer;
+  writer.write(value);
+  return writer.take();
+}
+
+Value parse_value_json(std::string_view text, unsigned max_depth) {
+  Builder builder(max_depth);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+}  // namespace tare::wire

@@ -1,0 +1,21 @@
+// Metadata values as JSON and back, losing nothing: for containers that keep a whole tree in a private text.
+//
+// What JSON cannot say is spelled as an object with one key: {"$bytes":"<hex>"}, {"$text":"<hex>"} (a string
+// that is not UTF-8), {"$f64":"<16 hex>"} (the bits of a NaN or infinity), {"$opaque":["cbor","<hex>"]}, and
+// {"$map":[[key,value],...]} for a map that would look like one of these or has a key that is not UTF-8.
+// `to_json` (value.hpp) is for people and programs; this is for getting the same Value back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tare/value.hpp"
+
+namespace tare::wire {
+
+std::string write_value_json(const Value& value);
+// Throws `json.syntax`, `json.depth`, `json.duplicate`, `json.form`.
+Value parse_value_json(std::string_view text, unsigned max_depth);
+
+}  // namespace tare::wire
