@@ -2,9 +2,9 @@
 //
 // Its size is product(shape) * bytes of a storage element * storage elements of a logical one (2 for
 // complex). A type Tare does not know counts as its storage type. Other components are tolerated and carried.
-#include <array>
-
 #include <fmt/format.h>
+
+#include <array>
 
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
@@ -21,12 +21,11 @@ std::optional<Problem> check(const Tensor& tensor) {
   const auto count = tensor.shape.elements();
   const auto bytes = count ? elements_bytes(*count, data->dtype, data->type) : std::nullopt;
   if (!bytes)
-    return Problem{"dense.size", fmt::format("the shape {} of {} does not fit 64 bits of length",
-                                             tensor.shape.text(), data->type_name())};
+    return Problem{"dense.size", fmt::format("the shape {} of {} does not fit 64 bits of length", tensor.shape.text(),
+                                             data->type_name())};
   if (data->blob.size() != *bytes)
-    return Problem{"dense.size",
-                   fmt::format("the shape {} of {} takes {} bytes, the component has {}", tensor.shape.text(),
-                               data->type_name(), *bytes, data->blob.size())};
+    return Problem{"dense.size", fmt::format("the shape {} of {} takes {} bytes, the component has {}",
+                                             tensor.shape.text(), data->type_name(), *bytes, data->blob.size())};
   return std::nullopt;
 }
 

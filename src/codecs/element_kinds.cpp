@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tare/error.hpp"
-
 #include "codecs/rows.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 
@@ -20,8 +19,7 @@ Kind kind_of(DType dtype, std::string_view type) {
 
 const Component& require_dense(const Tensor& tensor) {
   if (!tensor.is_dense())
-    throw Error(ErrorKind::usage, "dense.expected",
-                fmt::format("a dense tensor was expected, found {}", tensor.layout))
+    throw Error(ErrorKind::usage, "dense.expected", fmt::format("a dense tensor was expected, found {}", tensor.layout))
         .about(tensor.name);
   if (const auto problem = kDense.check(tensor))
     throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);

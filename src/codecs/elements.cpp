@@ -21,14 +21,12 @@ bool is_numeric(DType dtype, std::string_view type) {
   return known != nullptr && known->storage == dtype;
 }
 
-void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes,
-                     std::span<double> out) {
+void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes, std::span<double> out) {
   const std::size_t count = std::min(out.size(), bytes.size() / size_of(dtype));
   with_kind(kind_of(dtype, type), [&]<Kind K>() { decode_run<K>(bytes.data(), out.data(), count); });
 }
 
-void for_each_element_run(const Tensor& dense_tensor,
-                          const std::function<void(std::span<const double>)>& visit) {
+void for_each_element_run(const Tensor& dense_tensor, const std::function<void(std::span<const double>)>& visit) {
   constexpr std::uint64_t kRun = 16 << 10;  // both buffers stay in the cache
   const Component& data = require_dense(dense_tensor);
   const std::size_t width = size_of(data.dtype);

@@ -1,11 +1,10 @@
 // The table of layouts. A new codec is one file, one declaration in rows.hpp and one entry here.
-#include <array>
-
 #include <fmt/format.h>
 
-#include "tare/error.hpp"
+#include <array>
 
 #include "codecs/rows.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 

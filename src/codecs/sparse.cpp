@@ -1,9 +1,9 @@
 #include "codecs/sparse.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "model/element_size.hpp"
 
@@ -24,8 +24,7 @@ std::span<const std::byte> SparseReader::make_block() {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(end_ - next_, kBlock / width_));
   block_.assign(count * width_, std::byte{});
   for (; cursor_->place() < next_ + count; cursor_->advance())
-    std::memcpy(block_.data() + static_cast<std::size_t>(cursor_->place() - next_) * width_, cursor_->value(),
-                width_);
+    std::memcpy(block_.data() + static_cast<std::size_t>(cursor_->place() - next_) * width_, cursor_->value(), width_);
   next_ += count;
   return block_;
 }
@@ -42,18 +41,16 @@ std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values) 
   const auto count = tensor.shape.elements();
   const auto bytes = count ? elements_bytes(*count, values.dtype, values.type) : std::nullopt;
   if (!bytes || *bytes > kMaxDecodedBytes)
-    throw Error(
-        ErrorKind::limit, "codec.too_large",
-        fmt::format("a sparse tensor of shape {} would take {} bytes as a dense one, at most {} are allowed",
-                    tensor.shape.text(), bytes ? fmt::to_string(*bytes) : "more than 2^64", kMaxDecodedBytes))
+    throw Error(ErrorKind::limit, "codec.too_large",
+                fmt::format("a sparse tensor of shape {} would take {} bytes as a dense one, at most {} are allowed",
+                            tensor.shape.text(), bytes ? fmt::to_string(*bytes) : "more than 2^64", kMaxDecodedBytes))
         .about(tensor.name);
   return *bytes;
 }
 
 void throw_corrupt(const Tensor& tensor, const Component& component, Problem problem) {
   Error error(ErrorKind::corrupt, problem.rule, problem.sentence);
-  if (component.blob.source() != nullptr)
-    error.in(component.blob.source()->name()).at(component.blob.offset());
+  if (component.blob.source() != nullptr) error.in(component.blob.source()->name()).at(component.blob.offset());
   throw error.about(tensor.name);
 }
 
@@ -63,9 +60,8 @@ std::optional<Problem> check_index(const Tensor& tensor, std::string_view prefix
     return Problem{fmt::format("{}.missing", prefix),
                    fmt::format("a {} tensor needs the component \"{}\"", tensor.layout, role)};
   if (component->dtype != DType::u64)
-    return Problem{
-        fmt::format("{}.index_type", prefix),
-        fmt::format("the component \"{}\" must be u64, found {}", role, name_of(component->dtype))};
+    return Problem{fmt::format("{}.index_type", prefix),
+                   fmt::format("the component \"{}\" must be u64, found {}", role, name_of(component->dtype))};
   return std::nullopt;
 }
 

@@ -10,12 +10,12 @@
 // Decoding first runs over the coordinates once to check them and to see whether they rise. Entries in
 // row-major order are then read in a single pass; others cost one pass over all entries for every 4 MiB of
 // dense output.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
-
-#include <fmt/format.h>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -44,11 +44,10 @@ std::optional<Problem> check(const Tensor& tensor) {
   const auto numbers = checked_mul(tensor.shape.rank(), entries);
   const auto bytes = numbers ? checked_mul(*numbers, 8) : std::nullopt;
   if (!bytes || coords != *bytes)
-    return Problem{
-        "coo.coords",
-        fmt::format("{} entries of {} dimensions need {} coordinates of 8 bytes, the component "
-                    "has {} bytes",
-                    entries, tensor.shape.rank(), numbers ? fmt::to_string(*numbers) : "2^64", coords)};
+    return Problem{"coo.coords",
+                   fmt::format("{} entries of {} dimensions need {} coordinates of 8 bytes, the component "
+                               "has {} bytes",
+                               entries, tensor.shape.rank(), numbers ? fmt::to_string(*numbers) : "2^64", coords)};
   return std::nullopt;
 }
 
@@ -85,8 +84,8 @@ class Coordinates {
 };
 
 Problem outside_problem(const Coordinates& at, std::uint64_t entry, std::size_t d, const Shape& shape) {
-  return {"coo.bounds", fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}",
-                                    entry, at.current()[d], d, shape.text())};
+  return {"coo.bounds", fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}", entry,
+                                    at.current()[d], d, shape.text())};
 }
 
 using Report = std::function<void(Problem)>;
@@ -107,11 +106,10 @@ Survey survey(const Tensor& tensor, std::uint64_t entries) {
       if (found.outside++ == 0) found.first_outside = outside_problem(at, entry, *d, tensor.shape);
     if (entry > 0) {
       const Shape& now = at.current();
-      if (std::lexicographical_compare(now.begin(), now.end(), previous.begin(), previous.end()))
-        found.rising = false;
+      if (std::lexicographical_compare(now.begin(), now.end(), previous.begin(), previous.end())) found.rising = false;
       if (now == previous && found.repeated++ == 0)
-        found.first_repeated = Problem{
-            "coo.duplicate", fmt::format("entries {} and {} are at the same place", entry - 1, entry)};
+        found.first_repeated =
+            Problem{"coo.duplicate", fmt::format("entries {} and {} are at the same place", entry - 1, entry)};
     }
     previous = at.current();
   }
@@ -144,8 +142,7 @@ std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries
     std::sort(places.begin(), places.end());
     const auto twice = std::adjacent_find(places.begin(), places.end());
     if (twice != places.end())
-      return Problem{"coo.duplicate",
-                     fmt::format("two entries are at the same place, {} in row-major order", *twice)};
+      return Problem{"coo.duplicate", fmt::format("two entries are at the same place, {} in row-major order", *twice)};
   }
   return std::nullopt;
 }
@@ -179,8 +176,7 @@ void add_float(std::byte* sum, const std::byte* value) {
 // Through double, which is wide enough for the one rounding to be the right one.
 template <auto Widen, auto Round>
 void add_half(std::byte* sum, const std::byte* value) {
-  const double wide =
-      double{Widen(load_le<std::uint16_t>(sum))} + double{Widen(load_le<std::uint16_t>(value))};
+  const double wide = double{Widen(load_le<std::uint16_t>(sum))} + double{Widen(load_le<std::uint16_t>(value))};
   store_le<std::uint16_t>(sum, Round(wide));
 }
 void add_boolean(std::byte* sum, const std::byte* value) { *sum |= *value; }
@@ -191,28 +187,19 @@ using Add = void (*)(std::byte* sum, const std::byte* value);
 Add addition(const Component& values) {
   if (!values.type.empty() && storage_per_element(values.dtype, values.type) == 1) return nullptr;
   switch (values.dtype) {
-    case DType::f64:
-      return add_float<double>;
-    case DType::f32:
-      return add_float<float>;
-    case DType::f16:
-      return add_half<f16_to_f32, f64_to_f16>;
-    case DType::bf16:
-      return add_half<bf16_to_f32, f64_to_bf16>;
+    case DType::f64: return add_float<double>;
+    case DType::f32: return add_float<float>;
+    case DType::f16: return add_half<f16_to_f32, f64_to_f16>;
+    case DType::bf16: return add_half<bf16_to_f32, f64_to_bf16>;
     case DType::i64:
-    case DType::u64:
-      return add_integer<std::uint64_t>;
+    case DType::u64: return add_integer<std::uint64_t>;
     case DType::i32:
-    case DType::u32:
-      return add_integer<std::uint32_t>;
+    case DType::u32: return add_integer<std::uint32_t>;
     case DType::i16:
-    case DType::u16:
-      return add_integer<std::uint16_t>;
+    case DType::u16: return add_integer<std::uint16_t>;
     case DType::i8:
-    case DType::u8:
-      return add_integer<std::uint8_t>;
-    case DType::boolean:
-      return add_boolean;
+    case DType::u8: return add_integer<std::uint8_t>;
+    case DType::boolean: return add_boolean;
   }
   return nullptr;
 }
@@ -227,10 +214,9 @@ class Adder {
   void operator()(const Tensor& tensor, std::uint64_t place, std::byte* sum, const std::byte* value) const {
     const Component& values = *tensor.component("values");
     if (add_ == nullptr)
-      throw_corrupt(
-          tensor, values,
-          {"coo.duplicate", fmt::format("two entries at place {}, and values of type {} cannot be added",
-                                        place, values.type_name())});
+      throw_corrupt(tensor, values,
+                    {"coo.duplicate", fmt::format("two entries at place {}, and values of type {} cannot be added",
+                                                  place, values.type_name())});
     for (std::size_t i = 0; i < width_; i += step_) add_(sum + i, value + i);
   }
 
@@ -339,8 +325,7 @@ class CooProducer final : public BlobProducer {
     std::unique_ptr<BlockReader> reader;
     if (rising_) {
       auto cursor = std::make_unique<CooCursor>(tensor_, seekable() ? first_entry(element) : 0, entries_);
-      reader = std::make_unique<SparseReader>(std::move(cursor), element, elements_,
-                                              static_cast<std::size_t>(width_));
+      reader = std::make_unique<SparseReader>(std::move(cursor), element, elements_, static_cast<std::size_t>(width_));
     } else {
       reader = std::make_unique<CooWindowReader>(tensor_, element, elements_, entries_);
     }
@@ -401,8 +386,7 @@ class CooProducer final : public BlobProducer {
 Tensor decode(const Tensor& tensor) {
   const Component& values = *tensor.component("values");
   const std::uint64_t bytes = sparse_dense_bytes(tensor, values);
-  return sparse_as_dense(tensor, values, bytes,
-                         std::make_shared<CooProducer>(tensor, bytes / width_of(values)));
+  return sparse_as_dense(tensor, values, bytes, std::make_shared<CooProducer>(tensor, bytes / width_of(values)));
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 //
 // Decoding reads each component once, front to back, and enters at any row through indptr. It therefore
 // refuses what `verify` reports: columns out of range or not rising, row pointers that fall.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 #include "base/checked.hpp"
 #include "codecs/rows.hpp"
@@ -34,17 +34,15 @@ std::optional<Problem> check(const Tensor& tensor) {
   const auto count = checked_add(rows, 1);
   const auto expected = count ? checked_mul(*count, 8) : std::nullopt;
   if (!expected || pointers != *expected)
-    return Problem{"csr.indptr",
-                   fmt::format("{} rows need {} row pointers of 8 bytes, the component has {} bytes", rows,
-                               count ? fmt::to_string(*count) : "2^64", pointers)};
+    return Problem{"csr.indptr", fmt::format("{} rows need {} row pointers of 8 bytes, the component has {} bytes",
+                                             rows, count ? fmt::to_string(*count) : "2^64", pointers)};
 
   const std::uint64_t indices = tensor.component("indices")->blob.size();
   const std::uint64_t width = element_bytes(values->dtype, values->type);
   if (indices % 8 != 0 || values->blob.size() % width != 0 || indices / 8 != values->blob.size() / width)
-    return Problem{
-        "csr.counts",
-        fmt::format("indices has {} bytes ({} entries), values {} bytes ({} entries of {})", indices,
-                    indices / 8, values->blob.size(), values->blob.size() / width, values->type_name())};
+    return Problem{"csr.counts",
+                   fmt::format("indices has {} bytes ({} entries), values {} bytes ({} entries of {})", indices,
+                               indices / 8, values->blob.size(), values->blob.size() / width, values->type_name())};
   return std::nullopt;
 }
 
@@ -59,8 +57,7 @@ bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entri
   for (std::uint64_t row = 0; row < rows; ++row) {
     const std::uint64_t next = stream.next();
     if (next < previous) {
-      report({"csr.indptr_order",
-              fmt::format("row {} ends at entry {}, before its start {}", row, next, previous)});
+      report({"csr.indptr_order", fmt::format("row {} ends at entry {}, before its start {}", row, next, previous)});
       return false;
     }
     previous = next;
@@ -105,8 +102,8 @@ void verify(const Tensor& tensor, const Report& report) {
     if (column >= columns)
       outside.add(fmt::format("entry {} is in column {}, the matrix has {}", entry, column, columns));
     if (rows_known && !first_in_row && column <= previous)
-      order.add(fmt::format("row {}: column {} of entry {} follows column {}", rows_entered - 1, column,
-                            entry, previous));
+      order.add(
+          fmt::format("row {}: column {} of entry {} follows column {}", rows_entered - 1, column, entry, previous));
     previous = column;
     first_in_row = false;
   }
@@ -140,9 +137,8 @@ class CsrCursor final : public SparseCursor {
     while (entry_ == row_end_) {
       if (++row_ >= tensor_.shape[0]) {
         if (row_end_ != entries_)
-          fail(indptr(),
-               {"csr.indptr_end", fmt::format("the last row pointer is the number of entries, {}, found {}",
-                                              entries_, row_end_)});
+          fail(indptr(), {"csr.indptr_end", fmt::format("the last row pointer is the number of entries, {}, found {}",
+                                                        entries_, row_end_)});
         place_ = kEnd;
         return;
       }
@@ -150,11 +146,11 @@ class CsrCursor final : public SparseCursor {
     }
     const std::uint64_t column = indices_->next();
     if (column >= columns_)
-      fail(indices(), {"csr.column",
-                       fmt::format("entry {} is in column {}, the matrix has {}", entry_, column, columns_)});
+      fail(indices(),
+           {"csr.column", fmt::format("entry {} is in column {}, the matrix has {}", entry_, column, columns_)});
     if (!first_in_row_ && column <= previous_)
-      fail(indices(), {"csr.order", fmt::format("row {}: column {} of entry {} follows column {}", row_,
-                                                column, entry_, previous_)});
+      fail(indices(), {"csr.order", fmt::format("row {}: column {} of entry {} follows column {}", row_, column, entry_,
+                                                previous_)});
     previous_ = column;
     first_in_row_ = false;
     place_ = row_ * columns_ + column;
@@ -169,15 +165,14 @@ class CsrCursor final : public SparseCursor {
     throw_corrupt(tensor_, component, std::move(problem));
   }
   [[noreturn]] void fail_past_end(std::uint64_t pointer) const {
-    fail(indptr(),
-         {"csr.indptr_end", fmt::format("row {} ends at entry {}, there are {}", row_, pointer, entries_)});
+    fail(indptr(), {"csr.indptr_end", fmt::format("row {} ends at entry {}, there are {}", row_, pointer, entries_)});
   }
 
   void enter_row() {
     const std::uint64_t end = pointers_.next();
     if (end < row_end_)
-      fail(indptr(), {"csr.indptr_order",
-                      fmt::format("row {} ends at entry {}, before its start {}", row_, end, row_end_)});
+      fail(indptr(),
+           {"csr.indptr_order", fmt::format("row {} ends at entry {}, before its start {}", row_, end, row_end_)});
     if (end > entries_) fail_past_end(end);
     row_end_ = end;
     first_in_row_ = true;
@@ -204,8 +199,8 @@ class CsrProducer final : public BlobProducer {
     const std::uint64_t element = offset / width_;
     // The very end belongs to no row.
     const std::uint64_t row = std::min(element / tensor_.shape[1], tensor_.shape[0] - 1);
-    auto reader = std::make_unique<SparseReader>(std::make_unique<CsrCursor>(tensor_, row), element,
-                                                 elements_, static_cast<std::size_t>(width_));
+    auto reader = std::make_unique<SparseReader>(std::make_unique<CsrCursor>(tensor_, row), element, elements_,
+                                                 static_cast<std::size_t>(width_));
     reader->skip(offset % width_);
     return reader;
   }
@@ -224,9 +219,8 @@ class CsrProducer final : public BlobProducer {
 Tensor decode(const Tensor& tensor) {
   const Component& values = *tensor.component("values");
   const std::uint64_t bytes = sparse_dense_bytes(tensor, values);
-  return sparse_as_dense(
-      tensor, values, bytes,
-      std::make_shared<CsrProducer>(tensor, bytes / element_bytes(values.dtype, values.type)));
+  return sparse_as_dense(tensor, values, bytes,
+                         std::make_shared<CsrProducer>(tensor, bytes / element_bytes(values.dtype, values.type)));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "codecs/streams.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <fmt/format.h>
 
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -63,27 +63,6 @@ void ElementStream::read(std::span<double> out) {
   }
 }
 
-void BlockReader::read(std::span<std::byte> out) {
-  while (!out.empty()) {
-    if (block_.empty()) block_ = make_block();
-    if (block_.empty()) throw past_end();
-    const std::size_t part = std::min(out.size(), block_.size());
-    std::memcpy(out.data(), block_.data(), part);
-    block_ = block_.subspan(part);
-    out = out.subspan(part);
-  }
-}
-
-void BlockReader::skip(std::uint64_t bytes) {
-  while (bytes > 0) {
-    if (block_.empty()) block_ = make_block();
-    if (block_.empty()) throw past_end();
-    const std::size_t part = up_to(bytes, block_.size());
-    block_ = block_.subspan(part);
-    bytes -= part;
-  }
-}
-
 bool is_seekable(const Blob& blob) {
   const std::uint64_t step = blob.seek_granularity();
   return step != 0 && step <= 64;
@@ -109,16 +88,15 @@ void verify_booleans(const Component& component, const std::function<void(Proble
     at += part.size();
   }
   if (bad == 0) return;
-  report({"bool.value",
-          fmt::format("component \"{}\": a boolean is 0 or 1, element {} is {} ({} such bytes in all)",
-                      component.role, first, std::to_integer<unsigned>(found), bad)});
+  report({"bool.value", fmt::format("component \"{}\": a boolean is 0 or 1, element {} is {} ({} such bytes in all)",
+                                    component.role, first, std::to_integer<unsigned>(found), bad)});
 }
 
 void verify_type(const Component& component, const std::function<void(Problem)>& report) {
   const LogicalType* const known = find_logical_type(component.type);
   if (known == nullptr || known->storage == component.dtype) return;
-  report({"type.storage", fmt::format("component \"{}\": {} is stored as {}, found {}", component.role,
-                                      known->name, name_of(known->storage), name_of(component.dtype))});
+  report({"type.storage", fmt::format("component \"{}\": {} is stored as {}, found {}", component.role, known->name,
+                                      name_of(known->storage), name_of(component.dtype))});
 }
 
 }  // namespace tare

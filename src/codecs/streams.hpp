@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "model/block_reader.hpp"
 #include "tare/codec.hpp"
 #include "tare/model.hpp"
 
@@ -64,21 +65,6 @@ class ElementStream {
   std::vector<std::byte> raw_;
   std::vector<double> values_;
   std::size_t at_ = 0;
-};
-
-// A reader whose bytes come in blocks that a subclass makes one after another.
-class BlockReader : public BlobReader {
- public:
-  void read(std::span<std::byte> out) final;
-  // Drops the next bytes, making the blocks they are in.
-  void skip(std::uint64_t bytes);
-
- protected:
-  // The next block, valid until the next call; empty at the end.
-  virtual std::span<const std::byte> make_block() = 0;
-
- private:
-  std::span<const std::byte> block_;
 };
 
 // Whether a blob can be entered anywhere at no more cost than at the beginning.

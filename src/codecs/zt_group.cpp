@@ -13,19 +13,18 @@
 // decoded.
 #include "codecs/zt_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "tare/error.hpp"
-
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 namespace {
@@ -65,8 +64,7 @@ std::optional<Problem> check_size(const Component& component, std::uint64_t rows
 std::optional<Problem> check(const Tensor& tensor) {
   for (const std::string_view role : kRoles)
     if (tensor.component(role) == nullptr)
-      return Problem{"group.missing",
-                     fmt::format("a quantized_group tensor needs the component \"{}\"", role)};
+      return Problem{"group.missing", fmt::format("a quantized_group tensor needs the component \"{}\"", role)};
   const auto plan = group_plan(tensor);
   if (!plan) return std::nullopt;
   if (auto problem = check_size(*tensor.component("packed_weight"), plan->rows, plan->words)) return problem;
@@ -116,9 +114,9 @@ void verify_unused_bits(const Component& packed, const GroupPlan& plan, const Re
     if ((word >> used) != 0 && count++ == 0) first = row;
   }
   if (count > 0)
-    report({"group.unused_bits",
-            fmt::format("row {}: the {} bits after its last code are not zero ({} such rows in all)", first,
-                        32 - used, count)});
+    report(
+        {"group.unused_bits", fmt::format("row {}: the {} bits after its last code are not zero ({} such rows in all)",
+                                          first, 32 - used, count)});
 }
 
 void verify(const Tensor& tensor, const Report& report) {
@@ -133,8 +131,7 @@ void verify(const Tensor& tensor, const Report& report) {
       *tensor.component("scales"), *plan, "group.scale", "a scale is a finite number",
       [](double v) { return !std::isfinite(v); }, report);
   verify_parameters(
-      *tensor.component("zeros"), *plan, "group.zero",
-      fmt::format("a zero-point is one of the codes 0 to {}", highest),
+      *tensor.component("zeros"), *plan, "group.zero", fmt::format("a zero-point is one of the codes 0 to {}", highest),
       [&](double v) { return !(v >= 0 && v <= highest); }, report);
   verify_unused_bits(*tensor.component("packed_weight"), *plan, report);
 }
@@ -148,13 +145,11 @@ std::optional<GroupPlan> group_plan(const Tensor& tensor) {
   if (tensor.shape.rank() != 2 || !bits || !size || !n) return std::nullopt;
   if ((*bits != 2 && *bits != 4 && *bits != 8) || *n != 32 / *bits) return std::nullopt;
   const Component* const packed = tensor.component("packed_weight");
-  if (packed == nullptr || (packed->dtype != DType::i32 && packed->dtype != DType::u32) ||
-      !packed->type.empty())
+  if (packed == nullptr || (packed->dtype != DType::i32 && packed->dtype != DType::u32) || !packed->type.empty())
     return std::nullopt;
   for (const std::string_view role : {"scales", "zeros"}) {
     const Component* const parameters = tensor.component(role);
-    if (parameters == nullptr || !is_float(parameters->dtype) || !parameters->type.empty())
-      return std::nullopt;
+    if (parameters == nullptr || !is_float(parameters->dtype) || !parameters->type.empty()) return std::nullopt;
   }
   GroupPlan plan;
   plan.rows = tensor.shape[0];
@@ -167,15 +162,14 @@ std::optional<GroupPlan> group_plan(const Tensor& tensor) {
   return plan;
 }
 
-constinit const Codec kZtGroup = {
-    .layout = "quantized_group",
-    .name = "zt.group",
-    .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
-    .methods = kMethods,
-    .roles = kRoles,
-    .check = check,
-    .verify = verify,
-    .decode = decode_group,
-    .encode = encode_group};
+constinit const Codec kZtGroup = {.layout = "quantized_group",
+                                  .name = "zt.group",
+                                  .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
+                                  .methods = kMethods,
+                                  .roles = kRoles,
+                                  .check = check,
+                                  .verify = verify,
+                                  .decode = decode_group,
+                                  .encode = encode_group};
 
 }  // namespace tare

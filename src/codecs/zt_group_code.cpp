@@ -5,14 +5,11 @@
 // scale as it is stored. A scale below f16's normal numbers is rounded up, so that the range never outgrows
 // the codes. A group of zeros has scale 0. Each of the three components reads the weights for itself, so
 // nothing is kept and any part can be made alone; packed_weight, scales and zeros cost one pass each.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/format.h>
-
-#include "tare/elements.hpp"
-#include "tare/error.hpp"
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -21,6 +18,8 @@
 #include "codecs/streams.hpp"
 #include "codecs/zt_group.hpp"
 #include "model/element_size.hpp"
+#include "tare/elements.hpp"
+#include "tare/error.hpp"
 
 namespace tare {
 namespace {
@@ -56,15 +55,9 @@ class GroupReader final : public BlockReader {
     const auto words = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
     const std::byte* const packed = packed_.take(words * 4);
     switch (plan_.bits) {
-      case 2:
-        unpack<2>(packed, words, codes_.data());
-        break;
-      case 4:
-        unpack<4>(packed, words, codes_.data());
-        break;
-      default:
-        unpack<8>(packed, words, codes_.data());
-        break;
+      case 2: unpack<2>(packed, words, codes_.data()); break;
+      case 4: unpack<4>(packed, words, codes_.data()); break;
+      default: unpack<8>(packed, words, codes_.data()); break;
     }
     block_.resize(count * 4);
     for (std::size_t done = 0; done < count;) {
@@ -73,8 +66,7 @@ class GroupReader final : public BlockReader {
       const std::uint64_t left_in_group = plan_.group_size - column_ % plan_.group_size;
       const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_in_group, count - done));
       for (std::size_t i = done; i < done + run; ++i)
-        store_le<float>(block_.data() + 4 * i,
-                        static_cast<float>(scale_ * (static_cast<double>(codes_[i]) - zero_)));
+        store_le<float>(block_.data() + 4 * i, static_cast<float>(scale_ * (static_cast<double>(codes_[i]) - zero_)));
       done += run;
       column_ += run;
       if (run == left_in_group) have_group_ = false;
@@ -152,20 +144,14 @@ class GroupWriter final : public BlockReader {
     block_.clear();
     for (std::size_t i = 0; i < kGroups && row_ < plan_.rows; ++i) {
       const std::uint64_t begin = group_ * plan_.group_size;
-      const auto group = std::span(values_).first(
-          static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
+      const auto group =
+          std::span(values_).first(static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
       weights_.read(group);
       const GroupCode code = choose(group, begin);
       switch (part_) {
-        case Part::packed_weight:
-          pack(group, code);
-          break;
-        case Part::scales:
-          append<std::uint16_t>(code.scale_bits);
-          break;
-        case Part::zeros:
-          append<std::uint16_t>(f64_to_f16(code.zero));
-          break;
+        case Part::packed_weight: pack(group, code); break;
+        case Part::scales: append<std::uint16_t>(code.scale_bits); break;
+        case Part::zeros: append<std::uint16_t>(f64_to_f16(code.zero)); break;
       }
       if (++group_ == plan_.groups) {
         group_ = 0;
@@ -200,10 +186,9 @@ class GroupWriter final : public BlockReader {
     if (exact < 0x1p-14 && f16_to_f32(code.scale_bits) < exact) ++code.scale_bits;
     code.scale = f16_to_f32(code.scale_bits);
     if (!std::isfinite(code.scale))
-      throw Error(
-          ErrorKind::unsupported, "group.overflow",
-          fmt::format("row {}, column {}: weights from {} to {} need a scale of {}, more than f16 holds",
-                      row_, first_column, low, high, exact))
+      throw Error(ErrorKind::unsupported, "group.overflow",
+                  fmt::format("row {}, column {}: weights from {} to {} need a scale of {}, more than f16 holds", row_,
+                              first_column, low, high, exact))
           .about(name_);
     code.zero = std::min(round_even(-low / code.scale), highest);
     return code;
@@ -228,8 +213,7 @@ class GroupWriter final : public BlockReader {
     for (std::size_t i = 0; i < group.size(); i += plan_.per_word) {
       std::uint32_t word = 0;
       const std::size_t end = std::min<std::size_t>(group.size(), i + plan_.per_word);
-      for (std::size_t j = i; j < end; ++j)
-        word |= static_cast<std::uint32_t>(group[j]) << ((j - i) * plan_.bits);
+      for (std::size_t j = i; j < end; ++j) word |= static_cast<std::uint32_t>(group[j]) << ((j - i) * plan_.bits);
       append<std::uint32_t>(word);
     }
   }
@@ -245,14 +229,12 @@ class GroupWriter final : public BlockReader {
 
 class GroupEncoder final : public BlobProducer {
  public:
-  GroupEncoder(const Tensor& tensor, const GroupPlan& plan, Part part)
-      : tensor_(tensor), plan_(plan), part_(part) {}
+  GroupEncoder(const Tensor& tensor, const GroupPlan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // Bytes of a row and of a whole group; a row's last group may be shorter, so rows are counted first.
     const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
-    const std::uint64_t group_bytes =
-        part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
+    const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
     const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;
     auto reader = std::make_unique<GroupWriter>(tensor_, plan_, part_, row, in_row / group_bytes);
     reader->skip(in_row % group_bytes);
@@ -278,8 +260,7 @@ unsigned bits_of(const std::string& method) {
 
 void require_encodable(const Tensor& tensor) {
   if (!tensor.is_dense() || kDense.check(tensor))
-    throw Error(ErrorKind::usage, "group.input", "only a sound dense tensor can be encoded")
-        .about(tensor.name);
+    throw Error(ErrorKind::usage, "group.input", "only a sound dense tensor can be encoded").about(tensor.name);
   if (tensor.shape.rank() != 2)
     throw Error(ErrorKind::unsupported, "group.rank",
                 fmt::format("zt.group holds matrices, this tensor has {} dimensions", tensor.shape.rank()))
@@ -299,8 +280,8 @@ Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::stri
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the encoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({})
-                          : Blob::produced(*bytes, std::make_shared<GroupEncoder>(tensor, plan, part));
+  Blob blob =
+      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupEncoder>(tensor, plan, part));
   return {std::string(role), dtype, {}, std::move(blob)};
 }
 
@@ -311,18 +292,16 @@ Tensor decode_group(const Tensor& tensor) {
   if (!plan)
     throw Error(
         ErrorKind::unsupported, "group.packing",
-        fmt::format(
-            "only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
-            "the attributes are {}",
-            to_json(tensor.attributes)))
+        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
+                    "the attributes are {}",
+                    to_json(tensor.attributes)))
         .about(tensor.name);
   const auto count = tensor.shape.elements();
   const auto bytes = count ? checked_mul(*count, 4) : std::nullopt;
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob =
-      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupDecoder>(tensor, *plan));
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupDecoder>(tensor, *plan));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   // The parameters describe bytes that are no longer there.
   for (const auto& [key, value] : tensor.attributes)
@@ -349,8 +328,7 @@ Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
   result.attributes.set("bits", static_cast<int>(plan.bits));
   result.attributes.set("group_size", static_cast<int>(kGroupSize));
   result.attributes.set("packing", fmt::format("{}_per_i32", plan.per_word));
-  result.components.push_back(
-      made(tensor, plan, Part::packed_weight, "packed_weight", DType::i32, plan.words));
+  result.components.push_back(made(tensor, plan, Part::packed_weight, "packed_weight", DType::i32, plan.words));
   result.components.push_back(made(tensor, plan, Part::scales, "scales", DType::f16, plan.groups));
   result.components.push_back(made(tensor, plan, Part::zeros, "zeros", DType::f16, plan.groups));
   return result;

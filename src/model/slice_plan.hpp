@@ -1,0 +1,28 @@
+// Where a slice's elements lie: NumPy's indexing rules, and nothing of how bytes are read.
+#pragma once
+
+#include <cstdint>
+
+#include "tare/slice.hpp"
+
+namespace tare {
+
+// An axis of the result that has more than one element: `count` steps of `stride` elements of the sliced tensor.
+struct SliceAxis {
+  std::uint64_t count = 1;
+  std::int64_t stride = 0;
+};
+
+struct SlicePlan {
+  Shape shape;                       // of the result, with new axes
+  std::uint64_t elements = 0;        // of the result
+  std::uint64_t first = 0;           // the result's first element, in elements of the sliced tensor
+  InlineVector<SliceAxis, 4> outer;  // slowest first, neighbours merged where that is possible
+  SliceAxis lane;                    // the fastest axis of runs: `count` runs, `stride` apart
+  std::uint64_t run = 1;             // elements of a run that lie side by side
+};
+
+// Throws usage `slice.rank`, `slice.index`, `slice.step`.
+SlicePlan plan_slice(const Shape& shape, const SliceSpec& spec);
+
+}  // namespace tare
