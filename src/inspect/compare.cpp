@@ -1,0 +1,124 @@
+#include "inspect/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/endian.hpp"
+
+namespace tare::inspect {
+namespace {
+
+// Multiplies by a power of two so that the largest is about 1, and returns the exponent that undoes it.
+int scale_down(std::span<double> values) {
+  double largest = 0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  exponent = std::max(exponent, -1000);  // the scale itself must stay finite
+  const double scale = std::ldexp(1.0, -exponent);
+  for (double& v : values) v *= scale;
+  return exponent;
+}
+
+// In several lanes: rounding errors grow more slowly, and the additions need not wait for each other.
+double dot(std::span<const double> a, std::span<const double> b) {
+  std::array<double, 8> lanes{};
+  std::size_t i = 0;
+  for (; i + lanes.size() <= a.size(); i += lanes.size())
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += a[i + lane] * b[i + lane];
+  for (std::size_t lane = 0; i < a.size(); ++i, ++lane) lanes[lane] += a[i] * b[i];
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+double distance_of(std::uint64_t a, std::uint64_t b, bool is_signed) {
+  // Flipping the sign bit maps signed order to unsigned order and keeps distances.
+  const std::uint64_t flip = is_signed ? std::uint64_t{1} << 63 : 0;
+  const std::uint64_t x = a ^ flip, y = b ^ flip;
+  return static_cast<double>(x > y ? x - y : y - x);
+}
+
+}  // namespace
+
+void ScaledSum::add(const ScaledSum& other) {
+  if (other.value == 0) return;
+  const int top = value == 0 ? other.exponent : std::max(exponent, other.exponent);
+  value = std::ldexp(value, exponent - top) + std::ldexp(other.value, other.exponent - top);
+  exponent = top;
+}
+
+void Comparison::merge(const Comparison& other) {
+  different += other.different;
+  if (!first) first = other.first;
+  max_abs = std::max(max_abs, other.max_abs);
+  apart.add(other.apart);
+  aa.add(other.aa);
+  bb.add(other.bb);
+  ab.add(other.ab);
+}
+
+double Comparison::rms(std::uint64_t values) const {
+  if (std::isinf(max_abs)) return max_abs;
+  if (values == 0) return 0;
+  return std::ldexp(std::sqrt(apart.value / static_cast<double>(values)), apart.exponent / 2);
+}
+
+double Comparison::cosine() const {
+  if (aa.value == 0 && bb.value == 0) return 1;
+  if (aa.value == 0 || bb.value == 0) return 0;
+  const double unscaled = ab.value / (std::sqrt(aa.value) * std::sqrt(bb.value));
+  return std::clamp(std::ldexp(unscaled, ab.exponent - (aa.exponent + bb.exponent) / 2), -1.0, 1.0);
+}
+
+void RunComparer::note(Comparison& out, std::uint64_t element, double distance) {
+  element /= per_element_;
+  // Parts of one complex number follow each other, so that comparing with the last one counted is enough.
+  if (out.different == 0 || last_ != element) ++out.different;
+  last_ = element;
+  if (!out.first) out.first = element;
+  if (std::isnan(distance)) distance = std::numeric_limits<double>::infinity();
+  out.max_abs = std::max(out.max_abs, distance);
+  if (std::isfinite(distance)) apart_[distances_++] = distance;
+}
+
+Comparison RunComparer::compare(std::span<const double> a, std::span<const double> b, std::uint64_t at) {
+  Comparison out;
+  kept_ = distances_ = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i], y = b[i];
+    a_[kept_] = x;
+    b_[kept_] = y;
+    kept_ += std::isfinite(x) && std::isfinite(y);
+    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+    note(out, at + i, std::abs(x - y));
+  }
+  sum_up(out);
+  return out;
+}
+
+Comparison RunComparer::compare_integers(std::span<const double> a, std::span<const double> b,
+                                         std::span<const std::byte> raw_a, std::span<const std::byte> raw_b,
+                                         bool is_signed, std::uint64_t at) {
+  Comparison out;
+  distances_ = 0;
+  kept_ = a.size();
+  std::copy(a.begin(), a.end(), a_.begin());
+  std::copy(b.begin(), b.end(), b_.begin());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto x = load_le<std::uint64_t>(raw_a.data() + i * 8), y = load_le<std::uint64_t>(raw_b.data() + i * 8);
+    if (x != y) note(out, at + i, distance_of(x, y, is_signed));
+  }
+  sum_up(out);
+  return out;
+}
+
+void RunComparer::sum_up(Comparison& out) {
+  const std::span a(a_.data(), kept_), b(b_.data(), kept_), apart(apart_.data(), distances_);
+  const int ea = scale_down(a), eb = scale_down(b), ed = scale_down(apart);
+  out.aa = {dot(a, a), 2 * ea};
+  out.bb = {dot(b, b), 2 * eb};
+  out.ab = {dot(a, b), ea + eb};
+  out.apart = {dot(apart, apart), 2 * ed};
+}
+
+}  // namespace tare::inspect

@@ -1,0 +1,298 @@
+// The data is cut into jobs for all cores: scans of pieces of components, digests of whole components, each
+// codec's own rules. Every job writes into a place of its own, and the findings are gathered from there in
+// the order of the model, so that the report does not depend on the threads.
+#include "inspect/data_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "inspect/pull.hpp"
+#include "inspect/scan.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::inspect {
+namespace {
+
+// Up to this size a component is hashed and scanned in one pass; above it the scan is worth sharing out among
+// the cores, at the price of reading the bytes twice.
+constexpr std::uint64_t kFuse = std::uint64_t{64} << 20;
+// Pieces start on multiples of this: whole elements of every type.
+constexpr std::uint64_t kUnit = 16;
+
+struct Piece {
+  std::uint64_t begin = 0, end = 0;
+  ScanCounts counts;
+  std::vector<Finding> findings;
+};
+
+// A component, or an attachment's bytes.
+struct Part {
+  const Blob* blob = nullptr;
+  std::string role;  // empty: there is only one, no need to name it
+  ScanKind kind = ScanKind::nothing;
+  DType dtype = DType::u8;
+  bool fused = false;  // the one piece is hashed while it is scanned
+  std::vector<Piece> pieces;
+  std::vector<Finding> stored;  // about the stored bytes as a whole
+};
+
+// A tensor or an attachment: what findings are about.
+struct Unit {
+  std::string item;
+  const Tensor* tensor = nullptr;
+  const Codec* rules = nullptr;      // whose data rules are to be checked
+  bool only_if_not_boolean = false;  // and those only after the scan has met a byte that is no boolean
+  std::vector<Part> parts;
+  std::vector<Finding> planned, broken;  // known without the data; from the rules
+};
+
+struct Job {
+  Unit* unit;
+  Part* part = nullptr;    // null: the codec's rules
+  Piece* piece = nullptr;  // null: the part's digest and framing
+  std::uint64_t cost = 0;
+};
+
+Finding about(const Unit& unit, Severity severity, const std::string& rule, std::string sentence) {
+  return {severity, ErrorKind::corrupt, rule, std::move(sentence), {}, unit.item, {}};
+}
+
+// Runs `work` and turns what it throws into a finding.
+template <typename Work>
+void guarded(const Unit& unit, std::vector<Finding>& out, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    out.push_back(finding_of(Severity::error, error));
+    if (out.back().item.empty()) out.back().item = unit.item;
+  } catch (const std::bad_alloc&) {
+    out.push_back(about(unit, Severity::error, "verify.memory", "there is not enough memory to check the data"));
+    out.back().kind = ErrorKind::limit;
+  }
+}
+
+bool has_known_digest(const Blob& blob) {
+  return blob.digest() && blob.digest().algorithm() != DigestAlgorithm::unknown;
+}
+
+std::uint64_t piece_length(const Blob& blob) {
+  try {
+    return units_per_piece(blob, kUnit) * kUnit;
+  } catch (const Error&) {
+    return blob.size();  // whoever pulls it will meet the same trouble and report it
+  }
+}
+
+class DataCheck {
+ public:
+  DataCheck(const Model& model, Progress* progress) : prefix_(model.format + "."), progress_(progress) { plan(model); }
+
+  void run(unsigned threads);
+  std::vector<Finding> gather();
+
+ private:
+  void plan(const Model& model);
+  void plan_tensor(const Tensor& tensor);
+  void plan_part(Unit& unit, Part part) const;
+  std::vector<Job> jobs();
+  void execute(const Job& job) const;
+  void scan_piece(const Part& part, Piece& piece) const;
+  void check_rules(const Codec& codec, const Unit& unit, std::vector<Finding>& out) const;
+  void gather_unit(Unit& unit, std::vector<Finding>& out) const;
+  void report_nonfinite(const Unit& unit, std::vector<Finding>& out) const;
+
+  std::string prefix_;
+  Progress* progress_;
+  std::vector<Unit> units_;
+};
+
+void DataCheck::plan(const Model& model) {
+  units_.reserve(model.tensors.size() + model.attachments.size());
+  for (const Tensor& tensor : model.tensors) plan_tensor(tensor);
+  for (const Attachment& attachment : model.attachments) {
+    Unit& unit = units_.emplace_back();
+    unit.item = "attachment " + escape_name(attachment.name);
+    Part part;
+    part.blob = &attachment.blob;
+    plan_part(unit, std::move(part));
+  }
+}
+
+void DataCheck::plan_tensor(const Tensor& tensor) {
+  Unit& unit = units_.emplace_back();
+  unit.item = "tensor " + escape_name(tensor.name);
+  unit.tensor = &tensor;
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec == nullptr) {
+    unit.planned.push_back(about(unit, Severity::note, prefix_ + "layout.unknown",
+                                 fmt::format("the layout \"{}\" is not one Tare knows; its data rules were not checked",
+                                             escape_name(tensor.layout))));
+  } else if (const auto problem = codec->check == nullptr ? std::nullopt : codec->check(tensor)) {
+    unit.planned.push_back(about(unit, Severity::error, prefix_ + problem->rule, problem->sentence));
+  } else if (codec->verify != nullptr) {
+    unit.rules = codec;
+  }
+  for (const Component& component : tensor.components) {
+    Part part;
+    part.blob = &component.blob;
+    if (tensor.components.size() > 1) part.role = escape_name(component.role);
+    part.kind = scan_kind(component.dtype, component.type);
+    part.dtype = component.dtype;
+    plan_part(unit, std::move(part));
+  }
+  // Booleans are the only data rule of a dense tensor, and the scan sees them anyway: only when it meets
+  // others than 0 and 1 is the codec asked to go through them again and say what is wrong.
+  unit.only_if_not_boolean =
+      tensor.is_dense() && unit.parts.size() == 1 && unit.parts.front().kind == ScanKind::boolean;
+}
+
+void DataCheck::plan_part(Unit& unit, Part part) const {
+  const Blob& blob = *part.blob;
+  if (blob.digest() && !has_known_digest(blob)) {
+    unit.planned.push_back(
+        about(unit, Severity::warning, prefix_ + "digest.unknown",
+              fmt::format("the digest \"{}\" is of an algorithm Tare does not know; it was not checked",
+                          escape_name(blob.digest().text()))));
+    if (blob.source() != nullptr) unit.planned.back().offset = blob.offset();
+  }
+  part.fused = blob.is_plain() && has_known_digest(blob) && blob.size() <= kFuse;
+  const std::uint64_t length = part.fused ? blob.size() : piece_length(blob);
+  std::uint64_t begin = 0;
+  do {  // an empty blob has a piece too: a stored form that decodes to nothing is decoded
+    const std::uint64_t end = begin + std::min(length, blob.size() - begin);
+    part.pieces.push_back({begin, end, {}, {}});
+    begin = end;
+  } while (begin < blob.size());
+  unit.parts.push_back(std::move(part));
+}
+
+std::vector<Job> DataCheck::jobs() {
+  std::vector<Job> jobs;
+  for (Unit& unit : units_) {
+    for (Part& part : unit.parts) {
+      const bool apart = !part.fused && (!part.blob->is_plain() || has_known_digest(*part.blob));
+      if (apart) jobs.push_back({&unit, &part, nullptr, part.blob->stored_size()});
+      for (Piece& piece : part.pieces) jobs.push_back({&unit, &part, &piece, piece.end - piece.begin});
+    }
+    if (unit.rules != nullptr && !unit.only_if_not_boolean)
+      jobs.push_back({&unit, nullptr, nullptr, unit.tensor->bytes()});
+  }
+  // Longest first: otherwise the longest could start last, when the other cores have run out of work.
+  std::stable_sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.cost > b.cost; });
+  return jobs;
+}
+
+void DataCheck::run(unsigned threads) {
+  const std::vector<Job> all = jobs();
+  parallel_for(all.size(), threads, [&](std::size_t i) { execute(all[i]); });
+}
+
+void DataCheck::execute(const Job& job) const {
+  Unit& unit = *job.unit;
+  if (job.part == nullptr)
+    guarded(unit, unit.broken, [&] { check_rules(*unit.rules, unit, unit.broken); });
+  else if (job.piece == nullptr)
+    guarded(unit, job.part->stored, [&] { job.part->blob->verify(); });
+  else
+    guarded(unit, job.piece->findings, [&] { scan_piece(*job.part, *job.piece); });
+}
+
+void DataCheck::scan_piece(const Part& part, Piece& piece) const {
+  const Blob& blob = *part.blob;
+  Hasher hasher(part.fused ? blob.digest().algorithm() : DigestAlgorithm::none);
+  Puller puller(blob, piece.begin);
+  for (std::uint64_t at = piece.begin; at < piece.end;) {
+    const auto bytes = puller.next(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, piece.end - at)));
+    if (part.fused) hasher.update(bytes);
+    piece.counts.add(scan(part.kind, bytes));
+    if (progress_ != nullptr) progress_->advance(bytes.size());
+    at += bytes.size();
+  }
+  // One byte more makes a decoder finish the frame it is in, checksum included.
+  if (!blob.is_plain() && piece.end < blob.size()) puller.next(1);
+  // On a mismatch the blob itself says what is wrong.
+  if (part.fused && !(hasher.finish() == blob.digest())) blob.verify();
+}
+
+void DataCheck::check_rules(const Codec& codec, const Unit& unit, std::vector<Finding>& out) const {
+  codec.verify(*unit.tensor, [&](const Problem& problem) {
+    out.push_back(about(unit, Severity::error, prefix_ + problem.rule, problem.sentence));
+  });
+}
+
+std::vector<Finding> DataCheck::gather() {
+  std::vector<Finding> out;
+  for (Unit& unit : units_) gather_unit(unit, out);
+  return out;
+}
+
+void DataCheck::gather_unit(Unit& unit, std::vector<Finding>& out) const {
+  const std::size_t first = out.size();
+  // The same trouble met by two jobs is told once.
+  const auto add = [&](std::vector<Finding>& findings) {
+    for (Finding& finding : findings) {
+      const bool told = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), [&](const Finding& f) {
+        return f.rule == finding.rule && f.offset == finding.offset && f.sentence == finding.sentence;
+      });
+      if (!told) out.push_back(std::move(finding));
+    }
+  };
+  add(unit.planned);
+  bool not_boolean = false;
+  for (Part& part : unit.parts) {
+    std::vector<Finding> found = std::move(part.stored);
+    for (Piece& piece : part.pieces) {
+      not_boolean = not_boolean || piece.counts.not_boolean > 0;
+      if (piece.findings.empty()) continue;
+      found.push_back(std::move(piece.findings.front()));  // later pieces suffer from the same
+      break;
+    }
+    for (Finding& finding : found)
+      if (!part.role.empty()) finding.sentence = fmt::format("component \"{}\": {}", part.role, finding.sentence);
+    add(found);
+  }
+  if (not_boolean && unit.only_if_not_boolean && unit.rules != nullptr)
+    guarded(unit, unit.broken, [&] { check_rules(*unit.rules, unit, unit.broken); });
+  add(unit.broken);
+  report_nonfinite(unit, out);
+}
+
+void DataCheck::report_nonfinite(const Unit& unit, std::vector<Finding>& out) const {
+  ScanCounts all;
+  std::uint64_t values = 0;
+  std::optional<std::uint64_t> offset;
+  for (const Part& part : unit.parts) {
+    if (part.kind == ScanKind::nothing || part.kind == ScanKind::boolean) continue;
+    ScanCounts here;
+    for (const Piece& piece : part.pieces) here.add(piece.counts);
+    values += part.blob->size() / size_of(part.dtype);
+    if (!offset && here.nan + here.inf > 0 && part.blob->source() != nullptr) offset = part.blob->offset();
+    all.add(here);
+  }
+  if (all.nan + all.inf == 0) return;
+  out.push_back(about(unit, Severity::warning, prefix_ + "data.nonfinite",
+                      fmt::format("{} NaN and {} infinite among {} values", count_text(all.nan), count_text(all.inf),
+                                  count_text(values))));
+  out.back().offset = offset;
+}
+
+}  // namespace
+
+Finding finding_of(Severity severity, const Error& error) {
+  return {severity, error.kind(), error.rule(), error.sentence(), error.file(), error.item(), error.offset()};
+}
+
+std::vector<Finding> check_data(const Model& model, unsigned threads, Progress* progress) {
+  DataCheck check(model, progress);
+  check.run(threads);
+  return check.gather();
+}
+
+}  // namespace tare::inspect

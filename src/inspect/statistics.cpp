@@ -1,0 +1,217 @@
+// Statistics in two passes: the range and the counts first, then the moments and the histogram over that
+// range.
+//
+// The second pass works on values scaled by a power of two to at most 1, so that squares neither overflow nor
+// vanish whatever the magnitude of the data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "inspect/blocks.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare {
+namespace {
+
+using inspect::kBlockElements;
+using inspect::kRunElements;
+
+struct Extent {
+  std::uint64_t nan = 0, inf = 0, zeros = 0, finite = 0;
+  double min = std::numeric_limits<double>::infinity(), max = -std::numeric_limits<double>::infinity();
+
+  void take(std::span<const double> values) {
+    std::uint64_t not_finite = 0, not_numbers = 0, nothing = 0;
+    double low = min, high = max;
+    for (const double v : values) {
+      const bool fine = std::abs(v) <= std::numeric_limits<double>::max();
+      not_finite += !fine;
+      not_numbers += v != v;
+      nothing += v == 0;
+      low = fine && v < low ? v : low;
+      high = fine && v > high ? v : high;
+    }
+    nan += not_numbers;
+    inf += not_finite - not_numbers;
+    zeros += nothing;
+    finite += values.size() - not_finite;
+    min = low;
+    max = high;
+  }
+  void merge(const Extent& other) {
+    nan += other.nan;
+    inf += other.inf;
+    zeros += other.zeros;
+    finite += other.finite;
+    min = std::min(min, other.min);
+    max = std::max(max, other.max);
+  }
+};
+
+// Count, mean and sum of squared distances from the mean, merged by Chan's formula.
+struct Moments {
+  double count = 0, mean = 0, squares = 0;
+
+  void merge(const Moments& other) {
+    if (other.count == 0) return;
+    const double total = count + other.count, apart = other.mean - mean;
+    mean += apart * (other.count / total);
+    squares += other.squares + apart * apart * (count * (other.count / total));
+    count = total;
+  }
+};
+
+// Several running sums at once: rounding errors grow more slowly, and the additions need not wait for each
+// other.
+template <typename Term>
+double sum(std::span<const double> values, const Term& term) {
+  std::array<double, 8> lanes{};
+  std::size_t i = 0;
+  for (; i + lanes.size() <= values.size(); i += lanes.size())
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += term(values[i + lane]);
+  for (std::size_t lane = 0; i < values.size(); ++i, ++lane) lanes[lane] += term(values[i]);
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+Moments moments_of(std::span<const double> values) {
+  if (values.empty()) return {};
+  const auto count = static_cast<double>(values.size());
+  const double mean = sum(values, [](double v) { return v; }) / count;
+  return {count, mean, sum(values, [&](double v) { return (v - mean) * (v - mean); })};
+}
+
+using Visit = std::function<void(std::size_t block, std::span<const double> run)>;
+
+// Cuts the elements into pieces of whole blocks, in parallel: `work` is called once a piece and pulls its
+// runs, in order, with the function it is given.
+void for_each_piece(const Component& data, unsigned threads,
+                    const std::function<void(const std::function<void(const Visit&)>&)>& work) {
+  const std::uint64_t count = inspect::storage_elements(data);
+  const std::uint64_t stride = inspect::blocks_per_piece(data) * kBlockElements;
+  parallel_for(static_cast<std::size_t>(ceil_div(count, stride)), threads, [&](std::size_t piece) {
+    const std::uint64_t begin = piece * stride, end = begin + std::min(stride, count - begin);
+    inspect::ElementPuller puller(data, begin);
+    work([&](const Visit& visit) {
+      for (std::uint64_t at = begin; at < end;) {
+        const auto run = puller.next();
+        visit(static_cast<std::size_t>(at / kBlockElements), run);
+        at += run.size();
+      }
+    });
+  });
+}
+
+template <typename Partial>
+Partial merged(const std::vector<Partial>& blocks) {
+  Partial all;
+  for (const Partial& block : blocks) all.merge(block);
+  return all;
+}
+
+Extent measure(const Component& data, std::size_t blocks, unsigned threads) {
+  std::vector<Extent> extents(blocks);
+  for_each_piece(data, threads, [&](const auto& each_run) {
+    each_run([&](std::size_t block, std::span<const double> run) { extents[block].take(run); });
+  });
+  return merged(extents);
+}
+
+// The second pass. `out` has its range and counts.
+void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, unsigned threads, Statistics& out) {
+  int exponent = 0;
+  std::frexp(std::max(std::abs(out.min), std::abs(out.max)), &exponent);
+  exponent = std::max(exponent, -1000);  // the scale itself must stay finite
+  const double scale = std::ldexp(1.0, -exponent), low = out.min * scale;
+  const double bins_per_unit = static_cast<double>(bins) / (out.max * scale - low);
+
+  std::vector<Moments> moments(blocks);
+  std::mutex mutex;
+  for_each_piece(data, threads, [&](const auto& each_run) {
+    std::vector<std::uint64_t> counts(bins);
+    std::array<double, kRunElements> kept;
+    each_run([&](std::size_t block, std::span<const double> run) {
+      std::size_t finite = 0;
+      for (const double v : run) {
+        kept[finite] = v * scale;
+        finite += std::abs(v) <= std::numeric_limits<double>::max();
+      }
+      const std::span values(kept.data(), finite);
+      moments[block].merge(moments_of(values));
+      if (bins == 0) return;
+      for (const double v : values) ++counts[std::min(bins - 1, static_cast<std::size_t>((v - low) * bins_per_unit))];
+    });
+    const std::scoped_lock lock(mutex);
+    for (std::size_t i = 0; i < bins; ++i) out.histogram[i] += counts[i];
+  });
+
+  const Moments all = merged(moments);
+  out.mean = std::clamp(std::ldexp(all.mean, exponent), out.min, out.max);
+  out.std = std::ldexp(std::sqrt(all.squares / all.count), exponent);
+}
+
+std::vector<double> first_values(const Component& data, std::uint64_t count) {
+  std::vector<double> values;
+  inspect::ElementPuller puller(data, 0);
+  while (values.size() < count) {
+    const auto run = puller.next();
+    values.insert(
+        values.end(), run.begin(),
+        run.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(run.size(), count - values.size())));
+  }
+  return values;
+}
+
+Statistics statistics_of(const Component& data, std::size_t bins, std::size_t first, unsigned threads) {
+  Statistics out;
+  out.count = inspect::storage_elements(data);
+  out.histogram.resize(bins);
+  if (out.count == 0) return out;
+  if (out.count > inspect::kMostElements)
+    throw Error(ErrorKind::limit, "stats.too_large",
+                fmt::format("{} values, at most {} are looked at", out.count, inspect::kMostElements));
+  out.first = first_values(data, std::min<std::uint64_t>(first, out.count));
+
+  const auto blocks = static_cast<std::size_t>(ceil_div(out.count, kBlockElements));
+  const Extent extent = measure(data, blocks, threads);
+  out.nan = extent.nan;
+  out.inf = extent.inf;
+  out.zeros = extent.zeros;
+  if (extent.finite == 0) return out;
+  out.min = extent.min;
+  out.max = extent.max;
+  if (extent.min == extent.max) {  // no range to divide, and no rounding wanted: all are in the first bin
+    out.mean = extent.min;
+    if (bins > 0) out.histogram.front() = extent.finite;
+  } else {
+    fill_moments(data, blocks, bins, threads, out);
+  }
+  return out;
+}
+
+}  // namespace
+
+Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first, unsigned threads) {
+  const Tensor decoded = to_dense(tensor);
+  const Component* const data = decoded.component("data");
+  if (data == nullptr || !is_numeric(data->dtype, data->type))
+    throw Error(ErrorKind::unsupported, "stats.type",
+                fmt::format("elements of type {} are not numbers", data == nullptr ? "(none)" : data->type_name()))
+        .about("tensor " + escape_name(tensor.name));
+  try {
+    return statistics_of(*data, bins, first, threads);
+  } catch (Error& error) {
+    error.about("tensor " + escape_name(tensor.name));
+    throw;
+  }
+}
+
+}  // namespace tare
