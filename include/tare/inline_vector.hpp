@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <new>
@@ -84,7 +85,7 @@ class InlineVector {
   bool outside() const { return data_ != reinterpret_cast<const T*>(room_); }
 
   void grow() {
-    const std::size_t capacity = capacity_ * 2;
+    const std::uint32_t capacity = capacity_ * 2;
     T* fresh = std::allocator<T>().allocate(capacity);
     std::uninitialized_move_n(data_, size_, fresh);
     std::destroy_n(data_, size_);
@@ -113,8 +114,8 @@ class InlineVector {
 
   alignas(T) std::byte room_[N * sizeof(T)];
   T* data_ = reinterpret_cast<T*>(room_);
-  std::size_t size_ = 0;
-  std::size_t capacity_ = N;
+  std::uint32_t size_ = 0;  // half the width of a pointer: what is kept inside is what counts
+  std::uint32_t capacity_ = N;
 };
 
 }  // namespace tare

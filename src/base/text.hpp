@@ -3,11 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tare {
+
+// text == literal, with a length known to the compiler: a couple of instructions instead of a call.
+template <std::size_t N>
+bool is(std::string_view text, const char (&literal)[N]) {
+  return text.size() == N - 1 && std::memcmp(text.data(), literal, N - 1) == 0;
+}
 
 bool is_valid_utf8(std::string_view text);
 std::string to_hex(std::span<const std::byte> bytes);

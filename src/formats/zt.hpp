@@ -63,18 +63,22 @@ class ObjectChecker {
   void add(RawObject& raw);
   // All tensors, by the offset of their first blob, ties by name; after the check that blobs do not overlap.
   std::vector<Tensor> finish();
-  void reserve(std::uint64_t count) { tensors_.reserve(static_cast<std::size_t>(count)); }
+  void reserve(std::uint64_t count) {
+    tensors_.reserve(static_cast<std::size_t>(count));
+    ranges_.reserve(static_cast<std::size_t>(count));
+  }
 
  private:
   struct Range {
     std::uint64_t offset, length;
-    std::size_t tensor;
+    std::uint32_t tensor;
   };
 
   bool check_component(const RawObject& object, const RawComponent& raw, Component& out);
   std::optional<std::uint64_t> decoded_size(const RawObject& object, const RawComponent& raw, DType dtype);
   void report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule, std::string sentence);
   void check_overlaps();
+  std::vector<std::uint32_t> order_of_tensors() const;
   void check_padding();
 
   const Input& input_;
@@ -83,7 +87,6 @@ class ObjectChecker {
   std::uint64_t data_end_;
   bool sizes_given_;
   std::vector<Tensor> tensors_;
-  std::vector<std::uint64_t> first_offset_;
   std::vector<Range> ranges_;
 };
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "base/checked.hpp"
 #include "formats/zt.hpp"
@@ -135,15 +135,14 @@ void ObjectChecker::add(RawObject& raw) {
   tensor.shape = raw.shape;
   tensor.layout = raw.layout;
   tensor.attributes = std::move(raw.attributes);
-  std::uint64_t first = UINT64_MAX;
+  const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
   bool whole = true;
   for (RawComponent& component : raw.components) {
     if (!check_component(raw, component, tensor.components.emplace_back())) {
       whole = false;
       continue;
     }
-    first = std::min(first, *component.offset);
-    if (*component.length > 0) ranges_.push_back({*component.offset, *component.length, tensors_.size() - 1});
+    ranges_.push_back({*component.offset, *component.length, number});
     if (!component.unknown.empty())
       tensor.attributes.set(fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
   }
@@ -155,11 +154,9 @@ void ObjectChecker::add(RawObject& raw) {
     }
   }
   if (!whole) {  // reported; not worth showing to anybody further on
-    while (!ranges_.empty() && ranges_.back().tensor == tensors_.size() - 1) ranges_.pop_back();
+    while (!ranges_.empty() && ranges_.back().tensor == number) ranges_.pop_back();
     tensors_.pop_back();
-    return;
   }
-  first_offset_.push_back(first);
 }
 
 void ObjectChecker::check_overlaps() {
@@ -167,8 +164,12 @@ void ObjectChecker::check_overlaps() {
     return a.offset != b.offset ? a.offset < b.offset : a.length < b.length;
   };
   if (!std::is_sorted(ranges_.begin(), ranges_.end(), before)) std::sort(ranges_.begin(), ranges_.end(), before);
-  for (std::size_t i = 1; i < ranges_.size(); ++i) {
-    const Range &a = ranges_[i - 1], &b = ranges_[i];
+  std::size_t last = ranges_.size();  // the last range that is not empty
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (ranges_[i].length == 0) continue;  // overlaps nothing, wherever it lies
+    const std::size_t previous = std::exchange(last, i);
+    if (previous == ranges_.size()) continue;
+    const Range &a = ranges_[previous], &b = ranges_[i];
     if (b.offset >= a.offset + a.length || (a.offset == b.offset && a.length == b.length)) continue;
     diagnostics_.error(Error(ErrorKind::corrupt, "zt.component.overlap",
                              fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length,
@@ -202,22 +203,48 @@ void ObjectChecker::check_padding() {
   }
 }
 
+// The tensors in the order of their first blobs: `ranges_` is sorted, so that is the order in which they first appear
+// there; ties (an empty blob and the one behind it, tensors that share a blob) go by name.
+std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
+  std::vector<std::uint32_t> order;
+  order.reserve(tensors_.size());
+  std::vector<bool> placed(tensors_.size(), false);
+  std::size_t group = 0;  // where the tensors with the current offset start
+  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return tensors_[a].name < tensors_[b].name; };
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    if (i > 0 && ranges_[i].offset != ranges_[i - 1].offset) {
+      if (order.size() - group > 1) std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
+      group = order.size();
+    }
+    if (placed[ranges_[i].tensor]) continue;
+    placed[ranges_[i].tensor] = true;
+    order.push_back(ranges_[i].tensor);
+  }
+  std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
+  // Objects without any component stand last, as they came.
+  for (std::uint32_t i = 0; i < placed.size(); ++i)
+    if (!placed[i]) order.push_back(i);
+  return order;
+}
+
 std::vector<Tensor> ObjectChecker::finish() {
   check_overlaps();
   if (diagnostics_.thorough()) check_padding();
-
-  std::vector<std::size_t> order(tensors_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto before = [&](std::size_t a, std::size_t b) {
-    if (first_offset_[a] != first_offset_[b]) return first_offset_[a] < first_offset_[b];
-    return tensors_[a].name < tensors_[b].name;
-  };
-  if (std::is_sorted(order.begin(), order.end(), before)) return std::move(tensors_);
-  std::sort(order.begin(), order.end(), before);
-  std::vector<Tensor> sorted;
-  sorted.reserve(tensors_.size());
-  for (const std::size_t i : order) sorted.push_back(std::move(tensors_[i]));
-  return sorted;
+  std::vector<std::uint32_t> order = order_of_tensors();
+  // In place, cycle by cycle: a second vector of tensors would cost more than the sorting.
+  for (std::uint32_t start = 0; start < order.size(); ++start) {
+    if (order[start] == start) continue;
+    Tensor carried = std::move(tensors_[start]);
+    std::uint32_t to = start;
+    for (std::uint32_t from = order[to]; from != start; from = order[to]) {
+      tensors_[to] = std::move(tensors_[from]);
+      order[to] = to;
+      to = from;
+    }
+    tensors_[to] = std::move(carried);
+    order[to] = to;
+  }
+  return std::move(tensors_);
 }
 
 }  // namespace tare::zt

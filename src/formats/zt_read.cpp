@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/text.hpp"
 #include "formats/zt.hpp"
 
 namespace tare::zt {
@@ -52,25 +53,25 @@ void read_component(CborReader& cbor, RawComponent& out) {
   Fields fields(cbor, "zt.component.duplicate_field");
   for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     const std::string_view key = cbor.read_text();
-    if (key == "dtype") {
+    if (is(key, "dtype")) {
       fields.meet(0, key);
       out.dtype = cbor.read_text();
-    } else if (key == "offset") {
+    } else if (is(key, "offset")) {
       fields.meet(1, key);
       out.offset = cbor.read_uint();
-    } else if (key == "length") {
+    } else if (is(key, "length")) {
       fields.meet(2, key);
       out.length = cbor.read_uint();
-    } else if (key == "type") {
+    } else if (is(key, "type")) {
       fields.meet(3, key);
       optional_field(cbor, [&] { out.type = cbor.read_text(); });
-    } else if (key == "uncompressed_length") {
+    } else if (is(key, "uncompressed_length")) {
       fields.meet(4, key);
       optional_field(cbor, [&] { out.uncompressed = cbor.read_uint(); });
-    } else if (key == "encoding") {
+    } else if (is(key, "encoding")) {
       fields.meet(5, key);
       out.encoding = cbor.read_text();
-    } else if (key == "digest") {
+    } else if (is(key, "digest")) {
       fields.meet(6, key);
       optional_field(cbor, [&] { out.digest = cbor.read_text(); });
     } else {
@@ -107,16 +108,16 @@ void read_object(CborReader& cbor, RawObject& object) {
   Map unknown;
   for (auto entries = cbor.enter(CborMajor::map); cbor.next(entries);) {
     const std::string_view key = cbor.read_text();
-    if (key == "shape") {
+    if (is(key, "shape")) {
       fields.meet(0, key);
       read_shape(cbor, object.shape);
-    } else if (key == "format") {
+    } else if (is(key, "format")) {
       fields.meet(1, key);
       object.layout = cbor.read_text();
-    } else if (key == "components") {
+    } else if (is(key, "components")) {
       fields.meet(2, key);
       read_components(cbor, object);
-    } else if (key == "attributes") {
+    } else if (is(key, "attributes")) {
       fields.meet(3, key);
       optional_field(cbor, [&] { object.attributes = cbor.read_map(); });
     } else {

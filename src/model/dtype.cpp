@@ -27,8 +27,16 @@ std::size_t size_of(DType type) { return row(type).size; }
 std::string_view name_of(DType type) { return row(type).name; }
 
 std::optional<DType> parse_dtype(std::string_view name) {
+  if (name.size() > 4) return std::nullopt;
+  // Names of up to four bytes compare as numbers: a manifest asks this for every tensor.
+  const auto packed = [](std::string_view text) {
+    std::uint32_t number = 0;
+    for (const char c : text) number = number << 8 | static_cast<unsigned char>(c);
+    return number;
+  };
+  const std::uint32_t wanted = packed(name);
   for (const DType type : kAllDTypes)
-    if (name_of(type) == name) return type;
+    if (packed(name_of(type)) == wanted && name_of(type).size() == name.size()) return type;
   return std::nullopt;
 }
 

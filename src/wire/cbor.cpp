@@ -104,7 +104,7 @@ bool CborReader::next_is_null() {
   return false;
 }
 
-std::uint64_t CborReader::read_uint() {
+std::uint64_t CborReader::read_uint_slowly() {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major == CborMajor::uint) return head.value;
@@ -143,7 +143,7 @@ std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
   return whole;
 }
 
-std::string_view CborReader::read_text() {
+std::string_view CborReader::read_text_slowly() {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major != CborMajor::text)
@@ -179,15 +179,10 @@ CborReader::Container CborReader::open_container(const Head& head, std::uint64_t
   return container;
 }
 
-bool CborReader::next(Container& container) {
-  if (container.indefinite_) {
-    need(1);
-    if (!is_break()) return true;
-    ++position_;
-  } else if (container.left_ > 0) {
-    --container.left_;
-    return true;
-  }
+bool CborReader::next_indefinite() {
+  need(1);
+  if (!is_break()) return true;
+  ++position_;
   --depth_;
   return false;
 }

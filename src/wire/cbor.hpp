@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/endian.hpp"
 #include "tare/error.hpp"
 #include "tare/value.hpp"
 
@@ -40,14 +41,25 @@ class CborReader {
   // What the next item is, tags skipped.
   CborMajor peek();
   bool next_is_null();
-  std::uint64_t read_uint();
+  std::uint64_t read_uint() {
+    if (position_ < bytes_.size() && byte_at(position_) < 24) return byte_at(position_++);
+    return read_uint_slowly();
+  }
   // Valid until the reader is destroyed.
-  std::string_view read_text();
+  std::string_view read_text() {
+    if (const auto text = read_short_text(); text.data() != nullptr) return text;
+    return read_text_slowly();
+  }
   std::span<const std::byte> read_bytes();
 
   Container enter(CborMajor kind);  // array or map
   // Whether another item (array) or key (map) follows; leaves the container when not.
-  bool next(Container& container);
+  bool next(Container& container) {
+    if (container.indefinite_) return next_indefinite();
+    if (container.left_-- > 0) return true;
+    --depth_;
+    return false;
+  }
 
   void skip();
   // Any value, as a tree; whatever the tree cannot say is kept whole as Opaque.
@@ -81,6 +93,10 @@ class CborReader {
   // Skips tags; `last_tag_` remembers the innermost.
   Head read_head();
   std::string_view take_string(const Head& head, CborMajor kind);
+  std::string_view read_short_text();
+  std::string_view read_text_slowly();
+  std::uint64_t read_uint_slowly();
+  bool next_indefinite();
   Container open_container(const Head& head, std::uint64_t start);
   bool read_into(Value& out);
   bool read_simple(const Head& head, Value& out);
@@ -101,6 +117,26 @@ class CborReader {
   bool saw_indefinite_ = false, saw_long_head_ = false, saw_tag_ = false;
   std::deque<std::string> joined_;  // indefinite strings, put together
 };
+
+// The usual case, and nearly all of the work when a manifest lists many tensors: a definite text of up to 255 ASCII
+// bytes with its shortest head. A null view: something else, nothing consumed.
+inline std::string_view CborReader::read_short_text() {
+  // Eight bytes may be looked at from any byte of the text.
+  if (remaining() < 2 + 255 + 8) return {};
+  const std::uint8_t head = byte_at(position_), next = byte_at(position_ + 1);
+  const bool tiny = head >= 0x60 && head < 0x78;
+  if (!tiny && (head != 0x78 || next < 24)) return {};
+  const std::size_t length = tiny ? head & 31 : next, start = position_ + (tiny ? 1 : 2);
+  const std::byte* const text = bytes_.data() + start;
+  std::uint64_t high = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= length; i += 8) high |= load_le<std::uint64_t>(text + i);
+  const std::uint64_t rest = (std::uint64_t{1} << (8 * (length - i))) - 1;
+  high |= load_le<std::uint64_t>(text + i) & rest;
+  if ((high & 0x8080808080808080u) != 0) return {};
+  position_ = start + length;
+  return {reinterpret_cast<const char*>(text), length};
+}
 
 // Refuses repeated keys in time n log n even when they come unsorted.
 class KeyCheck {

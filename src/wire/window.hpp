@@ -20,8 +20,7 @@ class Window {
     length = std::min(length, source_.size() - offset);
     if (const auto view = source_.view(offset, length)) return *view;
     if (offset < begin_ || offset + length > begin_ + buffer_.size()) fill(offset, length);
-    return std::span(buffer_).subspan(static_cast<std::size_t>(offset - begin_),
-                                      static_cast<std::size_t>(length));
+    return std::span(buffer_).subspan(static_cast<std::size_t>(offset - begin_), static_cast<std::size_t>(length));
   }
 
  private:
