@@ -1,9 +1,13 @@
-// What a program outside the tree looks like.
+// What a program outside the tree looks like: write a model, open it again.
 #include <tare/tare.hpp>
 
 #include <cstdio>
 
 int main() {
-  const tare::Tensor tensor = tare::dense("w", {2, 3}, tare::DType::u8, tare::Blob::memory(tare::Bytes(6)));
-  std::printf("tare %s: %s\n", tare::version().data(), tensor.shape.text().c_str());
+  tare::Model model;
+  model.tensors.push_back(tare::dense("w", {2, 3}, tare::DType::u8, tare::Blob::memory(tare::Bytes(6))));
+  tare::MemorySink sink;
+  tare::find_format("zt")->write(model, sink, {});
+  const tare::Model again = tare::open(tare::memory_source(sink.take()));
+  std::printf("tare %s: %s\n", tare::version().data(), again.tensors.at(0).shape.text().c_str());
 }
