@@ -1,0 +1,312 @@
+// Our jobs beside the machine's own limits and the plain tools, in one run, on the same bytes.
+//
+//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]      jobs: open read write digest convert zstd
+//
+// Every result is a ratio. Files are made under DIR (default: the current folder) and removed again.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "measure.hpp"
+#include "tare/tare.hpp"
+
+namespace {
+
+using namespace tare;
+namespace fs = std::filesystem;
+
+struct Settings {
+  double gib = 4;
+  std::string directory = ".";
+  int rounds = 3;
+  std::vector<std::string> jobs;
+};
+
+[[noreturn]] void die(const std::string& why) {
+  fmt::print(stderr, "tare-bench: {}\n", why);
+  std::exit(1);
+}
+
+void require(bool condition, const std::string& what) {
+  if (!condition) die("wrong result: " + what);
+}
+
+Bytes noise(std::size_t size, unsigned seed) {
+  std::mt19937_64 random(seed);
+  Bytes bytes(size);
+  for (std::size_t i = 0; i + 8 <= size; i += 8) {
+    const std::uint64_t word = random();
+    std::memcpy(&bytes[i], &word, 8);
+  }
+  return bytes;
+}
+
+// Bytes that zstd can roughly halve: bf16 weights drawn from a narrow Gaussian.
+Bytes weights(std::size_t size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, 0.02f);
+  Bytes bytes(size);
+  for (std::size_t i = 0; i + 2 <= size; i += 2) {
+    const float value = normal(random);
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    const auto half = static_cast<std::uint16_t>(bits >> 16);
+    std::memcpy(&bytes[i], &half, 2);
+  }
+  return bytes;
+}
+
+// A model of `count` bf16 matrices over the same bytes in memory.
+Model model_of(const Bytes& bytes, std::size_t count) {
+  const SourcePtr source = borrow_memory(bytes);
+  Model model;
+  for (std::size_t i = 0; i < count; ++i)
+    model.tensors.push_back(dense(fmt::format("model.layers.{:03}.mlp.up_proj.weight", i), Shape{bytes.size() / 2},
+                                  DType::bf16, Blob::range(source, 0, bytes.size())));
+  return model;
+}
+
+void write_model(const Model& model, const std::string& path, const WriteOptions& options = {}) {
+  const auto sink = create_file(path, {.overwrite = true, .durable = false});
+  find_format("zt")->write(model, *sink, options);
+  sink->commit();
+}
+
+std::string rate(double bytes, double seconds) { return fmt::format("{:.2f} GB/s", bytes / seconds / 1e9); }
+
+void bench_open(const Settings& settings, bench::Table& table) {
+  const std::string path = settings.directory + "/bench-open.zt";
+  const auto per_tensor = [&](std::size_t count) {
+    Model model;
+    const Bytes bytes(64);
+    const SourcePtr source = borrow_memory(bytes);
+    for (std::size_t i = 0; i < count; ++i)
+      model.tensors.push_back(dense(fmt::format("model.layers.{}.self_attn.q_proj.{}.weight", i % 97, i), Shape{4, 4},
+                                    DType::f32, Blob::range(source, 0, 64)));
+    write_model(model, path);
+    std::size_t allocated = 0, listed = 0;
+    const auto list = [&] {
+      const std::size_t before = bench::allocations();
+      const Model opened = open(path);
+      listed = 0;
+      for (const Tensor& tensor : opened.tensors) listed += tensor.name.size() + tensor.shape.size() + tensor.bytes();
+      allocated = bench::allocations() - before;
+      require(opened.tensors.size() == count && listed > count, "listing");
+    };
+    const double best = bench::best_cpu_seconds(settings.rounds * 5, list);
+    return std::pair(best / static_cast<double>(count) * 1e6,
+                     static_cast<double>(allocated) / static_cast<double>(count));
+  };
+  const auto [small, small_allocations] = per_tensor(10'000);
+  const auto [large, large_allocations] = per_tensor(100'000);
+  table.row("open and list 100,000 tensors", fmt::format("{:.3f} us/tensor", large), "0.5 us/tensor", large / 0.5, 1,
+            true);
+  table.row("  cost grows with the count", fmt::format("{:.3f} us/tensor", large),
+            fmt::format("{:.3f} us at 10,000", small), large / small, 1.5, true);
+  table.row("  allocations", fmt::format("{:.3f} /tensor", large_allocations), "1 /tensor", large_allocations, 1.01,
+            true);
+  fs::remove(path);
+}
+
+void bench_read(const Settings& settings, bench::Table& table) {
+  const std::string path = settings.directory + "/bench-read.zt";
+  const std::size_t each = std::size_t{32} << 20, count = 32;
+  const Bytes bytes = noise(each, 1);
+  write_model(model_of(bytes, count), path);
+  Bytes buffer(each);
+  const Model model = open(path);
+  const auto ours = [&] {
+    for (const Tensor& tensor : model.tensors) tensor.components[0].blob.read(0, buffer);
+  };
+  const auto plain = [&] {
+    const int fd = ::open(path.c_str(), O_RDONLY);
+    if (fd < 0) die("cannot open");
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t got = 0;
+      while (got < each) {
+        const ssize_t n = ::read(fd, buffer.data() + got, each - got);
+        if (n <= 0) die("short read");
+        got += static_cast<std::size_t>(n);
+      }
+    }
+    ::close(fd);
+  };
+  const auto best = bench::best_of(settings.rounds * 2, {ours, plain});
+  ours();
+  require(buffer == bytes, "bytes read");
+  const double total = static_cast<double>(each * count);
+  table.row("read every tensor into memory", rate(total, best[0]), "read(): " + rate(total, best[1]), best[1] / best[0],
+            0.9);
+  const std::size_t before = bench::allocations();
+  for (const Tensor& tensor : model.tensors) require(tensor.components[0].blob.view().has_value(), "view");
+  table.row("  mapped views, allocations", fmt::format("{}", bench::allocations() - before), "0",
+            static_cast<double>(bench::allocations() - before), 0, true);
+  fs::remove(path);
+}
+
+void bench_write(const Settings& settings, bench::Table& table) {
+  const std::string path = settings.directory + "/bench-write.zt";
+  const std::size_t each = std::size_t{32} << 20, count = 32;
+  const Bytes bytes = noise(each, 2);
+  const Model model = model_of(bytes, count);
+  const auto ours = [&] { write_model(model, path); };
+  const auto plain = [&] {
+    fs::remove(path);
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0) die("cannot create");
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t done = 0; done < each;) {
+        const ssize_t n = ::write(fd, bytes.data() + done, each - done);
+        if (n <= 0) die("short write");
+        done += static_cast<std::size_t>(n);
+      }
+    ::close(fd);
+  };
+  const auto best = bench::best_of(settings.rounds * 2, {plain, ours});
+  const double total = static_cast<double>(each * count);
+  table.row("write, no digest", rate(total, best[1]), "write(): " + rate(total, best[0]), best[0] / best[1], 0.9);
+  fs::remove(path);
+}
+
+// What one core hashes per second, by the library that `openssl speed` times.
+double sha256_rate() {
+  const Bytes block = noise(std::size_t{1} << 20, 3);
+  unsigned char out[32];
+  const double best = bench::best_of(20, {[&] {
+                                       for (int i = 0; i < 16; ++i)
+                                         EVP_Digest(block.data(), block.size(), out, nullptr, EVP_sha256(), nullptr);
+                                     }})[0];
+  return 16.0 * static_cast<double>(block.size()) / best;
+}
+
+void bench_digest(const Settings& settings, bench::Table& table) {
+  const std::size_t each = std::size_t{32} << 20, count = 16;
+  const Bytes bytes = noise(each, 4);
+  const Model model = model_of(bytes, count);
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const double limit = sha256_rate() * cores;
+  // Hashing alone, then hashing as part of writing a file.
+  const double hash = bench::best_of(settings.rounds, {[&] { content_digest(model); }})[0];
+  const double total = static_cast<double>(each * count);
+  const std::string against = fmt::format("{} x SHA-256: {}", cores, rate(limit, 1));
+  table.row("SHA-256 of every component", rate(total, hash), against, total / hash / limit, 0.85);
+  const std::string path = settings.directory + "/bench-digest.zt";
+  WriteOptions with_sha256;
+  with_sha256.digest = DigestAlgorithm::sha256;
+  const double write = bench::best_of(settings.rounds, {[&] { write_model(model, path, with_sha256); }})[0];
+  table.row("  and writing the file beside it", rate(total, write), against, total / write / limit, 0);
+  fs::remove(path);
+}
+
+void run_command(const std::string& command) {
+  if (const int status = std::system(command.c_str()); status != 0) die(command + " failed");
+}
+
+void bench_convert(const Settings& settings, bench::Table& table) {
+  const std::string in = settings.directory + "/bench-in.zt", out = settings.directory + "/bench-out.zt";
+  const std::size_t each = std::size_t{64} << 20;
+  const auto count = static_cast<std::size_t>(settings.gib * 16);
+  {
+    const Bytes bytes = noise(each, 5);
+    write_model(model_of(bytes, count), in);
+  }
+  run_command(fmt::format("sync '{}'", in));
+  const auto ours = [&] {
+    fs::remove(out);
+    convert(in, out);
+  };
+  const auto copy_synced = [&] {
+    fs::remove(out);
+    run_command(fmt::format("cp '{}' '{}' && sync '{}'", in, out, out));
+  };
+  const auto copy = [&] {
+    fs::remove(out);
+    run_command(fmt::format("cp '{}' '{}'", in, out));
+  };
+  const auto best = bench::best_of(settings.rounds, {ours, copy_synced, copy});
+  const std::uint64_t memory = bench::anonymous_growth(ours);
+  require(fs::file_size(in) == fs::file_size(out), "size of the converted file");
+  const auto total = static_cast<double>(fs::file_size(in));
+  table.row(fmt::format("convert {:.1f} GiB, on disk when done", settings.gib), rate(total, best[0]),
+            "cp, then sync: " + rate(total, best[1]), best[1] / best[0], 0.7);
+  table.row("  the same against a cp that does not wait", rate(total, best[0]), "cp: " + rate(total, best[2]),
+            best[2] / best[0], 0.7);
+  table.row("  anonymous memory", fmt::format("{:.1f} MiB", static_cast<double>(memory) / (1 << 20)), "64 MiB",
+            static_cast<double>(memory) / (64 << 20), 1, true);
+  fs::remove(in);
+  fs::remove(out);
+}
+
+void bench_zstd(const Settings& settings, bench::Table& table) {
+  for (const bool compressible : {true, false}) {
+    const std::size_t each = std::size_t{32} << 20, count = 8;
+    const Bytes bytes = compressible ? weights(each, 6) : noise(each, 7);
+    const Model model = model_of(bytes, count);
+    const auto write = [](const Model& from, std::optional<int> level, unsigned threads) {
+      MemorySink sink;
+      WriteOptions options;
+      options.zstd_level = level;
+      options.threads = threads;
+      find_format("zt")->write(from, sink, options);
+      return sink.take();
+    };
+    const auto best = bench::best_of(settings.rounds, {[&] { write(model, 3, 1); }, [&] { write(model, 3, 2); }});
+    const double total = static_cast<double>(each * count);
+    table.row(fmt::format("zstd of {}compressible data, two cores", compressible ? "" : "in"), rate(total, best[1]),
+              "one: " + rate(total, best[0]), best[0] / best[1], 1.7);
+    const Model packed = open(memory_source(write(model, 3, 0)));
+    if (packed.tensors[0].components[0].blob.encoding() != Encoding::zstd) continue;
+    const auto unpacked = bench::best_of(
+        settings.rounds, {[&] { write(packed, std::nullopt, 1); }, [&] { write(packed, std::nullopt, 2); }});
+    table.row("  and unpacking it", rate(total, unpacked[1]), "one: " + rate(total, unpacked[0]),
+              unpacked[0] / unpacked[1], 1.5);
+  }
+}
+
+struct Job {
+  std::string_view name;
+  void (*run)(const Settings&, bench::Table&);
+};
+constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},       {"write", bench_write},
+                         {"digest", bench_digest}, {"convert", bench_convert}, {"zstd", bench_zstd}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto value = [&] { return i + 1 < argc ? argv[++i] : (die("a value is missing"), ""); };
+    if (word == "--gib")
+      settings.gib = std::atof(value());
+    else if (word == "--dir")
+      settings.directory = value();
+    else if (word == "--rounds")
+      settings.rounds = std::max(1, std::atoi(value()));
+    else
+      settings.jobs.emplace_back(word);
+  }
+  try {
+    bench::Table table;
+    for (const Job& job : kJobs)
+      if (settings.jobs.empty() ||
+          std::find(settings.jobs.begin(), settings.jobs.end(), job.name) != settings.jobs.end())
+        job.run(settings, table);
+    fmt::print("machine: {}\ncommand:", bench::machine());
+    for (int i = 0; i < argc; ++i) fmt::print(" {}", argv[i]);
+    fmt::print("\n\n");
+    return table.print() ? 0 : 1;
+  } catch (const Error& error) {
+    die(error.what());
+  }
+}

@@ -1,0 +1,47 @@
+// Timing two jobs against each other in one run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+// Runs the jobs in turn, `rounds` times, and returns each one's best seconds. Taking turns lets a noisy machine
+// disturb them alike.
+std::vector<double> best_of(int rounds, const std::vector<std::function<void()>>& jobs);
+
+// Seconds of one run.
+double seconds(const std::function<void()>& job);
+
+// The best of `rounds`, in processor time of this thread: for small single-threaded work on a busy machine.
+double best_cpu_seconds(int rounds, const std::function<void()>& job);
+
+// Allocations through operator new since the program started.
+std::size_t allocations();
+
+// The most anonymous memory (heap and stacks, no file pages) that this process used while `job` ran, beyond what it
+// had before.
+std::uint64_t anonymous_growth(const std::function<void()>& job);
+
+// One line of the result: what was measured, against what, the ratio and what it should reach.
+class Table {
+ public:
+  void row(std::string job, std::string ours, std::string against, double ratio, double goal, bool at_most = false);
+  // Prints everything; true when every goal was reached.
+  bool print() const;
+
+ private:
+  struct Row {
+    std::string job, ours, against;
+    double ratio, goal;
+    bool at_most;
+  };
+  std::vector<Row> rows_;
+};
+
+std::string machine();
+
+}  // namespace bench
