@@ -63,10 +63,7 @@ class ObjectChecker {
   void add(RawObject& raw);
   // All tensors, by the offset of their first blob, ties by name; after the check that blobs do not overlap.
   std::vector<Tensor> finish();
-  void reserve(std::uint64_t count) {
-    tensors_.reserve(static_cast<std::size_t>(count));
-    ranges_.reserve(static_cast<std::size_t>(count));
-  }
+  void reserve(std::uint64_t count);
 
  private:
   struct Range {

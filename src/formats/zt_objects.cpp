@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/huge_pages.hpp"
 #include "formats/zt.hpp"
 #include "io/zstd.hpp"
 #include "model/byte_swap.hpp"
@@ -40,6 +41,12 @@ bool has_upper_case(std::string_view digits) {
 ObjectChecker::ObjectChecker(const Input& input, const ReadOptions& options, Diagnostics& diagnostics,
                              std::uint64_t data_end, bool sizes_given)
     : input_(input), options_(options), diagnostics_(diagnostics), data_end_(data_end), sizes_given_(sizes_given) {}
+
+void ObjectChecker::reserve(std::uint64_t count) {
+  tensors_.reserve(static_cast<std::size_t>(count));
+  prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
+  ranges_.reserve(static_cast<std::size_t>(count));
+}
 
 void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
                            std::string sentence) {

@@ -132,7 +132,12 @@ std::string_view name_of(Encoding encoding) {
 }
 
 Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest) {
-  return encoded(std::move(source), offset, length, length, Encoding::raw, nullptr, std::move(digest));
+  Blob blob;
+  blob.source_ = std::move(source);
+  blob.offset_ = offset;
+  blob.stored_ = blob.size_ = length;
+  blob.digest_ = std::move(digest);
+  return blob;
 }
 
 Blob Blob::zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest) {

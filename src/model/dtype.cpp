@@ -13,6 +13,12 @@ struct DTypeRow {
 constexpr DTypeRow kRows[] = {{"f64", 8}, {"f32", 4}, {"f16", 2}, {"bf16", 2}, {"i64", 8}, {"i32", 4}, {"i16", 2},
                               {"i8", 1},  {"u64", 8}, {"u32", 4}, {"u16", 2},  {"u8", 1},  {"bool", 1}};
 
+constexpr std::uint32_t pack(std::string_view text) {
+  std::uint32_t number = 0;
+  for (const char c : text) number = number << 8 | static_cast<unsigned char>(c);
+  return number;
+}
+
 constexpr LogicalType kLogical[] = {
     {"f8_e4m3fn", DType::u8, 1},   {"f8_e5m2", DType::u8, 1},    {"f8_e4m3fnuz", DType::u8, 1},
     {"f8_e5m2fnuz", DType::u8, 1}, {"complex64", DType::f32, 2}, {"complex128", DType::f64, 2},
@@ -27,17 +33,17 @@ std::size_t size_of(DType type) { return row(type).size; }
 std::string_view name_of(DType type) { return row(type).name; }
 
 std::optional<DType> parse_dtype(std::string_view name) {
-  if (name.size() > 4) return std::nullopt;
   // Names of up to four bytes compare as numbers: a manifest asks this for every tensor.
-  const auto packed = [](std::string_view text) {
-    std::uint32_t number = 0;
-    for (const char c : text) number = number << 8 | static_cast<unsigned char>(c);
-    return number;
-  };
-  const std::uint32_t wanted = packed(name);
-  for (const DType type : kAllDTypes)
-    if (packed(name_of(type)) == wanted && name_of(type).size() == name.size()) return type;
-  return std::nullopt;
+  static constexpr auto kPacked = [] {
+    std::array<std::uint32_t, std::size(kRows)> packed{};
+    for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = pack(kRows[i].name);
+    return packed;
+  }();
+  if (name.size() > 4) return std::nullopt;
+  const auto found = std::find(kPacked.begin(), kPacked.end(), pack(name));
+  if (found == kPacked.end()) return std::nullopt;
+  const DType type = kAllDTypes[static_cast<std::size_t>(found - kPacked.begin())];
+  return name_of(type).size() == name.size() ? std::optional(type) : std::nullopt;
 }
 
 bool is_float(DType type) {

@@ -159,7 +159,7 @@ std::span<const std::byte> CborReader::read_bytes() {
   return std::as_bytes(std::span(take_string(head, CborMajor::bytes)));
 }
 
-CborReader::Container CborReader::enter(CborMajor kind) {
+CborReader::Container CborReader::enter_slowly(CborMajor kind) {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major != kind)

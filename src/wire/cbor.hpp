@@ -42,7 +42,18 @@ class CborReader {
   CborMajor peek();
   bool next_is_null();
   std::uint64_t read_uint() {
-    if (position_ < bytes_.size() && byte_at(position_) < 24) return byte_at(position_++);
+    // The three heads that manifests are full of; anything else, long forms included, takes the full path.
+    if (remaining() >= 5) {
+      const std::uint8_t head = byte_at(position_);
+      if (head < 24) return byte_at(position_++);
+      if (head == 0x1A) {
+        const auto value = load_be<std::uint32_t>(bytes_.data() + position_ + 1);
+        if (value > 0xFFFF) {
+          position_ += 5;
+          return value;
+        }
+      }
+    }
     return read_uint_slowly();
   }
   // Valid until the reader is destroyed.
@@ -52,7 +63,21 @@ class CborReader {
   }
   std::span<const std::byte> read_bytes();
 
-  Container enter(CborMajor kind);  // array or map
+  // Steps into an array or map.
+  Container enter(CborMajor kind) {
+    // A definite container of fewer than 24 entries, for which there is certainly room.
+    if (remaining() > 2 * 24 && depth_ < max_depth_) {
+      const auto count = static_cast<std::uint8_t>(byte_at(position_) - (static_cast<unsigned>(kind) << 5));
+      if (count < 24) {
+        ++position_;
+        ++depth_;
+        Container container;
+        container.left_ = count;
+        return container;
+      }
+    }
+    return enter_slowly(kind);
+  }
   // Whether another item (array) or key (map) follows; leaves the container when not.
   bool next(Container& container) {
     if (container.indefinite_) return next_indefinite();
@@ -97,6 +122,7 @@ class CborReader {
   std::string_view read_text_slowly();
   std::uint64_t read_uint_slowly();
   bool next_indefinite();
+  Container enter_slowly(CborMajor kind);
   Container open_container(const Head& head, std::uint64_t start);
   bool read_into(Value& out);
   bool read_simple(const Head& head, Value& out);
