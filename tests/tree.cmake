@@ -15,7 +15,7 @@ endforeach()
 add_library(tare-headers OBJECT ${TARE_HEADERS_ALONE})
 target_link_libraries(tare-headers PRIVATE tare)
 
-# The C++ examples of the documents are programs; each is built here and run by its test, if it has one.
+# The C++ examples of the documents are programs; each is built, and run on a file that the demo made.
 file(GLOB_RECURSE TARE_DOCUMENTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
 list(FILTER TARE_DOCUMENTS EXCLUDE REGEX "${PROJECT_SOURCE_DIR}/build")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TARE_DOCUMENTS} ${PROJECT_SOURCE_DIR}/tools/examples.py)
@@ -26,7 +26,25 @@ string(REPLACE "\n" ";" examples "${examples}")
 foreach(example ${examples})
   add_executable(example-${example} ${CMAKE_CURRENT_BINARY_DIR}/examples/${example}.cpp)
   target_link_libraries(example-${example} PRIVATE tare)
+  if(TARGET tare-cli)
+    add_test(NAME example.${example} COMMAND example-${example} ${CMAKE_CURRENT_BINARY_DIR}/demo/demo.zt)
+    set_tests_properties(example.${example} PROPERTIES FIXTURES_REQUIRED demo-files)
+  endif()
 endforeach()
+
+if(TARGET tare-cli)
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/demo)
+  add_test(NAME demo COMMAND tare-cli demo --force ${CMAKE_CURRENT_BINARY_DIR}/demo)
+  set_tests_properties(demo PROPERTIES FIXTURES_SETUP demo-files)
+
+  # What the README shows is what the command prints.
+  add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
+
+  find_program(TARE_MANDOC mandoc)
+  if(TARE_MANDOC)
+    add_test(NAME tree.man COMMAND ${TARE_MANDOC} -Tlint -Wwarning ${PROJECT_BINARY_DIR}/package/tare.1)
+  endif()
+endif()
 
 # A program outside the tree finds and uses an installed copy.
 add_test(NAME tree.install
