@@ -44,7 +44,7 @@ def filled(text, tare, directory):
         if kind == "markdown":
             return f"{begin}{output_of(tare, lines, directory)}{end}"
         shown = [f"$ {line.strip()}\n{output_of(tare, line, directory)}" for line in lines.split(";")]
-        return f"{begin}```text\n{''.join(shown)}```\n{end}"
+        return f"{begin}```text\n{chr(10).join(shown)}```\n{end}"
 
     return REGION.sub(fill, text)
 
