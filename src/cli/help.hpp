@@ -1,0 +1,24 @@
+// Help texts, made from the table of verbs.
+#pragma once
+
+#include <string>
+
+#include "cli/session.hpp"
+#include "cli/verbs.hpp"
+
+namespace tare::cli {
+
+inline constexpr std::string_view kTagline = "open, inspect, check and convert model-weight files";
+
+struct HelpLook {
+  std::size_t columns = 80;
+  bool color = false;
+};
+HelpLook help_look(const Session& session);
+
+// The verbs, one line each.
+std::string general_help(const HelpLook& look);
+// Everything about one verb.
+std::string verb_help(const Verb& verb, const HelpLook& look);
+
+}  // namespace tare::cli

@@ -1,0 +1,153 @@
+#include "cli/json.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "tare/codec.hpp"
+
+namespace tare::cli {
+
+void JsonWriter::before() {
+  if (comma_) out_ += ',';
+  comma_ = true;
+}
+
+JsonWriter& JsonWriter::open(char bracket) {
+  before();
+  out_ += bracket;
+  comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::close(char bracket) {
+  out_ += bracket;
+  comma_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  text(name);
+  out_ += ':';
+  comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::text(std::string_view value) {
+  before();
+  // Names are ASCII without anything to escape nearly always; the general way is ten times slower.
+  const bool plain =
+      std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+  if (!plain) {
+    append_json_string(out_, value);
+    return *this;
+  }
+  out_ += '"';
+  out_ += value;
+  out_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(std::uint64_t value) {
+  before();
+  fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}"), value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(std::int64_t value) {
+  before();
+  fmt::format_to(std::back_inserter(out_), FMT_COMPILE("{}"), value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::real(double value) { return raw(to_json(Value(value))); }
+
+JsonWriter& JsonWriter::boolean(bool value) { return raw(value ? "true" : "false"); }
+
+JsonWriter& JsonWriter::null() { return raw("null"); }
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  before();
+  out_ += json;
+  return *this;
+}
+
+JsonWriter& JsonWriter::line_feed() {
+  // After the comma that is still owed, so that each element begins a line.
+  if (comma_) out_ += ',';
+  comma_ = false;
+  out_ += '\n';
+  return *this;
+}
+
+void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary) {
+  if (vocabulary.empty()) {
+    json.null();
+    return;
+  }
+  json.open('{').key("size").number(std::uint64_t{vocabulary.tokens.size()});
+  json.key("bos").number(vocabulary.bos).key("eos").number(vocabulary.eos);
+  json.key("pad").number(vocabulary.pad).key("unk").number(vocabulary.unk);
+  json.key("kind").text(vocabulary.kind).close('}');
+}
+
+void write_attachments(JsonWriter& json, const Model& model) {
+  json.open('[');
+  for (const Attachment& attachment : model.attachments)
+    json.open('{')
+        .key("name")
+        .text(escape_name(attachment.name))
+        .key("bytes")
+        .number(attachment.blob.size())
+        .close('}');
+  json.close(']');
+}
+
+namespace {
+
+void write_component(JsonWriter& json, const Component& component, std::string_view file) {
+  const Blob& blob = component.blob;
+  json.key(component.role).open('{').key("dtype").text(name_of(component.dtype)).key("type");
+  if (component.type.empty())
+    json.null();
+  else
+    json.text(component.type);
+  json.key("offset");
+  if (blob.source() != nullptr)
+    json.number(blob.offset());
+  else
+    json.null();
+  json.key("bytes").number(blob.size()).key("stored_bytes").number(blob.stored_size());
+  json.key("encoding").text(name_of(blob.encoding())).key("digest");
+  if (blob.digest())
+    json.text(blob.digest().text());
+  else
+    json.null();
+  if (blob.source() != nullptr && blob.source()->name() != file) json.key("file").text(blob.source()->name());
+  json.close('}');
+}
+
+}  // namespace
+
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file) {
+  json.open('{').key("name");
+  // escape_name only changes what text() would have to escape as well.
+  const bool plain =
+      std::all_of(tensor.name.begin(), tensor.name.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; });
+  json.text(plain ? std::string_view(tensor.name) : std::string_view(escape_name(tensor.name)));
+  json.key("shape").open('[');
+  for (const std::uint64_t dimension : tensor.shape) json.number(dimension);
+  json.close(']').key("layout").text(tensor.layout).key("dtype").text(dtype_name(tensor));
+  json.key("bytes").number(tensor.bytes()).key("attributes");
+  if (tensor.attributes.empty())
+    json.raw("{}");
+  else
+    json.raw(to_json(tensor.attributes));
+  json.key("components").open('{');
+  for (const Component& component : tensor.components) write_component(json, component, file);
+  json.close('}').close('}');
+}
+
+}  // namespace tare::cli

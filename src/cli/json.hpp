@@ -1,0 +1,43 @@
+// JSON written straight into text: a listing of 100,000 tensors builds no tree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tare/model.hpp"
+
+namespace tare::cli {
+
+// Puts the commas. The caller keeps brackets balanced.
+class JsonWriter {
+ public:
+  explicit JsonWriter(std::string& out) : out_(out) {}
+
+  JsonWriter& open(char bracket);
+  JsonWriter& close(char bracket);
+  JsonWriter& key(std::string_view name);
+  JsonWriter& text(std::string_view value);
+  JsonWriter& number(std::uint64_t value);
+  JsonWriter& number(std::int64_t value);
+  JsonWriter& real(double value);
+  JsonWriter& boolean(bool value);
+  JsonWriter& null();
+  // A value that is JSON already.
+  JsonWriter& raw(std::string_view json);
+  JsonWriter& line_feed();
+
+ private:
+  void before();
+
+  std::string& out_;
+  bool comma_ = false;
+};
+
+// The parts of the contract that several verbs print.
+void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary);
+void write_attachments(JsonWriter& json, const Model& model);
+// `file` is the file that was opened; a component that lies in another one names it.
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file);
+
+}  // namespace tare::cli

@@ -1,0 +1,86 @@
+// The command: finds the verb, parses what follows it, runs it, and turns whatever happens into an exit code.
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/help.hpp"
+#include "cli/session.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/error.hpp"
+
+namespace tare::cli {
+namespace {
+
+// What a shell reports for a command that a broken pipe ended.
+constexpr int kBrokenPipe = 128 + SIGPIPE;
+
+int usage_error(std::string_view verb, const std::string& sentence) {
+  to_stderr(fmt::format("tare: {}{}{}\nTry `tare help{}{}`.\n", verb, verb.empty() ? "" : ": ", printable(sentence),
+                        verb.empty() ? "" : " ", verb));
+  return kUsage;
+}
+
+int unknown_verb(const std::string& word) {
+  const bool option = word.starts_with('-');
+  const auto near = nearest(word, option ? Words{"--help", "--version"} : verb_names(), 1);
+  const std::string_view what = option ? "option" : "verb";
+  return usage_error({}, fmt::format("unknown {} '{}'{}", what, word,
+                                     near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())));
+}
+
+int run_verb(const Verb& verb, std::span<const std::string> words) {
+  const Arguments arguments = parse(verb, words);
+  Session session(arguments);
+  try {
+    if (arguments.has("help"))
+      session.print(verb_help(verb, help_look(session)));
+    else
+      session.fail(verb.run(arguments, session));
+    session.flush();
+  } catch (Error& error) {
+    // What goes wrong with a tensor or a slice is about the file the verb was given.
+    if (arguments.size() > 0 && verb.operands[0].completes == Completes::files) error.in(arguments.operand(0));
+    throw;
+  }
+  return session.code();
+}
+
+int run(std::vector<std::string> words) {
+  if (words.empty()) {
+    to_stderr(general_help({}));
+    return kUsage;
+  }
+  if (words[0] == "--help" || words[0] == "-h") words[0] = "help";
+  if (words[0] == "--version" || words[0] == "-V") words[0] = "version";
+  const Verb* const verb = find_verb(words[0]);
+  if (verb == nullptr) return unknown_verb(words[0]);
+  try {
+    return run_verb(*verb, std::span(words).subspan(1));
+  } catch (const UsageError& error) {
+    return usage_error(verb->name, error.what());
+  } catch (const Error& error) {
+    if (stdout_reader_gone()) return kBrokenPipe;
+    to_stderr(error_line(error) + "\n");
+    return exit_code_of(error);
+  }
+}
+
+}  // namespace
+}  // namespace tare::cli
+
+int main(int argc, char** argv) {
+  // A reader that goes away is an error like others, so that temporary files are removed on the way out.
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    return tare::cli::run(std::vector<std::string>(argv + (argc > 0), argv + argc));
+  } catch (const std::bad_alloc&) {
+    tare::cli::to_stderr("tare: out of memory\n");
+  } catch (const std::exception& error) {
+    tare::cli::to_stderr(fmt::format("tare: {}\n", error.what()));
+  }
+  return tare::cli::kFailed;
+}

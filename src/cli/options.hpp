@@ -1,0 +1,55 @@
+// Options that several verbs share, each described once.
+#pragma once
+
+#include "cli/command.hpp"
+#include "tare/format.hpp"
+
+namespace tare::cli {
+
+inline constexpr Option kJson{.name = "json", .help = "print JSON for programs"};
+inline constexpr Option kNoMmap{.name = "no-mmap", .help = "read the file instead of mapping it into memory"};
+inline constexpr Option kThreads{
+    .name = "threads", .value = "N", .help = "use at most N threads; 0, the default, means all cores"};
+inline constexpr Option kForce{.letter = 'f', .name = "force", .help = "replace an existing output file"};
+inline constexpr Option kMatch{.name = "match",
+                               .value = "GLOB",
+                               .help = "only tensors whose name matches (*, ?, [a-z]); may be given several times",
+                               .repeatable = true};
+inline constexpr Option kSkip{.name = "skip",
+                              .value = "GLOB",
+                              .help = "leave out tensors whose name matches; may be given several times",
+                              .repeatable = true};
+inline constexpr Option kSet{.name = "set",
+                             .value = "KEY=VALUE",
+                             .help = "set a metadata key; VALUE is JSON, or else a string; may be given several times",
+                             .repeatable = true};
+inline constexpr Option kOutput{.letter = 'o',
+                                .name = "output",
+                                .value = "PATH",
+                                .help = "write to PATH instead of standard output",
+                                .completes = Completes::files};
+inline constexpr Option kZstd{.name = "zstd",
+                              .value = "LEVEL",
+                              .help = "compress with zstd, 1 (fast) to 22 (small); 3 unless given",
+                              .optional_value = true};
+
+Words digest_words();
+inline constexpr Option kDigest{.name = "digest",
+                                .value = "ALGORITHM",
+                                .help = "store a digest with every component; none drops those the input has",
+                                .words = digest_words};
+
+inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
+inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
+inline constexpr Operand kTensor{.name = "TENSOR"};
+
+// --no-mmap, as the library takes it.
+ReadOptions read_options(const Arguments& arguments);
+// --zstd, --digest and --threads.
+WriteOptions write_options(const Arguments& arguments);
+// The metadata pairs of --set; a pair without "=" is a UsageError.
+std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
+// Whether --match and --skip let a tensor's name through.
+bool selected(const Arguments& arguments, std::string_view name);
+
+}  // namespace tare::cli

@@ -1,0 +1,134 @@
+#include "cli/session.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "cli/text.hpp"
+
+namespace tare::cli {
+namespace {
+
+constexpr std::size_t kBuffer = std::size_t{1} << 18;
+
+std::string_view environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+// The environment alone decides: a locale that is named but not installed still says what the terminal shows.
+bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string value(environment(name));
+    if (value.empty()) continue;
+    std::transform(value.begin(), value.end(), value.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+std::size_t terminal_columns(int descriptor) {
+  const std::string_view asked = environment("COLUMNS");
+  std::size_t columns = 0;
+  const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), columns);
+  if (error == std::errc() && end == asked.data() + asked.size() && columns > 0) return columns;
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+}  // namespace
+
+Screen Screen::of(int descriptor, std::string_view color_option) {
+  Screen screen;
+  screen.terminal = ::isatty(descriptor) == 1;
+  if (screen.terminal) screen.columns = std::max<std::size_t>(20, terminal_columns(descriptor));
+  screen.color = color_option == "always" || (color_option == "auto" && screen.terminal &&
+                                              environment("NO_COLOR").empty() && environment("TERM") != "dumb");
+  return screen;
+}
+
+Session::Session(const Arguments& arguments)
+    : stdout_(descriptor_sink(STDOUT_FILENO, "standard output")),
+      screen_(Screen::of(STDOUT_FILENO, arguments.get("color", "auto"))),
+      messages_(Screen::of(STDERR_FILENO, arguments.get("color", "auto"))),
+      quiet_(arguments.has("quiet")),
+      unicode_(utf8_locale()) {}
+
+Session::~Session() = default;
+
+void Session::print(std::string_view text) {
+  buffer_ += text;
+  if (buffer_.size() >= kBuffer) flush();
+}
+
+void Session::line(std::string_view text) {
+  buffer_ += text;
+  print("\n");
+}
+
+void Session::flush() {
+  // Emptied first: what could not be written is not tried again.
+  const std::string text = std::exchange(buffer_, {});
+  if (!text.empty()) stdout_->write(std::as_bytes(std::span(text)));
+}
+
+Sink& Session::raw() {
+  flush();
+  return *stdout_;
+}
+
+std::string styled(Style style, std::string_view text, bool color) {
+  if (!color || style == Style::plain || text.empty()) return std::string(text);
+  constexpr std::string_view kCodes[] = {"0", "1", "2", "31", "33", "32", "36"};
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<std::size_t>(style)], text);
+}
+
+std::string Session::paint(Style style, std::string_view text) const { return styled(style, text, screen_.color); }
+
+void Session::complain(const Error& error, std::string_view file) {
+  flush();
+  to_stderr(error_line(error, file) + "\n");
+  fail(exit_code_of(error));
+}
+
+void Session::remark(std::string_view text) {
+  if (quiet_) return;
+  flush();
+  to_stderr(fmt::format("tare: {}\n", printable(text)));
+}
+
+void Session::fail(int code) { code_ = std::max(code_, code); }
+
+int exit_code_of(const Error& error) {
+  const bool about_files = error.rule().starts_with("io.") || error.rule().ends_with(".exists");
+  return error.kind() == ErrorKind::usage && !about_files ? kUsage : kFailed;
+}
+
+std::string error_line(const Error& error, std::string_view file) {
+  std::string text = "tare: ";
+  if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
+  return printable(text + error.what());
+}
+
+void to_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+bool stdout_reader_gone() {
+  pollfd state{STDOUT_FILENO, POLLOUT, 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+}  // namespace tare::cli

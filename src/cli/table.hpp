@@ -1,0 +1,47 @@
+// Aligned columns. On a terminal the elastic columns are shortened until a line fits; in a pipe nothing is cut.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/session.hpp"
+
+namespace tare::cli {
+
+enum class Align : std::uint8_t { left, right };
+
+struct Column {
+  std::string title = {};
+  Align align = Align::left;
+  bool elastic = false;  // may be shortened in the middle
+};
+
+struct Cell {
+  std::string text;
+  Style style = Style::plain;
+
+  Cell(std::string t, Style s = Style::plain) : text(std::move(t)), style(s) {}
+  Cell(std::string_view t, Style s = Style::plain) : text(t), style(s) {}
+  Cell(const char* t, Style s = Style::plain) : text(t), style(s) {}
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns, std::string indent = {});
+
+  // One cell a column.
+  void add(std::vector<Cell> cells);
+  bool empty() const { return rows_.empty(); }
+  // Columns in which no row has text are left out; without rows nothing is printed.
+  void print(Session& session) const;
+
+ private:
+  std::vector<std::size_t> widths(const Session& session) const;
+
+  std::vector<Column> columns_;
+  std::string indent_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace tare::cli

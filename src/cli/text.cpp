@@ -1,0 +1,193 @@
+#include "cli/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace tare::cli {
+namespace {
+
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t length = 1;
+  bool valid = false;
+};
+
+// Decodes the first code point; strict about overlong forms, surrogates and the end of Unicode.
+CodePoint decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
+  if (length == 0 || lead > 0xF4 || length > text.size()) return {lead, 1, false};
+  std::uint32_t value = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {lead, 1, false};
+    value = value << 6 | (byte(i) & 0x3Fu);
+  }
+  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < kLeast[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return {lead, 1, false};
+  return {value, length, true};
+}
+
+bool is_plain_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
+bool steers(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+         c == 0x2028 || c == 0x2029;
+}
+
+std::size_t columns_of(std::uint32_t c) {
+  struct Range {
+    std::uint32_t first, last;
+  };
+  constexpr Range kNone[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+  constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
+                             {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
+                             {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  const auto in = [c](const Range& range) { return c >= range.first && c <= range.last; };
+  if (std::any_of(std::begin(kNone), std::end(kNone), in)) return 0;
+  return std::any_of(std::begin(kWide), std::end(kWide), in) ? 2 : 1;
+}
+
+// The longest beginning of `text` that is at most `columns` wide.
+std::string_view head(std::string_view text, std::size_t columns) {
+  std::size_t used = 0, end = 0;
+  while (end < text.size()) {
+    const CodePoint point = decode(text.substr(end));
+    const std::size_t width = columns_of(point.value);
+    if (used + width > columns) break;
+    used += width;
+    end += point.length;
+  }
+  return text.substr(0, end);
+}
+
+// The longest end of `text` that is at most `columns` wide.
+std::string_view tail(std::string_view text, std::size_t columns) {
+  std::size_t skip = display_width(text);
+  std::size_t begin = 0;
+  while (begin < text.size() && skip > columns) {
+    const CodePoint point = decode(text.substr(begin));
+    skip -= std::min(skip, columns_of(point.value));
+    begin += point.length;
+  }
+  return text.substr(begin);
+}
+
+// Edits (insert, delete, replace, swap neighbours) between two words, or more than `limit`.
+std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
+  if ((a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) > limit) return limit + 1;
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    if (*std::min_element(now.begin(), now.end()) > limit) return limit + 1;
+    before.swap(last);
+    last.swap(now);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  if (is_plain_ascii(text)) return std::string(text);
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode(text.substr(i));
+    if (point.valid && !steers(point.value)) {
+      out += text.substr(i, point.length);
+    } else if (point.value == '\n' || point.value == '\t') {
+      out += point.value == '\n' ? "\\n" : "\\t";
+    } else {
+      for (std::size_t j = 0; j < point.length; ++j)
+        fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<unsigned char>(text[i + j]));
+    }
+    i += point.length;
+  }
+  return out;
+}
+
+std::size_t display_width(std::string_view text) {
+  if (is_plain_ascii(text)) return text.size();
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const CodePoint point = decode(text.substr(i));
+    width += columns_of(point.value);
+    i += point.length;
+  }
+  return width;
+}
+
+std::string elide_middle(std::string_view text, std::size_t columns, std::string_view mark) {
+  if (display_width(text) <= columns) return std::string(text);
+  const std::size_t room = columns - std::min(columns, display_width(mark));
+  if (room == 0) return std::string(head(text, columns));
+  // The end gets the larger half: it is what tells two tensors of a layer apart.
+  return fmt::format("{}{}{}", head(text, room / 2), mark, tail(text, room - room / 2));
+}
+
+std::string elide_end(std::string_view text, std::size_t columns, std::string_view mark) {
+  if (display_width(text) <= columns) return std::string(text);
+  return fmt::format("{}{}", head(text, columns - std::min(columns, display_width(mark))), mark);
+}
+
+std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (true) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    if (line.starts_with(' ')) {
+      lines.emplace_back(line);
+      line = {};
+    } else if (line.empty()) {
+      lines.emplace_back();
+    }
+    std::string current;
+    while (!line.empty()) {
+      const std::size_t space = line.find(' ');
+      const std::string_view word = line.substr(0, space);
+      if (!current.empty() && display_width(current) + 1 + display_width(word) > columns) {
+        lines.push_back(std::exchange(current, {}));
+      }
+      if (!current.empty()) current += ' ';
+      current += word;
+      line = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
+    }
+    if (!current.empty()) lines.push_back(std::move(current));
+    if (newline == std::string_view::npos) return lines;
+    text.remove_prefix(newline + 1);
+  }
+}
+
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
+  const std::size_t limit = std::max<std::size_t>(2, word.size() / 4);
+  std::vector<std::pair<std::size_t, const std::string*>> found;
+  for (const std::string& candidate : candidates) {
+    // A name that contains the word, or is contained in it, is meant more often than one with a letter changed.
+    const bool inside = word.size() >= 3 && candidate.size() >= 3 &&
+                        (candidate.find(word) != std::string::npos ||
+                         (word.find(candidate) != std::string_view::npos && candidate.size() * 2 > word.size()));
+    const std::size_t edits = distance(word, candidate, limit);
+    // With everything replaced nothing is near: "ls" is not "xy".
+    if (edits <= limit && edits < std::max(word.size(), candidate.size()))
+      found.emplace_back(edits, &candidate);
+    else if (inside)
+      found.emplace_back(limit + 1, &candidate);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, found.size()); ++i) names.push_back(*found[i].second);
+  return names;
+}
+
+}  // namespace tare::cli

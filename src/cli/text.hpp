@@ -1,0 +1,29 @@
+// Text for a terminal: what may be printed, how wide it is, how to shorten it, and near misses.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tare::cli {
+
+// The text with control characters and bytes that are not UTF-8 as \xNN: a name in a file cannot steer a terminal.
+std::string printable(std::string_view text);
+
+// Columns the text takes: East Asian wide characters two, combining ones none.
+std::size_t display_width(std::string_view text);
+
+// At most `columns` wide, shortened in the middle around `mark` (both ends of a tensor's name say something).
+std::string elide_middle(std::string_view text, std::size_t columns, std::string_view mark);
+// The same, shortened at the end.
+std::string elide_end(std::string_view text, std::size_t columns, std::string_view mark);
+
+// Lines of at most `columns`, broken at spaces. Lines that begin with a space are kept as they are.
+std::vector<std::string> wrap(std::string_view text, std::size_t columns);
+
+// Up to `most` candidates that look like `word`, nearest first; empty when none is near.
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
+
+}  // namespace tare::cli

@@ -1,0 +1,180 @@
+// convert: a model from one container into another.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/codec.hpp"
+#include "tare/convert.hpp"
+
+namespace tare::cli {
+namespace {
+
+Words format_words() {
+  Words words;
+  for (const Format& format : formats())
+    if (format.write != nullptr) words.emplace_back(format.name);
+  return words;
+}
+
+Words dtype_words() {
+  Words words;
+  for (const DType type : kAllDTypes) words.emplace_back(name_of(type));
+  return words;
+}
+
+Words drop_words() {
+  Words words;
+  for (const std::string_view word : kDroppable) words.emplace_back(word);
+  return words;
+}
+
+// Every method by its short name where that is unique, and by its full one.
+Words quant_words() {
+  Words words;
+  for (const Codec& codec : codecs())
+    for (const std::string_view method : codec.methods) {
+      const std::string full = fmt::format("{}{}", codec.name.substr(0, codec.name.find('.') + 1), method);
+      if (find_codec_by_method(method) == &codec) words.emplace_back(method);
+      if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
+    }
+  return words;
+}
+
+// The format OUT will have. An option it does not honour is refused here: an option that does nothing misleads.
+const Format& target_format(const Arguments& arguments) {
+  const std::string& output = arguments.operand(1);
+  const std::string to = arguments.get("to");
+  const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
+  if (format == nullptr)
+    throw UsageError(output == "-" ? "standard output has no suffix: say the format with --to"
+                                   : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
+  if (format->write == nullptr) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
+  const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
+                                                        {"digest", format->holds.digests}};
+  for (const auto& [option, honours] : honoured)
+    if (arguments.has(option) && !honours)
+      throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
+  if (output == "-" && !format->holds.forward_only)
+    throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
+  return *format;
+}
+
+ConvertOptions options_from(const Arguments& arguments, const Format& target) {
+  ConvertOptions options;
+  options.to = target.name;
+  options.read = read_options(arguments);
+  options.overwrite = arguments.has("force");
+  options.check = arguments.has("check");
+  options.adapt.dtype = parse_dtype(arguments.get("dtype"));
+  options.adapt.quant = arguments.get("quant");
+  options.adapt.match = arguments.all("match");
+  options.adapt.skip = arguments.all("skip");
+  options.adapt.drop = arguments.all("drop");
+  options.adapt.set = set_pairs(arguments);
+  options.write = write_options(arguments);
+  return options;
+}
+
+// Bytes that will be written, as far as they can be known beforehand.
+std::optional<std::uint64_t> expected_bytes(const Arguments& arguments, const Session& session) {
+  if (!ProgressBar::wanted(session) || arguments.has("dtype") || arguments.has("quant")) return std::nullopt;
+  try {
+    std::uint64_t bytes = 0;
+    for (const Tensor& tensor : open(arguments.operand(0), read_options(arguments)).tensors)
+      if (selected(arguments, tensor.name)) bytes += tensor.bytes();
+    return bytes;
+  } catch (const Error&) {
+    return std::nullopt;  // convert will say why
+  }
+}
+
+void print_summary(const Conversion& done, const Arguments& arguments, Session& session) {
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+    json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
+    json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
+    for (const std::string& change : done.changes) json.text(change);
+    json.close(']').close('}');
+    session.line(text);
+    return;
+  }
+  for (const std::string& change : done.changes) session.remark(change);
+  session.remark(fmt::format("{} ({}) -> {} ({}): {}, {}", arguments.operand(0), done.from, arguments.operand(1),
+                             done.to, counted(done.tensors, "tensor"), size_text(done.file_bytes)));
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const std::string& output = arguments.operand(1);
+  const ConvertOptions checked = options_from(arguments, target_format(arguments));
+  if (output == "-" && arguments.has("json")) throw UsageError("--json and the file cannot both go to standard output");
+  if (output == "-" && session.screen().terminal && !arguments.has("force"))
+    throw UsageError("these bytes are not for a terminal; give a file name, a pipe, or --force");
+  Conversion done;
+  {
+    ConvertOptions options = checked;
+    ProgressBar bar(session, "converting", expected_bytes(arguments, session));
+    options.write.progress = bar.progress();
+    done = convert(arguments.operand(0), output, options);
+  }
+  print_summary(done, arguments, session);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
+                                 {.name = "OUT", .completes = Completes::files}};
+constexpr Option kOptions[] = {
+    {.name = "to",
+     .value = "FORMAT",
+     .help = "the format of OUT, where its suffix does not say",
+     .words = format_words},
+    {.name = "dtype", .value = "TYPE", .help = "cast float tensors to TYPE", .words = dtype_words},
+    {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
+    kZstd,
+    kDigest,
+    kMatch,
+    kSkip,
+    {.name = "drop",
+     .value = "WHAT",
+     .help = "leave out what OUT has no room for; may be given several times",
+     .repeatable = true,
+     .words = drop_words},
+    kSet,
+    {.name = "check", .help = "verify the digests stored in IN on the way"},
+    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kJson,
+    kNoMmap,
+    kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare convert model.npz model.zt --zstd --digest sha256", "packed and checked"},
+    {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
+    {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
+};
+
+}  // namespace
+
+constexpr Verb kConvert{
+    .name = "convert",
+    .summary = "write a model in another container",
+    .description =
+        "Reads IN, whatever it is, and writes it as OUT, in the format of OUT's suffix or of --to. OUT may be "
+        "\"-\", standard output, where the format can be written to a pipe. Memory does not grow with the "
+        "model. OUT appears whole or not at all.\n\n"
+        "What the target cannot hold is converted without loss, or refused with the option that would allow "
+        "it; nothing is dropped in silence. What was changed is told on standard error, one line each. An "
+        "option that the target does not honour is an error.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli

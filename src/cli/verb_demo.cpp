@@ -1,0 +1,236 @@
+// demo: a small model, taken through every container that can be written and back, checked at each step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "cli/demo_model.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/convert.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare::cli {
+namespace {
+
+// A directory that goes away with everything in it.
+class Scratch {
+ public:
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "tare-demo-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cli.demo", "cannot make a directory").in(name);
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct Leg {
+  const Format* format = nullptr;
+  Model model;                       // what the format can hold of it
+  std::vector<std::string> changes;  // why it is not the whole model
+};
+
+struct Outcome {
+  std::string path;
+  std::uint64_t bytes = 0;
+  bool kept = false;  // the content digest is that of the original
+  bool read = false;  // what was read is what was written
+  bool back = false;  // and is the same after a return to the first container
+  std::size_t findings = 0;
+  bool verified = false;
+  bool good(const Leg& leg) const { return read && back && verified && (kept || !leg.changes.empty()); }
+};
+
+// What the format's row says it has no room for, by the words of --drop.
+std::vector<std::string> without_room(const Model& model, const Capabilities& holds) {
+  std::vector<std::string> drop;
+  if (!model.metadata.empty() && holds.metadata == Room::none) drop.emplace_back("metadata");
+  if (!model.config.empty() && !holds.config) drop.emplace_back("config");
+  if (!model.vocabulary.empty() && !holds.vocabulary) drop.emplace_back("vocabulary");
+  if (!model.attachments.empty() && !holds.attachments) drop.emplace_back("attachments");
+  return drop;
+}
+
+// The model as the format can hold it: whole if possible, else without what it refuses, saying so.
+Leg prepare(const Model& original, const Format& format) {
+  Leg leg{&format, original, {}};
+  AdaptOptions options;
+  options.drop = without_room(original, format.holds);
+  const auto tensors = std::exchange(leg.model.tensors, {});
+  for (const Tensor& tensor : tensors) {
+    Model one;
+    one.tensors.push_back(tensor);
+    try {
+      adapt(one, format);
+      leg.model.tensors.push_back(tensor);
+    } catch (const Error& error) {
+      leg.changes.push_back(fmt::format("{} left out: {}", tensor.name, error.sentence()));
+    }
+  }
+  if (!format.holds.many_tensors && leg.model.tensors.size() > 1) {
+    leg.model.tensors.resize(1);
+    leg.changes = {fmt::format("takes one tensor, without its name: {}", leg.model.tensors[0].name)};
+  }
+  Adapted adapted = adapt(std::move(leg.model), format, options);
+  leg.model = std::move(adapted.model);
+  leg.changes.insert(leg.changes.end(), adapted.changes.begin(), adapted.changes.end());
+  return leg;
+}
+
+std::uint64_t write_file(const Model& model, const Format& format, const std::string& path,
+                         const Arguments& arguments) {
+  WriteOptions options;
+  options.threads = arguments.threads();
+  if (format.holds.zstd) options.zstd_level = 3;
+  if (format.holds.digests) options.digest = DigestAlgorithm::sha256;
+  const auto sink = create_file(path, {.overwrite = arguments.has("force"), .durable = false});
+  format.write(model, *sink, options);
+  const std::uint64_t bytes = sink->position();
+  sink->commit();
+  return bytes;
+}
+
+// Whether everything beside the tensors came back too, where the format has room for it.
+bool same_rest(const Model& a, const Model& b, const Capabilities& holds) {
+  return (holds.metadata != Room::tree || a.metadata == b.metadata) && (!holds.config || a.config == b.config) &&
+         (!holds.vocabulary || a.vocabulary == b.vocabulary) &&
+         (!holds.attachments || a.attachments.size() == b.attachments.size());
+}
+
+Outcome travel(const Leg& leg, const Format& home, const std::string& original_digest, const std::string& directory,
+               const Arguments& arguments) {
+  const unsigned threads = arguments.threads();
+  Outcome outcome;
+  outcome.path = fmt::format("{}/demo{}", directory, leg.format->suffixes.empty() ? "" : leg.format->suffixes[0]);
+  outcome.bytes = write_file(leg.model, *leg.format, outcome.path, arguments);
+
+  const std::string written = content_digest(leg.model, threads);
+  Model there = open(outcome.path, read_options(arguments));
+  // A container of one tensor has no name for it: the file's name is taken.
+  if (!leg.format->holds.many_tensors) there.tensors.at(0).name = leg.model.tensors.at(0).name;
+  outcome.kept = written == original_digest;
+  outcome.read = content_digest(there, threads) == written && same_rest(leg.model, there, leg.format->holds);
+
+  VerifyOptions verify_options;
+  verify_options.read = read_options(arguments);
+  verify_options.threads = threads;
+  const Verification verification = verify(outcome.path, verify_options);
+  outcome.verified = verification.ok(false);
+  outcome.findings = verification.count(Severity::error) + verification.count(Severity::warning);
+
+  MemorySink sink;
+  const Adapted returned = adapt(there, home);
+  home.write(returned.model, sink, {});
+  outcome.back = content_digest(open(memory_source(sink.take())), threads) == written;
+  return outcome;
+}
+
+// The container the model is at home in: the first that holds it unchanged.
+const Format& home_of(const Model& model) {
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    try {
+      if (adapt(model, format).changes.empty()) return format;
+    } catch (const Error&) {
+      continue;  // not this one
+    }
+  }
+  throw Error(ErrorKind::unsupported, "cli.demo", "no container holds the whole model");
+}
+
+Cell verdict(bool good, std::string_view yes, std::string_view no) {
+  return good ? Cell(yes, Style::green) : Cell(no, Style::red);
+}
+
+int tour(const std::string& directory, const Arguments& arguments, Session& session) {
+  const Model model = demo_model();
+  const Format& home = home_of(model);
+  const std::string digest = content_digest(model, arguments.threads());
+  session.line(
+      fmt::format("A model of {}, {}.", counted(model.tensors.size(), "tensor"), size_text(tensor_bytes(model))));
+  session.line(digest);
+  session.line();
+
+  Table table({{"FORMAT"},
+               {"FILE", Align::left, true},
+               {"BYTES", Align::right},
+               {"TENSORS", Align::right},
+               {"READ BACK"},
+               {"CONTENT"},
+               {fmt::format("TO {} AGAIN", home.name)},
+               {"VERIFY"}});
+  std::vector<std::string> remarks;
+  bool all_good = true;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    const Leg leg = prepare(model, format);
+    const Outcome outcome = travel(leg, home, digest, directory, arguments);
+    all_good = all_good && outcome.good(leg);
+    table.add(
+        {Cell(format.name, Style::cyan), std::filesystem::path(outcome.path).filename().string(),
+         count_text(outcome.bytes), count_text(leg.model.tensors.size()), verdict(outcome.read, "the same", "DIFFERS"),
+         outcome.kept ? Cell("kept", Style::green) : Cell("changed", leg.changes.empty() ? Style::red : Style::yellow),
+         verdict(outcome.back, "the same", "DIFFERS"),
+         outcome.verified && outcome.findings == 0 ? Cell("ok", Style::green)
+                                                   : verdict(outcome.verified, "warnings", "BAD")});
+    for (const std::string& change : leg.changes) remarks.push_back(fmt::format("{}: {}", format.name, change));
+  }
+  table.print(session);
+  if (!remarks.empty()) session.line();
+  for (const std::string& remark : remarks) session.line(printable(remark));
+  session.line();
+  session.line(all_good ? session.paint(Style::green, "Everything came back as it was sent.")
+                        : session.paint(Style::red, "Something was lost on the way."));
+  return all_good ? kDone : kFailed;
+}
+
+int run(const Arguments& arguments, Session& session) {
+  if (arguments.size() == 0) {
+    const Scratch scratch;
+    return tour(scratch.path(), arguments, session);
+  }
+  const std::string& directory = arguments.operand(0);
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    throw Error(ErrorKind::io, "cli.demo", fmt::format("cannot make the directory: {}", error.message())).in(directory);
+  return tour(directory, arguments, session);
+}
+
+constexpr Operand kOperands[] = {{.name = "DIR", .required = false, .completes = Completes::directories}};
+constexpr Option kOptions[] = {kForce, kNoMmap, kThreads};
+constexpr Example kExamples[] = {
+    {"tare demo", "does everything work here?"},
+    {"tare demo /tmp/demo && tare info /tmp/demo/demo.zt", "keep the files to look at"},
+};
+
+}  // namespace
+
+constexpr Verb kDemo{
+    .name = "demo",
+    .summary = "take a small model through every container",
+    .description =
+        "Makes a small model with every type and layout, metadata, a configuration, a vocabulary and an "
+        "attachment, writes it in every container, reads each file back, verifies it and converts it back, "
+        "comparing the content digest at each step. Where a container cannot hold everything, it says what "
+        "was changed. With DIR the files are kept there.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli

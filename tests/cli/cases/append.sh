@@ -1,0 +1,10 @@
+tare append tiny.zt one.npy same.npz
+tare append tiny.zt one.npy
+tare ls tiny.zt
+tare verify tiny.zt
+tare append tiny.zt model.zt --match 'layers.0*' --set author=me -q
+tare info tiny.zt | head -2
+tare append tiny.zt one.npy
+tare append same.npz one.npy
+tare append missing.zt one.npy
+tare append tiny.zt

@@ -1,0 +1,5 @@
+# the table grows with every format; these rows stay
+tare formats | grep -E '^(zt|npz|npy|dense|sparse_csr|quantized_group) '
+tare formats --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(sorted(d), sorted(d["formats"][0]))'
+tare formats --markdown | grep -E '^\| (format|`npy`|`dense`)'
+tare formats --json --markdown

@@ -1,0 +1,13 @@
+# the manual page and the completions name every verb and every option
+tare man > tare.1; for verb in $(tare help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do grep -q "^.Ss \"tare $verb\"" tare.1 || echo no $verb; done
+tare man | head -6
+if command -v mandoc > /dev/null; then mandoc -Tlint -Wwarning tare.1; fi
+tare completions bash > tare.bash && bash -n tare.bash
+source tare.bash; COMP_WORDS=(tare l); COMP_CWORD=1; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare ls --s); COMP_CWORD=2; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare ls --sort n); COMP_CWORD=3; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare ls --sort = s); COMP_CWORD=4; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare info ti); COMP_CWORD=2; _tare; echo "${COMPREPLY[@]}"
+source tare.bash; COMP_WORDS=(tare help ver); COMP_CWORD=2; _tare; echo "${COMPREPLY[@]}"
+tare completions zsh | head -2; if command -v zsh > /dev/null; then tare completions zsh | zsh -n; fi
+tare completions fish | head -1; if command -v fish > /dev/null; then tare completions fish > tare.fish && fish -n tare.fish; fi

@@ -1,0 +1,11 @@
+tare
+tare help
+tare --help | head -1
+tare help ls
+tare ls --help | head -1
+tare ls -h --json nonsense too many | head -1
+tare help help | head -1
+tare help lss
+tare --version
+tare version
+tare version extra

@@ -1,0 +1,10 @@
+tare show model.zt embed.weight --bins 8
+LC_ALL=C tare show model.zt embed.weight --bins 4
+tare show model.zt router --bins 4
+tare show odd.zt 'has nan' --bins 4
+tare show tiny.zt w --json --bins 3
+tare show model.zt embed.weigth
+tare show model.zt attention
+tare show model.zt zzzzzzzz
+tare show names.zt 'line\nfeed' --bins 1
+tare show tiny.zt w --bins 0

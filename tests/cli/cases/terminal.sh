@@ -1,0 +1,23 @@
+# tables fit, long names are cut in the middle; in a pipe nothing is
+pty --columns 60 tare ls names.zt
+pty --columns 200 tare ls names.zt --match 'a.*'
+pty --columns 200 env COLUMNS=60 tare ls names.zt --match 'a.*'
+COLUMNS=60 tare ls names.zt --match 'a.*'
+LC_ALL=C pty --columns 60 tare ls names.zt --match 'a.*' --color never
+# colour
+pty tare ls tiny.zt
+NO_COLOR=1 pty tare ls tiny.zt
+NO_COLOR= pty tare ls tiny.zt
+TERM=dumb pty tare ls tiny.zt
+pty tare ls tiny.zt --color never
+tare ls tiny.zt --color=always
+pty tare ls tiny.zt --json
+# progress: on a terminal only, and not when it is to be quiet; the line is wiped
+pty --stderr tare hash big.zt | tr '[0-9]' '9' | grep -o 'Mhashing big.zt  *9*%' | tr -s ' 9' | uniq
+pty --stderr tare hash big.zt | tail -c 10
+pty --stderr tare hash -q big.zt
+pty --stderr tare convert big.zt out.zt | grep -c 'converting .*% .*of 16.0 MiB'
+pty --stderr tare convert big.zt out.zt --force --skip t0 --quiet
+pty --stderr tare verify big.zt | grep -c 'verifying big.zt .*% .*of 16.0 MiB'
+pty --stderr tare diff big.zt big.zt | grep -c 'comparing .*% .*of 32.0 MiB'
+tare hash big.zt 2>&1 | wc -l

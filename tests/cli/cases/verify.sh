@@ -1,0 +1,9 @@
+tare verify tiny.zt model.zt same.npz
+tare verify tiny.zt cut.zt misaligned.zt missing.zt tiny.zt
+tare verify odd.zt
+tare verify --strict odd.zt
+tare verify -q tiny.zt
+tare verify --json tiny.zt odd.zt
+tare verify words.txt
+tare verify
+pty --stdout tare verify cut.zt odd.zt

@@ -1,0 +1,141 @@
+"""The files the command-line cases work on, made here byte by byte: what the command writes is not what it is tested
+with. `make(directory)` fills a directory."""
+
+import io
+import pathlib
+import struct
+import zipfile
+
+MAGIC = b"ZTEN1000"
+
+
+def cbor(value):
+    """The few kinds of CBOR a manifest needs."""
+
+    def head(major, number):
+        if number < 24:
+            return bytes([major << 5 | number])
+        for code, width in ((24, "B"), (25, "H"), (26, "I"), (27, "Q")):
+            if number < 1 << (8 * struct.calcsize(width)):
+                return bytes([major << 5 | code]) + struct.pack(">" + width, number)
+
+    if isinstance(value, bool):
+        return b"\xf5" if value else b"\xf4"
+    if isinstance(value, int):
+        return head(0, value) if value >= 0 else head(1, -1 - value)
+    if isinstance(value, float):
+        return b"\xfb" + struct.pack(">d", value)
+    if isinstance(value, str):
+        return head(3, len(value.encode())) + value.encode()
+    if isinstance(value, list):
+        return head(4, len(value)) + b"".join(map(cbor, value))
+    return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
+
+
+WIDTHS = {"f32": 4, "f16": 2, "i64": 8, "u64": 8, "u8": 1, "bool": 1}
+
+
+def dense(shape, dtype, data, **more):
+    return {"shape": shape, "format": "dense", "components": {"data": (dtype, data)}, **more}
+
+
+def zt(objects, attributes=None, gap=0):
+    """A zTensor 1.2 file. `objects` maps names to {shape, format, components: {role: (dtype, bytes)}}; `gap` moves
+    every component off its boundary."""
+    body, entries = bytearray(MAGIC), {}
+    for name, item in objects.items():
+        components = {}
+        for role, (dtype, data) in item["components"].items():
+            body += bytes(-len(body) % 64 + gap)
+            components[role] = {"dtype": dtype, "offset": len(body), "length": len(data)}
+            body += data
+        entries[name] = {k: v for k, v in item.items() if k != "components"} | {
+            "components": dict(sorted(components.items()))
+        }
+    manifest = {"version": "1.2.0"}
+    if attributes:
+        manifest["attributes"] = attributes
+    manifest["objects"] = dict(sorted(entries.items(), key=lambda entry: entry[0].encode()))
+    encoded = cbor(manifest)
+    return bytes(body) + encoded + struct.pack("<Q", len(encoded)) + MAGIC
+
+
+def f32(*values):
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+def u64(*values):
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+def npy(descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def npz(members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name + ".npy"), data)
+    return out.getvalue()
+
+
+def make(directory):
+    tiny = zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 6))})
+    nan, inf = float("nan"), float("inf")
+    layers = {
+        f"layers.{i}.{part}.weight": dense([4, 4], "f32", f32(*(((i * 16 + j) % 7 - 3) / 4 for j in range(16))))
+        for i in range(3)
+        for part in ("attention", "mlp")
+    }
+    csr = {
+        "shape": [2, 4],
+        "format": "sparse_csr",
+        "components": {
+            "values": ("f32", f32(1.5, -2, 4)),
+            "indices": ("u64", u64(0, 3, 1)),
+            "indptr": ("u64", u64(0, 2, 3)),
+        },
+    }
+    files = {
+        "tiny.zt": tiny,
+        "same.npz": npz({"w": npy("<f4", (2, 3), f32(1, 2, 3, 4, 5, 6))}),
+        "other.zt": zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 7)), "x": dense([], "i64", struct.pack("<q", 9))}),
+        "one.npy": npy("<f4", (2,), f32(0.5, -0.5)),
+        "model.zt": zt(
+            {
+                "embed.weight": dense([8, 4], "f16", struct.pack("<32e", *(j / 32 - 0.5 for j in range(32)))),
+                **layers,
+                "mask": dense([4], "bool", b"\1\0\1\1"),
+                "router": csr,
+                "step": dense([], "i64", struct.pack("<q", 12)),
+            },
+            {"author": "nobody", "epoch": 3, "tags": ["a", "b"]},
+        ),
+        "odd.zt": zt({"has nan": dense([6], "f32", f32(nan, inf, -inf, 0, 1, -3))}),
+        "empty.zt": zt({}),
+        "names.zt": zt(
+            {
+                name: dense([1], "u8", b"\7")
+                for name in (
+                    "a.rather.long.name.for.a.tensor.that.does.not.fit.into.sixty.columns.weight",
+                    'quote"back\\slash',
+                    "tab\there",
+                    "line\nfeed",
+                    "escape\x1b[31m",
+                    "重み",
+                )
+            }
+        ),
+        "misaligned.zt": zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 6))}, gap=1),
+        "cut.zt": tiny[:-20],
+        "big.zt": zt({f"t{i}": dense([4 << 20], "u8", bytes(4 << 20)) for i in range(4)}),
+        "pointer.zt": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
+        "page.zt": b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
+        "nothing.zt": b"",
+        "words.txt": b"just some words\n",
+    }
+    for name, data in files.items():
+        pathlib.Path(directory, name).write_bytes(data)
