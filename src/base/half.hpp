@@ -10,6 +10,14 @@
 
 namespace tare {
 
+// condition ? a : b with both made beforehand. Spelled with masks because a compiler that must respect floating-point
+// traps turns a plain choice into a branch, and a loop with a branch stays scalar.
+template <typename Unsigned>
+constexpr Unsigned choose(bool condition, Unsigned a, Unsigned b) {
+  const Unsigned mask = Unsigned{0} - static_cast<Unsigned>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
 inline float f16_to_f32(std::uint16_t bits) {
   const std::uint32_t sign = std::uint32_t{bits & 0x8000u} << 16;
   const std::uint32_t magnitude = std::uint32_t{bits & 0x7FFFu} << 13;
@@ -18,23 +26,24 @@ inline float f16_to_f32(std::uint16_t bits) {
   // 2^-24.
   const float normal = std::bit_cast<float>(magnitude + 0x70000000u) * 0x1p-112f;
   const float subnormal = std::bit_cast<float>((magnitude >> 13) | 0x3F000000u) - 0.5f;
-  const std::uint32_t chosen = std::bit_cast<std::uint32_t>(magnitude < 0x00800000u ? subnormal : normal);
+  const std::uint32_t chosen = choose(static_cast<std::int32_t>(magnitude) < 0x00800000,
+                                      std::bit_cast<std::uint32_t>(subnormal), std::bit_cast<std::uint32_t>(normal));
   return std::bit_cast<float>(sign | chosen);
 }
 
 inline std::uint16_t f32_to_f16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 16) & 0x8000u;
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
-  const std::uint32_t nan = 0x7E00u | ((magnitude >> 13) & 0x3FFu);
-  // Below 2^-14: adding 0.5 lines the half's last place up with the float's, and the FPU rounds to even.
-  const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3F000000u;
-  const std::uint32_t normal = (magnitude - 0x38000000u + 0xFFFu + ((magnitude >> 13) & 1u)) >> 13;
-  std::uint32_t code = magnitude < 0x38800000u ? subnormal : normal;
-  code = magnitude >= 0x477FF000u ? 0x7C00u : code;  // 65520 and above round to infinity
-  code = magnitude > 0x7F800000u ? nan : code;
-  return static_cast<std::uint16_t>(sign | code);
+  // Comparisons of signed numbers are the ones that every SIMD set has.
+  const auto order = static_cast<std::int32_t>(magnitude);
+  // Two multiplications leave 4 * |value|, or infinity when it is beyond f16. Adding the power of two whose own last
+  // place is where f16 ends (for subnormals: their common last place) makes the FPU round there, to even. What is then
+  // in the lower mantissa, hidden bit and carry included, completes the exponent of the sum.
+  const float scaled = (std::bit_cast<float>(magnitude) * 0x1p112f) * 0x1p-110f;
+  const std::uint32_t exponent = choose(order < 0x38800000, 0x38800000u, magnitude & 0x7F800000u);
+  const std::uint32_t sum = std::bit_cast<std::uint32_t>(std::bit_cast<float>(exponent + 0x07800000u) + scaled);
+  const std::uint32_t code = ((sum >> 13) & 0x7C00u) + (sum & 0x0FFFu);
+  return static_cast<std::uint16_t>(((bits >> 16) & 0x8000u) | choose(order > 0x7F800000, 0x7E00u, code));
 }
 
 inline float bf16_to_f32(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
@@ -43,7 +52,7 @@ inline std::uint16_t f32_to_bf16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t nan = (bits >> 16) | 0x40u;
   const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-  return static_cast<std::uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? nan : rounded);
+  return static_cast<std::uint16_t>(choose(static_cast<std::int32_t>(bits & 0x7FFFFFFFu) > 0x7F800000, nan, rounded));
 }
 
 // The float next to `value` towards zero, its last bit set when that is inexact ("round to odd"): rounding it
@@ -52,8 +61,10 @@ inline float f64_to_f32_odd(double value) {
   const float nearest = static_cast<float>(value);
   const double back = nearest;
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
-  const std::uint32_t towards_zero = bits - (std::fabs(back) > std::fabs(value) ? 1u : 0u);
-  return std::bit_cast<float>(back == value || value != value ? bits : towards_zero | 1u);
+  const std::uint32_t towards_zero = bits - static_cast<std::uint32_t>(std::fabs(back) > std::fabs(value));
+  // Exact, or NaN: neither larger nor smaller than what it was.
+  const bool inexact = (back < value) | (back > value);
+  return std::bit_cast<float>(choose(inexact, towards_zero | 1u, bits));
 }
 
 // Straight from double, rounded once.
@@ -63,8 +74,11 @@ inline std::uint16_t f64_to_bf16(double value) { return f32_to_bf16(f64_to_f32_o
 // To the nearest integer, ties to even: std::rint without the call that targets before SSE4.1 need.
 inline double round_even(double value) {
   const double magnitude = std::fabs(value);
-  const double rounded = std::copysign((magnitude + 0x1p52) - 0x1p52, value);
-  return magnitude < 0x1p52 ? rounded : value;
+  const double rounded = (magnitude + 0x1p52) - 0x1p52;
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t with_sign = std::bit_cast<std::uint64_t>(rounded) | (bits & kSign);
+  return std::bit_cast<double>(choose(magnitude < 0x1p52, with_sign, bits));
 }
 
 // An 8-bit float without its special codes: sign, exponent, `mantissa_bits`.
