@@ -86,6 +86,7 @@ Element parse_descr(std::string_view descr) {
   for (const Named& row : kCodes)
     if (row.code == code) return element_of(row, order == '>');
   const std::string shown = escape_name(descr);
+  const bool sized = code.size() > 1 && code.find_first_not_of("0123456789", 1) == std::string_view::npos;
   switch (code.empty() ? ' ' : code.front()) {
     case 'O':
       throw unsupported(
@@ -97,13 +98,16 @@ Element parse_descr(std::string_view descr) {
     case 'M':
     case 'm': throw unsupported("npy.descr.datetime", fmt::format("'{}': an array of dates or durations", shown));
     case 'V':
+      if (!sized) break;
       throw unsupported("npy.descr.void", fmt::format("'{}': raw items of a size that no known type has", shown));
     case 'f':
     case 'c':
+      if (!sized) break;
       throw unsupported("npy.descr.longdouble",
                         fmt::format("'{}': a float of this size has no portable meaning", shown));
-    default: throw corrupt("npy.descr.unknown", fmt::format("'{}' is no type descriptor Tare knows", shown));
+    default: break;
   }
+  throw corrupt("npy.descr.unknown", fmt::format("'{}' is no type descriptor Tare knows", shown));
 }
 
 // A cursor over the dict literal. Positions in errors count from the start of the text.

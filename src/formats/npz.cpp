@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "formats/npy.hpp"
@@ -175,6 +176,28 @@ void check_names(const Model& model) {
   }
 }
 
+// Adds the attachments as members. Returns those that need another name: member, attachment.
+std::vector<std::pair<std::string, std::string>> add_attachments(const Model& model,
+                                                                 std::vector<wire::ZipEntry>& entries) {
+  std::vector<const Attachment*> sorted;
+  std::unordered_map<std::string_view, int> uses;
+  for (const Attachment& attachment : model.attachments) {
+    sorted.push_back(&attachment);
+    ++uses[attachment.name];
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const Attachment* const attachment : sorted) {
+    std::string member = attachment->name;
+    if (!npz::is_safe_name(member) || uses[attachment->name] > 1) {
+      member = fmt::format("{}/{:06}", npz::kPrivatePrefix, renamed.size());
+      renamed.emplace_back(member, attachment->name);
+    }
+    entries.push_back({std::move(member), {}, attachment->blob});
+  }
+  return renamed;
+}
+
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
   check_names(model);
   std::vector<wire::ZipEntry> entries;
@@ -183,16 +206,7 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
     npy::check_writable(tensor);
     entries.push_back({tensor.name + std::string(kSuffix), npy::header_for(tensor), tensor.components.front().blob});
   }
-  std::vector<std::pair<std::string, std::string>> renamed;
-  std::unordered_set<std::string_view> taken;
-  for (const Attachment& attachment : model.attachments) {
-    std::string member = attachment.name;
-    if (!npz::is_safe_name(member) || !taken.insert(attachment.name).second) {
-      member = fmt::format("{}/{}", npz::kPrivatePrefix, renamed.size());
-      renamed.emplace_back(member, attachment.name);
-    }
-    entries.push_back({std::move(member), {}, attachment.blob});
-  }
+  const auto renamed = add_attachments(model, entries);
   if (const std::string text = npz::write_private(model, renamed); !text.empty()) {
     const auto bytes = std::as_bytes(std::span(text));
     entries.push_back({std::string(npz::kPrivateMember), Bytes(bytes.begin(), bytes.end()), Blob::memory({})});

@@ -123,10 +123,14 @@ bool is_safe_name(std::string_view name) {
 
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed) {
   Map types, attributes, attachments, root;
-  for (const Tensor& tensor : model.tensors) {
-    const Component& data = tensor.components.front();
-    if (needs_type(data)) types.append(tensor.name, std::string(data.type_name()));
-    if (!tensor.attributes.empty()) attributes.append(tensor.name, tensor.attributes);
+  // By name, as the members are: the same tensors give the same text.
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  std::sort(tensors.begin(), tensors.end(), [](const Tensor* x, const Tensor* y) { return x->name < y->name; });
+  for (const Tensor* const tensor : tensors) {
+    const Component& data = tensor->components.front();
+    if (needs_type(data)) types.append(tensor->name, std::string(data.type_name()));
+    if (!tensor->attributes.empty()) attributes.append(tensor->name, tensor->attributes);
   }
   for (const auto& [member, name] : renamed) attachments.append(member, name);
   root.append("tare", 1);
