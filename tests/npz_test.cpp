@@ -446,6 +446,11 @@ TEST(NpzRead, ThoroughReadersCheckStoredBytes) {
   Collected found;
   (void)open_npz(zip.bytes, &found);
   EXPECT_EQ(found.errors, std::vector<std::string>{"zip.member.crc"});
+  testing::MadeMember notes = made("notes", "deflated attachment", true);
+  notes.crc ^= 1;
+  found.errors.clear();
+  (void)open_npz(make_zip({made("a.npy", array("1234")), notes}).bytes, &found);
+  EXPECT_EQ(found.errors, std::vector<std::string>{"zip.member.crc"});
 }
 
 TEST(NpzRead, Recognition) {
