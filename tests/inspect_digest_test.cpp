@@ -116,6 +116,19 @@ TEST(InspectContentDigest, SameFromAFile) {
     EXPECT_EQ(content_digest(open(path, reading(access))), kDigest);
 }
 
+TEST(InspectContentDigest, SameInAnotherContainer) {
+  const ScratchDirectory scratch;
+  Model model;
+  model.tensors.push_back(tensor_of<float>("b", {2, 3}, DType::f32, {1, 2, 3, 4, 5, 6}));
+  model.tensors.push_back(tensor_of<double>("a", {}, DType::f64, {0.5}));
+  model.tensors.push_back(tensor_of<std::uint8_t>("flags", {2, 1}, DType::boolean, {1, 0}));
+  const std::string expected = content_digest(model);
+  for (const std::string format : {"zt", "npz"}) {
+    write_as(format, model, scratch.file("m." + format));
+    EXPECT_EQ(content_digest(open(scratch.file("m." + format))), expected) << format;
+  }
+}
+
 TEST(InspectContentDigest, BadBytesAreAnErrorThatNamesTheTensor) {
   Model model = digest_model();
   model.tensors[0].components[0].blob = Blob::zstd(memory_source(Bytes(8)), 0, 8, 24);

@@ -125,10 +125,15 @@ inline WriteOptions writing(std::optional<int> zstd_level, std::optional<DigestA
   return options;
 }
 
-inline void write_zt(const Model& model, const std::string& path, const WriteOptions& options = {}) {
+inline void write_as(std::string_view format, const Model& model, const std::string& path,
+                     const WriteOptions& options = {}) {
   const auto sink = create_file(path, {.overwrite = true, .durable = false});
-  find_format("zt")->write(model, *sink, options);
+  find_format(format)->write(model, *sink, options);
   sink->commit();
+}
+
+inline void write_zt(const Model& model, const std::string& path, const WriteOptions& options = {}) {
+  write_as("zt", model, path, options);
 }
 
 // Many values that look like weights, the same everywhere.

@@ -1,5 +1,6 @@
 // verify: on models made in memory (the data check) and on files.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -187,10 +188,17 @@ TEST(InspectVerify, ComponentsAndAttachmentsAreNamed) {
   EXPECT_EQ(findings[0].sentence.find("component \"values\": "), 0u);
 }
 
+// The scan and the codec's rules both run into it.
+TEST(InspectVerify, TroubleIsToldOnce) {
+  Model model = model_of(csr("s", {2, 3}, {1, 2}, {0, 2}, {0, 1, 2}));
+  model.tensors[0].components[2].blob = Blob::zstd(memory_source(Bytes(8)), 0, 8, 24);
+  EXPECT_EQ(rules(check(model)), (Texts{"error zstd.frame tensor s"}));
+}
+
 TEST(InspectVerify, SameReportForAllThreads) {
   Model model;
   for (int i = 0; i < 60; ++i) {
-    const std::string name = "t" + std::to_string(i);
+    const std::string name = fmt::format("t{}", i);
     if (i % 4 == 0)
       model.tensors.push_back(vector_of<float>(name, DType::f32, std::vector<float>(100 + 7000 * i % 9999, NAN)));
     if (i % 4 == 1) model.tensors.push_back(vector_of<std::uint8_t>(name, DType::boolean, {1, 2, 3}));
@@ -241,6 +249,22 @@ TEST(InspectVerify, FlippedBitInData) {
   EXPECT_EQ(result.findings[0].offset, 64u);
   EXPECT_EQ(result.count(Severity::error), 1u);
   EXPECT_FALSE(result.ok(false));
+}
+
+// Rules about data carry the name of the format they were found in.
+TEST(InspectVerify, AnotherFormat) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.file("m.npz");
+  write_as("npz", model_of(vector_of<float>("w", DType::f32, {1, NAN, 3, 4})), path);
+  const Verification result = verify(path);
+  EXPECT_EQ(rules(result.findings), (Texts{"warning npz.data.nonfinite tensor w"}));
+  ASSERT_TRUE(result.findings[0].offset.has_value());
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(*result.findings[0].offset));
+    file.put('\x01');
+  }
+  EXPECT_EQ(verify(path).count(Severity::error), 1u);
 }
 
 TEST(InspectVerify, WarningsFailOnlyWhenStrict) {

@@ -9,26 +9,47 @@
 namespace tare::inspect {
 namespace {
 
+// In several lanes, here and below: the steps need not wait for each other, and sums lose less to rounding.
+constexpr std::size_t kLanes = 8;
+
+double largest_of(std::span<const double> values) {
+  std::array<double, kLanes> lanes{};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double v = std::abs(values[i + lane]);
+      lanes[lane] = v > lanes[lane] ? v : lanes[lane];
+    }
+  for (; i < values.size(); ++i) lanes[0] = std::max(lanes[0], std::abs(values[i]));
+  return *std::max_element(lanes.begin(), lanes.end());
+}
+
 // Multiplies by a power of two so that the largest is about 1, and returns the exponent that undoes it.
 int scale_down(std::span<double> values) {
-  double largest = 0;
-  for (const double v : values) largest = std::max(largest, std::abs(v));
   int exponent = 0;
-  std::frexp(largest, &exponent);
+  std::frexp(largest_of(values), &exponent);
   exponent = std::max(exponent, -1000);  // the scale itself must stay finite
   const double scale = std::ldexp(1.0, -exponent);
   for (double& v : values) v *= scale;
   return exponent;
 }
 
-// In several lanes: rounding errors grow more slowly, and the additions need not wait for each other.
 double dot(std::span<const double> a, std::span<const double> b) {
-  std::array<double, 8> lanes{};
+  std::array<double, kLanes> lanes{};
   std::size_t i = 0;
-  for (; i + lanes.size() <= a.size(); i += lanes.size())
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += a[i + lane] * b[i + lane];
+  for (; i + kLanes <= a.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += a[i + lane] * b[i + lane];
   for (std::size_t lane = 0; i < a.size(); ++i, ++lane) lanes[lane] += a[i] * b[i];
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
+
+bool all_finite(std::span<const double> values) {
+  std::array<double, kLanes> lanes{};  // nothing but zeros comes of finite numbers times 0
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane] * 0;
+  for (; i < values.size(); ++i) lanes[0] += values[i] * 0;
+  return std::all_of(lanes.begin(), lanes.end(), [](double v) { return v == 0; });
 }
 
 double distance_of(std::uint64_t a, std::uint64_t b, bool is_signed) {
@@ -81,7 +102,32 @@ void RunComparer::note(Comparison& out, std::uint64_t element, double distance) 
   if (std::isfinite(distance)) apart_[distances_++] = distance;
 }
 
+// The usual case, without a branch for every element: real numbers that are all finite, distances too. Nothing for
+// others.
+std::optional<Comparison> RunComparer::compare_finite(std::span<const double> a, std::span<const double> b,
+                                                      std::uint64_t at) {
+  if (per_element_ != 1) return std::nullopt;
+  std::uint64_t different = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    apart_[i] = std::abs(a[i] - b[i]);
+    different += a[i] != b[i];
+  }
+  kept_ = distances_ = a.size();
+  const std::span<const double> apart(apart_.data(), distances_);
+  if (!all_finite(apart)) return std::nullopt;
+  Comparison out;
+  out.different = different;
+  if (different > 0)
+    out.first = at + static_cast<std::uint64_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
+  out.max_abs = largest_of(apart);
+  std::copy(a.begin(), a.end(), a_.begin());
+  std::copy(b.begin(), b.end(), b_.begin());
+  sum_up(out);
+  return out;
+}
+
 Comparison RunComparer::compare(std::span<const double> a, std::span<const double> b, std::uint64_t at) {
+  if (const auto finite = compare_finite(a, b, at)) return *finite;
   Comparison out;
   kept_ = distances_ = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

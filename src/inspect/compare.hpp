@@ -48,6 +48,7 @@ class RunComparer {
                               std::span<const std::byte> raw_b, bool is_signed, std::uint64_t at);
 
  private:
+  std::optional<Comparison> compare_finite(std::span<const double> a, std::span<const double> b, std::uint64_t at);
   void note(Comparison& out, std::uint64_t element, double distance);
   void sum_up(Comparison& out);
 

@@ -235,11 +235,12 @@ std::vector<Finding> DataCheck::gather() {
 
 void DataCheck::gather_unit(Unit& unit, std::vector<Finding>& out) const {
   const std::size_t first = out.size();
-  // The same trouble met by two jobs is told once.
+  // Trouble that two jobs met at the same place is told once.
   const auto add = [&](std::vector<Finding>& findings) {
     for (Finding& finding : findings) {
       const bool told = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), [&](const Finding& f) {
-        return f.rule == finding.rule && f.offset == finding.offset && f.sentence == finding.sentence;
+        return f.rule == finding.rule && f.offset == finding.offset &&
+               (f.offset.has_value() || f.sentence == finding.sentence);
       });
       if (!told) out.push_back(std::move(finding));
     }
