@@ -334,6 +334,9 @@ class CooProducer final : public BlobProducer {
   }
 
   std::uint64_t seek_granularity() const override { return seekable() ? kWindow : 0; }
+  void verify() const override {
+    for (const std::string_view role : kRoles) tensor_.component(role)->blob.verify();
+  }
 
  private:
   bool seekable() const {

@@ -210,6 +210,9 @@ class CsrProducer final : public BlobProducer {
       if (!is_seekable(tensor_.component(role)->blob)) return 0;
     return tensor_.shape[1] * width_;
   }
+  void verify() const override {
+    for (const std::string_view role : kRoles) tensor_.component(role)->blob.verify();
+  }
 
  private:
   Tensor tensor_;

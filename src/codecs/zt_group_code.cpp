@@ -112,6 +112,9 @@ class GroupDecoder final : public BlobProducer {
       if (!is_seekable(tensor_.component(role)->blob)) return 0;
     return 4;
   }
+  void verify() const override {
+    for (const std::string_view role : kZtGroup.roles) tensor_.component(role)->blob.verify();
+  }
 
  private:
   Tensor tensor_;
@@ -244,6 +247,7 @@ class GroupEncoder final : public BlobProducer {
     if (!is_seekable(tensor_.component("data")->blob)) return 0;
     return part_ == Part::packed_weight ? 4 : 2;
   }
+  void verify() const override { tensor_.component("data")->blob.verify(); }
 
  private:
   Tensor tensor_;
