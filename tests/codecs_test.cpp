@@ -110,8 +110,7 @@ void expect_enterable(const Blob& blob) {
   }
 }
 
-// --- the table
-// --------------------------------------------------------------------------------------------------------
+// --- the table ---
 
 TEST(CodecTable, RowsAreSound) {
   std::set<std::string_view> layouts, methods;
@@ -149,8 +148,33 @@ TEST(CodecTable, TypeNames) {
   EXPECT_EQ(dtype_name(other), "zt.group");
 }
 
-// --- dense
-// ------------------------------------------------------------------------------------------------------------
+// A decoded or encoded blob is as sound as the stored bytes it is made from.
+TEST(CodecTable, VerifyReachesTheStoredBytes) {
+  Hasher hasher(DigestAlgorithm::sha256);
+  const Digest of_nothing = hasher.finish();
+  const auto mark = [&](Tensor tensor, std::string_view role) {
+    for (Component& c : tensor.components)
+      if (c.role == role) c.blob = Blob::range(c.blob.source(), c.blob.offset(), c.blob.size(), of_nothing);
+    return tensor;
+  };
+  const auto rule_of = [](const Tensor& tensor) -> std::string {
+    try {
+      for (const Component& c : tensor.components) c.blob.verify();
+    } catch (const Error& error) {
+      return error.rule();
+    }
+    return "";
+  };
+  const Tensor by_rows = csr({2, 3}, {1, 2}, {0, 2}, {0, 1, 2}), listed = coo({2, 3}, Floats{1}, {0, 0});
+  const Tensor floats = dense("w", {1, 2}, DType::f32, Blob::memory(Bytes(8)));
+  EXPECT_EQ(rule_of(to_dense(by_rows)), "");
+  EXPECT_EQ(rule_of(to_dense(mark(by_rows, "indptr"))), "digest.mismatch");
+  EXPECT_EQ(rule_of(to_dense(mark(listed, "coords"))), "digest.mismatch");
+  EXPECT_EQ(rule_of(cast(mark(floats, "data"), DType::f16)), "digest.mismatch");
+  EXPECT_EQ(rule_of(find_codec("quantized_group")->encode(mark(floats, "data"), {"group4", 1})), "digest.mismatch");
+}
+
+// --- dense ---
 
 TEST(DenseLayout, SizeRule) {
   EXPECT_EQ(check_rule(dense("d", {2, 3}, DType::f32, Blob::memory(Bytes(24)))), "");
@@ -191,8 +215,7 @@ TEST(DenseLayout, BooleansAreZeroOrOne) {
   EXPECT_EQ(verify_rules(dense("d", {2}, DType::i8, Blob::memory(Bytes(2)), "f8_e4m3fn")), Rules{"type.storage"});
 }
 
-// --- sparse_csr
-// -------------------------------------------------------------------------------------------------------
+// --- sparse_csr ---
 
 TEST(SparseCsr, Check) {
   const Tensor good = csr({2, 3}, {1, 2}, {0, 2}, {0, 1, 2});
@@ -315,8 +338,7 @@ TEST(Sparse, LargeMatrices) {
   expect_enterable(to_dense(by_place).component("data")->blob);
 }
 
-// --- sparse_coo
-// -------------------------------------------------------------------------------------------------------
+// --- sparse_coo ---
 
 TEST(SparseCoo, Check) {
   const Tensor good = coo({2, 3}, Floats{1, 2}, {0, 1, 2, 0});
@@ -425,8 +447,7 @@ TEST(SparseCoo, DuplicatesAddInTheirOwnType) {
   EXPECT_EQ(decode_rule(fp8), "coo.duplicate");
 }
 
-// --- zt.group
-// ---------------------------------------------------------------------------------------------------------
+// --- zt.group ---
 
 Tensor group(Shape shape, int bits, int group_size, const std::vector<std::uint32_t>& words, const Floats& scales,
              const Floats& zeros) {

@@ -147,8 +147,7 @@ TEST(Fp8, EveryCode) {
   EXPECT_EQ(f8_e5m2fnuz_to_f32(0x7F), 57344);
 }
 
-// --- decoding
-// ---------------------------------------------------------------------------------------------------------
+// --- decoding ---
 
 template <typename T>
 Bytes bytes_of(std::initializer_list<T> values) {
@@ -217,8 +216,7 @@ TEST(Elements, RunsRefuseWhatIsNotDense) {
       for_each_element_run(dense("t", {3}, DType::f32, Blob::memory(Bytes(8))), [](std::span<const double>) {}), Error);
 }
 
-// --- casts
-// ------------------------------------------------------------------------------------------------------------
+// --- casts ---
 
 // Every kind of element a cast can start from.
 struct Source {

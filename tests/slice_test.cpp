@@ -19,8 +19,7 @@ namespace {
 
 using Kind = SliceItem::Kind;
 
-// --- syntax
-// -----------------------------------------------------------------------------------------------------------
+// --- syntax ---
 
 std::string spelled(const SliceSpec& spec) {
   std::string text;
@@ -63,8 +62,7 @@ TEST(SliceSyntax, RefusesAndSaysWhere) {
   }
 }
 
-// --- NumPy's rules, once more and slowly
-// ------------------------------------------------------------------------------
+// --- NumPy's rules, once more and slowly ---
 
 // The index list of one range: walk from start by step while it is inside, as the Python tutorial explains slices.
 std::vector<std::int64_t> walk(const SliceItem& item, std::int64_t n) {
@@ -126,8 +124,7 @@ Brute brute_force(const Shape& shape, const SliceSpec& spec) {
   return result;
 }
 
-// --- sources
-// ----------------------------------------------------------------------------------------------------------
+// --- sources ---
 
 // Has no view to offer and remembers which bytes were asked for.
 class RecordingSource final : public Source {
@@ -179,8 +176,7 @@ const std::vector<ElementType> kTypes = {{DType::u8, "", 1},           {DType::f
                                          {DType::f32, "complex64", 8}, {DType::f64, "complex128", 16},
                                          {DType::u8, "f8_e4m3fn", 1}};
 
-// --- generators
-// -------------------------------------------------------------------------------------------------------
+// --- generators ---
 
 Shape random_shape(std::uint64_t most = 8) {
   Shape shape;
@@ -220,8 +216,7 @@ SliceSpec random_spec(const Shape& shape) {
   return spec;
 }
 
-// --- properties
-// -------------------------------------------------------------------------------------------------------
+// --- properties ---
 
 TEST(SliceProperty, EqualsBruteForceOverEveryKindOfBlob) {
   EXPECT_TRUE(rc::check("slice == brute force", [] {
@@ -284,8 +279,7 @@ TEST(SliceProperty, TouchesOnlyNeededBytes) {
   }));
 }
 
-// --- particular slices
-// ------------------------------------------------------------------------------------------------
+// --- particular slices ---
 
 Tensor counting(const Shape& shape) {
   const std::uint64_t count = shape.elements().value();
