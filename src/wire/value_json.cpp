@@ -1,5 +1,8 @@
 #include "wire/value_json.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -7,12 +10,8 @@
 #include <cstring>
 #include <optional>
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include "tare/error.hpp"
-
 #include "base/text.hpp"
+#include "tare/error.hpp"
 
 namespace tare::wire {
 namespace {
@@ -78,14 +77,11 @@ class Writer {
   std::string out_;
 };
 
-Error malformed(std::string_view rule, std::string_view sentence) {
-  return {ErrorKind::corrupt, rule, sentence};
-}
+Error malformed(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
 Bytes from_hex(const Value& value) {
   const std::string* hex = value.text();
-  if (hex == nullptr || hex->size() % 2 != 0)
-    throw malformed("json.form", "an even number of hex digits expected");
+  if (hex == nullptr || hex->size() % 2 != 0) throw malformed("json.form", "an even number of hex digits expected");
   Bytes bytes(hex->size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::uint8_t byte = 0;
@@ -96,9 +92,7 @@ Bytes from_hex(const Value& value) {
   return bytes;
 }
 
-std::string text_of(const Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 Value parse_f64(const Value& value) {
   const Bytes bytes = from_hex(value);
@@ -193,8 +187,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   };
 
   bool push(Value value) {
-    if (open_.size() >= max_depth_)
-      throw malformed("json.depth", fmt::format("nested more than {} deep", max_depth_));
+    if (open_.size() >= max_depth_) throw malformed("json.depth", fmt::format("nested more than {} deep", max_depth_));
     open_.push_back({std::move(value), {}});
     return true;
   }

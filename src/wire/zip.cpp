@@ -13,10 +13,10 @@
 // A field that is all ones is found in the zip64 extra record (id 1) or the zip64 end instead.
 #include "wire/zip.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -31,45 +31,28 @@ constexpr std::uint64_t kMaxDescriptor = 24;
 // Deflate spends at least two bits on a run of at most 258 bytes.
 constexpr std::uint64_t kMaxRatio = 1032;
 
-std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) {
-  return load_le<std::uint16_t>(&bytes[at]);
-}
-std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) {
-  return load_le<std::uint32_t>(&bytes[at]);
-}
-std::uint64_t u64(std::span<const std::byte> bytes, std::size_t at) {
-  return load_le<std::uint64_t>(&bytes[at]);
-}
+std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint16_t>(&bytes[at]); }
+std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint32_t>(&bytes[at]); }
+std::uint64_t u64(std::span<const std::byte> bytes, std::size_t at) { return load_le<std::uint64_t>(&bytes[at]); }
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Error corrupt(std::string_view rule, std::string_view sentence) {
-  return {ErrorKind::corrupt, rule, sentence};
-}
+Error corrupt(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
 std::string_view method_name(std::uint16_t method) {
   switch (method) {
-    case 1:
-      return "shrink";
-    case 6:
-      return "implode";
-    case 9:
-      return "deflate64";
-    case 12:
-      return "bzip2";
-    case 14:
-      return "LZMA";
+    case 1: return "shrink";
+    case 6: return "implode";
+    case 9: return "deflate64";
+    case 12: return "bzip2";
+    case 14: return "LZMA";
     case 20:
-    case 93:
-      return "zstd";
-    case 95:
-      return "xz";
-    case 99:
-      return "AES";
-    default:
-      return "unknown";
+    case 93: return "zstd";
+    case 95: return "xz";
+    case 99: return "AES";
+    default: return "unknown";
   }
 }
 
@@ -87,8 +70,7 @@ class Reader {
   std::vector<ZipMember> run() {
     find_end();
     read_central();
-    std::sort(members_.begin(), members_.end(),
-              [](const auto& a, const auto& b) { return a.header < b.header; });
+    std::sort(members_.begin(), members_.end(), [](const auto& a, const auto& b) { return a.header < b.header; });
     drop_duplicates();
     read_locals();
     source_.check();
@@ -155,8 +137,7 @@ class Zip64Fields {
   std::uint64_t resolve(std::uint32_t small, std::string_view what) {
     if (small != kZipFull32) return small;
     if (!record_ || record_->size() < 8)
-      throw corrupt("zip.zip64.missing",
-                    fmt::format("the {} is all ones and no zip64 record holds it", what));
+      throw corrupt("zip.zip64.missing", fmt::format("the {} is all ones and no zip64 record holds it", what));
     const std::uint64_t value = u64(*record_, 0);
     record_ = record_->subspan(8);
     return value;
@@ -169,9 +150,7 @@ class Zip64Fields {
 void Reader::find_end() {
   const std::uint64_t size = source_.size();
   if (size < kZipEndSize)
-    fail(
-        corrupt("zip.end.missing", fmt::format("{} bytes, a zip archive has at least {}", size, kZipEndSize)),
-        0);
+    fail(corrupt("zip.end.missing", fmt::format("{} bytes, a zip archive has at least {}", size, kZipEndSize)), 0);
   const std::uint64_t tail = std::min(size, kZipEndSize + kZipFull16);
   const std::uint64_t start = size - tail;
   const auto bytes = window_.get(start, tail);
@@ -197,8 +176,7 @@ void Reader::find_end() {
   }
   // 65,535 members need no zip64; sizes and offsets of all ones do.
   if (saturated && (end_.size == kZipFull32 || end_.offset == kZipFull32))
-    fail(corrupt("zip.zip64.missing", "the end record points to a zip64 end record that is not there"),
-         end_.limit);
+    fail(corrupt("zip.zip64.missing", "the end record points to a zip64 end record that is not there"), end_.limit);
   check_end();
 }
 
@@ -219,13 +197,11 @@ void Reader::read_zip64_end(std::uint64_t locator) {
   if (u32(record, 16) != 0 || u32(record, 20) != 0 || u64(record, 24) != u64(record, 32))
     fail(Error(ErrorKind::unsupported, "zip.disks", "the archive is one disk of several"), at);
   const End large = {u64(record, 32), u64(record, 40), u64(record, 48), at};
-  if ((end_.count != kZipFull16 && end_.count != large.count) ||
-      (end_.size != kZipFull32 && end_.size != large.size) ||
+  if ((end_.count != kZipFull16 && end_.count != large.count) || (end_.size != kZipFull32 && end_.size != large.size) ||
       (end_.offset != kZipFull32 && end_.offset != large.offset))
     fail(corrupt("zip.zip64.disagree",
-                 fmt::format(
-                     "the end record says {} members in {} bytes at {}, the zip64 end record {} in {} at {}",
-                     end_.count, end_.size, end_.offset, large.count, large.size, large.offset)),
+                 fmt::format("the end record says {} members in {} bytes at {}, the zip64 end record {} in {} at {}",
+                             end_.count, end_.size, end_.offset, large.count, large.size, large.offset)),
          end_.limit);
   end_ = large;
 }
@@ -233,23 +209,21 @@ void Reader::read_zip64_end(std::uint64_t locator) {
 void Reader::check_end() const {
   if (!fits(end_.offset, end_.size, end_.limit))
     fail(corrupt("zip.directory.bounds",
-                 fmt::format("the directory, {} bytes at {}, does not end before the end record at {}",
-                             end_.size, end_.offset, end_.limit)),
+                 fmt::format("the directory, {} bytes at {}, does not end before the end record at {}", end_.size,
+                             end_.offset, end_.limit)),
          end_.limit);
   if (const std::uint64_t gap = end_.limit - end_.size - end_.offset; gap != 0)
-    fail(corrupt(
-             "zip.directory.place",
-             fmt::format("{} bytes too many before the end record: data in front of the archive or inside it",
-                         gap)),
-         end_.limit);
+    fail(
+        corrupt("zip.directory.place",
+                fmt::format("{} bytes too many before the end record: data in front of the archive or inside it", gap)),
+        end_.limit);
   if (end_.size > limit_)
     fail(Error(ErrorKind::limit, "zip.directory.large",
                fmt::format("a directory of {} bytes, at most {} allowed", end_.size, limit_)),
          end_.offset);
   if (end_.count > end_.size / kZipCentralSize)
-    fail(corrupt("zip.directory.count",
-                 fmt::format("{} members claimed in a directory of {} bytes, at least {} each", end_.count,
-                             end_.size, kZipCentralSize)),
+    fail(corrupt("zip.directory.count", fmt::format("{} members claimed in a directory of {} bytes, at least {} each",
+                                                    end_.count, end_.size, kZipCentralSize)),
          end_.limit);
 }
 
@@ -280,9 +254,7 @@ void Reader::read_central() {
     at += length;
   }
   if (!bytes.empty())
-    fail(corrupt("zip.directory.size",
-                 fmt::format("{} bytes of the directory belong to no member", bytes.size())),
-         at);
+    fail(corrupt("zip.directory.size", fmt::format("{} bytes of the directory belong to no member", bytes.size())), at);
 }
 
 void Reader::read_central_entry(std::span<const std::byte> entry, std::uint64_t at) {
@@ -308,15 +280,15 @@ void Reader::read_central_entry(std::span<const std::byte> entry, std::uint64_t 
       throw Error(ErrorKind::unsupported, "zip.member.patch", "the member is a patch of another file");
     if (member.method != 0 && member.method != 8)
       throw Error(ErrorKind::unsupported, "zip.member.method",
-                  fmt::format("compressed with method {} ({}); stored (0) and deflate (8) can be read",
-                              member.method, method_name(member.method)));
+                  fmt::format("compressed with method {} ({}); stored (0) and deflate (8) can be read", member.method,
+                              method_name(member.method)));
     if (member.method == 0 && member.stored != member.size)
-      throw corrupt("zip.member.size", fmt::format("stored, yet {} bytes in the file and {} decoded",
-                                                   member.stored, member.size));
+      throw corrupt("zip.member.size",
+                    fmt::format("stored, yet {} bytes in the file and {} decoded", member.stored, member.size));
     if (member.deflated() && member.size / kMaxRatio > member.stored)
       throw corrupt("zip.member.ratio",
-                    fmt::format("{} bytes are said to inflate to {}; deflate reaches at most {} times",
-                                member.stored, member.size, kMaxRatio));
+                    fmt::format("{} bytes are said to inflate to {}; deflate reaches at most {} times", member.stored,
+                                member.size, kMaxRatio));
   });
   if (good) members_.push_back(std::move(member));
 }
@@ -364,23 +336,20 @@ void Reader::read_locals() {
   if (kept > 0) warn_gap(end, end_.offset, slack, "directory");
 }
 
-void Reader::warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack,
-                      std::string_view item) const {
+void Reader::warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack, std::string_view item) const {
   if (next <= end + slack) return;
-  diagnostics_.warning(
-      corrupt("zip.gap", fmt::format("the {} bytes in front belong to no member", next - end))
-          .in(source_.name())
-          .at(end)
-          .about(escape_name(item)));
+  diagnostics_.warning(corrupt("zip.gap", fmt::format("the {} bytes in front belong to no member", next - end))
+                           .in(source_.name())
+                           .at(end)
+                           .about(escape_name(item)));
 }
 
 void Reader::read_local(ZipMember& member) {
   if (!fits(member.header, kZipLocalSize, end_.offset))
-    throw corrupt("zip.member.bounds", fmt::format("its header is said to be at {}, the members end at {}",
-                                                   member.header, end_.offset));
+    throw corrupt("zip.member.bounds",
+                  fmt::format("its header is said to be at {}, the members end at {}", member.header, end_.offset));
   const auto fixed = window_.get(member.header, kZipLocalSize);
-  if (u32(fixed, 0) != kZipLocal)
-    throw corrupt("zip.local.signature", "no member header where the directory points");
+  if (u32(fixed, 0) != kZipLocal) throw corrupt("zip.local.signature", "no member header where the directory points");
   const std::uint64_t name_length = u16(fixed, 26), extra_length = u16(fixed, 28);
   member.data = member.header + kZipLocalSize + name_length + extra_length;
   if (!fits(member.data, member.stored, end_.offset))
@@ -388,9 +357,10 @@ void Reader::read_local(ZipMember& member) {
                                                    member.stored, member.data, end_.offset));
   const auto header = window_.get(member.header, member.data - member.header);
   if (as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))) != member.name)
-    throw corrupt("zip.local.name", fmt::format("its own header calls it \"{}\"",
-                                                escape_name(as_text(header.subspan(
-                                                    kZipLocalSize, static_cast<std::size_t>(name_length))))));
+    throw corrupt(
+        "zip.local.name",
+        fmt::format("its own header calls it \"{}\"",
+                    escape_name(as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))))));
   compare_local(member, header, header.subspan(static_cast<std::size_t>(kZipLocalSize + name_length)));
 }
 
@@ -401,24 +371,22 @@ void Reader::compare_local(const ZipMember& member, std::span<const std::byte> h
     throw corrupt("zip.local.flags", fmt::format("flags {:#06x} in its own header, {:#06x} in the directory",
                                                  u16(header, 6), member.flags));
   if (u16(header, 8) != member.method)
-    throw corrupt("zip.local.method", fmt::format("method {} in its own header, {} in the directory",
-                                                  u16(header, 8), member.method));
+    throw corrupt("zip.local.method",
+                  fmt::format("method {} in its own header, {} in the directory", u16(header, 8), member.method));
   // With a data descriptor the writer did not know the numbers yet and left zeros (or, for zip64, all ones).
   const auto left_open = [&](std::size_t at) {
     return (member.flags & kDescriptor) != 0 && (u32(header, at) == 0 || u32(header, at) == kZipFull32);
   };
   Zip64Fields large(extra);
-  const std::uint64_t size =
-      left_open(22) ? member.size : large.resolve(u32(header, 22), "size in its own header");
+  const std::uint64_t size = left_open(22) ? member.size : large.resolve(u32(header, 22), "size in its own header");
   const std::uint64_t stored =
       left_open(18) ? member.stored : large.resolve(u32(header, 18), "stored size in its own header");
   if (size != member.size || stored != member.stored)
-    throw corrupt("zip.local.size",
-                  fmt::format("{} bytes ({} decoded) in its own header, {} ({}) in the directory", stored,
-                              size, member.stored, member.size));
+    throw corrupt("zip.local.size", fmt::format("{} bytes ({} decoded) in its own header, {} ({}) in the directory",
+                                                stored, size, member.stored, member.size));
   if (!left_open(14) && u32(header, 14) != member.crc)
-    throw corrupt("zip.local.crc", fmt::format("CRC-32 {:08x} in its own header, {:08x} in the directory",
-                                               u32(header, 14), member.crc));
+    throw corrupt("zip.local.crc",
+                  fmt::format("CRC-32 {:08x} in its own header, {:08x} in the directory", u32(header, 14), member.crc));
 }
 
 }  // namespace

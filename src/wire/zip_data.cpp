@@ -1,11 +1,11 @@
 // The bytes of zip members: inflating them and checking their CRC-32.
-#include <algorithm>
-#include <atomic>
-#include <mutex>
-
 #include <fmt/format.h>
 #include <isa-l/crc.h>
 #include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include "base/parallel.hpp"
 #include "wire/zip.hpp"
@@ -17,8 +17,7 @@ constexpr std::size_t kInput = std::size_t{128} << 10;
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
 Error wrong_crc(std::uint32_t expected, std::uint32_t found) {
-  return {ErrorKind::corrupt, "zip.member.crc",
-          fmt::format("CRC-32 {:08x} expected, {:08x} found", expected, found)};
+  return {ErrorKind::corrupt, "zip.member.crc", fmt::format("CRC-32 {:08x} expected, {:08x} found", expected, found)};
 }
 
 // Inflates one member front to back.
@@ -71,13 +70,9 @@ class Inflater final : public BlobReader {
       fail("zip.deflate.long", fmt::format("the stream goes on after the {} bytes promised", member_.size));
     if (!ended_) fail("zip.deflate.short", "the stream has no end");
     const std::uint64_t unused = stream_.avail_in + (member_.data + member_.stored - next_);
-    if (unused != 0)
-      fail("zip.deflate.trailing", fmt::format("{} bytes after the end of the stream", unused));
+    if (unused != 0) fail("zip.deflate.trailing", fmt::format("{} bytes after the end of the stream", unused));
     if (crc_ != member_.crc)
-      throw wrong_crc(member_.crc, crc_)
-          .in(source_->name())
-          .at(member_.data)
-          .about(escape_name(member_.name));
+      throw wrong_crc(member_.crc, crc_).in(source_->name()).at(member_.data).about(escape_name(member_.name));
     whole_->store(true, std::memory_order_relaxed);
   }
 
@@ -114,8 +109,8 @@ class Inflater final : public BlobReader {
 
   void refill() {
     const std::uint64_t end = member_.data + member_.stored;
-    const auto part = std::span(input_).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), end - next_)));
+    const auto part =
+        std::span(input_).first(static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), end - next_)));
     if (part.empty()) return;
     source_->read(next_, part);
     next_ += part.size();
@@ -163,8 +158,8 @@ void check_crc(const Source& source, const ZipMember& member) {
   Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(member.stored, kChunk)));
   std::uint32_t crc = 0;
   for (std::uint64_t done = 0; done < member.stored;) {
-    const auto part = std::span(buffer).first(
-        static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), member.stored - done)));
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), member.stored - done)));
     source.read(member.data + done, part);
     crc = crc32(crc, part);
     done += part.size();

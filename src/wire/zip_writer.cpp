@@ -1,16 +1,15 @@
 #include "wire/zip_writer.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "tare/error.hpp"
+#include <algorithm>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "tare/error.hpp"
 #include "wire/zip.hpp"
 
 namespace tare::wire {
@@ -99,8 +98,7 @@ class Writer {
     Member member;
     member.header = end_;
     member.size = entry.front.size() + entry.body.size();
-    const std::uint64_t bare =
-        member.header + kZipLocalSize + entry.name.size() + (large(member.size) ? 20 : 0);
+    const std::uint64_t bare = member.header + kZipLocalSize + entry.name.size() + (large(member.size) ? 20 : 0);
     // A record has at least six bytes: its id and length, and the alignment it is for.
     member.padding = static_cast<std::uint16_t>((kZipAlignment - bare % kZipAlignment) % kZipAlignment);
     if (member.padding != 0 && member.padding < 6) member.padding += kZipAlignment;
@@ -136,8 +134,8 @@ class Writer {
     Bytes buffer(static_cast<std::size_t>(std::min(kChunk, piece.end - piece.begin)));
     const auto reader = members_[piece.member].entry.body.open(piece.begin);
     for (std::uint64_t at = piece.begin; at < piece.end;) {
-      const auto part = std::span(buffer).first(
-          static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.end - at)));
+      const auto part =
+          std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), piece.end - at)));
       reader->read(part);
       visit(at, part);
       at += part.size();
@@ -149,8 +147,7 @@ class Writer {
   }
 
   void sum(Piece& piece) {
-    pull(piece,
-         [&](std::uint64_t, std::span<const std::byte> bytes) { piece.crc = crc32(piece.crc, bytes); });
+    pull(piece, [&](std::uint64_t, std::span<const std::byte> bytes) { piece.crc = crc32(piece.crc, bytes); });
   }
 
   void place(Piece& piece) {
@@ -180,8 +177,7 @@ class Writer {
     for (Member& member : members_) member.crc = crc32(0, member.entry.front);
     for (const Piece& piece : pieces_) {
       std::uint32_t& crc = members_[piece.member].crc;
-      crc = static_cast<std::uint32_t>(
-          ::crc32_combine(crc, piece.crc, static_cast<z_off_t>(piece.end - piece.begin)));
+      crc = static_cast<std::uint32_t>(::crc32_combine(crc, piece.crc, static_cast<z_off_t>(piece.end - piece.begin)));
     }
   }
 
@@ -195,8 +191,7 @@ class Writer {
       advance(bytes.size());
     });
     if (crc != member.crc)
-      throw Error(ErrorKind::io, "zip.write.changed",
-                  "the bytes were not the same when they were read a second time")
+      throw Error(ErrorKind::io, "zip.write.changed", "the bytes were not the same when they were read a second time")
           .about(escape_name(member.entry.name));
   }
 
@@ -212,17 +207,8 @@ class Writer {
     const std::string& name = member.entry.name;
     Out out;
     out.bytes().reserve(static_cast<std::size_t>(member.data - member.header) + member.entry.front.size());
-    out.u32(kZipLocal)
-        .u16(wide ? kVersion64 : kVersion)
-        .u16(flags(name))
-        .u16(0)
-        .u16(0)
-        .u16(kDate)
-        .u32(member.crc);
-    out.u32(full32(member.size))
-        .u32(full32(member.size))
-        .u16(name.size())
-        .u16((wide ? 20 : 0) + member.padding);
+    out.u32(kZipLocal).u16(wide ? kVersion64 : kVersion).u16(flags(name)).u16(0).u16(0).u16(kDate).u32(member.crc);
+    out.u32(full32(member.size)).u32(full32(member.size)).u16(name.size()).u16((wide ? 20 : 0) + member.padding);
     out.append(std::as_bytes(std::span(name)));
     if (wide) out.u16(kZip64Extra).u16(16).u64(member.size).u64(member.size);
     if (member.padding != 0)
@@ -236,19 +222,8 @@ class Writer {
     const std::string& name = member.entry.name;
     const unsigned extra = (wide ? 16u : 0u) + (far ? 8u : 0u);
     const std::uint16_t version = extra != 0 ? kVersion64 : kVersion;
-    out.u32(kZipCentral)
-        .u16(3u << 8 | version)
-        .u16(version)
-        .u16(flags(name))
-        .u16(0)
-        .u16(0)
-        .u16(kDate)
-        .u32(member.crc);
-    out.u32(full32(member.size))
-        .u32(full32(member.size))
-        .u16(name.size())
-        .u16(extra == 0 ? 0 : extra + 4)
-        .u16(0);
+    out.u32(kZipCentral).u16(3u << 8 | version).u16(version).u16(flags(name)).u16(0).u16(0).u16(kDate).u32(member.crc);
+    out.u32(full32(member.size)).u32(full32(member.size)).u16(name.size()).u16(extra == 0 ? 0 : extra + 4).u16(0);
     out.u16(0).u16(0).u32(kMode << 16).u32(full32(member.header));
     out.append(std::as_bytes(std::span(name)));
     if (extra == 0) return;
