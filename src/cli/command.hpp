@@ -15,11 +15,10 @@ namespace tare::cli {
 
 class Session;
 
-enum ExitCode : int {
-  kDone = 0,
-  kFailed = 1,  // the file is bad, they differ, it could not be done
-  kUsage = 2,   // the command line is wrong
-};
+// Exit codes.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;  // the file is bad, they differ, it could not be done
+inline constexpr int kUsage = 2;   // the command line is wrong
 
 // What a shell should offer for a value or an operand.
 enum class Completes : std::uint8_t { nothing, files, directories, verbs };

@@ -30,7 +30,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 def environment(tare, directory):
     tools = pathlib.Path(directory, ".bin")
     tools.mkdir()
-    (tools / "tare").symlink_to(pathlib.Path(tare).resolve())
+    # A copy: the user of as-user may not be allowed to look into the build directory.
+    shutil.copy(tare, tools / "tare")
     for tool in (HERE / "bin").iterdir():
         (tools / tool.name).write_text(f'#!/bin/sh\nexec "{sys.executable}" "{tool}" "$@"\n')
         (tools / tool.name).chmod(0o755)
