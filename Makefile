@@ -55,11 +55,10 @@ fuzz: packages  ## fuzz every reader for FUZZ_SECONDS (60) each, with libFuzzer
 	$(call build,fuzz)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz build/fuzz
 
-bench: packages  ## build the benchmarks and print their table
-	@tools/packages bench
+bench: packages  ## build the benchmarks and print their table; BENCH="--gib 1 read" for a part
 	$(call configure,bench)
 	$(call build,bench)
-	@build/bench/bench/tare-bench
+	@build/bench/bench/tare-bench --dir build/bench $(BENCH)
 
 format:  ## rewrite the C++ sources in the house format
 	@tools/packages lint
