@@ -73,7 +73,8 @@ class MemorySink final : public Sink {
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  void commit() override {}
+  // Cuts off what a `rewind` left behind.
+  void commit() override { bytes_.resize(static_cast<std::size_t>(position())); }
   const Bytes& bytes() const { return bytes_; }
   Bytes take() { return std::move(bytes_); }
 

@@ -70,7 +70,13 @@ const Format& detect(const Source& source) {
 
 Model open(SourcePtr source, const ReadOptions& options) {
   const Format& format = detect(*source);
-  Model model = format.read({source->name(), source}, options);
+  Model model;
+  try {
+    model = format.read({source->name(), source}, options);
+  } catch (const Error&) {
+    source->check();  // lost bytes of a mapped file read as zeros: say that, not what the zeros look like
+    throw;
+  }
   model.format = format.name;
   model.file_bytes = source->size();
   return model;

@@ -83,6 +83,7 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
+  std::uint64_t measured_ = 0;  // bytes decoded only to learn sizes
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
 };
@@ -122,7 +123,8 @@ std::vector<std::size_t> write_order(const Tensor& tensor);
 // See tare/append.hpp. `reach`: how far a footer may stand from its manifest (smaller in tests).
 void append(const std::string& path, const Model& extra, const WriteOptions& options,
             std::uint64_t reach = kMaxManifest);
-// Throws unless the reader would accept these tensors: names unique and UTF-8, layouts and sizes in order.
+// Throws unless the reader would accept this model: names unique and UTF-8, layouts and sizes in order, metadata not
+// too deep.
 void check_writable(const Model& model);
 
 }  // namespace tare::zt

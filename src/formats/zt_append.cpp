@@ -155,8 +155,15 @@ void check_names(const Model& old, const Model& extra) {
           .about("tensor " + escape_name(tensor.name));
 }
 
-// Everything but the tensors, merged: what is added wins for metadata keys, config and vocabulary are kept if set.
+// Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
+// differs is refused.
 Model merged(const Model& old, const Model& extra) {
+  const auto refuse = [](std::string_view what) {
+    throw Error(ErrorKind::usage, "zt.append.exists", fmt::format("the file has another {} already", what));
+  };
+  if (!old.config.empty() && !extra.config.empty() && !(old.config == extra.config)) refuse("config");
+  if (!old.vocabulary.empty() && !extra.vocabulary.empty() && !(old.vocabulary == extra.vocabulary))
+    refuse("vocabulary");
   Model all;
   all.metadata = old.metadata;
   for (const auto& [key, value] : extra.metadata) all.metadata.set(key, value);
@@ -197,7 +204,9 @@ void zero_out(int fd, std::uint64_t begin, std::uint64_t end, const std::string&
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
   const io::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file) throw io::system_error("io.open.refused", "cannot open for appending", path, errno);
+  if (!file)
+    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open for appending", path,
+                           errno);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     throw io::system_error("zt.append.locked", "another program is appending to it", path, errno);
 
@@ -223,8 +232,12 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
   put_footer(sink, build_manifest(all, std::move(stored)));
   sink.commit();
-  // The old manifest is now a gap between blobs, and gaps are zero.
-  zero_out(file.get(), manifest.offset, end, path);
+  // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
+  std::uint64_t old_data_end = kAlignment;
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      old_data_end = std::max(old_data_end, component.blob.offset() + component.blob.stored_size());
+  zero_out(file.get(), std::min(old_data_end, manifest.offset), end, path);
 }
 
 }  // namespace zt

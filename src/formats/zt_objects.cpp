@@ -76,7 +76,9 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
     if (!bytes) return bad(ErrorKind::corrupt, "zt.dense.size", "the shape's size does not fit 64 bits");
     size = *bytes;
   } else {
-    size = measure(input_.source, *raw.offset, *raw.length, options_.limits.component_bytes);
+    // One allowance for the whole file: many objects may share a few bytes that decode to very many.
+    size = measure(input_.source, *raw.offset, *raw.length, options_.limits.component_bytes - measured_);
+    measured_ += size;
   }
   if (size / kMostRatio > *raw.length)
     return bad(ErrorKind::corrupt, "zt.component.ratio",

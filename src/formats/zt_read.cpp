@@ -80,6 +80,9 @@ void read_component(CborReader& cbor, RawComponent& out) {
   }
 }
 
+// More than any layout has; look-ups among them are linear.
+constexpr std::size_t kMostComponents = 1024;
+
 void read_components(CborReader& cbor, RawObject& object) {
   wire::KeyCheck roles;
   const std::uint64_t start = cbor.offset();
@@ -87,6 +90,10 @@ void read_components(CborReader& cbor, RawObject& object) {
     RawComponent& component = object.components.emplace_back();
     component.role = cbor.read_text();
     if (object.components.size() > 1) {
+      if (object.components.size() > kMostComponents)
+        throw Error(ErrorKind::limit, "zt.object.components",
+                    fmt::format("more than {} components in one object", kMostComponents))
+            .at(start);
       if (object.components.size() == 2) roles.add(object.components[0].role);
       roles.add(component.role);
     }
@@ -170,8 +177,12 @@ void take_private(Model& model, Diagnostics& diagnostics, const Input& input, co
   }
   if (const Value* vocabulary = model.metadata.find(kVocabularyKey)) {
     try {
-      if (const Map* map = vocabulary->get<Map>()) model.vocabulary = Vocabulary::from_map(*map);
-      model.metadata.erase(kVocabularyKey);
+      if (const Map* map = vocabulary->get<Map>()) {
+        model.vocabulary = Vocabulary::from_map(*map);
+        model.metadata.erase(kVocabularyKey);
+      } else {
+        report(kVocabularyKey, "is not a map");
+      }
     } catch (const Error& error) {
       report(kVocabularyKey, error.sentence());
     }
@@ -365,6 +376,10 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
                  fmt::format("the manifest is said to have {} bytes, there is room for {}", length, room),
                  size - footer);
   }
+  // 0.1 writes no list at all for no tensors, and then nothing else either: zeros at the end of more are padding.
+  if (v01 && length == 0 && room > 0)
+    throw refuse("zt.truncated", fmt::format("{} bytes of data and no list of tensors: the file is cut off", room),
+                 size - footer);
   const std::uint64_t most = std::min(kMaxManifest, limits.metadata_bytes);
   if (length > most)
     throw Error(ErrorKind::limit, "zt.manifest.size",

@@ -134,20 +134,50 @@ Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view s
   return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
 }
 
-// Keys are CBOR text, which is UTF-8.
-void check_keys(const Value& value);
-void check_keys(const Map& map) {
+Error duplicate_key(std::string_view key) {
+  return Error(ErrorKind::unsupported, "zt.write.duplicate",
+               fmt::format("the metadata key {} stands twice in one map", escape_name(key)));
+}
+
+// Keys are CBOR text, which is UTF-8, and stand once; `depth` levels may still follow.
+void check_tree(const Value& value, unsigned depth);
+void check_tree(const Map& map, unsigned depth) {
+  wire::KeyCheck keys;
   for (const auto& [key, value] : map) {
     if (!is_valid_utf8(key))
       throw Error(ErrorKind::unsupported, "zt.write.name",
                   fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(key)));
-    check_keys(value);
+    keys.add(key);
+    check_tree(value, depth);
   }
+  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr) throw duplicate_key(twice);
 }
-void check_keys(const Value& value) {
-  if (const Map* map = value.get<Map>()) check_keys(*map);
-  if (const List* list = value.get<List>())
-    for (const Value& item : *list) check_keys(item);
+void check_tree(const Value& value, unsigned depth) {
+  const Map* const map = value.get<Map>();
+  const List* const list = value.get<List>();
+  if (map == nullptr && list == nullptr) return;
+  if (depth == 0)
+    throw Error(ErrorKind::unsupported, "zt.write.depth",
+                fmt::format("the metadata is nested deeper than the {} levels that readers take", Limits().depth));
+  if (map != nullptr) check_tree(*map, depth - 1);
+  if (list != nullptr)
+    for (const Value& item : *list) check_tree(item, depth - 1);
+}
+
+// What is left for values of metadata inside the manifest, the root's attributes and an object's.
+constexpr unsigned kRootDepth = Limits().depth - 2, kObjectDepth = Limits().depth - 4;
+
+void check_attachments(const Model& model) {
+  wire::KeyCheck names;
+  for (const Attachment& attachment : model.attachments) {
+    if (!is_valid_utf8(attachment.name))
+      throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
+          .about("attachment " + escape_name(attachment.name));
+    names.add(attachment.name);
+  }
+  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
+    throw Error(ErrorKind::unsupported, "zt.write.duplicate", "two attachments of this name")
+        .about("attachment " + escape_name(twice));
 }
 
 }  // namespace
@@ -168,17 +198,14 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 }
 
 void check_writable(const Model& model) {
-  check_keys(model.metadata);
-  for (const Attachment& attachment : model.attachments)
-    if (!is_valid_utf8(attachment.name))
-      throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
-          .about("attachment " + escape_name(attachment.name));
+  check_tree(model.metadata, kRootDepth);
+  check_attachments(model);
   std::vector<const Tensor*> by_name;
   for (const Tensor& tensor : model.tensors) {
     by_name.push_back(&tensor);
-    if (!is_valid_utf8(tensor.name))
-      throw unwritable("zt.write.name", tensor, "its name is not UTF-8, as zTensor asks");
-    check_keys(tensor.attributes);
+    if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
+      throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
+    check_tree(tensor.attributes, kObjectDepth);
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
     if (const Codec* codec = find_codec(tensor.layout))
       if (const auto problem = codec->check(tensor)) throw unwritable("zt." + problem->rule, tensor, problem->sentence);

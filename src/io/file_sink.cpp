@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "io/descriptor.hpp"
 #include "tare/sink.hpp"
@@ -25,11 +26,14 @@ class AtomicFileSink final : public Sink {
   AtomicFileSink(std::string path, const FileSinkOptions& options) : path_(std::move(path)), options_(options) {
     struct stat old {};
     const bool exists = ::stat(path_.c_str(), &old) == 0;
-    // A symbolic link is followed: the file it points to is replaced, not the link.
-    target_ = exists ? std::filesystem::canonical(path_).string() : path_;
+    if (!exists && errno != ENOENT)  // a name too long, a loop of links: found now, not after the work
+      throw io::system_error("io.sink.create", "cannot create a file there", path_, errno);
+    target_ = follow_links(path_);
     if (exists && !options_.overwrite)
       throw Error(ErrorKind::usage, "io.sink.exists", "exists already; --force replaces it").in(path_);
-    mode_ = exists ? (old.st_mode & 07777) : (0666 & ~current_umask());
+    // The rights of the old file, without setuid and its like: the new content has not earned them. A new file
+    // gets what the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
+    if (exists) mode_ = old.st_mode & 0777;
     open_temporary();
   }
 
@@ -65,28 +69,22 @@ class AtomicFileSink final : public Sink {
   void commit() override {
     if (::ftruncate(file_.get(), static_cast<off_t>(position())) != 0)
       throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
-    if (::fchmod(file_.get(), mode_) != 0) throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
+    if (mode_ && ::fchmod(file_.get(), *mode_) != 0)
+      throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
     if (options_.durable) io::sync_file(file_.get(), path_);
-    if (temporary_.empty()) give_name();
-    if (!options_.overwrite) {
-      // link fails where rename would replace what appeared in the meantime.
-      if (::link(temporary_.c_str(), target_.c_str()) != 0) {
-        if (errno == EEXIST)
-          throw Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it")
-              .in(path_);
-        if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-          throw io::system_error("io.sink.rename", "cannot rename into place", path_, errno);
-        temporary_.clear();
-      }
-    } else {
+    // Straight to its final name if that is free: there is no moment with a temporary one.
+    if (temporary_.empty() && link_to(target_)) {
+      if (options_.durable) io::sync_directory_of(target_);
+      return;
+    }
+    if (options_.overwrite) {
+      if (temporary_.empty()) give_name();
       if (::rename(temporary_.c_str(), target_.c_str()) != 0)
         throw io::system_error("io.sink.rename", "cannot rename into place", path_, errno);
-      temporary_.clear();
+    } else {
+      put_into_free_name();
     }
-    if (!temporary_.empty()) {
-      ::unlink(temporary_.c_str());
-      temporary_.clear();
-    }
+    temporary_.clear();
     if (options_.durable) io::sync_directory_of(target_);
   }
 
@@ -96,45 +94,72 @@ class AtomicFileSink final : public Sink {
   void do_skip(std::uint64_t /*new_end*/) override {}
 
  private:
-  static mode_t current_umask() {
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    return mask;
+  // A symbolic link is followed, also to a file that does not exist yet: that file is replaced, not the link.
+  static std::string follow_links(const std::string& path) {
+    std::string target = path;
+    for (int links = 0; links < 40; ++links) {
+      std::error_code failed;
+      const std::filesystem::path next = std::filesystem::read_symlink(target, failed);
+      if (failed) return target;
+      target = next.is_absolute() ? next.string() : io::directory_of(target) + "/" + next.string();
+    }
+    throw io::system_error("io.sink.create", "cannot create a file there", path, ELOOP);
   }
 
   std::string temporary_name() const {
     static std::atomic<unsigned> counter{0};
-    const std::filesystem::path target(target_);
-    return fmt::format("{}/.{}.{}-{}.tmp", io::directory_of(target_), target.filename().string(), ::getpid(),
-                       counter.fetch_add(1));
+    return fmt::format("{}/.tare-{}-{}.tmp", io::directory_of(target_), ::getpid(), counter.fetch_add(1));
   }
 
   void open_temporary() {
     const std::string directory = io::directory_of(target_);
-    file_ = io::Descriptor(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    const mode_t mode = mode_ ? 0600 : 0666;
+    file_ = io::Descriptor(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
     if (file_ || errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EROFS) {
       if (!file_) throw io::system_error("io.sink.create", "cannot create a file there", path_, errno);
       return;
     }
     temporary_ = temporary_name();
-    file_ = io::Descriptor(::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+    file_ = io::Descriptor(::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode));
     if (file_) return;
     const int code = errno;
     temporary_.clear();
     throw io::system_error("io.sink.create", "cannot create a file there", path_, code);
   }
 
-  void give_name() {
+  // link fails where rename would replace what appeared in the meantime.
+  void put_into_free_name() {
+    if (temporary_.empty() || (::link(temporary_.c_str(), target_.c_str()) != 0 && errno == EEXIST))
+      throw Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it")
+          .in(path_);
+    struct stat mine {
+    }, there{};
+    const bool linked = ::stat(temporary_.c_str(), &mine) == 0 && ::stat(target_.c_str(), &there) == 0 &&
+                        mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+    if (linked) {
+      ::unlink(temporary_.c_str());
+    } else if (::rename(temporary_.c_str(), target_.c_str()) != 0) {  // a file system without hard links
+      throw io::system_error("io.sink.rename", "cannot rename into place", path_, errno);
+    }
+  }
+
+  // Gives the unnamed file a name; false when that name is taken.
+  bool link_to(const std::string& name) const {
     const std::string descriptor = fmt::format("/proc/self/fd/{}", file_.get());
+    if (::linkat(AT_FDCWD, descriptor.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno != EEXIST) throw io::system_error("io.sink.rename", "cannot give the file its name", path_, errno);
+    return false;
+  }
+
+  void give_name() {
     for (int tries = 0; tries < 100; ++tries) {
       const std::string name = temporary_name();
-      if (::linkat(AT_FDCWD, descriptor.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      if (link_to(name)) {
         temporary_ = name;
         return;
       }
-      if (errno != EEXIST) break;
     }
-    throw io::system_error("io.sink.rename", "cannot give the file its name", path_, errno);
+    throw io::system_error("io.sink.rename", "cannot give the file its name", path_, EEXIST);
   }
 
   void push_to_disk(std::uint64_t bytes) {
@@ -148,7 +173,7 @@ class AtomicFileSink final : public Sink {
   std::string path_, target_, temporary_;
   FileSinkOptions options_;
   io::Descriptor file_;
-  mode_t mode_ = 0644;
+  std::optional<mode_t> mode_;  // to be set at the end; nothing: as created
   std::atomic<std::uint64_t> pushed_{0};
 };
 

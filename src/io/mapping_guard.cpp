@@ -31,8 +31,11 @@ void pass_on(int signal_number, siginfo_t* info, void* context) {
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     previous.sa_handler(signal_number);
   } else {
-    // Returning re-executes the access, which now meets the default action.
+    const bool sent = info->si_code <= 0;  // by kill or raise, not by an access
+    if (sent && previous.sa_handler == SIG_IGN) return;
+    // Returning re-executes the access, which now meets the default action; a signal that was sent is sent again.
     ::signal(SIGBUS, SIG_DFL);
+    if (sent) ::raise(SIGBUS);
   }
 }
 

@@ -49,19 +49,24 @@ class MappedSource final : public FileSource {
  public:
   MappedSource(std::string path, io::Descriptor file, std::uint64_t size, const std::byte* begin)
       : FileSource(std::move(path), std::move(file), size),
-        begin_(begin),
+        mapping_{begin, static_cast<std::size_t>(size)},
         guard_(begin, static_cast<std::size_t>(size)) {}
-  ~MappedSource() override { ::munmap(const_cast<std::byte*>(begin_), static_cast<std::size_t>(size())); }
   void check() const override {
     const std::uint64_t now = size_now(file().get());
     if (guard_.damaged() || now < size()) throw shrank(name(), size(), now);
   }
 
  protected:
-  const std::byte* do_view() const override { return begin_; }
+  const std::byte* do_view() const override { return mapping_.begin; }
 
  private:
-  const std::byte* begin_;
+  struct Mapping {
+    const std::byte* begin;
+    std::size_t length;
+    ~Mapping() { ::munmap(const_cast<std::byte*>(begin), length); }
+  };
+  // The guard goes first: once unmapped, the addresses may be somebody else's.
+  Mapping mapping_;
   io::MappingGuard guard_;
 };
 

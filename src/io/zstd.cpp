@@ -57,6 +57,7 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
     if (wanted_ == 0 && input_.empty()) return to.pos;
     const std::size_t status = ZSTD_decompressStream(context_.get(), &to, &from);
     input_ = input_.subspan(from.pos);
+    if (ZSTD_isError(status) != 0) source_->check();  // bytes that were lost read as zeros
     if (ZSTD_isError(status) != 0)
       throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", ZSTD_getErrorName(status)))
           .in(source_->name())

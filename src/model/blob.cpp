@@ -195,7 +195,9 @@ Bytes Blob::bytes(std::uint64_t limit) const {
     throw Error(ErrorKind::limit, "blob.too_large", fmt::format("{} bytes, at most {} allowed", size_, limit));
   Bytes all(static_cast<std::size_t>(size_));
   const std::uint64_t step = is_plain() ? 0 : seek_granularity();
-  if (step == 0 || step >= size_) {
+  if (all.empty() && !is_plain()) {
+    (void)open();  // stored bytes that decode to more than nothing are found here
+  } else if (step == 0 || step >= size_) {
     read(0, all);
   } else {
     const std::uint64_t chunk = ceil_div(kChunk, step) * step;

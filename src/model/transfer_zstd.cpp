@@ -76,7 +76,7 @@ void Transfer::pack_all() {
     const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), io::kZstdFrame));
     for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
   }
-  const unsigned threads = thread_count(options_.threads);
+  const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
   const std::size_t window = std::size_t{threads} + 1;
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level);
@@ -113,13 +113,13 @@ void Transfer::pack_all() {
     if (!known_not_to_shrink) {
       hasher.update(slots[s].frame);
       sink_.write(slots[s].frame);
-      if (options_.progress != nullptr) options_.progress->advance(slots[s].input.size());
     }
     if (!at.last) return;
     stored.stored = sink_.position() - stored.offset;
     if (!known_not_to_shrink && stored.stored < blob.size()) {
       stored.encoding = Encoding::zstd;
       stored.digest = hasher.finish();
+      if (options_.progress != nullptr) options_.progress->advance(blob.size());
       return;
     }
     if (sink_.positional()) sink_.rewind(stored.offset);

@@ -143,6 +143,18 @@ std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
   return whole;
 }
 
+// As above, without putting the pieces of an indefinite string together: a file may have any number of those.
+void CborReader::skip_string(const Head& head, CborMajor kind) {
+  if (!head.indefinite()) return void(take_string(head, kind));
+  while (!is_break()) {
+    const Head part = read_raw_head();
+    if (part.major != kind || part.indefinite())
+      fail("cbor.string", "a piece of an indefinite string is not a definite string of the same kind");
+    take_string(part, kind);
+  }
+  ++position_;
+}
+
 std::string_view CborReader::read_text_slowly() {
   const std::uint64_t start = offset();
   const Head head = read_head();
@@ -192,7 +204,7 @@ void CborReader::skip() {
   const Head head = read_head();
   switch (head.major) {
     case CborMajor::bytes:
-    case CborMajor::text: take_string(head, head.major); return;
+    case CborMajor::text: skip_string(head, head.major); return;
     case CborMajor::array:
     case CborMajor::map: {
       Container container = open_container(head, start);

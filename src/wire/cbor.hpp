@@ -118,6 +118,7 @@ class CborReader {
   // Skips tags; `last_tag_` remembers the innermost.
   Head read_head();
   std::string_view take_string(const Head& head, CborMajor kind);
+  void skip_string(const Head& head, CborMajor kind);
   std::string_view read_short_text();
   std::string_view read_text_slowly();
   std::uint64_t read_uint_slowly();

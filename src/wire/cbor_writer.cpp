@@ -7,6 +7,21 @@
 
 namespace tare::wire {
 
+namespace {
+
+bool is_one_item(std::span<const std::byte> bytes) {
+  constexpr unsigned kDepth = 60;  // with room for the maps around it
+  try {
+    CborReader reader(bytes, {}, 0, kDepth);
+    reader.skip();
+    return reader.at_end();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 void CborWriter::head(CborMajor major, std::uint64_t value) {
   const auto top = static_cast<std::uint8_t>(static_cast<unsigned>(major) << 5);
   if (value < 24) return byte(static_cast<std::uint8_t>(top | value));
@@ -85,8 +100,9 @@ void CborWriter::value(const Value& value) {
       }
     }
     void operator()(const Opaque& v) const {
-      // What another syntax could not express goes in as bytes.
-      if (v.syntax == "cbor")
+      // What another syntax could not express goes in as bytes; so does what is not exactly one item, which would
+      // shift everything behind it.
+      if (v.syntax == "cbor" && is_one_item(v.bytes))
         out.raw(v.bytes);
       else
         out.bytes(v.bytes);
