@@ -1,0 +1,84 @@
+// The reader of one format (TARE_FUZZ_FORMAT, a name from the table of formats): opens the bytes as `open` and as
+// `verify` do, pulls everything in them, and writes what it read again. What comes back must be the same.
+#include <cstdio>
+#include <cstdlib>
+
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+#include "tare/inspect.hpp"
+
+namespace {
+
+using namespace tare;
+
+// More than this is not pulled: a small file may honestly stand for a large tensor.
+constexpr std::uint64_t kMost = std::uint64_t{1} << 22;
+
+class Collector final : public Diagnostics {
+ public:
+  void error(const Error&) override {}
+  bool thorough() const override { return true; }
+};
+
+std::uint64_t bytes_of(const Model& model) {
+  std::uint64_t sum = 0;
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components)
+      if (__builtin_add_overflow(sum, component.blob.size(), &sum)) return UINT64_MAX;
+  for (const Attachment& attachment : model.attachments)
+    if (__builtin_add_overflow(sum, attachment.blob.size(), &sum)) return UINT64_MAX;
+  return sum;
+}
+
+void check_data(const Model& model) {
+  for (const Tensor& tensor : model.tensors) {
+    const Codec* const codec = find_codec(tensor.layout);
+    try {
+      for (const Component& component : tensor.components) component.blob.verify();
+      if (codec != nullptr && !codec->check(tensor)) codec->verify(tensor, [](const Problem&) {});
+    } catch (const Error&) {
+    }
+  }
+}
+
+void write_again(const Format& format, const Model& model) {
+  std::string digest;
+  Bytes written;
+  try {
+    digest = content_digest(model, 1);
+    MemorySink sink;
+    format.write(model, sink, {.threads = 1});
+    written = sink.take();
+  } catch (const Error&) {
+    return;  // bad data, or a name the writer is stricter about
+  }
+  try {
+    const Model back = format.read({"it", borrow_memory(written, "it")}, {});
+    if (content_digest(back, 1) == digest && back.metadata.size() == model.metadata.size()) return;
+    std::fprintf(stderr, "written and read again, the content is another\n");
+  } catch (const Error& error) {
+    std::fprintf(stderr, "what was written cannot be read: %s\n", error.what());
+  }
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Format* const format = find_format(TARE_FUZZ_FORMAT);
+  if (format == nullptr) std::abort();
+  const SourcePtr source = borrow_memory(std::as_bytes(std::span(data, size)), "it");
+  format->recognize(*source);
+  Collector collector;
+  try {
+    const Model model = format->read({"it", source}, {.diagnostics = &collector});
+    if (bytes_of(model) <= kMost) check_data(model);
+  } catch (const Error&) {
+  }
+  try {
+    const Model model = format->read({"it", source}, {});
+    if (bytes_of(model) <= kMost && format->write != nullptr) write_again(*format, model);
+  } catch (const Error&) {
+  }
+  return 0;
+}

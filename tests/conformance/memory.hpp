@@ -1,0 +1,36 @@
+// How much memory the program has asked for. Counted by replacing operator new (see conformance_memory_test.cpp), not
+// under a sanitizer, which brings its own.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TARE_COUNTS_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TARE_COUNTS_MEMORY 0
+#endif
+#endif
+#ifndef TARE_COUNTS_MEMORY
+#define TARE_COUNTS_MEMORY 1
+#endif
+
+namespace tare::testing {
+
+inline constexpr bool kCountsMemory = TARE_COUNTS_MEMORY != 0;
+
+// Bytes in use now, and the most since the last `reset_peak`.
+std::size_t memory_in_use();
+std::size_t memory_peak();
+void reset_memory_peak();
+
+// The most that `action` had in use beyond what was in use before it.
+template <typename Action>
+std::size_t peak_during(const Action& action) {
+  const std::size_t before = memory_in_use();
+  reset_memory_peak();
+  action();
+  return memory_peak() - before;
+}
+
+}  // namespace tare::testing

@@ -1,0 +1,271 @@
+// Models that use everything a format says it can hold, and what it means that two are the same.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "conformance/scratch.hpp"
+#include "tare/convert.hpp"
+#include "tare/format.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare::testing {
+
+// Bytes without a pattern, the same for the same seed.
+inline Bytes noise(std::size_t count, std::uint64_t seed) {
+  Bytes bytes(count);
+  std::uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
+  for (std::byte& b : bytes) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    b = static_cast<std::byte>(state >> 32);
+  }
+  return bytes;
+}
+
+// Valid and finite elements of any type: small codes, 0 and 1 for booleans.
+inline Bytes elements(DType dtype, std::uint64_t count, std::uint64_t seed) {
+  Bytes bytes = noise(static_cast<std::size_t>(count) * size_of(dtype), seed);
+  if (dtype == DType::boolean)
+    for (std::byte& b : bytes) b &= std::byte{1};
+  // The top exponent bit cleared: neither infinite nor NaN, in any of the float types.
+  if (is_float(dtype))
+    for (std::size_t i = size_of(dtype) - 1; i < bytes.size(); i += size_of(dtype)) bytes[i] &= std::byte{0x3F};
+  return bytes;
+}
+
+inline Tensor make_dense(std::string name, Shape shape, DType dtype, std::string type = {}, std::uint64_t seed = 1) {
+  const LogicalType* const logical = find_logical_type(type);
+  const std::uint64_t per = logical == nullptr ? 1 : logical->per_element;
+  const std::uint64_t count = *shape.elements() * per;
+  return dense(std::move(name), std::move(shape), dtype, Blob::memory(elements(dtype, count, seed)), std::move(type));
+}
+
+inline Bytes le_words(const std::vector<std::uint64_t>& numbers) {
+  Bytes out;
+  for (const std::uint64_t n : numbers)
+    for (int i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(n >> (8 * i) & 0xFF));
+  return out;
+}
+
+inline Tensor make_csr(std::string name) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.shape = {3, 4};
+  tensor.layout = "sparse_csr";
+  tensor.components = {{"values", DType::f32, "", Blob::memory(elements(DType::f32, 4, 7))},
+                       {"indices", DType::u64, "", Blob::memory(le_words({0, 3, 1, 2}))},
+                       {"indptr", DType::u64, "", Blob::memory(le_words({0, 2, 2, 4}))}};
+  return tensor;
+}
+
+inline Tensor make_coo(std::string name) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.shape = {2, 3, 4};
+  tensor.layout = "sparse_coo";
+  tensor.components = {{"values", DType::i16, "", Blob::memory(elements(DType::i16, 2, 9))},
+                       {"coords", DType::u64, "", Blob::memory(le_words({0, 1, 2, 0, 3, 1}))}};
+  return tensor;
+}
+
+// 2 rows of 16 columns in 4 bits, groups of 8.
+inline Tensor make_group(std::string name) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.shape = {2, 16};
+  tensor.layout = "quantized_group";
+  const Bytes halves = to_bytes(std::string("\0\x3C\0\x40\0\x44\0\x38", 8));  // 1, 2, 4, 0.5
+  tensor.components = {{"packed_weight", DType::i32, "", Blob::memory(noise(16, 3))},
+                       {"scales", DType::f16, "", Blob::memory(halves)},
+                       {"zeros", DType::f16, "", Blob::memory(halves)}};
+  tensor.components.back().blob = Blob::memory(to_bytes(std::string("\0\x3C\0\x40\0\x44\0\x48", 8)));  // 1, 2, 4, 8
+  tensor.attributes.set("bits", 4);
+  tensor.attributes.set("group_size", 8);
+  tensor.attributes.set("packing", "8_per_i32");
+  return tensor;
+}
+
+// A layout that only its maker knows.
+inline Tensor make_strange(std::string name) {
+  Tensor tensor;
+  tensor.name = std::move(name);
+  tensor.shape = {5, 7};
+  tensor.layout = "x.unheard_of";
+  tensor.components = {{"codes", DType::u8, "", Blob::memory(noise(13, 4))},
+                       {"book", DType::bf16, "", Blob::memory(noise(32, 5))}};
+  tensor.attributes.set("depth", 3);
+  return tensor;
+}
+
+inline bool lists(std::span<const std::string_view> names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
+}
+
+inline Map sample_metadata(Room room) {
+  Map map;
+  if (room == Room::none) return map;
+  map.set("general.name", "a model");
+  map.set("author", "J\xC3\xBCrgen \xE2\x80\x9Cquoted\xE2\x80\x9D \"\\\n");
+  if (room == Room::strings) return map;
+  map.set("epochs", 3);
+  map.set("negative", -7000000000);
+  map.set("huge", std::uint64_t{1} << 63);
+  map.set("rate", 0.1);
+  map.set("half", 1.5);
+  map.set("done", true);
+  map.set("nothing", nullptr);
+  map.set("raw", to_bytes(std::string("\x00\xFF\x80", 3)));
+  Map inner;
+  inner.set("b", List{1, "two", 3.5, List{}, Map{}});
+  inner.set("aa", Map{});
+  map.set("nested", inner);
+  map.set("", "the empty key");
+  return map;
+}
+
+inline Vocabulary sample_vocabulary() {
+  Vocabulary vocabulary;
+  vocabulary.kind = "bpe";
+  vocabulary.tokens = {
+      {"<s>", 0, TokenType::bos}, {"\xFF\x00z", -1.5F, TokenType::byte}, {"hello", 2, TokenType::normal}};
+  vocabulary.tokens[1].text = std::string("\xFF\0z", 3);
+  vocabulary.merges = {"h e", "l l"};
+  vocabulary.bos = 0;
+  vocabulary.unk = 2;
+  return vocabulary;
+}
+
+// Everything the format holds except tensors.
+inline void add_the_rest(Model& model, const Capabilities& holds) {
+  model.metadata = sample_metadata(holds.metadata);
+  if (holds.config) {
+    model.config.model_type = "llama";
+    model.config.hidden_size = 64;
+    model.config.rope_theta = 10000.0;
+    model.config.tie_word_embeddings = false;
+  }
+  if (holds.vocabulary) model.vocabulary = sample_vocabulary();
+  if (holds.attachments)
+    model.attachments = {{"config.json", Blob::memory(to_bytes("{\"a\": 1}\n"))},
+                         {"empty", Blob::memory({})},
+                         {"deep/er/merges.txt", Blob::memory(noise(300, 11))}};
+}
+
+// A model of small tensors that uses all that `holds` promises.
+inline Model full_model(const Capabilities& holds) {
+  Model model;
+  std::uint64_t seed = 20;
+  const auto add = [&](Tensor tensor) {
+    if (holds.many_tensors || model.tensors.empty()) model.tensors.push_back(std::move(tensor));
+  };
+  for (const DType dtype : holds.dtypes)
+    add(make_dense("types." + std::string(name_of(dtype)), {3, 5}, dtype, "", ++seed));
+  for (const LogicalType& type : known_logical_types())
+    if (lists(holds.logical_types, type.name))
+      add(make_dense("logical." + std::string(type.name), {2, 3}, type.storage, std::string(type.name), ++seed));
+  if (lists(holds.logical_types, "*")) add(make_dense("logical.unheard_of", {4}, DType::u16, "posit16", ++seed));
+  const DType some = holds.dtypes.front();
+  add(make_dense("shape.scalar", {}, some, "", ++seed));
+  add(make_dense("shape.empty", {0, 4}, some));
+  add(make_dense("shape.empty_last", {2, 3, 0}, some));
+  add(make_dense("shape.ones", {1, 1, 1}, some, "", ++seed));
+  add(make_dense("shape.rank8", {2, 1, 2, 1, 2, 1, 2, 1}, some, "", ++seed));
+  add(make_dense("name with spaces, \"quotes\", 'more' and \\", {2}, some, "", ++seed));
+  add(make_dense("\xE5\xB1\xA4.0.\xF0\x9F\x98\x80/\xC3\xA4", {2}, some, "", ++seed));
+  add(make_dense("a/b/../c", {2}, some, "", ++seed));
+  if (lists(holds.layouts, "sparse_csr")) add(make_csr("layout.csr"));
+  if (lists(holds.layouts, "sparse_coo")) add(make_coo("layout.coo"));
+  if (lists(holds.layouts, "quantized_group")) add(make_group("layout.group"));
+  if (lists(holds.layouts, "*")) add(make_strange("layout.strange"));
+  if (holds.tensor_attributes) {
+    model.tensors.front().attributes = sample_metadata(Room::tree);
+    model.tensors.back().attributes.set("note", "last");
+  }
+  add_the_rest(model, holds);
+  return model;
+}
+
+// A few hundred bytes: for tests that try every byte of the file.
+inline Model small_model(const Capabilities& holds) {
+  Model model;
+  model.tensors.push_back(make_dense("w", {2, 3}, DType::f32, "", 5));
+  if (holds.many_tensors) model.tensors.push_back(make_dense("bias", {5}, DType::u8, "", 6));
+  if (lists(holds.layouts, "sparse_coo")) model.tensors.push_back(make_coo("s"));
+  if (holds.metadata != Room::none) model.metadata.set("k", "v");
+  if (holds.tensor_attributes) model.tensors[0].attributes.set("a", List{1, 2.5});
+  return model;
+}
+
+inline Bytes write_bytes(const Format& format, const Model& model, const WriteOptions& options = {}) {
+  MemorySink sink;
+  format.write(model, sink, options);
+  sink.commit();
+  return sink.take();
+}
+
+// A format that holds one tensor has no room for its name.
+inline void forget_names(Model& model, const Capabilities& holds) {
+  if (!holds.many_tensors)
+    for (Tensor& tensor : model.tensors) tensor.name = "it";
+}
+
+// Everything about the tensors as text, without where they are stored.
+inline std::string describe(const Model& model) {
+  std::vector<std::string> lines;
+  for (const Tensor& tensor : model.tensors) {
+    std::string line = escape_name(tensor.name) + " " + tensor.layout + " " + tensor.shape.text() + " " +
+                       to_json(tensor.attributes, JsonKeys::sorted);
+    std::vector<std::string> parts;
+    for (const Component& c : tensor.components)
+      parts.push_back(" " + c.role + ":" + std::string(name_of(c.dtype)) + ":" + c.type + ":" +
+                      digest_of(DigestAlgorithm::xxh3, c.blob.bytes()).hex());
+    std::sort(parts.begin(), parts.end());
+    for (const auto& part : parts) line += part;
+    lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  std::string out;
+  for (const auto& line : lines) out += line + "\n";
+  return out;
+}
+
+// The listing of `ls`, and where everything is.
+inline std::string listing(const Model& model) {
+  std::string out = model.format + " " + model.version + " " + std::to_string(model.file_bytes) + "\n" +
+                    to_json(model.metadata) + to_json(model.config.to_map()) + to_json(model.vocabulary.to_map()) +
+                    "\n";
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& c : tensor.components)
+      out += escape_name(tensor.name) + " " + c.role + " " + std::to_string(c.blob.offset()) + " " +
+             std::to_string(c.blob.size()) + " " + std::to_string(c.blob.stored_size()) + " " +
+             std::string(name_of(c.blob.encoding())) + " " + c.blob.digest().text() + "\n";
+  for (const Attachment& a : model.attachments)
+    out += a.name + " " + digest_of(DigestAlgorithm::xxh3, a.blob.bytes()).hex() + "\n";
+  return out + describe(model);
+}
+
+inline void expect_same_attachments(const Model& a, const Model& b) {
+  ASSERT_EQ(a.attachments.size(), b.attachments.size());
+  for (const Attachment& attachment : a.attachments) {
+    const Attachment* other = b.attachment(attachment.name);
+    ASSERT_NE(other, nullptr) << attachment.name;
+    EXPECT_EQ(attachment.blob.bytes(), other->blob.bytes()) << attachment.name;
+  }
+}
+
+inline void expect_same(Model expected, Model found, const Capabilities& holds) {
+  forget_names(expected, holds);
+  forget_names(found, holds);
+  EXPECT_EQ(describe(found), describe(expected));
+  EXPECT_EQ(content_digest(found), content_digest(expected));
+  EXPECT_EQ(to_json(found.metadata, JsonKeys::sorted), to_json(expected.metadata, JsonKeys::sorted));
+  EXPECT_TRUE(found.metadata == expected.metadata);
+  EXPECT_TRUE(found.config == expected.config);
+  EXPECT_TRUE(found.vocabulary == expected.vocabulary);
+  expect_same_attachments(expected, found);
+}
+
+}  // namespace tare::testing

@@ -1,0 +1,23 @@
+// One file for every rule that a zTensor file can break: the rule, the bytes, and who is to find it.
+#pragma once
+
+#include <functional>
+
+#include "conformance/zt_text.hpp"
+#include "tare/format.hpp"
+
+namespace tare::testing {
+
+struct ZtCase {
+  enum class Found { on_open, on_read, by_verify } found = Found::on_open;
+  std::string rule, name;
+  Bytes file;
+  Limits limits = {};
+};
+
+// Refused by `open`.
+std::vector<ZtCase> zt_open_cases();
+// Opened, found when data is pulled or by `verify`: broken data, and forms that are tolerated.
+std::vector<ZtCase> zt_data_cases();
+
+}  // namespace tare::testing

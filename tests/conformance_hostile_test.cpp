@@ -1,0 +1,197 @@
+// What bad bytes get, held against every row of the table of formats: cut files, flipped bits, lying numbers, soup.
+#include "conformance/memory.hpp"
+#include "conformance/models.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+class Hostile : public ::testing::TestWithParam<const Format*> {
+ protected:
+  const Format& format() const { return *GetParam(); }
+  std::vector<Bytes> samples() const {
+    std::vector<Bytes> files = {write_bytes(format(), small_model(format().holds))};
+    if (format().holds.zstd && format().holds.digests) {
+      Model model = small_model(format().holds);
+      model.tensors.push_back(dense("z", {300}, DType::u8, Blob::memory(Bytes(300))));
+      files.push_back(write_bytes(format(), model, {.zstd_level = 3, .digest = DigestAlgorithm::crc32c}));
+    }
+    return files;
+  }
+};
+
+std::vector<const Format*> writable_rows() {
+  std::vector<const Format*> rows;
+  for (const Format& format : formats())
+    if (format.write != nullptr) rows.push_back(&format);
+  return rows;
+}
+
+std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) { return std::string(row.param->name); }
+
+INSTANTIATE_TEST_SUITE_P(Formats, Hostile, ::testing::ValuesIn(writable_rows()), name_of_row);
+
+// Opens the bytes and pulls everything that is in them. Ends in an Error or in a model that can be read whole; anything
+// else (a crash, another exception) fails the test. Returns the description of what was read.
+std::optional<std::string> read_all(const Format& format, std::span<const std::byte> bytes) {
+  std::optional<std::string> found;
+  error_of([&] {
+    const Model model = format.read({"it", borrow_memory(bytes, "it")}, {});
+    found = listing(model);
+  });
+  return found;
+}
+
+TEST_P(Hostile, EveryTruncationIsAnError) {
+  for (const Bytes& whole : samples())
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const auto part = std::span(whole).first(length);
+      const auto error = error_of([&] { listing(open(borrow_memory(part, "it"))); });
+      ASSERT_TRUE(error.has_value()) << "cut at " << length << " of " << whole.size();
+      EXPECT_FALSE(error->rule().empty());
+      EXPECT_EQ(error->file(), "it") << error->what();
+    }
+}
+
+// Through the reader itself, as a file of the right name might come: recognition is not what protects it.
+TEST_P(Hostile, EveryTruncationIsAnErrorOfTheReaderToo) {
+  for (const Bytes& whole : samples())
+    for (std::size_t length = 0; length < whole.size(); ++length)
+      ASSERT_FALSE(read_all(format(), std::span(whole).first(length)).has_value()) << "cut at " << length;
+}
+
+TEST_P(Hostile, EveryFlippedBitIsAnErrorOrAReadableModel) {
+  for (Bytes bytes : samples())
+    for (std::size_t i = 0; i < bytes.size() * 8; ++i) {
+      const auto mask = static_cast<std::byte>(1U << (i % 8));
+      bytes[i / 8] ^= mask;
+      read_all(format(), bytes);
+      bytes[i / 8] ^= mask;
+    }
+}
+
+TEST_P(Hostile, VerifyNeverThrowsForContent) {
+  const Scratch scratch(Scratch::fast_place());
+  const std::string path = scratch / "it";
+  for (Bytes bytes : samples())
+    for (std::size_t i = 0; i < bytes.size() * 8; i += 13) {
+      const auto mask = static_cast<std::byte>(1U << (i % 8));
+      bytes[i / 8] ^= mask;
+      put_file(path, bytes);
+      EXPECT_EQ(rule_of([&] { verify(path, {.threads = 1}); }), "");
+      bytes[i / 8] ^= mask;
+    }
+}
+
+// Numbers that a count, a length or an offset must never be believed to be.
+constexpr std::uint64_t kLies[] = {0,
+                                   1,
+                                   0x7F,
+                                   0xFFFF,
+                                   std::uint64_t{1} << 31,
+                                   std::uint64_t{1} << 32,
+                                   (std::uint64_t{1} << 32) - 1,
+                                   std::uint64_t{1} << 62,
+                                   std::uint64_t{1} << 63,
+                                   UINT64_MAX - 63,
+                                   UINT64_MAX};
+
+// Puts every lie in place of every 1, 2, 4 and 8 bytes of the file, in both byte orders.
+template <typename Visit>
+void for_each_lie(Bytes bytes, const Visit& visit) {
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    for (const std::size_t width : {1U, 2U, 4U, 8U}) {
+      if (at + width > bytes.size()) continue;
+      const Bytes kept(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                       bytes.begin() + static_cast<std::ptrdiff_t>(at + width));
+      for (const std::uint64_t lie : kLies)
+        for (const bool big : {false, true}) {
+          for (std::size_t b = 0; b < width; ++b)
+            bytes[at + (big ? width - 1 - b : b)] = static_cast<std::byte>(lie >> (8 * b) & 0xFF);
+          visit(std::as_const(bytes));
+        }
+      std::copy(kept.begin(), kept.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
+TEST_P(Hostile, LyingNumbersAllocateNothing) {
+  if (!kCountsMemory) GTEST_SKIP() << "memory is not counted under a sanitizer";
+  const Bytes good = samples().front();
+  const std::size_t most = (std::size_t{64} << 10) + 8 * good.size();
+  std::size_t worst = 0;
+  for_each_lie(good, [&](const Bytes& bytes) {
+    const std::size_t peak = peak_during([&] {
+      error_of([&] { format().read({"it", borrow_memory(bytes, "it")}, {}); });
+    });
+    worst = std::max(worst, peak);
+  });
+  EXPECT_LT(worst, most);
+}
+
+TEST_P(Hostile, LyingNumbersAreErrorsOrReadable) {
+  int turn = 0;
+  for_each_lie(samples().back(), [&](const Bytes& bytes) {
+    if (++turn % 5 == 0) read_all(format(), bytes);
+  });
+}
+
+// Splices, runs and noise over a good file.
+TEST_P(Hostile, SoupNeverCrashes) {
+  const std::vector<Bytes> files = samples();
+  std::uint64_t state = 42;
+  const auto below = [&](std::size_t limit) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::size_t>((state >> 33) % limit);
+  };
+  for (int round = 0; round < 4000; ++round) {
+    Bytes bytes = files[below(files.size())];
+    for (std::size_t edits = 1 + below(6); edits > 0; --edits) {
+      const std::size_t at = below(bytes.size()), count = std::min(1 + below(24), bytes.size() - at);
+      const std::size_t from = below(bytes.size() - count + 1);
+      switch (below(4)) {
+        case 0:
+          std::copy_n(Bytes(bytes).begin() + static_cast<std::ptrdiff_t>(from), count,
+                      bytes.begin() + static_cast<std::ptrdiff_t>(at));
+          break;
+        case 1:
+          std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), count, static_cast<std::byte>(below(256)));
+          break;
+        case 2:
+          for (std::size_t i = 0; i < count; ++i) bytes[at + i] = static_cast<std::byte>(below(256));
+          break;
+        default:
+          bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(at + count - 1));
+          break;
+      }
+    }
+    read_all(format(), bytes);
+  }
+}
+
+TEST_P(Hostile, AShrinkingFileIsAnErrorWhereverItIsCut) {
+  const Scratch scratch(Scratch::fast_place());
+  const std::string path = scratch / "it";
+  Model model = small_model(format().holds);
+  model.tensors[0] = make_dense("w", {1 << 16}, DType::f32);
+  const Bytes whole = write_bytes(format(), model);
+  for (const Access access : {Access::mapped, Access::pread})
+    for (const std::size_t length : {std::size_t{0}, std::size_t{1}, whole.size() / 2, whole.size() - 1}) {
+      put_file(path, whole);
+      const SourcePtr source = open_file(path, access);
+      const Model opened = open(source);
+      ASSERT_EQ(::truncate(path.c_str(), static_cast<off_t>(length)), 0);
+      EXPECT_EQ(rule_of([&] {
+                  for (const Tensor& tensor : opened.tensors)
+                    for (const Component& component : tensor.components) component.blob.bytes();
+                  source->check();
+                  open(source);
+                }),
+                "io.source.shrank");
+      EXPECT_EQ(rule_of([&] { listing(open(source)); }), "io.source.shrank");
+    }
+}
+
+}  // namespace
+}  // namespace tare

@@ -1,0 +1,105 @@
+// Random models through every container and back.
+
+#include "conformance/models.hpp"
+#include "conformance/values.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Tensor any_tensor(const Capabilities& holds, const std::string& name) {
+  const std::vector<DType> dtypes(holds.dtypes.begin(), holds.dtypes.end());
+  const std::uint64_t seed = *rc::gen::arbitrary<std::uint32_t>();
+  const int rank = *rc::gen::inRange(0, 6);
+  Shape shape;
+  for (int d = 0; d < rank; ++d)
+    shape.push_back(*rc::gen::weightedElement<std::uint64_t>({{6, 1}, {6, 2}, {4, 3}, {2, 7}, {1, 0}}));
+  std::vector<const LogicalType*> logical;
+  for (const LogicalType& type : known_logical_types())
+    if (lists(holds.logical_types, type.name)) logical.push_back(&type);
+  const int kind = *rc::gen::inRange(0, 8);
+  if (kind == 0 && lists(holds.layouts, "sparse_csr")) return make_csr(name);
+  if (kind == 1 && lists(holds.layouts, "sparse_coo")) return make_coo(name);
+  if (kind == 2 && lists(holds.layouts, "*")) return make_strange(name);
+  if (kind == 3 && !logical.empty()) {
+    const LogicalType& type = **rc::gen::elementOf(logical);
+    return make_dense(name, shape, type.storage, std::string(type.name), seed);
+  }
+  return make_dense(name, shape, *rc::gen::elementOf(dtypes), "", seed);
+}
+
+Model any_model(const Capabilities& holds) {
+  Model model;
+  const int count = holds.many_tensors ? *rc::gen::inRange(0, 7) : 1;
+  for (int i = 0; i < count; ++i) {
+    // Names that every container takes: unique, not empty, no NUL.
+    std::string name = std::to_string(i) + *gen_text();
+    std::replace(name.begin(), name.end(), '\0', '0');
+    model.tensors.push_back(any_tensor(holds, name));
+    if (holds.tensor_attributes && *rc::gen::inRange(0, 3) == 0) model.tensors.back().attributes = any_map(3);
+  }
+  if (holds.metadata == Room::tree) model.metadata = any_map(4);
+  if (holds.attachments && *rc::gen::arbitrary<bool>())
+    model.attachments = {{"a/b.txt", Blob::memory(noise(static_cast<std::size_t>(*rc::gen::inRange(0, 3000)), 3))}};
+  if (holds.vocabulary && *rc::gen::arbitrary<bool>()) model.vocabulary = sample_vocabulary();
+  if (holds.config && *rc::gen::arbitrary<bool>()) model.config.rope_theta = *rc::gen::arbitrary<double>();
+  return model;
+}
+
+void expect_round_trip(const Format& format, const Model& model, const WriteOptions& options) {
+  const Bytes bytes = write_bytes(format, model, options);
+  Model found = open(memory_source(bytes, "it"));
+  Model wanted = model;
+  forget_names(found, format.holds);
+  forget_names(wanted, format.holds);
+  RC_ASSERT(describe(found) == describe(wanted));
+  RC_ASSERT(content_digest(found) == content_digest(wanted));
+  RC_ASSERT(found.metadata == wanted.metadata);
+  RC_ASSERT(found.config == wanted.config);
+  RC_ASSERT(found.vocabulary == wanted.vocabulary);
+  RC_ASSERT(found.attachments.size() == wanted.attachments.size());
+  // Written again from what was read, it is the same file.
+  if (!options.zstd_level && format.holds.many_tensors)
+    RC_ASSERT(write_bytes(format, open(memory_source(bytes, "it")), options) == bytes);
+}
+
+RC_GTEST_PROP(ConformanceProperty, ModelsComeBackFromEveryFormat, ()) {
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    const Model model = any_model(format.holds);
+    WriteOptions options;
+    if (format.holds.zstd && *rc::gen::arbitrary<bool>()) options.zstd_level = 1;
+    if (format.holds.digests && *rc::gen::arbitrary<bool>()) options.digest = DigestAlgorithm::crc32c;
+    expect_round_trip(format, model, options);
+  }
+}
+
+// Two formats that hold the same things carry each other's models.
+RC_GTEST_PROP(ConformanceProperty, ModelsComeBackByWayOfEveryFormat, ()) {
+  for (const Format& first : formats())
+    for (const Format& second : formats()) {
+      if (first.write == nullptr || second.write == nullptr || !second.holds.many_tensors) continue;
+      Model model = any_model(first.holds);
+      std::erase_if(model.tensors, [&](const Tensor& t) { return !lists(second.holds.layouts, t.layout); });
+      const Model before = open(memory_source(write_bytes(first, model), "it"));
+      const Model there = open(memory_source(write_bytes(second, adapt(before, second).model), "it"));
+      RC_ASSERT(content_digest(there) == content_digest(before));
+      RC_ASSERT(there.metadata == before.metadata);
+    }
+}
+
+RC_GTEST_PROP(ConformanceProperty, SoupBehindAGoodStartNeverCrashes, (const std::vector<std::uint8_t>& soup)) {
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    Bytes bytes = write_bytes(format, small_model(format.holds));
+    bytes.resize(8);
+    const auto more = std::as_bytes(std::span(soup));
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    error_of([&] { listing(format.read({"it", borrow_memory(bytes, "it")}, {})); });
+    error_of([&] { listing(format.read({"it", borrow_memory(more, "it")}, {})); });
+  }
+}
+
+}  // namespace
+}  // namespace tare

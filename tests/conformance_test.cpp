@@ -1,0 +1,344 @@
+// What every container promises, held against every row of the table of formats.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <thread>
+
+#include "conformance/models.hpp"
+#include "tare/convert.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) { return std::string(row.param->name); }
+
+std::vector<const Format*> rows(bool (*wanted)(const Format&)) {
+  std::vector<const Format*> chosen;
+  for (const Format& format : formats())
+    if (wanted(format)) chosen.push_back(&format);
+  return chosen;
+}
+
+bool any(const Format&) { return true; }
+bool writable(const Format& format) { return format.write != nullptr; }
+
+class Conformance : public ::testing::TestWithParam<const Format*> {
+ protected:
+  const Format& format() const { return *GetParam(); }
+  const Capabilities& holds() const { return GetParam()->holds; }
+  Model reopen(Bytes bytes, const ReadOptions& options = {}) const {
+    return open(memory_source(std::move(bytes), "it" + std::string(format().suffixes.front())), options);
+  }
+};
+class WritableConformance : public Conformance {};
+
+INSTANTIATE_TEST_SUITE_P(Formats, Conformance, ::testing::ValuesIn(rows(any)), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Formats, WritableConformance, ::testing::ValuesIn(rows(writable)), name_of_row);
+
+TEST_P(Conformance, RowIsComplete) {
+  EXPECT_FALSE(format().name.empty());
+  EXPECT_FALSE(format().title.empty());
+  EXPECT_FALSE(format().versions.empty());
+  EXPECT_FALSE(format().suffixes.empty());
+  EXPECT_FALSE(holds().dtypes.empty());
+  EXPECT_FALSE(holds().layouts.empty());
+  EXPECT_NE(format().recognize, nullptr);
+  EXPECT_NE(format().read, nullptr);
+  EXPECT_EQ(find_format(format().name), &format());
+  for (const std::string_view suffix : format().suffixes)
+    EXPECT_EQ(format_of_suffix("x" + std::string(suffix)), &format()) << suffix;
+}
+
+TEST_P(Conformance, NamesAreUnique) {
+  for (const Format& other : formats()) {
+    if (&other == &format()) continue;
+    EXPECT_NE(other.name, format().name);
+    for (const auto suffix : format().suffixes) EXPECT_FALSE(lists(other.suffixes, suffix)) << suffix;
+  }
+}
+
+TEST_P(WritableConformance, OnlyItsOwnFilesAreRecognised) {
+  const SourcePtr file = memory_source(write_bytes(format(), small_model(holds())));
+  for (const Format& other : formats()) EXPECT_EQ(other.recognize(*file), &other == &format()) << other.name;
+  EXPECT_EQ(&detect(*file), &format());
+}
+
+TEST_P(Conformance, ThingsThatAreNoModelsAreNotRecognised) {
+  for (const std::string_view text :
+       {"", "Z", "ZTEN", "PK", "\x93NUM", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+        "<!DOCTYPE html><html>", "{\"a\": 1}",
+        "\x7F"
+        "ELF\x02\x01\x01"}) {
+    const SourcePtr source = memory_source(to_bytes(text));
+    EXPECT_FALSE(format().recognize(*source)) << text;
+  }
+}
+
+TEST_P(WritableConformance, WhatIsWrittenIsReadBack) {
+  const Model model = full_model(holds());
+  const Model found = reopen(write_bytes(format(), model));
+  expect_same(model, found, holds());
+  EXPECT_EQ(found.format, format().name);
+}
+
+TEST_P(WritableConformance, TheFileItWritesPassesStrictVerification) {
+  const Scratch scratch;
+  const std::string path = scratch / "it";
+  put_file(path, write_bytes(format(), full_model(holds())));
+  const Verification result = verify(path);
+  for (const Finding& finding : result.findings)
+    EXPECT_EQ(finding.severity, Severity::note) << finding.rule << finding.sentence << finding.item;
+  EXPECT_TRUE(result.ok(true));
+  EXPECT_EQ(result.format, format().name);
+}
+
+TEST_P(WritableConformance, AnEmptyModelIsReadBack) {
+  if (!holds().many_tensors) GTEST_SKIP() << "holds exactly one tensor";
+  const Model found = reopen(write_bytes(format(), Model()));
+  expect_same(Model(), found, holds());
+}
+
+TEST_P(WritableConformance, ExactlyOneTensorMeansExactlyOne) {
+  if (holds().many_tensors) GTEST_SKIP() << "holds many tensors";
+  EXPECT_NE(rule_of([&] { write_bytes(format(), Model()); }), "");
+  Model two;
+  two.tensors = {make_dense("a", {1}, DType::f32), make_dense("b", {1}, DType::f32)};
+  EXPECT_NE(rule_of([&] { write_bytes(format(), two); }), "");
+}
+
+TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
+  Model model = full_model(holds());
+  if (holds().many_tensors) model.tensors.push_back(make_dense("big", {9, 1 << 18}, DType::f32));
+  std::vector<WriteOptions> variants = {{}};
+  if (holds().digests) variants.push_back({.digest = DigestAlgorithm::sha256});
+  if (holds().zstd) variants.push_back({.zstd_level = 1});
+  if (holds().zstd && holds().digests) variants.push_back({.zstd_level = 1, .digest = DigestAlgorithm::crc32c});
+  for (WriteOptions options : variants) {
+    options.threads = 1;
+    const Bytes one = write_bytes(format(), model, options);
+    for (const unsigned threads : {1U, 2U, 5U, 0U}) {
+      options.threads = threads;
+      EXPECT_TRUE(write_bytes(format(), model, options) == one) << threads << " threads";
+    }
+    expect_same(model, reopen(one), holds());
+  }
+}
+
+// A pipe takes bytes from front to back; a file takes them anywhere.
+TEST_P(WritableConformance, EverySinkGetsTheSameBytes) {
+  const Scratch scratch;
+  Model model = full_model(holds());
+  if (holds().many_tensors) model.tensors.push_back(make_dense("large", {1 << 16}, DType::f32));
+  std::vector<WriteOptions> variants = {{}};
+  if (holds().digests) variants.push_back({.digest = DigestAlgorithm::xxh3});
+  if (holds().zstd) variants.push_back({.zstd_level = 3});
+  for (const WriteOptions& options : variants) {
+    const Bytes expected = write_bytes(format(), model, options);
+    const auto sink = create_file(scratch / "file", {.overwrite = true, .durable = false});
+    format().write(model, *sink, options);
+    sink->commit();
+    EXPECT_TRUE(get_file(scratch / "file") == expected);
+
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    Bytes piped;
+    std::thread drain([&] {
+      char buffer[4096];
+      for (ssize_t n; (n = ::read(ends[0], buffer, sizeof buffer)) > 0;) {
+        const auto part = std::as_bytes(std::span(buffer).first(static_cast<std::size_t>(n)));
+        piped.insert(piped.end(), part.begin(), part.end());
+      }
+    });
+    const auto error = error_of([&] { format().write(model, *descriptor_sink(ends[1], "pipe"), options); });
+    ::close(ends[1]);
+    drain.join();
+    ::close(ends[0]);
+    EXPECT_EQ(error.has_value(), !holds().forward_only) << (error ? error->what() : "");
+    EXPECT_TRUE(piped == expected || !holds().forward_only);
+  }
+}
+
+TEST_P(WritableConformance, MappedReadAndMemorySourcesAgree) {
+  const Scratch scratch;
+  const std::string path = scratch / "it";
+  std::vector<WriteOptions> variants = {{}};
+  if (holds().zstd) variants.push_back({.zstd_level = 3});
+  for (const WriteOptions& options : variants) {
+    const Bytes bytes = write_bytes(format(), full_model(holds()), options);
+    put_file(path, bytes);
+    const std::string mapped = listing(open(path, {.access = Access::mapped}));
+    EXPECT_EQ(listing(open(path, {.access = Access::pread})), mapped);
+    EXPECT_EQ(listing(open(memory_source(bytes, path))), mapped);
+    EXPECT_EQ(listing(open(borrow_memory(bytes, path))), mapped);
+  }
+}
+
+TEST_P(WritableConformance, TenThousandTensors) {
+  if (!holds().many_tensors) GTEST_SKIP() << "holds exactly one tensor";
+  Model model;
+  for (int i = 0; i < 10000; ++i) {
+    const Bytes four(4, static_cast<std::byte>(i));
+    model.tensors.push_back(dense("layer." + std::to_string(i), {1}, DType::f32, Blob::memory(four)));
+  }
+  const Model found = reopen(write_bytes(format(), model));
+  EXPECT_EQ(found.tensors.size(), model.tensors.size());
+  EXPECT_EQ(content_digest(found), content_digest(model));
+}
+
+// A name is kept as it is or refused before a byte is written.
+TEST_P(WritableConformance, StrangeNamesAreKeptOrRefused) {
+  const std::string names[] = {"",
+                               std::string("a\0b", 3),
+                               "\xFF\xFE",
+                               "..",
+                               "../../etc/passwd",
+                               "/",
+                               "a\n",
+                               std::string(70000, 'n'),
+                               "a.npy",
+                               "__tare__",
+                               "\xEF\xBB\xBF"
+                               "bom",
+                               "C:\\x"};
+  for (const std::string& name : names) {
+    Model model;
+    model.tensors = {make_dense(name, {2}, DType::f32)};
+    MemorySink sink;
+    if (const auto error = error_of([&] { format().write(model, sink, {}); })) {
+      EXPECT_EQ(sink.bytes().size(), 0U) << escape_name(name).substr(0, 40) << error->what();
+      continue;
+    }
+    const Model found = reopen(sink.take());
+    ASSERT_EQ(found.tensors.size(), 1U);
+    EXPECT_TRUE(found.tensors[0].name == name || !holds().many_tensors) << escape_name(found.tensors[0].name);
+  }
+}
+
+TEST_P(WritableConformance, RepeatedNamesAreRefusedBeforeAByteIsWritten) {
+  Model model;
+  model.tensors = {make_dense("a", {1}, DType::f32), make_dense("b", {1}, DType::f32),
+                   make_dense("a", {2}, DType::f32)};
+  MemorySink sink;
+  EXPECT_NE(rule_of([&] { format().write(model, sink, {}); }), "");
+  EXPECT_EQ(sink.bytes().size(), 0U);
+  if (!holds().attachments) return;
+  // Attachments may be told apart by where they stand, or not.
+  model.tensors.resize(1);
+  model.attachments = {{"x", Blob::memory(to_bytes("1"))}, {"x", Blob::memory(to_bytes("2"))}};
+  if (rule_of([&] { format().write(model, sink, {}); }).empty()) {
+    EXPECT_EQ(reopen(sink.take()).attachments.size(), 2U);
+  } else {
+    EXPECT_EQ(sink.bytes().size(), 0U);
+  }
+}
+
+TEST_P(WritableConformance, ALayoutThatDoesNotFitItsShapeIsRefused) {
+  Model model;
+  model.tensors = {make_dense("a", {3}, DType::f32)};
+  model.tensors[0].shape = {4};
+  MemorySink sink;
+  EXPECT_NE(rule_of([&] { format().write(model, sink, {}); }), "");
+  EXPECT_EQ(sink.bytes().size(), 0U);
+}
+
+TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
+  const Scratch scratch;
+  for (const Format& other : formats()) {
+    if (other.write == nullptr) continue;
+    // What both hold: adapt makes the rest fit, and would change it.
+    Model model = full_model(holds());
+    if (!other.holds.many_tensors) model.tensors.resize(1);
+    std::erase_if(model.tensors, [&](const Tensor& tensor) {
+      return !lists(other.holds.layouts, tensor.layout) ||
+             std::any_of(tensor.components.begin(), tensor.components.end(), [&](const Component& c) {
+               return !c.type.empty() && !lists(other.holds.logical_types, c.type);
+             });
+    });
+    ASSERT_FALSE(model.tensors.empty());
+    const std::string first = scratch / ("it" + std::string(format().suffixes[0]));
+    const std::string second = scratch / ("it.there" + std::string(other.suffixes[0]));
+    put_file(first, write_bytes(format(), model));
+    AdaptOptions droppings;
+    for (const std::string_view what : kDroppable) droppings.drop.emplace_back(what);
+    const bool lossless = other.holds.metadata == Room::tree && other.holds.config && other.holds.vocabulary &&
+                          other.holds.attachments && other.holds.tensor_attributes;
+    // Nothing is left out unless it is asked for.
+    const bool bare = model.metadata.empty() && model.config.empty() && model.vocabulary.empty() &&
+                      model.attachments.empty() && model.tensors[0].attributes.empty();
+    EXPECT_EQ(rule_of([&] { convert(first, second, {.overwrite = true}); }).empty(), lossless || bare) << other.name;
+    convert(first, second, {.adapt = lossless ? AdaptOptions{} : droppings, .overwrite = true});
+    const std::string back = scratch / ("it" + std::string(format().suffixes[0]));
+    const Bytes original = get_file(first);
+    convert(second, back, {.overwrite = true});
+    Model begin = open(memory_source(original, first)), end = open(back);
+    forget_names(begin, other.holds);
+    forget_names(end, other.holds);
+    EXPECT_EQ(content_digest(end), content_digest(begin)) << "by way of " << other.name;
+    if (lossless) expect_same(begin, end, holds());
+  }
+}
+
+TEST_P(WritableConformance, ProgressCountsEveryByteOnce) {
+  Model model = full_model(holds());
+  model.attachments.clear();  // a format may count them or not
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : model.tensors) bytes += tensor.bytes();
+  std::vector<WriteOptions> variants = {{}};
+  if (holds().zstd) variants.push_back({.zstd_level = 1});
+  for (WriteOptions options : variants) {
+    Progress progress;
+    options.progress = &progress;
+    write_bytes(format(), model, options);
+    EXPECT_EQ(progress.done(), bytes);
+  }
+}
+
+TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
+  if (!holds().digests) GTEST_SKIP() << "stores no digests";
+  const Scratch scratch;
+  const std::string path = scratch / "it";
+  for (const auto algorithm :
+       {DigestAlgorithm::sha256, DigestAlgorithm::crc32c, DigestAlgorithm::xxh3, DigestAlgorithm::xxh3_128}) {
+    const Bytes good = write_bytes(format(), small_model(holds()), {.digest = algorithm});
+    const Model model = open(memory_source(good));
+    for (const Tensor& tensor : model.tensors)
+      for (const Component& component : tensor.components) {
+        EXPECT_EQ(component.blob.digest().algorithm(), algorithm);
+        Bytes bad = good;
+        bad[component.blob.offset() + component.blob.stored_size() - 1] ^= std::byte{1};
+        put_file(path, bad);
+        const Verification result = verify(path);
+        EXPECT_FALSE(result.ok(false)) << tensor.name;
+        // A conversion does not pass it on.
+        EXPECT_EQ(rule_of([&] { convert(path, scratch / ("out" + std::string(format().suffixes[0]))); }),
+                  "digest.mismatch");
+        EXPECT_EQ(scratch.entries(), std::vector<std::string>{"it"});
+      }
+  }
+}
+
+TEST(Detection, SaysWhatTheBytesAre) {
+  const auto sentence = [](std::string_view text) {
+    const auto error = error_of([&] { open(memory_source(to_bytes(text), "f")); });
+    EXPECT_TRUE(error.has_value());
+    EXPECT_EQ(error->rule(), "open.unrecognized");
+    EXPECT_EQ(error->file(), "f");
+    return error->sentence();
+  };
+  EXPECT_NE(sentence("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n").find("git-lfs"),
+            std::string::npos);
+  EXPECT_NE(sentence("  \n<!DOCTYPE HTML><html><body>404").find("HTML"), std::string::npos);
+  EXPECT_NE(sentence("<html>").find("HTML"), std::string::npos);
+  EXPECT_NE(sentence("<?xml version='1.0'?><Error>").find("XML"), std::string::npos);
+  EXPECT_NE(sentence("").find("empty"), std::string::npos);
+  EXPECT_NE(sentence(std::string(100, '\0')).find("zeros"), std::string::npos);
+  EXPECT_NE(sentence("\x1F\x8B\x08 gz").find("gzip"), std::string::npos);
+  EXPECT_NE(sentence("\x28\xB5\x2F\xFD....").find("zstd"), std::string::npos);
+  EXPECT_NE(sentence("\x01\x02\x03").find("01 02 03"), std::string::npos);
+  EXPECT_NE(sentence("   ").find("first bytes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tare

@@ -1,0 +1,126 @@
+// The corpus in fuzz/corpus: made here, kept as files for the fuzzers, and held against the rules in their names.
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "conformance/models.hpp"
+#include "conformance/zt_cases.hpp"
+#include "formats/npy_header.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+using Corpus = std::map<std::string, Bytes>;  // name in fuzz/corpus -> content
+
+std::filesystem::path corpus_folder() { return std::filesystem::path(TARE_TEST_DIR) / "../fuzz/corpus"; }
+
+void add_format(Corpus& corpus, const Format& format) {
+  const std::string folder = std::string(format.name) + "/valid.";
+  corpus[folder + "small"] = write_bytes(format, small_model(format.holds));
+  corpus[folder + "full"] = write_bytes(format, full_model(format.holds));
+  if (format.holds.many_tensors) corpus[folder + "empty"] = write_bytes(format, Model());
+  if (format.holds.digests)
+    corpus[folder + "digests"] = write_bytes(format, small_model(format.holds), {.digest = DigestAlgorithm::sha256});
+  if (!format.holds.zstd) return;
+  Model model = small_model(format.holds);
+  model.tensors.push_back(dense("zeros", {1000}, DType::u8, Blob::memory(Bytes(1000))));
+  corpus[folder + "zstd"] = write_bytes(format, model, {.zstd_level = 3, .digest = DigestAlgorithm::crc32c});
+}
+
+void add_zt_rejects(Corpus& corpus) {
+  std::vector<ZtCase> cases = zt_open_cases();
+  for (ZtCase& bad : zt_data_cases()) cases.push_back(std::move(bad));
+  std::map<std::string, int> names;
+  for (const ZtCase& bad : cases) {
+    if (bad.file.size() >= (std::size_t{64} << 10)) continue;  // deep and endless things are made anew for each run
+    const bool own_limits =
+        bad.limits.metadata_bytes != Limits().metadata_bytes || bad.limits.component_bytes != Limits().component_bytes;
+    std::string name = (own_limits ? "zt/limited." : "zt/reject.") + bad.rule + "." + bad.name;
+    if (const int again = names[name]++; again > 0) name += "_" + std::to_string(again);
+    corpus[name] = bad.file;
+    const std::string manifest = to_text(bad.file);
+    if (bad.rule.starts_with("cbor.") && manifest.size() > 24)
+      corpus["cbor/" + bad.rule + "." + bad.name] = to_bytes(manifest.substr(8, manifest.size() - 24));
+  }
+}
+
+void add_syntaxes(Corpus& corpus) {
+  corpus["cbor/tree"] = to_bytes(
+      cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
+  for (const char* const text :
+       {"1", "1:2", "::-1", "...,0", "-1,None,1:10:3", "1:2:0", "9999999999999999999", "[", ":,:,:,:"})
+    corpus["slice/" + std::to_string(corpus.size())] = to_bytes(text);
+  for (const char* const text : {"*\nlayer.0", "layer.[0-9].*\nlayer.1.w", "[!a]?\nbc", "[\n[", "\\*\n*"})
+    corpus["glob/" + std::to_string(corpus.size())] = to_bytes(text);
+  const Format& npz = *find_format("npz");
+  corpus["zip/small"] = write_bytes(npz, small_model(npz.holds));
+  for (const char* const descr : {"<f4", "|b1", ">i8", "<c16", "|V2"}) {
+    Bytes header = npy::write_header(descr, {2, 3});
+    corpus["npy_header/" + std::string(descr).substr(1)] = header;
+  }
+}
+
+Corpus make_corpus() {
+  Corpus corpus;
+  for (const Format& format : formats())
+    if (format.write != nullptr) add_format(corpus, format);
+  add_zt_rejects(corpus);
+  add_syntaxes(corpus);
+  return corpus;
+}
+
+TEST(Corpus, IsWhatTheCodeMakes) {
+  const Corpus corpus = make_corpus();
+  const bool record = std::getenv("TARE_RECORD") != nullptr;
+  for (const auto& [name, bytes] : corpus) {
+    EXPECT_LT(bytes.size(), std::size_t{64} << 10) << name;
+    const std::filesystem::path path = corpus_folder() / name;
+    if (record) {
+      std::filesystem::create_directories(path.parent_path());
+      put_file(path, bytes);
+    }
+    ASSERT_TRUE(std::filesystem::exists(path)) << name << ": TARE_RECORD=1 writes it";
+    // What a compressor makes of the same bytes is its own affair and changes with its version.
+    if (to_text(bytes).find("\x28\xB5\x2F\xFD") != std::string::npos) continue;
+    EXPECT_TRUE(get_file(path) == bytes) << name << ": TARE_RECORD=1 writes it anew";
+  }
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(corpus_folder())) {
+    if (!entry.is_regular_file() || entry.path().filename() == "README.md") continue;
+    const std::string name = std::filesystem::relative(entry.path(), corpus_folder());
+    const bool found = entry.path().filename().string().starts_with("found.");
+    if (record && !found && !corpus.contains(name)) std::filesystem::remove(entry.path());
+    EXPECT_TRUE(found || record || corpus.contains(name)) << name << " is a stray";
+  }
+}
+
+TEST(Corpus, EveryFormatIsFuzzed) {
+  for (const Format& format : formats())
+    EXPECT_TRUE(std::filesystem::is_directory(corpus_folder() / format.name)) << format.name;
+}
+
+// Valid files pass a strict verification; the others break the rule in their name.
+TEST(Corpus, FilesDoWhatTheirNamesSay) {
+  std::map<std::string, int> seen;
+  for (const Format& format : formats())
+    for (const auto& entry : std::filesystem::directory_iterator(corpus_folder() / format.name)) {
+      const std::string name = entry.path().filename();
+      SCOPED_TRACE(std::string(format.name) + "/" + name);
+      const Verification result = verify(entry.path());
+      ++seen[name.substr(0, name.find('.'))];
+      if (name.starts_with("valid.")) {
+        EXPECT_TRUE(result.ok(true)) << result.findings.at(0).sentence;
+        EXPECT_EQ(result.format, format.name);
+      } else if (name.starts_with("reject.")) {
+        EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& f) {
+          return name.starts_with("reject." + f.rule + ".");
+        })) << (result.findings.empty() ? "nothing found" : result.findings[0].rule);
+      }
+    }
+  EXPECT_GE(seen["valid"], 10);
+  EXPECT_GE(seen["reject"], 150);
+}
+
+}  // namespace
+}  // namespace tare
