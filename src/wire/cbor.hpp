@@ -66,7 +66,7 @@ class CborReader {
   // Steps into an array or map.
   Container enter(CborMajor kind) {
     // A definite container of fewer than 24 entries, for which there is certainly room.
-    if (remaining() > 2 * 24 && depth_ < max_depth_) {
+    if (remaining() > 48 && depth_ < max_depth_) {
       const auto count = static_cast<std::uint8_t>(byte_at(position_) - (static_cast<unsigned>(kind) << 5));
       if (count < 24) {
         ++position_;
