@@ -84,6 +84,6 @@ const Format& detect(const Source& source);
 
 // Opens any model file: detects the format and reads its metadata. Tensor bytes stay where they are.
 Model open(const std::string& path, const ReadOptions& options = {});
-Model open(SourcePtr source, const ReadOptions& options = {});
+Model open(const SourcePtr& source, const ReadOptions& options = {});
 
 }  // namespace tare

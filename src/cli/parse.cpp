@@ -44,6 +44,7 @@ void check_words(const Option& option, const std::vector<std::string>& values) {
 
 [[noreturn]] void unknown_option(const std::vector<Option>& options, const std::string& word) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const Option& option : options) names.push_back(fmt::format("--{}", option.name));
   const auto near = nearest(word.substr(0, word.find('=')), names, 1);
   throw UsageError(fmt::format("unknown option '{}'{}", printable(word),
@@ -163,9 +164,9 @@ Arguments parse(const Verb& verb, std::span<const std::string> words) { return P
 bool Arguments::has(std::string_view option) const { return options_.contains(option); }
 
 const std::vector<std::string>& Arguments::all(std::string_view option) const {
-  static const std::vector<std::string> kNone;
+  static const std::vector<std::string> none;
   const auto found = options_.find(option);
-  return found == options_.end() ? kNone : found->second;
+  return found == options_.end() ? none : found->second;
 }
 
 std::string Arguments::get(std::string_view option, std::string_view fallback) const {

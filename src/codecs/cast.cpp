@@ -87,7 +87,7 @@ Stored<To> convert(From value) {
     else
       return f64_to_bf16(odd_double(value));
   } else if constexpr (std::is_floating_point_v<From>) {
-    return saturated<Out>(value == value ? static_cast<double>(value) : 0.0);
+    return saturated<Out>(std::isnan(value) ? 0.0 : static_cast<double>(value));
   } else {
     using Limits = std::numeric_limits<Out>;
     if (std::cmp_less(value, Limits::min())) return Limits::min();
@@ -107,7 +107,7 @@ bool cast_run(const std::byte* __restrict from, std::byte* __restrict to, std::s
   bool nan = false;
   for (std::size_t i = 0; i < count; ++i) {
     const Value value = load<From>(from, i);
-    if constexpr (kCanFail) nan |= value != value;
+    if constexpr (kCanFail) nan |= std::isnan(value);
     store_le<Out>(to + i * sizeof(Out), convert<To>(value));
   }
   return nan;

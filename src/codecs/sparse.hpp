@@ -52,7 +52,7 @@ Tensor sparse_as_dense(const Tensor& tensor, const Component& values, std::uint6
 std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values);
 
 // A broken data rule met while decoding.
-[[noreturn]] void throw_corrupt(const Tensor& tensor, const Component& component, Problem problem);
+[[noreturn]] void throw_corrupt(const Tensor& tensor, const Component& component, const Problem& problem);
 
 // A missing role or a wrong index type, which all sparse layouts refuse alike. `prefix` is "csr" or "coo".
 std::optional<Problem> check_index(const Tensor& tensor, std::string_view prefix, std::string_view role);

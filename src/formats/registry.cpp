@@ -68,7 +68,7 @@ const Format& detect(const Source& source) {
   throw Error(ErrorKind::unsupported, "open.unrecognized", look_at(source)).in(source.name()).at(0);
 }
 
-Model open(SourcePtr source, const ReadOptions& options) {
+Model open(const SourcePtr& source, const ReadOptions& options) {
   const Format& format = detect(*source);
   Model model;
   try {

@@ -73,7 +73,8 @@ class ObjectChecker {
 
   bool check_component(const RawObject& object, const RawComponent& raw, Component& out);
   std::optional<std::uint64_t> decoded_size(const RawObject& object, const RawComponent& raw, DType dtype);
-  void report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule, std::string sentence);
+  void report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
+              std::string_view sentence);
   void check_overlaps();
   std::vector<std::uint32_t> order_of_tensors() const;
   void check_padding();

@@ -49,15 +49,15 @@ void ObjectChecker::reserve(std::uint64_t count) {
 }
 
 void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
-                           std::string sentence) {
+                           std::string_view sentence) {
   Error error(kind, rule, sentence);
   diagnostics_.error(error.in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
 std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw,
                                                          DType dtype) {
-  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string sentence) {
-    report(object, raw.at, kind, rule, std::move(sentence));
+  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
+    report(object, raw.at, kind, rule, sentence);
     return std::nullopt;
   };
   if (raw.encoding != "zstd") {
@@ -90,7 +90,7 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
 }
 
 bool ObjectChecker::check_component(const RawObject& object, const RawComponent& raw, Component& out) {
-  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string sentence) {
+  const auto bad = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
     report(object, raw.at, kind, rule, fmt::format("component {}: {}", escape_name(raw.role), sentence));
     return false;
   };

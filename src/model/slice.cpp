@@ -266,15 +266,16 @@ Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec) {
   }
   const std::uint64_t width = element_bytes(data.dtype, data.type);
   const Shape shape = plan.shape;
+  const std::uint64_t bytes = plan.elements * width;
   Blob blob;
   if (plan.elements == 0)
     blob = Blob::memory({});
-  else if (plan.run == plan.elements && plan.elements * width == data.blob.size())
+  else if (plan.run == plan.elements && bytes == data.blob.size())
     blob = data.blob;
   else if (plan.run == plan.elements && data.blob.is_plain())
-    blob = Blob::range(data.blob.source(), data.blob.offset() + plan.first * width, plan.elements * width);
+    blob = Blob::range(data.blob.source(), data.blob.offset() + plan.first * width, bytes);
   else
-    blob = Blob::produced(plan.elements * width, std::make_shared<SliceProducer>(data.blob, std::move(plan), width));
+    blob = Blob::produced(bytes, std::make_shared<SliceProducer>(data.blob, std::move(plan), width));
   Tensor result = dense(dense_tensor.name, shape, data.dtype, std::move(blob), data.type);
   result.attributes = dense_tensor.attributes;
   return result;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-Error usage(std::string_view rule, std::string sentence) { return Error(ErrorKind::usage, rule, sentence); }
+Error usage(std::string_view rule, std::string_view sentence) { return Error(ErrorKind::usage, rule, sentence); }
 
 // What one range takes of an axis, by the rules of Python's slice.indices.
 struct Taken {
