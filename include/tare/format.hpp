@@ -28,14 +28,14 @@ struct Limits {
 
 struct ReadOptions {
   Access access = Access::mapped;
-  Limits limits;
+  Limits limits = {};
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
 };
 
 struct WriteOptions {
-  std::optional<int> zstd_level;  // compress components; nothing: store raw
+  std::optional<int> zstd_level = std::nullopt;  // compress components; nothing: store raw
   // What digest to store with each component. Nothing: the algorithm the component came with, recomputed.
-  std::optional<DigestAlgorithm> digest;
+  std::optional<DigestAlgorithm> digest = std::nullopt;
   unsigned threads = 0;          // 0: all cores
   Progress* progress = nullptr;  // counts tensor bytes written
 };

@@ -12,7 +12,7 @@
 namespace tare {
 
 struct VerifyOptions {
-  ReadOptions read;
+  ReadOptions read = {};
   unsigned threads = 0;          // 0: all cores
   Progress* progress = nullptr;  // counts decoded bytes
 };
