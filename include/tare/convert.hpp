@@ -37,7 +37,7 @@ struct ConvertOptions {
   AdaptOptions adapt = {};
   ReadOptions read = {};
   WriteOptions write = {};
-  std::string to = {};          // format name; empty: from the output's suffix
+  std::string to = {};     // format name; empty: from the output's suffix
   bool overwrite = false;  // also when output and input are the same file
   bool check = false;      // verify every stored digest of the input on the way
 };
