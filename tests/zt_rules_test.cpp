@@ -1,5 +1,4 @@
 // Every rule that a zTensor file can break has a file that breaks it, and no rule is without one.
-#include <regex>
 #include <set>
 
 #include "conformance/models.hpp"
@@ -132,14 +131,26 @@ const std::set<std::string> kNoRules = {"zt.keys",         "zt.group",       "gr
                                         "group.nonfinite", "group.overflow", "group.packing", "group.rank",
                                         "group.type",      "dense.expected", "zstd.pack"};
 
-std::set<std::string> rules_in(const std::filesystem::path& folder, const std::regex& files, const std::regex& rules,
-                               const std::string& prefix) {
+bool starts_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& beginning) { return text.starts_with(beginning); });
+}
+
+// The string literals of these families in the sources whose names start so. By hand: GCC 12 takes std::regex under a
+// sanitizer for a use of what was never set.
+std::set<std::string> rules_in(const std::filesystem::path& folder, const std::vector<std::string>& files,
+                               const std::vector<std::string>& families, const std::string& prefix) {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (!std::regex_match(entry.path().filename().string(), files)) continue;
-    const std::string text = to_text(get_file(entry.path()));
-    for (std::sregex_iterator it(text.begin(), text.end(), rules), end; it != end; ++it)
-      if (!kNoRules.contains((*it)[1])) found.insert(prefix + (*it)[1].str());
+    if (entry.path().extension() != ".cpp" || !starts_with_any(entry.path().filename().string(), files)) continue;
+    const std::string text = to_text(get_file(entry.path().string()));
+    for (std::size_t quote = text.find('"'); quote != std::string::npos; quote = text.find('"', quote + 1)) {
+      const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.", quote + 1);
+      if (end == std::string::npos || text[end] != '"') continue;
+      const std::string word = text.substr(quote + 1, end - quote - 1);
+      if (starts_with_any(word, families) && !word.ends_with('.') && !kNoRules.contains(word))
+        found.insert(prefix + word);
+    }
   }
   return found;
 }
@@ -147,11 +158,11 @@ std::set<std::string> rules_in(const std::filesystem::path& folder, const std::r
 TEST(ZtRules, NoRuleIsWithoutACase) {
   const std::filesystem::path source = std::filesystem::path(TARE_TEST_DIR) / "../src";
   std::set<std::string> rules;
-  rules.merge(rules_in(source / "formats", std::regex("zt.*\\.cpp"), std::regex("\"(zt\\.[a-z0-9_.]+)\""), ""));
-  rules.merge(rules_in(source / "wire", std::regex("cbor.*\\.cpp"), std::regex("\"(cbor\\.[a-z0-9_.]+)\""), ""));
-  rules.merge(rules_in(source / "io", std::regex("zstd\\.cpp"), std::regex("\"(zstd\\.[a-z0-9_.]+)\""), ""));
-  rules.merge(rules_in(source / "codecs", std::regex("(dense|sparse|zt_group|streams|element).*\\.cpp"),
-                       std::regex("\"((?:bool|dense|csr|coo|group)\\.[a-z0-9_.]+)\""), "zt."));
+  rules.merge(rules_in(source / "formats", {"zt"}, {"zt."}, ""));
+  rules.merge(rules_in(source / "wire", {"cbor"}, {"cbor."}, ""));
+  rules.merge(rules_in(source / "io", {"zstd"}, {"zstd."}, ""));
+  rules.merge(rules_in(source / "codecs", {"dense", "sparse", "zt_group", "streams", "element"},
+                       {"bool.", "dense.", "csr.", "coo.", "group."}, "zt."));
   for (const std::string layout : {"csr", "coo"})  // put together from the layout's name
     for (const std::string rule : {"missing", "index_type"}) rules.insert("zt." + layout + "." + rule);
   EXPECT_GT(rules.size(), 60U);
