@@ -171,6 +171,12 @@ TEST(ZtRules, NoRuleIsWithoutACase) {
   for (const ZtCase& bad : zt_open_cases()) covered.insert(bad.rule);
   for (const ZtCase& bad : zt_data_cases()) covered.insert(bad.rule);
   for (const std::string& rule : rules) EXPECT_TRUE(covered.contains(rule)) << "no case for " << rule;
+  // And each stands on the format's page, in full or as ".last" behind its family.
+  const std::string page = to_text(get_file(source / "../docs/formats/ztensor.md"));
+  for (const std::string& rule : rules)
+    EXPECT_TRUE(page.find("`" + rule + "`") != std::string::npos ||
+                page.find("`" + rule.substr(rule.rfind('.')) + "`") != std::string::npos)
+        << rule << " is not in docs/formats/ztensor.md";
   for (const std::string& rule : kElsewhere) EXPECT_TRUE(rules.contains(rule)) << rule << " is gone";
 }
 
