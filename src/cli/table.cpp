@@ -27,7 +27,11 @@ void append_cell(std::string& line, const Cell& cell, std::size_t width, Align a
 Table::Table(std::vector<Column> columns, std::string indent)
     : columns_(std::move(columns)), indent_(std::move(indent)) {}
 
-void Table::add(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+void Table::add(std::vector<Cell> cells) {
+  // Whatever a file calls its tensors, types and layouts: none of it may steer the terminal.
+  for (Cell& cell : cells) cell.text = printable(cell.text);
+  rows_.push_back(std::move(cells));
+}
 
 std::vector<std::size_t> Table::widths(const Session& session) const {
   std::vector<std::size_t> widths(columns_.size(), 0);
