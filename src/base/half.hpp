@@ -39,7 +39,9 @@ inline std::uint16_t f32_to_f16(float value) {
   // Two multiplications leave 4 * |value|, or infinity when it is beyond f16. Adding the power of two whose own last
   // place is where f16 ends (for subnormals: their common last place) makes the FPU round there, to even. What is then
   // in the lower mantissa, hidden bit and carry included, completes the exponent of the sum.
-  const float scaled = (std::bit_cast<float>(magnitude) * 0x1p112f) * 0x1p-110f;
+  // f32's own subnormals are cleared first: they all become zero, and multiplying them is up to 20 times slower.
+  const float usable = std::bit_cast<float>(choose(order < 0x00800000, 0u, magnitude));
+  const float scaled = (usable * 0x1p112f) * 0x1p-110f;
   const std::uint32_t exponent = choose(order < 0x38800000, 0x38800000u, magnitude & 0x7F800000u);
   const std::uint32_t sum = std::bit_cast<std::uint32_t>(std::bit_cast<float>(exponent + 0x07800000u) + scaled);
   const std::uint32_t code = ((sum >> 13) & 0x7C00u) + (sum & 0x0FFFu);
