@@ -118,7 +118,15 @@ void Transfer::run(const Job& job) {
 
 void Transfer::finish() {
   if (options_.zstd_level) pack_all();
-  parallel_for(jobs_.size(), options_.threads, [this](std::size_t i) { run(jobs_[i]); });
+  // A file takes one writer at a time, so plain copies go one after the other, as one piece of work beside the rest.
+  std::vector<const Job*> copies, others;
+  for (const Job& job : jobs_)
+    (job.blob.is_plain() && job.digest == DigestAlgorithm::none ? copies : others).push_back(&job);
+  const std::size_t first = copies.empty() ? 0 : 1;
+  parallel_for(first + others.size(), options_.threads, [&](std::size_t i) {
+    if (i >= first) return run(*others[i - first]);
+    for (const Job* copy : copies) run(*copy);
+  });
   jobs_.clear();
 }
 
