@@ -197,6 +197,32 @@ class Breaking final : public BlobProducer {
   std::uint64_t step_;
 };
 
+// Frames that do not shrink are held back until one does; then all are there, in order.
+TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
+  Bytes mixed = noise(2 * io::kZstdFrame, 7);
+  mixed.resize(4 * io::kZstdFrame + 1000);
+  const Bytes stubborn = noise(io::kZstdFrame + 5, 8);
+  for (const unsigned threads : {1u, 3u}) {
+    MemorySink sink;
+    Transfer transfer(sink, {.zstd_level = 1, .digest = DigestAlgorithm::sha256, .threads = threads});
+    const std::size_t a = transfer.add(Blob::memory(mixed)), b = transfer.add(Blob::memory(stubborn)),
+                      c = transfer.add(Blob::memory(mixed));
+    transfer.finish();
+    sink.commit();
+    const Bytes file = sink.take();
+    for (const auto& [number, bytes] : {std::pair(a, &mixed), std::pair(b, &stubborn), std::pair(c, &mixed)}) {
+      const StoredBlob& stored = transfer.stored(number);
+      const SourcePtr source = borrow_memory(file);
+      EXPECT_EQ(stored.encoding, number == b ? Encoding::raw : Encoding::zstd);
+      const Blob blob = stored.encoding == Encoding::zstd
+                            ? Blob::zstd(source, stored.offset, stored.stored, stored.size, stored.digest)
+                            : Blob::range(source, stored.offset, stored.stored, stored.digest);
+      EXPECT_NO_THROW(blob.verify());
+      EXPECT_TRUE(blob.bytes() == *bytes);
+    }
+  }
+}
+
 TEST(IoTransfer, ABrokenInputEndsInItsError) {
   for (const std::uint64_t step : {0U, 1U, 4096U})
     for (const bool zstd : {false, true})

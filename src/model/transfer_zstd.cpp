@@ -100,6 +100,22 @@ void Transfer::pack_all() {
   }
 
   Hasher hasher(DigestAlgorithm::none);
+  const auto put = [&](std::span<const std::byte> frame) {
+    hasher.update(frame);
+    sink_.write(frame);
+  };
+  // As long as no frame of a blob has shrunk, none is written: most likely none will, and the blob is stored raw. Should
+  // a later one shrink after all, those held back are packed once more.
+  std::size_t held_back = 0;
+  const auto put_held_back = [&](const Blob& blob) {
+    io::ZstdPacker packer(*options_.zstd_level);
+    Bytes input(io::kZstdFrame);
+    const auto reader = blob.open();
+    for (; held_back > 0; --held_back) {
+      reader->read(input);  // never the last frame of the blob, so always a whole one
+      put(packer.pack(input));
+    }
+  };
   parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
     const FrameOf& at = frames[i];
     const auto& [blob, number] = packed_[at.blob];
@@ -109,14 +125,21 @@ void Transfer::pack_all() {
       sink_.align(options_.alignment);
       stored.offset = sink_.position();
       hasher = Hasher(algorithm_for(blob));
+      held_back = 0;
     }
     if (!known_not_to_shrink) {
-      hasher.update(slots[s].frame);
-      sink_.write(slots[s].frame);
+      const bool shrank = slots[s].frame.size() < slots[s].input.size();
+      if (!shrank && held_back == at.frame) {
+        ++held_back;
+      } else {
+        if (held_back > 0) put_held_back(blob);
+        put(slots[s].frame);
+      }
     }
     if (!at.last) return;
     stored.stored = sink_.position() - stored.offset;
-    if (!known_not_to_shrink && stored.stored < blob.size()) {
+    const bool nothing_shrank = held_back == at.frame + 1;
+    if (!known_not_to_shrink && !nothing_shrank && stored.stored < blob.size()) {
       stored.encoding = Encoding::zstd;
       stored.digest = hasher.finish();
       if (options_.progress != nullptr) options_.progress->advance(blob.size());
@@ -124,7 +147,7 @@ void Transfer::pack_all() {
     }
     if (sink_.positional()) sink_.rewind(stored.offset);
     stored.stored = blob.size();
-    add_raw(blob, number);
+    stream(blob, number);  // now, while the other threads pack what follows
   });
   packed_.clear();
 }
