@@ -210,7 +210,8 @@ TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
     transfer.finish();
     sink.commit();
     const Bytes file = sink.take();
-    for (const auto& [number, bytes] : {std::pair(a, &mixed), std::pair(b, &stubborn), std::pair(c, &mixed)}) {
+    const std::pair<std::size_t, const Bytes*> expected[] = {{a, &mixed}, {b, &stubborn}, {c, &mixed}};
+    for (const auto& [number, bytes] : expected) {
       const StoredBlob& stored = transfer.stored(number);
       const SourcePtr source = borrow_memory(file);
       EXPECT_EQ(stored.encoding, number == b ? Encoding::raw : Encoding::zstd);

@@ -77,7 +77,9 @@ void Transfer::pack_all() {
     for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
   }
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
-  const std::size_t window = std::size_t{threads} + 1;
+  // A slot is a frame and its packed form, 8 MiB. Some to spare keep the cores busy while one of them writes; at most
+  // 56 MiB of them up to six threads, above that one a thread and one more.
+  const std::size_t window = std::max<std::size_t>(threads + 1, std::min<std::size_t>(2 * threads + 1, 7));
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level);
 
