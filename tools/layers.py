@@ -16,7 +16,7 @@ LAYERS = [
     ["io"],
     ["wire"],
     ["model"],
-    ["codecs"],
+    ["codecs", "resources"],
     ["formats"],
     ["convert", "inspect"],
     ["cli"],

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tare/model.hpp"
@@ -24,8 +25,12 @@ struct Problem {
 };
 
 struct EncodeOptions {
-  std::string method;    // "group4"
-  unsigned threads = 1;  // for codecs that must look at the data before they can promise a size
+  std::string method;                  // "group4"
+  unsigned threads = 1;                // for codecs that must look at the data before they can promise a size
+  bool fast = false;                   // scales from the largest magnitude; off: searched for the least squared error
+  bool range = false;                  // asymmetric: a minimum or a zero point is stored, where the method has one
+  std::vector<float> importance = {};  // weight of each column's squared error in the search; empty: all alike
+  std::optional<std::pair<float, float>> clip = std::nullopt;  // values beyond are clamped first
 };
 
 struct Codec {

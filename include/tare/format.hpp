@@ -36,6 +36,10 @@ struct WriteOptions {
   std::optional<int> zstd_level = std::nullopt;  // compress components; nothing: store raw
   // What digest to store with each component. Nothing: the algorithm the component came with, recomputed.
   std::optional<DigestAlgorithm> digest = std::nullopt;
+  bool dedup = false;        // store components with equal bytes once
+  std::string dialect = {};  // one of the row's `dialects`; empty: the canonical bytes
+  // Split the tensors over files of at most this many bytes each (a single larger tensor gets a file of its own).
+  std::optional<std::uint64_t> shard_bytes = std::nullopt;
   unsigned threads = 0;          // 0: all cores
   Progress* progress = nullptr;  // counts tensor bytes written
 };
@@ -56,9 +60,10 @@ struct Capabilities {
   Room metadata = Room::none;
   bool config = false, vocabulary = false, attachments = false;
   bool tensor_attributes = false;
-  bool zstd = false, digests = false;  // WriteOptions it honours
-  bool forward_only = false;           // can be written to a pipe
-  bool many_tensors = true;            // false: exactly one (npy)
+  bool zstd = false, digests = false, dedup = false, shards = false;  // WriteOptions it honours
+  std::span<const std::string_view> dialects = {};
+  bool forward_only = false;  // can be written to a pipe
+  bool many_tensors = true;   // false: exactly one (npy)
 };
 
 struct Format {
@@ -72,6 +77,12 @@ struct Format {
   Model (*read)(const Input& input, const ReadOptions& options) = nullptr;
   // Null: read-only. The model must fit `holds` (see convert.hpp); what does not is refused, never dropped.
   void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
+  // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
+  // is the directory (created if missing). Every file is written whole and under its final name only when all are
+  // complete. Returns the bytes of all files.
+  bool (*recognize_tree)(const std::string& path) = nullptr;
+  std::uint64_t (*write_tree)(const Model& model, const std::string& path, const WriteOptions& options,
+                              bool overwrite) = nullptr;
 };
 
 std::span<const Format> formats();
