@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,8 @@
 #include "tare/model.hpp"
 
 namespace tare {
+
+class Rows;  // rows.hpp
 
 // A broken rule of a layout. `rule` has no format in front: a reader of zTensor reports "csr.indptr" as
 // "zt.csr.indptr".
@@ -50,6 +53,8 @@ struct Codec {
   Tensor (*decode)(const Tensor& tensor) = nullptr;
   // Null when it cannot encode. The input is dense, of a float type.
   Tensor (*encode)(const Tensor& tensor, const EncodeOptions& options) = nullptr;
+  // Arithmetic on rows straight from the stored bytes; null when the layout offers none. The tensor has passed `check`.
+  std::unique_ptr<const Rows> (*rows)(const Tensor& tensor) = nullptr;
 };
 
 std::span<const Codec> codecs();
