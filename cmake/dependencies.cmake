@@ -20,8 +20,9 @@ tare_find(PkgConfig)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 
 set(TARE_DEPENDENCIES fmt::fmt ZLIB::ZLIB OpenSSL::Crypto simdjson::simdjson PkgConfig::zstd PkgConfig::xxhash
-                      PkgConfig::isal Threads::Threads)
+                      PkgConfig::isal PkgConfig::hwy Threads::Threads)
 # The same for pkg-config.
-set(TARE_PKGCONFIG_REQUIRES "fmt zlib libcrypto simdjson libzstd libxxhash libisal")
+set(TARE_PKGCONFIG_REQUIRES "fmt zlib libcrypto simdjson libzstd libxxhash libisal libhwy")
