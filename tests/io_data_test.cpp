@@ -6,6 +6,7 @@
 #include "conformance/zt_text.hpp"
 #include "io/zstd.hpp"
 #include "model/transfer.hpp"
+#include "produced_blob.hpp"
 
 namespace tare {
 namespace {
@@ -117,6 +118,44 @@ TEST(IoZstd, LyingFramesAreErrors) {
   }
 }
 
+// Two regions made from one input: piece i yields a byte of the first and 1 MiB of the second.
+class InPieces final : public BlobProducer {
+ public:
+  static constexpr std::size_t kCount = 5, kEach = std::size_t{1} << 20;
+  InPieces() : whole_(kCount + kCount * kEach) {
+    for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] = static_cast<std::byte>(i * 2654435761U >> 21);
+  }
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    return test::BytesProducer(whole_, 0).open(offset);
+  }
+  std::size_t pieces() const override { return kCount; }
+  void make_piece(std::size_t piece, const PutRun& put) const override {
+    put(kCount + piece * kEach, std::span(whole_).subspan(kCount + piece * kEach, kEach));
+    put(piece, std::span(whole_).subspan(piece, 1));
+  }
+  Map learned() const override {
+    Map map;
+    map.set("largest", 7);
+    return map;
+  }
+  static Blob blob() { return Blob::produced(kCount + kCount * kEach, std::make_shared<InPieces>()); }
+
+ private:
+  Bytes whole_;
+};
+
+TEST(IoBlob, PiecesMakeTheWholeAndItsAttributes) {
+  const Blob blob = InPieces::blob();
+  Bytes front_to_back(static_cast<std::size_t>(blob.size()));
+  blob.read(0, front_to_back);
+  EXPECT_TRUE(blob.bytes() == front_to_back);
+  Tensor tensor = dense("w", Shape{blob.size()}, DType::u8, blob);
+  tensor.attributes.set("own", 1);
+  EXPECT_EQ(to_json(tensor.complete_attributes()), R"({"own":1,"largest":7})");
+  EXPECT_EQ(to_json(tensor.attributes), R"({"own":1})");
+  EXPECT_EQ(rule_of([] { test::produced_blob({}, 1).make_piece(0, {}); }), "blob.pieces");
+}
+
 TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
   const Scratch scratch;
   const Bytes big = noise((std::size_t{9} << 20) + 17, 1);
@@ -130,6 +169,7 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
                                    Blob(),
                                    Blob::memory({}),
                                    Blob::memory(soft),
+                                   InPieces::blob(),
                                    Blob::zstd(memory_source(to_bytes(packed)), 0, packed.size(), soft.size()),
                                    Blob::zstd(memory_source(to_bytes(stream)), 0, stream.size(), soft.size())};
   for (const bool zstd : {false, true})

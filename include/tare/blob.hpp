@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,9 @@ class BlobReader {
   virtual void read(std::span<std::byte> out) = 0;
 };
 
+// Takes a run of a blob's decoded bytes; runs come in any order.
+using PutRun = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
+
 // Makes bytes on demand.
 class BlobProducer {
  public:
@@ -34,6 +38,15 @@ class BlobProducer {
   virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
   // Offsets at which `open` costs no more than at 0: multiples of this. 0: only from the beginning.
   virtual std::uint64_t seek_granularity() const { return 0; }
+  // Pieces of work, independent of each other, that together make every byte once, for targets which take bytes in any
+  // order. So a blob whose regions come from the same input (scales first, codes later) costs one pass over it instead
+  // of one for each region. 0: there is only `open`.
+  virtual std::size_t pieces() const { return 0; }
+  // Makes one piece in bounded memory. From many threads, each with its own piece.
+  virtual void make_piece(std::size_t piece, const PutRun& put) const;
+  // Attributes of the tensor that only its data can tell. Free once every byte has been made, by `open` or in pieces;
+  // before that it costs a pass over the input.
+  virtual Map learned() const { return {}; }
   // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`.
   virtual void verify() const {}
 };
@@ -68,6 +81,10 @@ class Blob {
   bool is_plain() const { return producer_ == nullptr; }
   // Whether chunks starting at multiples of `seek_granularity` can be pulled independently (in parallel).
   std::uint64_t seek_granularity() const;
+  // What the producer says; 0 and nothing for plain blobs.
+  std::size_t pieces() const { return producer_ == nullptr ? 0 : producer_->pieces(); }
+  void make_piece(std::size_t piece, const PutRun& put) const { producer_->make_piece(piece, put); }
+  Map learned() const { return producer_ == nullptr ? Map() : producer_->learned(); }
 
   // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives.
   std::optional<std::span<const std::byte>> view() const;

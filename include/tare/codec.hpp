@@ -27,6 +27,18 @@ struct Problem {
   std::string sentence;
 };
 
+// What an encoded tensor lost, in terms of the values it stands for. Filled once, when the last byte of it has been
+// made (in whatever order and by however many threads); read it after the tensor has been written.
+struct EncodeReport {
+  bool complete = false;
+  std::uint64_t elements = 0;
+  double squared_sum = 0, squared_error = 0;  // over all elements; relative rms = sqrt(squared_error / squared_sum)
+  double max_error = 0;                       // of one element
+  // The block with the largest squared error: its first element (row-major) and that error.
+  std::uint64_t worst_block = 0;
+  double worst_block_error = 0;
+};
+
 struct EncodeOptions {
   std::string method;                  // "group4"
   unsigned threads = 1;                // for codecs that must look at the data before they can promise a size
@@ -34,6 +46,7 @@ struct EncodeOptions {
   bool range = false;                  // asymmetric: a minimum or a zero point is stored, where the method has one
   std::vector<float> importance = {};  // weight of each column's squared error in the search; empty: all alike
   std::optional<std::pair<float, float>> clip = std::nullopt;  // values beyond are clamped first
+  std::shared_ptr<EncodeReport> report = nullptr;              // null: nobody asks
 };
 
 struct Codec {

@@ -40,6 +40,9 @@ struct Tensor {
   // Null when there is no such component.
   const Component* component(std::string_view role) const;
   bool is_dense() const { return layout == "dense"; }
+  // `attributes` and what its blobs learned from the data while they were made (BlobProducer::learned). What a writer
+  // stores: ask after the bytes have been written, when it costs nothing.
+  Map complete_attributes() const;
   // Decoded bytes of all components.
   std::uint64_t bytes() const;
   std::uint64_t stored_bytes() const;

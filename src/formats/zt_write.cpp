@@ -90,7 +90,8 @@ void put_object(CborWriter& out, const StoredTensor& stored) {
   const Tensor& tensor = *stored.tensor;
   const std::vector<std::string> hidden = tensor.attributes.empty() ? std::vector<std::string>() : private_keys(tensor);
   const std::vector<std::string_view> except(hidden.begin(), hidden.end());
-  const auto attributes = sorted_entries(tensor.attributes, except);
+  const Map complete = tensor.complete_attributes();
+  const auto attributes = sorted_entries(complete, except);
   const auto unknown = unknown_entries(tensor.attributes, kUnknownKeys, kObjectKeys);
   out.map(3 + (attributes.empty() ? 0 : 1) + unknown.size());
   out.text("shape");

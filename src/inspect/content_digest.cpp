@@ -30,7 +30,7 @@ std::vector<Line> lines_of(const Model& model) {
   std::vector<Line> lines;
   lines.reserve(tensors.size());
   for (const Tensor* tensor : tensors) {
-    if (!tensor->is_dense() && !tensor->attributes.empty()) lines.push_back({tensor, nullptr, {}});
+    if (!tensor->is_dense()) lines.push_back({tensor, nullptr, {}});
     const std::size_t first = lines.size();
     for (const Component& component : tensor->components) lines.push_back({tensor, &component, {}});
     std::stable_sort(lines.begin() + static_cast<std::ptrdiff_t>(first), lines.end(),
@@ -70,7 +70,11 @@ void hash_all(std::vector<Line>& lines, unsigned threads, Progress* progress) {
 std::string text_of(const Line& line) {
   const Tensor& tensor = *line.tensor;
   std::string text = escape_name(tensor.name) + '\t' + escape_name(tensor.layout) + '\t' + tensor.shape.text() + '\t';
-  if (line.component == nullptr) return text + "@\t" + to_json(tensor.attributes, JsonKeys::sorted) + '\n';
+  if (line.component == nullptr) {
+    // Only now, when every component has been made, do all attributes come for free.
+    const Map attributes = tensor.complete_attributes();
+    return attributes.empty() ? std::string() : text + "@\t" + to_json(attributes, JsonKeys::sorted) + '\n';
+  }
   const Component& component = *line.component;
   text += escape_name(component.role) + '\t';
   text += name_of(component.dtype);

@@ -131,6 +131,10 @@ std::string_view name_of(Encoding encoding) {
   return "?";
 }
 
+void BlobProducer::make_piece(std::size_t /*piece*/, const PutRun& /*put*/) const {
+  throw Error(ErrorKind::usage, "blob.pieces", "this blob is not made in pieces");
+}
+
 Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest) {
   Blob blob;
   blob.source_ = std::move(source);
@@ -197,6 +201,11 @@ Bytes Blob::bytes(std::uint64_t limit) const {
   const std::uint64_t step = is_plain() ? 0 : seek_granularity();
   if (all.empty() && !is_plain()) {
     (void)open();  // stored bytes that decode to more than nothing are found here
+  } else if (pieces() != 0) {
+    const PutRun put = [&](std::uint64_t offset, std::span<const std::byte> run) {
+      std::copy(run.begin(), run.end(), all.begin() + static_cast<std::ptrdiff_t>(offset));
+    };
+    parallel_for(pieces(), 0, [&](std::size_t i) { make_piece(i, put); });
   } else if (step == 0 || step >= size_) {
     read(0, all);
   } else {

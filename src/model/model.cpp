@@ -10,6 +10,13 @@ const Component* Tensor::component(std::string_view role) const {
   return nullptr;
 }
 
+Map Tensor::complete_attributes() const {
+  Map all = attributes;
+  for (const Component& c : components)
+    for (auto& [key, value] : c.blob.learned()) all.set(key, std::move(value));
+  return all;
+}
+
 std::uint64_t Tensor::bytes() const {
   std::uint64_t sum = 0;
   for (const Component& c : components) sum += c.blob.size();

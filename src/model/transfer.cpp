@@ -75,6 +75,10 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
   if (!sink_.positional()) return stream(blob, number);
   sink_.skip(blob.size());
   const DigestAlgorithm digest = algorithm_for(blob);
+  if (const std::size_t pieces = blob.pieces(); pieces != 0 && digest == DigestAlgorithm::none) {
+    for (std::size_t i = 0; i < pieces; ++i) jobs_.push_back({blob, number, 0, 0, DigestAlgorithm::none, i});
+    return;
+  }
   const std::uint64_t step = blob.seek_granularity();
   // A digest is computed front to back; so is a blob that cannot be entered in the middle. Plain copies gain nothing
   // from pieces: the kernel takes one writer at a time.
@@ -106,6 +110,12 @@ void Transfer::run(const Job& job) {
       if (options_.progress != nullptr) options_.progress->advance(part);
     }
     return settle_digest(job.blob, job.number, {});
+  }
+  if (job.piece) {
+    return job.blob.make_piece(*job.piece, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
+      sink_.write_at(base + offset, bytes);
+      if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+    });
   }
   Hasher hasher(job.digest);
   for_each_chunk(job.blob, job.begin, job.end, [&](std::uint64_t at, std::span<const std::byte> bytes) {

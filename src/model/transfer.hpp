@@ -46,8 +46,9 @@ class Transfer {
   struct Job {
     Blob blob;
     std::size_t number;
-    std::uint64_t begin, end;  // decoded bytes of the blob
-    DigestAlgorithm digest;    // set only on jobs that cover a whole blob
+    std::uint64_t begin, end;                         // decoded bytes of the blob
+    DigestAlgorithm digest;                           // set only on jobs that cover a whole blob
+    std::optional<std::size_t> piece = std::nullopt;  // one of the producer's own pieces instead of [begin, end)
   };
   // A blob waiting to be compressed.
   struct Packed {
