@@ -1,0 +1,84 @@
+#include "codecs/mcf_encode_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tare {
+namespace {
+
+// Bytes pulled at a time where they cannot be seen: worth a system call.
+constexpr std::size_t kPull = std::size_t{256} << 10;
+
+std::string index_text(const Shape& shape, std::uint64_t element) {
+  std::vector<std::uint64_t> index(shape.rank());
+  for (std::size_t i = shape.rank(); i-- > 0;) {
+    index[i] = element % shape[i];
+    element /= shape[i];
+  }
+  return fmt::format("[{}]", fmt::join(index, ", "));
+}
+
+}  // namespace
+
+Error mcf_not_finite(const Tensor& tensor, std::uint64_t element, float value) {
+  return Error(ErrorKind::unsupported, "quant.nonfinite",
+               fmt::format("element {} is {}: only finite weights can be quantized", index_text(tensor.shape, element),
+                           value))
+      .about(tensor.name);
+}
+
+McfValues::McfValues(const Tensor& tensor, const Clip& clip, std::uint64_t first)
+    : tensor_(tensor),
+      data_(*tensor.component("data")),
+      clip_(clip),
+      kind_(kind_of(data_.dtype, data_.type)),
+      width_(size_of(data_.dtype)),
+      next_(first),
+      end_(data_.blob.size() / width_) {
+  if (const auto view = data_.blob.view())
+    view_ = view->data();
+  else
+    reader_ = data_.blob.open(first * width_);
+}
+
+const std::byte* McfValues::take(std::size_t count) {
+  const std::size_t bytes = count * width_;
+  if (view_ != nullptr) return view_ + next_ * width_;
+  if (filled_ - at_ < bytes) {
+    const std::size_t kept = filled_ - at_;
+    if (buffer_.size() < std::max(bytes, kPull)) buffer_.resize(std::max(bytes, kPull));
+    std::memmove(buffer_.data(), buffer_.data() + at_, kept);
+    const std::uint64_t left = (end_ - next_) * width_ - kept;
+    const auto fresh = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer_.size() - kept));
+    reader_->read(std::span(buffer_).subspan(kept, fresh));
+    at_ = 0;
+    filled_ = kept + fresh;
+  }
+  const std::byte* const from = buffer_.data() + at_;
+  at_ += bytes;
+  return from;
+}
+
+void McfValues::read(float* out, std::size_t count) {
+  if (count > end_ - next_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a component");
+  const std::byte* const from = take(count);
+  with_kind(kind_, [&]<Kind K>() {
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(load<K>(from, i));
+  });
+  if (clip_) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!std::isfinite(out[i])) throw mcf_not_finite(tensor_, next_ + i, out[i]);
+      out[i] = std::clamp(out[i], clip_->first, clip_->second);
+    }
+  }
+  next_ += count;
+}
+
+void McfValues::check() const {
+  if (view_ != nullptr && data_.blob.source() != nullptr) data_.blob.source()->check();
+}
+
+}  // namespace tare

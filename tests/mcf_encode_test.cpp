@@ -1,0 +1,210 @@
+// Encoding by MCF's methods: the fast kernels against the scalar reference on every SIMD target, what the search
+// promises, and how the payload comes to be.
+#include "codecs/mcf_encode.hpp"
+
+#include <limits>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "conformance/models.hpp"
+#include "mcf_samples.hpp"
+#include "model/transfer.hpp"
+#include "produced_blob.hpp"
+#include "simd_targets.hpp"
+#include "tare/elements.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+constexpr std::uint64_t kWidths[] = {1, 31, 32, 33, 64, 255, 256, 257, 300, 544, 1024};
+
+std::vector<const McfMethod*> block_methods() {
+  std::vector<const McfMethod*> methods;
+  for (const McfMethod& method : mcf_methods())
+    if (method.family != McfFamily::raw) methods.push_back(&method);
+  return methods;
+}
+
+EncodeOptions by(const McfMethod& method, bool fast = false) {
+  return {.method = std::string(method.name), .fast = fast};
+}
+
+std::vector<float> importance_for(std::uint64_t columns) {
+  std::vector<float> importance = weights(Weights::laplace, static_cast<std::size_t>(columns), 77);
+  for (std::size_t i = 0; i < importance.size(); ++i) {
+    importance[i] = std::fabs(importance[i]);
+    if (i / 32 % 5 == 1) importance[i] = 0;
+    if (i / 32 % 5 == 2) importance[i] *= 1e-30f;
+  }
+  importance[0] = 1;  // the largest, so that it is taken as it is
+  return importance;
+}
+
+TEST(McfEncode, EverySimdTargetChoosesWhatTheReferenceChooses) {
+  for (const McfMethod* const method : block_methods())
+    for (const std::uint64_t columns : kWidths)
+      for (const int mode : {0, 1, 2}) {
+        const std::uint64_t rows = columns < 100 ? 40 : 9;
+        const auto values = weights(Weights::odd, static_cast<std::size_t>(rows * columns), 5);
+        EncodeOptions options = by(*method, mode == 0);
+        if (mode == 2) options.importance = importance_for(columns);
+        const Bytes expected = reference_payload(*method, values, rows, columns, mode == 0, options.importance);
+        for_each_simd_target([&] {
+          EXPECT_TRUE(payload_of(mcf_encode(matrix(values, rows, columns), options)) == expected)
+              << method->name << ", " << columns << " columns, mode " << mode;
+        });
+      }
+}
+
+TEST(McfEncode, RawMethodsOnEverySimdTarget) {
+  for (const std::string_view name : {"int8", "int4"})
+    for (const bool range : {false, true})
+      for (const std::size_t count : {1u, 31u, 2049u, 4097u}) {
+        const McfMethod& method = *find_mcf_method(name);
+        auto values = weights(Weights::gaussian, count, 3);
+        for (float& w : values) w += 0.03f;
+        const Tensor tensor = dense("x", Shape{count}, DType::f32, matrix(values, 1, count).components[0].blob);
+        const McfDomain domain = range ? McfDomain::activations : McfDomain::weights;
+        const McfGeometry geometry = *mcf_geometry(method, domain, tensor.shape);
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        const McfScaleZero parameters = mcf_scale_zero(method, domain, *least, *most);
+        Bytes expected(static_cast<std::size_t>(geometry.bytes));
+        store_le<float>(&expected[geometry.scales.offset], parameters.scale);
+        if (range) store_le<float>(&expected[geometry.zero.offset], parameters.zero);
+        mcf_reference_encode_raw(method, domain, parameters, values, &expected[geometry.codes.offset], 0);
+        for_each_simd_target([&] {
+          const Tensor coded = mcf_encode(tensor, {.method = std::string(name), .range = range});
+          EXPECT_TRUE(payload_of(coded) == expected) << name << " " << range << " " << count;
+          EXPECT_TRUE(streamed_payload_of(coded) == expected) << name << " " << range << " " << count;
+        });
+        // Zero is a code, and no value is further off than half a step. At a range's ends Z is rounded, too.
+        const auto back = decoded(geometry, expected);
+        for (std::size_t i = 0; i < count; ++i)
+          EXPECT_LE(std::fabs(back[i] - values[i]), parameters.scale * (range ? 1.001f : 0.501f));
+        EXPECT_EQ(parameters.zero, std::rint(parameters.zero));
+      }
+}
+
+TEST(McfEncode, RawTensorOfOneValueOrOfZeros) {
+  for (const float value : {0.0f, -2.0f, std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()}) {
+    const std::vector<float> values(70, value);
+    for (const bool range : {false, true}) {
+      const Tensor coded = mcf_encode(matrix(values, 7, 10), {.method = "int4", .range = range});
+      const auto geometry =
+          *mcf_geometry(*find_mcf_method("int4"), range ? McfDomain::activations : McfDomain::weights, coded.shape);
+      for (const float back : decoded(geometry, payload_of(coded)))
+        EXPECT_LE(std::fabs(back - value), std::fabs(value) * (std::fabs(value) < 1e-38f ? 1.0f : 1e-6f)) << value;
+    }
+  }
+}
+
+// Squared errors in f64 of every run of `group` columns in each row.
+std::vector<double> errors_of(std::span<const float> values, std::span<const float> back, std::uint64_t columns,
+                              std::uint64_t group, std::span<const float> importance = {}) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint64_t column = i % columns;
+    if (column % group == 0) errors.push_back(0);
+    const double e = static_cast<double>(values[i]) - back[i];
+    errors.back() += e * e * (importance.empty() ? 1.0 : importance[static_cast<std::size_t>(column)]);
+  }
+  return errors;
+}
+
+TEST(McfEncode, SearchNeverLosesMoreThanFast) {
+  for (const McfMethod* const method : block_methods())
+    for (const Weights kind : {Weights::gaussian, Weights::laplace, Weights::odd})
+      for (const std::uint64_t columns : {std::uint64_t{256}, std::uint64_t{1000}})
+        for (const bool weighted : {false, true}) {
+          const std::uint64_t rows = 40;
+          const auto values = weights(kind, static_cast<std::size_t>(rows * columns), 6);
+          EncodeOptions searched = by(*method);
+          if (weighted) searched.importance = importance_for(columns);
+          const Tensor tensor = matrix(values, rows, columns);
+          const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, tensor.shape);
+          const std::uint64_t group = method->family == McfFamily::block ? kMcfBlock : kMcfSuper;
+          const auto losses = [&](const EncodeOptions& options) {
+            return errors_of(values, decoded(geometry, payload_of(mcf_encode(tensor, options))), columns, group,
+                             searched.importance);
+          };
+          const auto fast = losses(by(*method, true)), best = losses(searched);
+          ASSERT_EQ(fast.size(), best.size());
+          std::size_t better = 0;
+          for (std::size_t i = 0; i < fast.size(); ++i) {
+            EXPECT_LE(best[i], fast[i]) << method->name << ", block " << i;
+            better += best[i] < fast[i] ? 1 : 0;
+          }
+          EXPECT_GT(better, fast.size() / (kind == Weights::odd ? 6 : 2)) << method->name;
+        }
+}
+
+TEST(McfEncode, SearchReachesTheErrorsAskedFor) {
+  struct Goal {
+    std::string_view method;
+    double gaussian, laplace;
+  };
+  constexpr Goal kGoals[] = {{"q8", 0.88, 0.90},   {"q4", 0.938, 0.952}, {"k6", 0.925, 0.94},
+                             {"k4", 0.938, 0.952}, {"k3", 0.863, 0.882}, {"k2", 0.645, 0.735}};
+  for (const Goal& goal : kGoals)
+    for (const Weights kind : {Weights::gaussian, Weights::laplace}) {
+      const std::uint64_t rows = 64, columns = 4096;
+      const auto values = weights(kind, static_cast<std::size_t>(rows * columns), 8);
+      const Tensor tensor = matrix(values, rows, columns);
+      const auto loss = [&](bool fast) {
+        EncodeOptions options = by(*find_mcf_method(goal.method), fast);
+        options.report = std::make_shared<EncodeReport>();
+        payload_of(mcf_encode(tensor, options));
+        EXPECT_TRUE(options.report->complete);
+        return options.report->squared_error;
+      };
+      EXPECT_LE(std::sqrt(loss(false) / loss(true)), kind == Weights::gaussian ? goal.gaussian : goal.laplace)
+          << goal.method;
+    }
+}
+
+// Importance buys accuracy where it is.
+TEST(McfEncode, ImportanceLowersTheWeightedError) {
+  const std::uint64_t rows = 32, columns = 1024;
+  const auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 9);
+  std::vector<float> importance(columns);
+  for (std::size_t i = 0; i < columns; ++i) importance[i] = i % 4 == 0 ? 300.0f : 3.0f;
+  for (const McfMethod* const method : block_methods()) {
+    const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, Shape{rows, columns});
+    const auto weighted_error = [&](bool with) {
+      EncodeOptions options = by(*method);
+      if (with) options.importance = importance;
+      const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), options)));
+      double sum = 0;
+      for (const double e : errors_of(values, back, columns, 32, importance)) sum += e;
+      return sum;
+    };
+    EXPECT_LT(weighted_error(true), 0.99 * weighted_error(false)) << method->name;
+  }
+}
+
+// Half a step of the block for q*; for k* and the search the sub-scale and the cut add to it, but zeros stay zeros and
+// signs stay signs.
+TEST(McfEncode, ValuesComeBackWithinTheBound) {
+  for (const McfMethod* const method : block_methods())
+    for (const bool fast : {true, false}) {
+      const std::uint64_t rows = 20, columns = 300;
+      const auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 10);
+      const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, Shape{rows, columns});
+      const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), by(*method, fast))));
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        float absmax = 0;
+        const std::size_t row = i / columns * columns, first = row + (i - row) / 32 * 32;
+        for (std::size_t j = first; j < std::min<std::size_t>(first + 32, row + columns); ++j)
+          absmax = std::max(absmax, std::fabs(values[j]));
+        const float step = absmax / static_cast<float>(method->qmax);
+        const bool plain = fast && method->family == McfFamily::block;
+        EXPECT_LE(std::fabs(values[i] - back[i]), plain ? 0.501f * step + absmax * 0.0006f : 0.75f * absmax);
+        EXPECT_GE(values[i] * back[i], 0);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace tare
