@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace tare {
@@ -73,10 +74,14 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
     }
     return;
   }
-  // Item i uses slot i % window; it may start once item i - window has been taken.
+  // The slot that was given back last is handed out first: its memory is warm, and slots that the pace never asks for
+  // are never touched.
+  constexpr std::size_t kNone = SIZE_MAX;
+  std::vector<std::size_t> free_slots(window);
+  for (std::size_t s = 0; s < window; ++s) free_slots[s] = window - 1 - s;
+  std::vector<std::size_t> made(window, kNone);  // item i % window: the slot in which it waits to be taken
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<char> made(window, 0);
   std::size_t next_make = 0, next_take = 0;
   bool taking = false, stopped = false;
 
@@ -86,14 +91,14 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
         std::unique_lock lock(mutex);
         for (;;) {
           if (stopped) return;
-          if (!taking && next_take < count && made[next_take % window]) {
+          if (!taking && next_take < count && made[next_take % window] != kNone) {
             taking = true;
-            while (!stopped && next_take < count && made[next_take % window]) {
-              const std::size_t i = next_take;
+            while (!stopped && next_take < count && made[next_take % window] != kNone) {
+              const std::size_t i = next_take, slot = std::exchange(made[i % window], kNone);
               lock.unlock();
-              take(i, i % window);
+              take(i, slot);
               lock.lock();
-              made[i % window] = 0;
+              free_slots.push_back(slot);
               ++next_take;
               changed.notify_all();
             }
@@ -101,11 +106,12 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
             continue;
           }
           if (next_make < count && next_make < next_take + window) {
-            const std::size_t i = next_make++;
+            const std::size_t i = next_make++, slot = free_slots.back();
+            free_slots.pop_back();
             lock.unlock();
-            make(i, i % window);
+            make(i, slot);
             lock.lock();
-            made[i % window] = 1;
+            made[i % window] = slot;
             changed.notify_all();
             continue;
           }

@@ -23,11 +23,14 @@ ZstdPacker::ZstdPacker(int level) : context_(ZSTD_createCCtx()) {
 ZstdPacker::~ZstdPacker() = default;
 
 std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
-  out_.resize(std::max(out_.size(), ZSTD_compressBound(bytes.size())));
-  const std::size_t n = ZSTD_compress2(context_.get(), out_.data(), out_.size(), bytes.data(), bytes.size());
+  if (const std::size_t most = ZSTD_compressBound(bytes.size()); most > capacity_) {
+    out_ = std::make_unique_for_overwrite<std::byte[]>(most);
+    capacity_ = most;
+  }
+  const std::size_t n = ZSTD_compress2(context_.get(), out_.get(), capacity_, bytes.data(), bytes.size());
   if (ZSTD_isError(n) != 0)
     throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", ZSTD_getErrorName(n)));
-  return std::span(out_).first(n);
+  return {out_.get(), n};
 }
 
 ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)

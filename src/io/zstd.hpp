@@ -32,7 +32,8 @@ class ZstdPacker {
     void operator()(ZSTD_CCtx_s* context) const;
   };
   std::unique_ptr<ZSTD_CCtx_s, Free> context_;
-  std::vector<std::byte> out_;
+  std::unique_ptr<std::byte[]> out_;  // never filled before zstd does: most of it stays untouched
+  std::size_t capacity_ = 0;
 };
 
 // Decodes the frames stored at [offset, offset + stored) of a source front to back, in bounded memory. Errors carry

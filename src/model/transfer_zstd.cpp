@@ -21,19 +21,24 @@ class FrameInput {
     seekable_ = step != 0 && io::kZstdFrame % step == 0;
   }
 
-  void read(std::size_t frame, Bytes& out) {
+  // The frame's bytes, at the front of `room` (io::kZstdFrame bytes).
+  std::span<const std::byte> read(std::size_t frame, std::byte* room) {
     const std::uint64_t at = std::uint64_t{frame} * io::kZstdFrame;
-    out.resize(static_cast<std::size_t>(std::min<std::uint64_t>(io::kZstdFrame, blob_.size() - at)));
-    if (seekable_) return blob_.read(at, out);
+    const std::span out(room, static_cast<std::size_t>(std::min<std::uint64_t>(io::kZstdFrame, blob_.size() - at)));
+    if (seekable_) {
+      blob_.read(at, out);
+      return out;
+    }
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failed_ || next_ == frame; });
-    if (failed_) return;  // the thread that failed carries the error
+    if (failed_) return {};  // the thread that failed carries the error
     failed_ = true;
     if (frame == 0) reader_ = blob_.open();
     reader_->read(out);
     failed_ = false;
     ++next_;
     changed_.notify_all();
+    return out;
   }
   void fail() {
     const std::scoped_lock lock(mutex_);
@@ -54,10 +59,10 @@ class FrameInput {
 };
 
 struct Slot {
-  explicit Slot(int level) : packer(level) {}
+  explicit Slot(int level) : packer(level), room(std::make_unique_for_overwrite<std::byte[]>(io::kZstdFrame)) {}
   io::ZstdPacker packer;
-  Bytes input;
-  std::span<const std::byte> frame;
+  std::unique_ptr<std::byte[]> room;  // what `input` shows
+  std::span<const std::byte> input, frame;
 };
 
 struct FrameOf {
@@ -83,10 +88,13 @@ void Transfer::pack_all() {
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level);
 
+  std::vector<std::uint64_t> packed_size(packed_.size(), 0);
+  bool sizes_known = false;
+  const auto stays_raw = [&](std::size_t b) { return sizes_known && packed_size[b] >= packed_[b].blob.size(); };
   const auto make = [&](std::size_t i, std::size_t s) {
     try {
-      inputs[frames[i].blob]->read(frames[i].frame, slots[s].input);
-      slots[s].frame = slots[s].packer.pack(slots[s].input);
+      slots[s].input = inputs[frames[i].blob]->read(frames[i].frame, slots[s].room.get());
+      slots[s].frame = stays_raw(frames[i].blob) ? slots[s].input : slots[s].packer.pack(slots[s].input);
     } catch (...) {
       inputs[frames[i].blob]->fail();
       throw;
@@ -94,62 +102,60 @@ void Transfer::pack_all() {
   };
 
   // A pipe takes nothing back: find out first which blobs shrink.
-  std::vector<std::uint64_t> packed_size(packed_.size(), 0);
   if (!sink_.positional()) {
     parallel_in_order(frames.size(), threads, window, make,
                       [&](std::size_t i, std::size_t s) { packed_size[frames[i].blob] += slots[s].frame.size(); });
     for (auto& input : inputs) input->restart();
+    sizes_known = true;
   }
 
   Hasher hasher(DigestAlgorithm::none);
-  const auto put = [&](std::span<const std::byte> frame) {
-    hasher.update(frame);
-    sink_.write(frame);
+  const auto put = [&](std::span<const std::byte> bytes) {
+    hasher.update(bytes);
+    sink_.write(bytes);
   };
-  // As long as no frame of a blob has shrunk, none is written: most likely none will, and the blob is stored raw. Should
-  // a later one shrink after all, those held back are packed once more.
-  std::size_t held_back = 0;
-  const auto put_held_back = [&](const Blob& blob) {
+  const auto start = [&](const Blob& blob, StoredBlob& stored) {
+    if (sink_.position() > stored.offset) sink_.rewind(stored.offset);
+    hasher = Hasher(algorithm_for(blob));
+  };
+  const auto pack_again = [&](const Blob& blob, std::size_t count) {
     io::ZstdPacker packer(*options_.zstd_level);
     Bytes input(io::kZstdFrame);
     const auto reader = blob.open();
-    for (; held_back > 0; --held_back) {
+    for (std::size_t f = 0; f < count; ++f) {
       reader->read(input);  // never the last frame of the blob, so always a whole one
       put(packer.pack(input));
     }
   };
+  // As long as no frame of a blob has shrunk, its bytes are written as they are: most likely none will, and the blob is
+  // stored raw. Should a later one shrink after all, those before it are packed once more.
+  bool raw = true;
   parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
     const FrameOf& at = frames[i];
     const auto& [blob, number] = packed_[at.blob];
     StoredBlob& stored = stored_[number];
-    const bool known_not_to_shrink = !sink_.positional() && packed_size[at.blob] >= blob.size();
     if (at.frame == 0) {
       sink_.align(options_.alignment);
       stored.offset = sink_.position();
-      hasher = Hasher(algorithm_for(blob));
-      held_back = 0;
+      start(blob, stored);
+      raw = !sizes_known || stays_raw(at.blob);
     }
-    if (!known_not_to_shrink) {
-      const bool shrank = slots[s].frame.size() < slots[s].input.size();
-      if (!shrank && held_back == at.frame) {
-        ++held_back;
-      } else {
-        if (held_back > 0) put_held_back(blob);
-        put(slots[s].frame);
-      }
+    if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
+      raw = false;
+      if (at.frame > 0) start(blob, stored);
+      pack_again(blob, at.frame);
     }
+    put(raw ? slots[s].input : slots[s].frame);
     if (!at.last) return;
-    stored.stored = sink_.position() - stored.offset;
-    const bool nothing_shrank = held_back == at.frame + 1;
-    if (!known_not_to_shrink && !nothing_shrank && stored.stored < blob.size()) {
-      stored.encoding = Encoding::zstd;
-      stored.digest = hasher.finish();
-      if (options_.progress != nullptr) options_.progress->advance(blob.size());
-      return;
+    if (!raw && sink_.position() - stored.offset >= blob.size()) {  // what some frames saved, the others cost
+      start(blob, stored);
+      return stream(blob, number);
     }
-    if (sink_.positional()) sink_.rewind(stored.offset);
-    stored.stored = blob.size();
-    stream(blob, number);  // now, while the other threads pack what follows
+    if (options_.progress != nullptr) options_.progress->advance(blob.size());
+    if (raw) return settle_digest(blob, number, hasher.finish());
+    stored.encoding = Encoding::zstd;
+    stored.stored = sink_.position() - stored.offset;
+    stored.digest = hasher.finish();
   });
   packed_.clear();
 }
