@@ -7,6 +7,7 @@
 #include "io/zstd.hpp"
 #include "model/transfer.hpp"
 #include "produced_blob.hpp"
+#include "tare/elements.hpp"
 
 namespace tare {
 namespace {
@@ -162,6 +163,12 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
   Bytes soft(std::size_t{9} << 20);
   for (std::size_t i = 0; i < soft.size(); i += 4096) soft[i] = static_cast<std::byte>(i >> 12);
   put_file(scratch / "big", big);
+  // Noise first, then bytes that shrink: what was written as it is must be packed after all.
+  Bytes late = noise(std::size_t{8} << 20, 2);
+  late.insert(late.end(), soft.begin(), soft.begin() + (1 << 20));
+  // Fourteen zeros behind the noise: their frame shrinks by less than the others grow.
+  Bytes hardly = noise(std::size_t{32} << 20, 3);
+  hardly.insert(hardly.end(), 14, std::byte{0});
   const std::string packed = zt_text::packed(to_text(soft)), stream = zt_text::packed_stream(to_text(soft));
   const std::vector<Blob> blobs = {Blob::memory(big),
                                    Blob::range(open_file(scratch / "big"), 5, big.size() - 5),
@@ -169,6 +176,8 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
                                    Blob(),
                                    Blob::memory({}),
                                    Blob::memory(soft),
+                                   Blob::memory(late),
+                                   Blob::memory(hardly),
                                    InPieces::blob(),
                                    Blob::zstd(memory_source(to_bytes(packed)), 0, packed.size(), soft.size()),
                                    Blob::zstd(memory_source(to_bytes(stream)), 0, stream.size(), soft.size())};
@@ -213,6 +222,34 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
           }
         }
     }
+}
+
+// Decoding is what vouches for packed bytes, whichever way it is asked for.
+TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
+  Bytes soft(std::size_t{9} << 20);
+  const std::string packed = zt_text::packed(to_text(soft));
+  const Digest wrong = digest_of(DigestAlgorithm::crc32c, to_bytes("other bytes"));
+  const auto blob = [&](const Digest& digest) {
+    return Blob::zstd(memory_source(to_bytes(packed)), 0, packed.size(), soft.size(), digest);
+  };
+  const Digest right = digest_of(DigestAlgorithm::crc32c, to_bytes(packed));
+  for (const bool good : {true, false}) {
+    const Tensor tensor = dense("w", Shape{soft.size() / 4}, DType::f32, blob(good ? right : wrong));
+    const Blob& data = tensor.components[0].blob;
+    const std::string expected = good ? "" : "digest.mismatch";
+    Bytes some(8);
+    EXPECT_EQ(rule_of([&] { data.read(std::size_t{5} << 20, some); }), expected);
+    EXPECT_EQ(rule_of([&] { (void)data.bytes(); }), expected);
+    EXPECT_EQ(rule_of([&] { data.verify(); }), expected);
+    EXPECT_EQ(rule_of([&] { cast(tensor, DType::f16).components[0].blob.read(0, some); }), expected);
+    MemorySink sink;
+    Transfer transfer(sink, {.threads = 2});
+    EXPECT_EQ(rule_of([&] {
+                transfer.add(cast(tensor, DType::f16).components[0].blob);
+                transfer.finish();
+              }),
+              expected);
+  }
 }
 
 // An input that breaks off in the middle ends in its error, on any number of threads, and does not hang.

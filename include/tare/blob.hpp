@@ -94,7 +94,8 @@ class Blob {
   // Everything, in memory. Throws Error limit `blob.too_large` above `limit`.
   Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30) const;
 
-  // Recomputes the stored digest (if there is one of a known algorithm) and throws `digest.mismatch`.
+  // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
+  // Packed bytes are hashed once, and also before they are decoded for the first time.
   void verify() const;
 
  private:

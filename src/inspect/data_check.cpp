@@ -71,7 +71,8 @@ void guarded(const Unit& unit, std::vector<Finding>& out, const Work& work) {
     work();
   } catch (const Error& error) {
     out.push_back(finding_of(Severity::error, error));
-    if (out.back().item.empty()) out.back().item = unit.item;
+    std::string& item = out.back().item;
+    if (item.empty() || (unit.tensor != nullptr && item == unit.tensor->name)) item = unit.item;
   } catch (const std::bad_alloc&) {
     out.push_back(about(unit, Severity::error, "verify.memory", "there is not enough memory to check the data"));
     out.back().kind = ErrorKind::limit;

@@ -81,10 +81,11 @@ class ZstdReader final : public BlobReader {
 
 class ZstdProducer final : public BlobProducer {
  public:
-  ZstdProducer(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size)
-      : source_(std::move(source)), offset_(offset), stored_(stored), size_(size) {}
+  ZstdProducer(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest)
+      : source_(std::move(source)), offset_(offset), stored_(stored), size_(size), digest_(std::move(digest)) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    verify();
     std::uint64_t start = offset_, decoded = 0;
     if (offset > 0) {
       const auto& frames = index();
@@ -108,15 +109,37 @@ class ZstdProducer final : public BlobProducer {
     return size_ - frames.back().decoded_offset <= step ? step : 0;
   }
 
+  // Whoever decodes packed bytes decodes those that were written, however they got here: cast, sliced, copied. Hashed
+  // once, by the first who asks; the others wait for the answer.
+  void verify() const override {
+    std::call_once(hashed_, [this] {
+      try {
+        verify_stored(*source_, offset_, stored_, digest_);
+      } catch (const Error& error) {
+        mismatch_ = std::make_unique<const Error>(error);
+      }
+    });
+    if (mismatch_) throw *mismatch_;
+  }
+
  private:
   const std::vector<io::ZstdFrame>& index() const {
-    std::call_once(once_, [this] { frames_ = io::find_zstd_frames(*source_, offset_, stored_, size_); });
+    std::call_once(indexed_, [this] {
+      try {
+        frames_ = io::find_zstd_frames(*source_, offset_, stored_, size_);
+      } catch (const Error&) {
+        verify();  // bytes that are not those that were written: say that, not what they look like
+        throw;
+      }
+    });
     return frames_;
   }
 
   SourcePtr source_;
   std::uint64_t offset_, stored_, size_;
-  mutable std::once_flag once_;
+  Digest digest_;
+  mutable std::once_flag hashed_, indexed_;
+  mutable std::unique_ptr<const Error> mismatch_;
   mutable std::vector<io::ZstdFrame> frames_;
 };
 
@@ -145,7 +168,7 @@ Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, D
 }
 
 Blob Blob::zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Digest digest) {
-  auto producer = std::make_shared<const ZstdProducer>(source, offset, stored, size);
+  auto producer = std::make_shared<const ZstdProducer>(source, offset, stored, size, digest);
   return encoded(std::move(source), offset, stored, size, Encoding::zstd, std::move(producer), std::move(digest));
 }
 
@@ -215,13 +238,13 @@ Bytes Blob::bytes(std::uint64_t limit) const {
       read(begin, std::span(all).subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
     });
   }
-  if (encoding_ != Encoding::raw) verify();
+  if (encoding_ != Encoding::raw) verify();  // framing that decoding does not look at
   return all;
 }
 
 void Blob::verify() const {
+  if (producer_ != nullptr) return producer_->verify();
   if (source_ != nullptr) verify_stored(*source_, offset_, stored_, digest_);
-  if (producer_ != nullptr) producer_->verify();
 }
 
 }  // namespace tare

@@ -59,9 +59,6 @@ void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest&
 std::size_t Transfer::add(const Blob& blob) {
   const std::size_t number = stored_.size();
   stored_.push_back({0, blob.size(), blob.size(), Encoding::raw, {}});
-  // Decoding does not look at the digest of packed bytes. Without one there is nothing to check ahead: what a stream
-  // carries itself (deflate's CRC-32) is checked by decoding it.
-  if (blob.encoding() != Encoding::raw && blob.digest()) blob.verify();
   if (options_.zstd_level)
     packed_.push_back({blob, number});
   else
