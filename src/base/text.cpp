@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <charconv>
+#include <cmath>
+
 namespace tare {
 
 bool is_valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
@@ -22,6 +25,14 @@ std::string float_text(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
   return text;
+}
+
+double shortest_double(float value) {
+  if (!std::isfinite(value)) return value;
+  const std::string text = fmt::format("{}", value);
+  double wide = value;
+  std::from_chars(text.data(), text.data() + text.size(), wide);
+  return wide;
 }
 
 std::string size_text(std::uint64_t bytes) {

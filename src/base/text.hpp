@@ -21,6 +21,9 @@ std::string to_hex(std::span<const std::byte> bytes);
 // The shortest text that reads back to the same double, always with a point, an exponent or a word: "1.0", "1e-05",
 // "nan".
 std::string float_text(double value);
+// The double that the shortest text of a float reads back to: 1e-05 for the float nearest to it, where plain widening
+// would give 9.999999747378752e-06. For numbers that people wrote in decimal and a file keeps in 32 bits.
+double shortest_double(float value);
 // "1.5 GiB", "512 B".
 std::string size_text(std::uint64_t bytes);
 // "1,234,567"

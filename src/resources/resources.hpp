@@ -1,14 +1,55 @@
 // The files of a Hugging Face directory that containers carry as attachments, and what they say: the
 // hyper-parameters of config.json, the vocabulary of tokenizer.json, vocab.json + merges.txt or tokenizer.model.
+//
+// The functions that read throw Error corrupt (`config.*`, `tokenizer.*`, `json.*`, `protobuf.*`) and nothing else,
+// whatever the text. The functions that write give the same bytes for the same model.
 #pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "tare/error.hpp"
 #include "tare/model.hpp"
 
 namespace tare::resources {
 
+// Longer files are not looked into.
+inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{128} << 20;
+
+enum class Role : std::uint8_t {
+  described,  // what it says is in Config and Vocabulary: config.json, tokenizer.json, merges.txt, ...
+  carried,    // belongs to the model, says other things: generation_config.json, the chat template, ...
+  other,      // not one of the directory's well-known files
+};
+Role role_of(std::string_view file_name);
+
 // Fills what is still empty of `model.config` and `model.vocabulary` from the attachments that describe them. A file
 // that does not parse is reported as a warning naming it: it is carried along all the same.
 void describe(Model& model, Diagnostics& diagnostics);
+
+// Adds the files that say what config and vocabulary say and no attachment does: config.json, tokenizer.json and
+// tokenizer_config.json. For containers that keep the two only as files.
+void complete(Model& model);
+
+Config parse_config(std::string_view config_json);
+std::string config_json(const Config& config);
+
+// Special ids are only those that tokenizer.json itself names (of the unknown token).
+Vocabulary parse_tokenizer_json(std::string_view text);
+Vocabulary parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
+Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model);
+
+// Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens.
+struct SpecialTokenFiles {
+  std::string_view tokenizer_config = {}, special_tokens_map = {}, config = {};
+};
+void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files);
+
+// A tokenizer.json that the tokenizers library loads: BPE when there are merges, WordPiece for that kind, else
+// Unigram with the scores.
+std::string tokenizer_json(const Vocabulary& vocabulary);
+// The special tokens by name.
+std::string tokenizer_config_json(const Vocabulary& vocabulary);
 
 }  // namespace tare::resources

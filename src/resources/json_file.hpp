@@ -1,0 +1,45 @@
+// JSON of unknown origin, in bounds. Two parsers: nlohmann's for the small files, whose numbers may be larger than 64
+// bits (tokenizer_config.json likes 1e30 as an integer), simdjson's for vocabularies of many megabytes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <simdjson.h>
+
+#include <optional>
+#include <string_view>
+
+namespace tare::resources {
+
+inline constexpr unsigned kMaxDepth = 64;
+// nlohmann's tree may take 16 bytes for two of text.
+inline constexpr std::size_t kMaxSmallBytes = std::size_t{16} << 20;
+
+// An object. Throws `json.syntax`, `json.depth`, `json.form`, `json.size`.
+nlohmann::json parse_small_json(std::string_view text);
+
+class BigJson {
+ public:
+  // The same rules. The document lives as long as this object.
+  explicit BigJson(std::string_view text);
+  const simdjson::dom::object& root() const { return root_; }
+
+ private:
+  simdjson::dom::parser parser_;
+  simdjson::dom::object root_;
+};
+
+// What an object has under a key, if it is of that kind.
+template <typename T>
+std::optional<T> get(const simdjson::dom::object& object, std::string_view key) {
+  T value;
+  if (object.at_key(key).get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+template <typename T>
+std::optional<T> get(const simdjson::dom::element& element) {
+  T value;
+  if (element.get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+
+}  // namespace tare::resources

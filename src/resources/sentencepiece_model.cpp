@@ -1,0 +1,93 @@
+// tokenizer.model through the SentencePiece library.
+//
+// Only the pieces and the trainer's settings are handed to it. The normalizer's table and the self-tests are left out:
+// loading would run them, and that code trusts its input. The library does not tell user-defined pieces from normal
+// ones, so the types are taken from the message itself.
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+
+#include <bit>
+#include <exception>
+
+#include "resources/resources.hpp"
+#include "wire/protobuf.hpp"
+
+namespace tare::resources {
+namespace {
+
+using wire::ProtobufReader;
+
+// ModelProto: 1 pieces, 2 trainer_spec. SentencePiece: 1 piece, 2 score, 3 type.
+constexpr std::uint32_t kPieces = 1, kTrainer = 2, kType = 3;
+constexpr std::size_t kMostPieces = std::size_t{1} << 24;
+
+struct Outline {
+  std::string essential;  // the message without what is not needed
+  std::vector<TokenType> types;
+};
+
+TokenType type_of(std::uint64_t number) {
+  switch (number) {
+    case 1: return TokenType::normal;
+    case 2: return TokenType::unknown;
+    case 3: return TokenType::control;
+    case 4: return TokenType::user_defined;
+    case 5: return TokenType::unused;
+    case 6: return TokenType::byte;
+    default: throw Error(ErrorKind::corrupt, "tokenizer.piece", fmt::format("the piece type {} is not known", number));
+  }
+}
+
+Outline outline_of(std::span<const std::byte> message) {
+  Outline outline;
+  ProtobufReader model(message);
+  while (const auto field = model.next()) {
+    if (field->number != kPieces && field->number != kTrainer) continue;
+    if (!field->is_bytes) throw Error(ErrorKind::corrupt, "tokenizer.piece", "a piece is not a message");
+    outline.essential.append(reinterpret_cast<const char*>(field->whole.data()), field->whole.size());
+    if (field->number != kPieces) continue;
+    if (outline.types.size() == kMostPieces)
+      throw Error(ErrorKind::limit, "tokenizer.piece", fmt::format("more than {} pieces", kMostPieces));
+    outline.types.push_back(TokenType::normal);
+    ProtobufReader piece(field->bytes);
+    while (const auto inner = piece.next())
+      if (inner->number == kType && !inner->is_bytes) outline.types.back() = type_of(inner->value);
+  }
+  if (outline.types.empty()) throw Error(ErrorKind::corrupt, "tokenizer.piece", "no pieces: not a SentencePiece model");
+  return outline;
+}
+
+void load(sentencepiece::SentencePieceProcessor& processor, const Outline& outline) {
+  std::string trouble;
+  try {
+    const auto status = processor.LoadFromSerializedProto(outline.essential);
+    if (!status.ok()) trouble = status.error_message();
+  } catch (const std::exception& error) {
+    trouble = error.what();
+  }
+  if (trouble.empty() && static_cast<std::size_t>(processor.GetPieceSize()) != outline.types.size())
+    trouble = "the number of pieces is not clear";
+  if (!trouble.empty())
+    throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", "the SentencePiece library refuses it: " + trouble);
+}
+
+}  // namespace
+
+Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
+  const Outline outline = outline_of(tokenizer_model);
+  sentencepiece::SentencePieceProcessor processor;
+  load(processor, outline);
+  Vocabulary vocabulary;
+  vocabulary.kind = "spm";
+  vocabulary.tokens.reserve(outline.types.size());
+  for (int id = 0; id < processor.GetPieceSize(); ++id)
+    vocabulary.tokens.push_back(
+        {processor.IdToPiece(id), processor.GetScore(id), outline.types[static_cast<std::size_t>(id)]});
+  vocabulary.unk = processor.unk_id();
+  vocabulary.bos = processor.bos_id();
+  vocabulary.eos = processor.eos_id();
+  vocabulary.pad = processor.pad_id();
+  return vocabulary;
+}
+
+}  // namespace tare::resources

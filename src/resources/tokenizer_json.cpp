@@ -1,0 +1,172 @@
+// Reading tokenizer.json (models BPE, Unigram, WordPiece and WordLevel) and the older pair vocab.json + merges.txt.
+//
+// Where the tokens are written in the byte-level alphabet they are turned back into bytes. Merges keep the file's
+// spelling: in that alphabet there is no blank, so "left right" can be split without doubt.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "resources/byte_alphabet.hpp"
+#include "resources/json_file.hpp"
+#include "resources/resources.hpp"
+#include "resources/vocabulary_builder.hpp"
+
+namespace tare::resources {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+Error malformed(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
+
+// Whether a pre-tokenizer or decoder, or one in a sequence of them, is "ByteLevel".
+bool is_byte_level(const object& root, std::string_view part, std::string_view parts) {
+  const auto step = get<object>(root, part);
+  if (!step) return false;
+  if (get<std::string_view>(*step, "type") == "ByteLevel") return true;
+  const auto steps = get<array>(*step, parts);
+  if (!steps) return false;
+  return std::any_of(steps->begin(), steps->end(), [](const element& inner) {
+    const auto one = get<object>(inner);
+    return one && get<std::string_view>(*one, "type") == "ByteLevel";
+  });
+}
+
+std::string as_bytes(std::string_view text, bool byte_level) {
+  if (!byte_level) return std::string(text);
+  return from_byte_alphabet(text).value_or(std::string(text));
+}
+
+// {"token": id, ...}
+void read_vocab_map(VocabularyBuilder& tokens, const object& vocab, bool byte_level, bool byte_tokens) {
+  for (const auto& [text, value] : vocab) {
+    const auto id = get<std::uint64_t>(value);
+    if (!id) throw malformed("tokenizer.vocab", fmt::format("the id of the token \"{}\" is no number", text));
+    Token token{as_bytes(text, byte_level), 0, TokenType::normal};
+    if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
+    tokens.add(*id, std::move(token));
+  }
+}
+
+// [["token", score], ...]
+void read_vocab_list(VocabularyBuilder& tokens, const array& vocab, bool byte_level, bool byte_tokens) {
+  std::uint64_t id = 0;
+  for (const element& entry : vocab) {
+    const auto pair = get<array>(entry);
+    const auto text =
+        pair ? get<std::string_view>(pair->at(0).error() == simdjson::SUCCESS ? pair->at(0).value_unsafe() : entry)
+             : std::nullopt;
+    const auto score = text && pair->size() == 2 ? get<double>(pair->at(1).value_unsafe()) : std::nullopt;
+    if (!score) throw malformed("tokenizer.vocab", fmt::format("entry {} is not a token and its score", id));
+    Token token{as_bytes(*text, byte_level), static_cast<float>(*score), TokenType::normal};
+    if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
+    tokens.add(id++, std::move(token));
+  }
+}
+
+// "left right", or since 2024 ["left", "right"].
+std::vector<std::string> read_merges(const array& list) {
+  std::vector<std::string> merges;
+  for (const element& entry : list) {
+    if (const auto text = get<std::string_view>(entry)) {
+      merges.emplace_back(*text);
+      continue;
+    }
+    const auto pair = get<array>(entry);
+    std::optional<std::string_view> left, right;
+    if (pair && pair->size() == 2) {
+      left = get<std::string_view>(pair->at(0).value_unsafe());
+      right = get<std::string_view>(pair->at(1).value_unsafe());
+    }
+    if (!left || !right)
+      throw malformed("tokenizer.merges", fmt::format("merge {} is neither a text nor a pair of texts", merges.size()));
+    merges.push_back(fmt::format("{} {}", *left, *right));
+  }
+  return merges;
+}
+
+void read_added_tokens(VocabularyBuilder& tokens, const object& root) {
+  const auto added = get<array>(root, "added_tokens");
+  if (!added) return;
+  for (const element& entry : *added) {
+    const auto token = get<object>(entry);
+    const auto id = token ? get<std::uint64_t>(*token, "id") : std::nullopt;
+    const auto content = token ? get<std::string_view>(*token, "content") : std::nullopt;
+    if (!id || !content) throw malformed("tokenizer.added", "an added token without its id or content");
+    const bool special = get<bool>(*token, "special").value_or(false);
+    tokens.add(*id, {std::string(*content), 0, special ? TokenType::control : TokenType::user_defined});
+  }
+}
+
+std::int64_t id_of(const std::vector<Token>& tokens, std::string_view text) {
+  const auto found = std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) { return token.text == text; });
+  return found == tokens.end() ? -1 : found - tokens.begin();
+}
+
+std::string kind_of(const object& model) {
+  const auto type = get<std::string_view>(model, "type");
+  if (type == "BPE") return "bpe";
+  if (type == "Unigram") return "unigram";
+  if (type == "WordPiece" || type == "WordLevel") return "wordpiece";
+  if (type) throw malformed("tokenizer.model", fmt::format("the model type \"{}\" is not known", *type));
+  // Files from before the types were written.
+  if (get<array>(model, "merges")) return "bpe";
+  return get<array>(model, "vocab") ? "unigram" : "wordpiece";
+}
+
+}  // namespace
+
+Vocabulary parse_tokenizer_json(std::string_view text) {
+  const BigJson json(text);
+  const object& root = json.root();
+  const auto model = get<object>(root, "model");
+  if (!model) throw malformed("tokenizer.model", "no object \"model\": not a tokenizer.json");
+  const bool byte_level =
+      is_byte_level(root, "pre_tokenizer", "pretokenizers") || is_byte_level(root, "decoder", "decoders");
+  const bool byte_tokens = get<bool>(*model, "byte_fallback").value_or(false);
+
+  Vocabulary vocabulary;
+  vocabulary.kind = kind_of(*model);
+  VocabularyBuilder tokens;
+  if (const auto map = get<object>(*model, "vocab"))
+    read_vocab_map(tokens, *map, byte_level, byte_tokens);
+  else if (const auto list = get<array>(*model, "vocab"))
+    read_vocab_list(tokens, *list, byte_level, byte_tokens);
+  else
+    throw malformed("tokenizer.vocab", "the model has no \"vocab\"");
+  if (const auto merges = get<array>(*model, "merges")) vocabulary.merges = read_merges(*merges);
+  read_added_tokens(tokens, root);
+  vocabulary.tokens = tokens.finish();
+
+  if (const auto unk = get<std::uint64_t>(*model, "unk_id"); unk && *unk < vocabulary.tokens.size())
+    vocabulary.unk = static_cast<std::int64_t>(*unk);
+  else if (const auto name = get<std::string_view>(*model, "unk_token"))
+    vocabulary.unk = id_of(vocabulary.tokens, *name);
+  if (vocabulary.unk >= 0) vocabulary.tokens[static_cast<std::size_t>(vocabulary.unk)].type = TokenType::unknown;
+  return vocabulary;
+}
+
+Vocabulary parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {
+  const BigJson json(vocab_json);
+  Vocabulary vocabulary;
+  vocabulary.kind = merges_txt.empty() ? "wordpiece" : "bpe";
+  VocabularyBuilder tokens;
+  // The tokenizers with these two files are byte-level ones.
+  read_vocab_map(tokens, json.root(), !merges_txt.empty(), false);
+  vocabulary.tokens = tokens.finish();
+  for (bool first = true; !merges_txt.empty(); first = false) {
+    const std::size_t end = merges_txt.find('\n');
+    std::string_view line = merges_txt.substr(0, end);
+    merges_txt.remove_prefix(end == std::string_view::npos ? merges_txt.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || (first && line.starts_with("#version"))) continue;
+    if (line.find(' ') == std::string_view::npos)
+      throw malformed("tokenizer.merges",
+                      fmt::format("merge {} is not two parts and a blank", vocabulary.merges.size()));
+    vocabulary.merges.emplace_back(line);
+  }
+  return vocabulary;
+}
+
+}  // namespace tare::resources

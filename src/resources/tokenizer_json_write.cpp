@@ -1,0 +1,181 @@
+// Writing tokenizer.json and tokenizer_config.json for a vocabulary that came without them.
+//
+// What splits a text into words is not part of a Vocabulary; the two common ways are told from the tokens: the
+// byte-level alphabet where tokens are not text or the merges are spelled in it, U+2581 for blanks where tokens have it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "resources/byte_alphabet.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::resources {
+namespace {
+
+constexpr std::string_view kBlank = "\xE2\x96\x81";
+
+bool is_added(const Token& token) {
+  switch (token.type) {
+    case TokenType::unknown:
+    case TokenType::control:
+    case TokenType::user_defined:
+    case TokenType::bos:
+    case TokenType::eos:
+    case TokenType::pad: return is_valid_utf8(token.text);
+    default: return false;
+  }
+}
+
+// An id that no token has.
+bool is_gap(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
+
+class Tokenizer {
+ public:
+  explicit Tokenizer(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
+    std::unordered_set<std::string_view> texts;
+    for (const Token& token : vocabulary.tokens) {
+      if (is_gap(token)) continue;
+      if (!texts.insert(token.text).second) unique_ = false;
+      if (!is_valid_utf8(token.text)) byte_level_ = true;
+      if (token.text.find(kBlank) != std::string::npos) blanks_ = true;
+      if (token.type == TokenType::byte && is_valid_utf8(token.text)) byte_tokens_ = true;
+    }
+    // A merge joins two tokens to a third: if not as they are spelled, then in the byte-level alphabet.
+    for (const std::string& merge : vocabulary.merges) {
+      std::string joined = merge;
+      std::erase(joined, ' ');
+      if (!texts.contains(joined)) byte_level_ = true;
+      if (byte_level_) break;
+    }
+  }
+
+  std::string text() {
+    out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
+    put_added();
+    out_ += "],\n  \"normalizer\": null,\n  \"pre_tokenizer\": " + splitter();
+    out_ += ",\n  \"post_processor\": null,\n  \"decoder\": " + splitter();
+    out_ += ",\n  \"model\": {\n    ";
+    if (vocabulary_.kind == "wordpiece" && unique_)
+      put_word_piece();
+    else if (!vocabulary_.merges.empty() && unique_)
+      put_bpe();
+    else
+      put_unigram();
+    return std::move(out_) + "\n  }\n}\n";
+  }
+
+ private:
+  std::string spelled(const Token& token) const {
+    return byte_level_ && !is_added(token) ? to_byte_alphabet(token.text) : token.text;
+  }
+
+  std::string splitter() const {
+    if (byte_level_)
+      return R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})";
+    if (blanks_)
+      return fmt::format(R"({{"type": "Metaspace", "replacement": "{}", "add_prefix_space": true}})", kBlank);
+    return "null";
+  }
+
+  void put_added() {
+    bool first = true;
+    for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
+      const Token& token = vocabulary_.tokens[id];
+      if (!is_added(token)) continue;
+      out_ += fmt::format("{}\n    {{\"id\": {}, \"content\": ", first ? "" : ",", id);
+      append_json_string(out_, token.text);
+      out_ += fmt::format(
+          ", \"single_word\": false, \"lstrip\": false, \"rstrip\": false, \"normalized\": false, \"special\": {}}}",
+          token.type != TokenType::user_defined);
+      first = false;
+    }
+    if (!first) out_ += "\n  ";
+  }
+
+  void put_vocab_map() {
+    out_ += "\"vocab\": {";
+    bool first = true;
+    for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
+      if (is_gap(vocabulary_.tokens[id])) continue;
+      out_ += first ? "\n      " : ",\n      ";
+      append_json_string(out_, spelled(vocabulary_.tokens[id]));
+      out_ += fmt::format(": {}", id);
+      first = false;
+    }
+    out_ += "\n    }";
+  }
+
+  void put_unk_token() {
+    out_ += "\"unk_token\": ";
+    const auto unk = static_cast<std::size_t>(vocabulary_.unk);
+    if (vocabulary_.unk >= 0 && unk < vocabulary_.tokens.size())
+      append_json_string(out_, spelled(vocabulary_.tokens[unk]));
+    else
+      out_ += "null";
+  }
+
+  void put_bpe() {
+    out_ += "\"type\": \"BPE\",\n    \"dropout\": null,\n    ";
+    put_unk_token();
+    out_ += fmt::format(
+        ",\n    \"continuing_subword_prefix\": null,\n    \"end_of_word_suffix\": null,\n    \"fuse_unk\": {0},\n    "
+        "\"byte_fallback\": {0},\n    ",
+        byte_tokens_);
+    put_vocab_map();
+    out_ += ",\n    \"merges\": [";
+    for (std::size_t i = 0; i < vocabulary_.merges.size(); ++i) {
+      out_ += i == 0 ? "\n      " : ",\n      ";
+      append_json_string(out_, vocabulary_.merges[i]);
+    }
+    out_ += "\n    ]";
+  }
+
+  void put_word_piece() {
+    out_ += "\"type\": \"WordPiece\",\n    ";
+    put_unk_token();
+    out_ += ",\n    \"continuing_subword_prefix\": \"##\",\n    \"max_input_chars_per_word\": 100,\n    ";
+    put_vocab_map();
+  }
+
+  void put_unigram() {
+    out_ += fmt::format("\"type\": \"Unigram\",\n    \"unk_id\": {},\n    \"byte_fallback\": {},\n    \"vocab\": [",
+                        vocabulary_.unk < 0 ? "null" : fmt::to_string(vocabulary_.unk), byte_tokens_);
+    for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
+      out_ += id == 0 ? "\n      [" : ",\n      [";
+      append_json_string(out_, spelled(vocabulary_.tokens[id]));
+      const float score = vocabulary_.tokens[id].score;
+      out_ += fmt::format(", {}]", float_text(std::isfinite(score) ? shortest_double(score) : 0.0));
+    }
+    out_ += "\n    ]";
+  }
+
+  const Vocabulary& vocabulary_;
+  bool unique_ = true, byte_level_ = false, blanks_ = false, byte_tokens_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string tokenizer_json(const Vocabulary& vocabulary) { return Tokenizer(vocabulary).text(); }
+
+std::string tokenizer_config_json(const Vocabulary& vocabulary) {
+  const std::pair<std::string_view, std::int64_t> special[] = {{"bos_token", vocabulary.bos},
+                                                               {"eos_token", vocabulary.eos},
+                                                               {"pad_token", vocabulary.pad},
+                                                               {"unk_token", vocabulary.unk}};
+  std::string out = "{";
+  for (const auto& [name, id] : special) {
+    if (id < 0 || static_cast<std::size_t>(id) >= vocabulary.tokens.size()) continue;
+    const std::string& text = vocabulary.tokens[static_cast<std::size_t>(id)].text;
+    if (!is_valid_utf8(text)) continue;
+    out += fmt::format("\n  \"{}\": ", name);
+    append_json_string(out, text);
+    out += ',';
+  }
+  return out + "\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n";
+}
+
+}  // namespace tare::resources

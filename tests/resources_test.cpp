@@ -1,0 +1,386 @@
+// The files of a model directory: what is read from them, what is written, and what bad ones get.
+#include "resources/resources.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "base/text.hpp"
+#include "conformance/models.hpp"
+#include "resources/byte_alphabet.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+using resources::parse_config;
+using resources::parse_tokenizer_json;
+
+// ---- config.json
+
+TEST(ConfigJson, TheUsualKeys) {
+  const Config config = parse_config(R"({"model_type": "mistral", "hidden_act": "silu", "tie_word_embeddings": false,
+    "vocab_size": 96, "hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 32768, "sliding_window": 4096,
+    "rope_theta": 10000.0, "rms_norm_eps": 1e-05, "initializer_range": 0.02, "torch_dtype": "bfloat16"})");
+  EXPECT_EQ(to_json(config.to_map()),
+            R"({"model_type":"mistral","hidden_act":"silu","tie_word_embeddings":false,"vocab_size":96,)"
+            R"("hidden_size":64,"intermediate_size":256,"num_hidden_layers":2,"num_attention_heads":4,)"
+            R"("num_key_value_heads":2,"head_dim":16,"max_position_embeddings":32768,"sliding_window":4096,)"
+            R"("rope_theta":10000.0,"rms_norm_eps":1e-05,"initializer_range":0.02})");
+}
+
+TEST(ConfigJson, OtherNamesAndNestedForms) {
+  const Config gpt = parse_config(R"({"n_embd": 8, "n_layer": 3, "n_head": 2, "n_positions": 10, "n_inner": null})");
+  EXPECT_EQ(gpt.hidden_size, 8);
+  EXPECT_EQ(gpt.num_hidden_layers, 3);
+  EXPECT_EQ(gpt.num_attention_heads, 2);
+  EXPECT_EQ(gpt.max_position_embeddings, 10);
+  EXPECT_FALSE(gpt.intermediate_size);
+  EXPECT_EQ(parse_config(R"({"rope_parameters": {"rope_theta": 500000, "rope_type": "llama3"}})").rope_theta, 500000.0);
+  EXPECT_EQ(parse_config(R"({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}})").rope_theta, 1e6);
+  EXPECT_EQ(parse_config(R"({"rope_theta": 1.5, "rope_parameters": {"rope_theta": 2.5}})").rope_theta, 1.5);
+  const Config seeing = parse_config(R"({"model_type": "seer", "text_config": {"model_type": "t", "hidden_size": 5}})");
+  EXPECT_EQ(seeing.model_type, "seer");
+  EXPECT_EQ(seeing.hidden_size, 5);
+}
+
+TEST(ConfigJson, ValuesOfAnotherKindAreLeftOut) {
+  const Config config = parse_config(
+      R"({"hidden_size": "64", "num_hidden_layers": 2.0, "num_attention_heads": 2.5, "rope_theta": true,
+          "vocab_size": 18446744073709551615, "head_dim": 1e300, "model_type": 7, "tie_word_embeddings": 1,
+          "sliding_window": null, "intermediate_size": -3})");
+  EXPECT_EQ(config.num_hidden_layers, 2);
+  EXPECT_EQ(config.intermediate_size, -3);
+  EXPECT_EQ(config.to_map().size(), 2U);
+}
+
+TEST(ConfigJson, IsWrittenSortedAndReadBack) {
+  Config config;
+  config.model_type = "a \"b\"\n";
+  config.rms_norm_eps = 1e-5;
+  config.hidden_size = 64;
+  const std::string text = resources::config_json(config);
+  EXPECT_EQ(text, "{\n  \"hidden_size\": 64,\n  \"model_type\": \"a \\\"b\\\"\\n\",\n  \"rms_norm_eps\": 1e-05\n}\n");
+  EXPECT_TRUE(parse_config(text) == config);
+  EXPECT_EQ(resources::config_json({}), "{}\n");
+}
+
+TEST(ConfigJson, BadTextIsAnErrorOfOurs) {
+  EXPECT_EQ(rule_of([] { parse_config(""); }), "json.syntax");
+  EXPECT_EQ(rule_of([] { parse_config("{\"a\": "); }), "json.syntax");
+  EXPECT_EQ(rule_of([] { parse_config("{\"a\": \"\xFF\"}"); }), "json.syntax");
+  EXPECT_EQ(rule_of([] { parse_config("[1]"); }), "json.form");
+  EXPECT_EQ(rule_of([] { parse_config(std::string(100000, '[')); }), "json.depth");
+  EXPECT_EQ(rule_of([] { parse_config("{\"a\":" + std::string(64, '{')); }), "json.depth");
+  EXPECT_EQ(rule_of([] { parse_config(std::string((std::size_t{16} << 20) + 1, ' ')); }), "json.size");
+}
+
+// ---- the byte-level alphabet
+
+TEST(ByteAlphabet, EveryByteThereAndBack) {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  const std::string text = resources::to_byte_alphabet(all);
+  EXPECT_TRUE(is_valid_utf8(text));
+  EXPECT_EQ(resources::from_byte_alphabet(text), all);
+  // As GPT-2 has it.
+  EXPECT_EQ(resources::to_byte_alphabet(" hi\n"), "\xC4\xA0hi\xC4\x8A");
+  EXPECT_EQ(resources::to_byte_alphabet("\xC3\xA9"), "\xC3\x83\xC2\xA9");
+  EXPECT_EQ(resources::from_byte_alphabet("a b"), std::nullopt);
+  EXPECT_EQ(resources::from_byte_alphabet("\xE2\x96\x81"), std::nullopt);
+  EXPECT_EQ(resources::from_byte_alphabet("\xC5\x84"), std::nullopt);
+  EXPECT_EQ(resources::from_byte_alphabet("\xC3"), std::nullopt);
+}
+
+// ---- tokenizer.json
+
+std::string tokens_of(const Vocabulary& vocabulary) {
+  std::string out;
+  for (const Token& token : vocabulary.tokens)
+    out += escape_name(token.text) + ":" + std::string(name_of(token.type)) + ":" + float_text(token.score) + " ";
+  return out;
+}
+
+TEST(TokenizerJson, ByteLevelBpe) {
+  const Vocabulary v = parse_tokenizer_json(R"({
+    "added_tokens": [{"id": 4, "content": "<|end|>", "special": true}, {"id": 5, "content": "<tool>", "special": false}],
+    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split"}, {"type": "ByteLevel"}]},
+    "model": {"type": "BPE", "unk_token": null, "vocab": {"h": 0, "i": 1, "Ġ": 2, "Ġhi": 3}, "merges": ["h i", ["Ġ", "hi"]]}})");
+  EXPECT_EQ(v.kind, "bpe");
+  EXPECT_EQ(tokens_of(v),
+            "h:normal:0.0 i:normal:0.0  :normal:0.0  hi:normal:0.0 <|end|>:control:0.0 <tool>:user_defined:0.0 ");
+  EXPECT_EQ(v.merges, (std::vector<std::string>{"h i", "\xC4\xA0 hi"}));
+  EXPECT_EQ(v.unk, -1);
+}
+
+TEST(TokenizerJson, BpeWithBytesToFallBackTo) {
+  const Vocabulary v = parse_tokenizer_json(R"({"added_tokens": [{"id": 0, "content": "<unk>", "special": true}],
+    "pre_tokenizer": null, "model": {"type": "BPE", "unk_token": "<unk>", "byte_fallback": true,
+    "vocab": {"<unk>": 0, "<0x0A>": 1, "▁a": 2}, "merges": []}})");
+  EXPECT_EQ(tokens_of(v),
+            "<unk>:unknown:0.0 <0x0A>:byte:0.0 \xE2\x96\x81"
+            "a:normal:0.0 ");
+  EXPECT_EQ(v.unk, 0);
+}
+
+TEST(TokenizerJson, UnigramAndWordPiece) {
+  const Vocabulary u = parse_tokenizer_json(
+      R"({"model": {"type": "Unigram", "unk_id": 1, "vocab": [["a", -1.5], ["<unk>", 0], ["b", -2]]}})");
+  EXPECT_EQ(u.kind, "unigram");
+  EXPECT_EQ(tokens_of(u), "a:normal:-1.5 <unk>:unknown:0.0 b:normal:-2.0 ");
+  const Vocabulary w = parse_tokenizer_json(
+      R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 1, "##s": 0}}})");
+  EXPECT_EQ(w.kind, "wordpiece");
+  EXPECT_EQ(w.unk, 1);
+  EXPECT_EQ(w.tokens[0].text, "##s");
+}
+
+TEST(TokenizerJson, GapsAreUnusedButNotWithoutEnd) {
+  const Vocabulary v = parse_tokenizer_json(R"({"model": {"vocab": {"a": 0, "c": 2}}})");
+  EXPECT_EQ(tokens_of(v), "a:normal:0.0 :unused:0.0 c:normal:0.0 ");
+  const auto huge = [](const std::string& id) {
+    return rule_of([&] { parse_tokenizer_json(R"({"model": {"vocab": {"a": )" + id + "}}}"); });
+  };
+  EXPECT_EQ(huge("4000000000"), "tokenizer.ids");
+  EXPECT_EQ(huge("18446744073709551615"), "tokenizer.ids");
+  EXPECT_EQ(huge("-1"), "tokenizer.vocab");
+  EXPECT_EQ(huge("1.5"), "tokenizer.vocab");
+  EXPECT_EQ(huge("\"0\""), "tokenizer.vocab");
+}
+
+TEST(TokenizerJson, BadFilesAreErrorsOfOurs) {
+  const auto rule = [](const std::string& text) { return rule_of([&] { parse_tokenizer_json(text); }); };
+  EXPECT_EQ(rule(""), "json.syntax");
+  EXPECT_EQ(rule("{"), "json.syntax");
+  EXPECT_EQ(rule("[]"), "json.form");
+  EXPECT_EQ(rule(std::string(1 << 20, '[')), "json.depth");
+  EXPECT_EQ(rule("{}"), "tokenizer.model");
+  EXPECT_EQ(rule(R"({"model": {"type": "Magic", "vocab": {}}})"), "tokenizer.model");
+  EXPECT_EQ(rule(R"({"model": {"type": "BPE"}})"), "tokenizer.vocab");
+  EXPECT_EQ(rule(R"({"model": {"type": "BPE", "vocab": {}, "merges": [1]}})"), "tokenizer.merges");
+  EXPECT_EQ(rule(R"({"model": {"type": "BPE", "vocab": {}, "merges": [["a"]]}})"), "tokenizer.merges");
+  EXPECT_EQ(rule(R"({"model": {"type": "BPE", "vocab": {}, "merges": [["a", 2]]}})"), "tokenizer.merges");
+  for (const char* const entry : {"1", "[]", "[1]", "[\"a\"]", "[\"a\", \"b\"]", "[1, 2]", "[\"a\", 1, 2]"})
+    EXPECT_EQ(rule(R"({"model": {"type": "Unigram", "vocab": [)" + std::string(entry) + "]}}"), "tokenizer.vocab");
+  EXPECT_EQ(rule(R"({"model": {"vocab": {}}, "added_tokens": [{"content": "x"}]})"), "tokenizer.added");
+  EXPECT_EQ(rule(R"({"model": {"vocab": {}}, "added_tokens": [3]})"), "tokenizer.added");
+}
+
+// ---- vocab.json + merges.txt
+
+TEST(VocabAndMerges, AreByteLevel) {
+  const Vocabulary v = resources::parse_vocab_and_merges(
+      "{\"a\": 0, \"\xC4\xA0\": 1, \"\xC4\xA0"
+      "a\": 2}",
+      "#version: 0.2\n\xC4\xA0 a\r\n\na a");
+  EXPECT_EQ(v.kind, "bpe");
+  EXPECT_EQ(v.tokens[2].text, " a");
+  EXPECT_EQ(v.merges, (std::vector<std::string>{"\xC4\xA0 a", "a a"}));
+  EXPECT_EQ(rule_of([] { resources::parse_vocab_and_merges("{}", "ab\n"); }), "tokenizer.merges");
+}
+
+// ---- special tokens
+
+Vocabulary five_tokens() {
+  Vocabulary v;
+  for (const char* const text : {"<unk>", "<s>", "</s>", "<pad>", "a"})
+    v.tokens.push_back({text, 0, TokenType::normal});
+  return v;
+}
+
+TEST(SpecialTokens, ByNameBeforeById) {
+  Vocabulary v = five_tokens();
+  resources::find_special_tokens(v, {R"({"bos_token": "<s>", "eos_token": {"content": "</s>", "lstrip": false},
+      "pad_token": null, "unk_token": "none such", "model_max_length": 1000000000000000019884624838656})",
+                                     R"({"unk_token": "<unk>", "bos_token": "a"})",
+                                     R"({"bos_token_id": 4, "eos_token_id": [4, 2], "pad_token_id": 3})"});
+  EXPECT_EQ(v.bos, 1);
+  EXPECT_EQ(v.eos, 2);
+  EXPECT_EQ(v.pad, 3);
+  EXPECT_EQ(v.unk, 0);
+  EXPECT_EQ(tokens_of(v), "<unk>:unknown:0.0 <s>:bos:0.0 </s>:eos:0.0 <pad>:pad:0.0 a:normal:0.0 ");
+}
+
+TEST(SpecialTokens, IdsOutsideTheVocabularyAreNone) {
+  Vocabulary v = five_tokens();
+  resources::find_special_tokens(v, {"", "", R"({"bos_token_id": 5, "eos_token_id": -1, "pad_token_id": [2, 3]})"});
+  EXPECT_EQ(v.bos, -1);
+  EXPECT_EQ(v.eos, -1);
+  EXPECT_EQ(v.pad, 2);
+}
+
+// ---- tokenizer.model
+
+std::string proto_field(unsigned number, std::string_view bytes) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + std::string(bytes);
+}
+std::string proto_piece(std::string_view text, float score, unsigned type) {
+  std::string inner = proto_field(1, text);
+  inner += '\x15';
+  for (int i = 0; i < 4; ++i) inner += static_cast<char>(std::bit_cast<std::uint32_t>(score) >> (8 * i));
+  inner += "\x18" + std::string(1, static_cast<char>(type));
+  return proto_field(1, inner);
+}
+// The trainer's settings say that bytes are fallen back to, and then there must be all 256.
+std::string small_spm() {
+  std::string model = proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("</s>", 0, 3) +
+                      proto_piece(
+                          "\xE2\x96\x81"
+                          "a",
+                          -1.5F, 1) +
+                      proto_piece("<me>", 0, 4) + proto_piece("x", -3, 5) + proto_field(2, "\x98\x02\x01");
+  for (int byte = 0; byte < 256; ++byte) model += proto_piece(fmt::format("<0x{:02X}>", byte), 0, 6);
+  return model;
+}
+Vocabulary parse_spm(const std::string& text) { return resources::parse_sentencepiece(to_bytes(text)); }
+
+TEST(SentencePieceModel, PiecesScoresTypesAndIds) {
+  Vocabulary v = parse_spm(small_spm());
+  EXPECT_EQ(v.kind, "spm");
+  ASSERT_EQ(v.tokens.size(), 262U);
+  v.tokens.resize(7);
+  EXPECT_EQ(tokens_of(v),
+            "<unk>:unknown:0.0 <s>:control:0.0 </s>:control:0.0 \xE2\x96\x81"
+            "a:normal:-1.5 "
+            "<me>:user_defined:0.0 x:unused:-3.0 <0x00>:byte:0.0 ");
+  EXPECT_EQ(v.unk, 0);
+  EXPECT_EQ(v.bos, 1);
+  EXPECT_EQ(v.eos, 2);
+  EXPECT_EQ(v.pad, -1);
+}
+
+TEST(SentencePieceModel, BadFilesAreErrorsOfOurs) {
+  const std::string good = small_spm();
+  EXPECT_EQ(rule_of([] { parse_spm(""); }), "tokenizer.piece");
+  EXPECT_NE(rule_of([] { parse_spm("IQ== 0\nIg== 1\n"); }), "");                             // a tiktoken file
+  EXPECT_EQ(rule_of([&] { parse_spm(good + good); }), "tokenizer.sentencepiece");            // pieces twice
+  EXPECT_EQ(rule_of([] { parse_spm(proto_piece("a", 0, 1)); }), "tokenizer.sentencepiece");  // no unknown piece
+  EXPECT_EQ(rule_of([] { parse_spm(proto_piece("a", 0, 9)); }), "tokenizer.piece");
+  for (std::size_t length = 1; length < good.size(); length += 7) error_of([&] { parse_spm(good.substr(0, length)); });
+  for (std::size_t bit = 0; bit < 200 * 8; ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
+    error_of([&] { parse_spm(bad); });
+  }
+  // What the library would run on loading is not handed to it: a normalizer's table and a self-test.
+  EXPECT_EQ(parse_spm(good + proto_field(3, proto_field(2, "\xFF\xFF\xFF\x7F garbage")) +
+                      proto_field(4, proto_field(1, proto_field(1, "a") + proto_field(2, "no"))))
+                .tokens.size(),
+            262U);
+}
+
+// ---- writing
+
+void expect_tokenizer_round_trip(Vocabulary v) {
+  Vocabulary back = parse_tokenizer_json(resources::tokenizer_json(v));
+  resources::find_special_tokens(back, {resources::tokenizer_config_json(v)});
+  EXPECT_EQ(tokens_of(back), tokens_of(v));
+  EXPECT_TRUE(back == v) << resources::tokenizer_json(v);
+}
+
+TEST(TokenizerJson, WhatIsWrittenIsReadBack) {
+  Vocabulary bpe = parse_tokenizer_json(R"({
+    "added_tokens": [{"id": 4, "content": "<|end|>", "special": true}, {"id": 5, "content": "<tööl>", "special": false}],
+    "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE", "vocab": {"h": 0, "i": 1, "Ġ": 2, "Ġhi": 3, "Ã©": 6}, "merges": ["h i", ["Ġ", "hi"]]}})");
+  bpe.eos = 4;
+  bpe.tokens[4].type = TokenType::eos;
+  expect_tokenizer_round_trip(bpe);
+  expect_tokenizer_round_trip(parse_tokenizer_json(
+      R"({"model": {"type": "BPE", "unk_token": "u", "byte_fallback": true,
+          "vocab": {"u": 0, "<0x0A>": 1, "▁": 2, "ä": 3, "▁ä": 5}, "merges": ["▁ ä"]}})"));
+  expect_tokenizer_round_trip(parse_tokenizer_json(
+      R"({"model": {"type": "Unigram", "unk_id": 1, "vocab": [["a", -1.5], ["<unk>", 0], ["ü\n\"", -2e-5]]}})"));
+  expect_tokenizer_round_trip(parse_tokenizer_json(
+      R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "##s": 1}}})"));
+}
+
+TEST(TokenizerJson, TokensThatAreNoTextAreWrittenAsText) {
+  Vocabulary v = sample_vocabulary();
+  v.tokens[1].score = std::numeric_limits<float>::infinity();
+  v.merges.clear();
+  const Vocabulary back = parse_tokenizer_json(resources::tokenizer_json(v));
+  ASSERT_EQ(back.tokens.size(), 3U);
+  EXPECT_EQ(back.tokens[1].text, v.tokens[1].text);
+  EXPECT_EQ(back.tokens[2].score, 2);
+}
+
+// ---- attachments
+
+class Warnings final : public Diagnostics {
+ public:
+  void warning(const Error& about) override { lines.push_back(about.item() + " " + about.rule()); }
+  std::vector<std::string> lines;
+};
+
+Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
+
+TEST(Describe, FillsWhatIsEmptyFromTheBestFile) {
+  Model model;
+  model.attachments = {file("config.json", R"({"hidden_size": 8, "eos_token_id": 2})"),
+                       file("tokenizer.json", R"({"model": {"vocab": {"only": 0}}, "added_tokens":
+                          [{"id": 262, "content": "<new>", "special": true}]})"),
+                       file("tokenizer.model", small_spm())};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(model.config.hidden_size, 8);
+  EXPECT_EQ(model.vocabulary.kind, "spm");
+  ASSERT_EQ(model.vocabulary.tokens.size(), 263U);
+  EXPECT_EQ(model.vocabulary.tokens[262].text, "<new>");
+  EXPECT_EQ(model.vocabulary.tokens[1].type, TokenType::bos);
+  EXPECT_TRUE(warnings.lines.empty());
+
+  Model known = model;
+  known.config.hidden_size = 9;
+  known.vocabulary.tokens.resize(1);
+  const Vocabulary before = known.vocabulary;
+  resources::describe(known, warnings);
+  EXPECT_EQ(known.config.hidden_size, 9);
+  EXPECT_TRUE(known.vocabulary == before);
+}
+
+TEST(Describe, BadFilesAreWarningsAndTheNextOneIsTried) {
+  Model model;
+  model.attachments = {file("config.json", "<html>"), file("tokenizer.model", "IQ== 0\n"), file("tokenizer.json", "{}"),
+                       file("vocab.json", R"({"a": 0})"), file("tokenizer_config.json", "[]")};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(model.vocabulary.tokens.size(), 1U);
+  EXPECT_TRUE(model.config.empty());
+  EXPECT_EQ(warnings.lines, (std::vector<std::string>{"config.json json.syntax", "tokenizer.model protobuf.truncated",
+                                                      "tokenizer.json tokenizer.model",
+                                                      "tokenizer_config.json json.form", "config.json json.syntax"}));
+}
+
+TEST(Complete, AddsWhatNoFileSays) {
+  Model model;
+  resources::complete(model);
+  EXPECT_TRUE(model.attachments.empty());
+  model.config.hidden_size = 3;
+  model.vocabulary = parse_spm(small_spm());
+  resources::complete(model);
+  ASSERT_EQ(model.attachments.size(), 3U);
+  Model again;
+  again.attachments = model.attachments;
+  Warnings warnings;
+  resources::describe(again, warnings);
+  EXPECT_TRUE(again.config == model.config);
+  EXPECT_EQ(again.vocabulary.bos, 1);
+  EXPECT_EQ(again.vocabulary.tokens[3].score, -1.5F);
+  EXPECT_TRUE(warnings.lines.empty());
+  resources::complete(again);
+  EXPECT_EQ(again.attachments.size(), 3U);
+}
+
+TEST(Complete, LeavesFilesThatAreThereAlone) {
+  Model model;
+  model.config.hidden_size = 3;
+  model.vocabulary = five_tokens();
+  model.attachments = {file("config.json", "{}"), file("vocab.json", "{}")};
+  resources::complete(model);
+  EXPECT_EQ(model.attachments.size(), 2U);
+}
+
+}  // namespace
+}  // namespace tare
