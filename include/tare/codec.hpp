@@ -56,6 +56,11 @@ struct Codec {
   std::span<const std::string_view> methods;  // names for --quant; empty when it cannot encode
   // Order in which a canonical writer lays the components out; roles not named here follow by name.
   std::span<const std::string_view> roles;
+  // Attributes that are part of the encoding: they go where the layout goes, and with it.
+  std::span<const std::string_view> parameters = {};
+  // Ranks that `encode` takes; --quant leaves tensors of other ranks as they are.
+  std::size_t min_rank = 2, max_rank = 2;
+  bool ranged = false;  // EncodeOptions::range makes a difference
 
   // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
   std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;

@@ -14,9 +14,11 @@ namespace tare {
 struct AdaptOptions {
   std::optional<DType> dtype;            // cast float tensors to this type (lossy casts included: asked for)
   std::string quant;                     // encode float matrices with this method
+  bool range = false;                    // the method's asymmetric form (EncodeOptions::range)
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
   std::vector<std::string> drop;                         // from kDroppable: what may be left out
+  unsigned threads = 0;                                  // for codecs that look at the data first; 0: all cores
 };
 
 // What --drop takes.

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tare/error.hpp"
 #include "tare/model.hpp"
@@ -52,6 +53,8 @@ struct Input {
 
 enum class Room : std::uint8_t { none, strings, tree };
 
+inline constexpr std::string_view kEverything[] = {"*"};
+
 // What a container can hold, as data. `convert` reads this and nothing else to learn what must change.
 struct Capabilities {
   std::span<const DType> dtypes;                    // storage types
@@ -59,7 +62,13 @@ struct Capabilities {
   std::span<const std::string_view> layouts;        // {"*"}: any
   Room metadata = Room::none;
   bool config = false, vocabulary = false, attachments = false;
-  bool tensor_attributes = false;
+  // Of those, what it has a place for: keys of metadata, fields of the config, and of a vocabulary beside the tokens
+  // and the special ids any of "kind", "scores", "types", "merges".
+  std::span<const std::string_view> metadata_keys = kEverything;
+  std::span<const std::string_view> config_fields = kEverything;
+  std::span<const std::string_view> vocabulary_parts = kEverything;
+  bool tensor_attributes = false;    // beside the parameters of a codec, which travel with its layout
+  bool widens_logical_types = true;  // fp8 becomes a wider float without being asked for
   bool zstd = false, digests = false, dedup = false, shards = false;  // WriteOptions it honours
   std::span<const std::string_view> dialects = {};
   bool forward_only = false;  // can be written to a pipe
@@ -77,6 +86,8 @@ struct Format {
   Model (*read)(const Input& input, const ReadOptions& options) = nullptr;
   // Null: read-only. The model must fit `holds` (see convert.hpp); what does not is refused, never dropped.
   void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
+  // What it always has a place for and this model leaves empty, in words; `convert` passes them on. Null: nothing.
+  std::vector<std::string> (*remarks)(const Model& model, const WriteOptions& options) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

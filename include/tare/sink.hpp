@@ -41,6 +41,9 @@ class Sink {
   // Moves `position` back: what follows it is written again or cut off by `commit`.
   void rewind(std::uint64_t position);
 
+  // What was written so far, to be read back before `commit`; null where that cannot be. Valid until the next write.
+  virtual SourcePtr written() { return nullptr; }
+
   // Makes everything durable and visible, replacing what was there. Call once, last.
   virtual void commit() = 0;
 
@@ -74,6 +77,7 @@ class MemorySink final : public Sink {
   bool positional() const override { return true; }
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   // Cuts off what a `rewind` left behind.
+  SourcePtr written() override;
   void commit() override { bytes_.resize(static_cast<std::size_t>(position())); }
   const Bytes& bytes() const { return bytes_; }
   Bytes take() { return std::move(bytes_); }

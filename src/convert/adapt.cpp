@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <map>
 
+#include "convert/fit_rest.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {
 namespace {
-
-bool lists(std::span<const std::string_view> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
-}
 
 // Collects names under a description: "3 tensors decoded from zt.group to f32: a, b, c".
 class Changes {
@@ -62,19 +59,39 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   });
 }
 
+// Which formats hold a layout, for a sentence.
+std::string holders_of(std::string_view layout) {
+  std::vector<std::string_view> names;
+  for (const Format& format : formats())
+    if (format.write != nullptr && lists(format.holds.layouts, layout)) names.push_back(format.name);
+  return names.empty() ? "no format can" : fmt::format("{} can", fmt::join(names, ", "));
+}
+
 bool is_plain_float(const Tensor& tensor) {
   const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
   return data != nullptr && data->type.empty() && is_float(data->dtype);
 }
 
-void quantize(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
-  if (options.quant.empty() || !is_plain_float(tensor) || tensor.shape.rank() != 2) return;
+// The codec of --quant; null when none is asked for.
+const Codec* asked_codec(const AdaptOptions& options, const Format& target) {
+  if (options.quant.empty()) return nullptr;
   const Codec* const codec = find_codec_by_method(options.quant);
   if (codec == nullptr)
     throw Error(ErrorKind::usage, "convert.quant",
                 fmt::format("there is no quantization method \"{}\"", options.quant));
+  if (options.range && !codec->ranged)
+    throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no --range form", options.quant));
+  if (!lists(target.holds.layouts, codec->layout))
+    throw Error(ErrorKind::unsupported, "convert.quant",
+                fmt::format("{} cannot hold {}: {}", target.name, codec->name, holders_of(codec->layout)));
+  return codec;
+}
+
+void quantize(Tensor& tensor, const Codec* codec, const AdaptOptions& options, Changes& changes) {
+  if (codec == nullptr || !is_plain_float(tensor)) return;
+  if (tensor.shape.rank() < codec->min_rank || tensor.shape.rank() > codec->max_rank) return;
   Map attributes = std::move(tensor.attributes);
-  tensor = codec->encode(tensor, {.method = options.quant, .threads = 1});
+  tensor = codec->encode(tensor, {.method = options.quant, .threads = options.threads, .range = options.range});
   for (auto& [key, value] : attributes)
     if (tensor.attributes.find(key) == nullptr) tensor.attributes.append(key, std::move(value));
   changes.add(fmt::format("quantized to {}", options.quant), tensor.name);
@@ -111,6 +128,7 @@ void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
 
 // The lossless step up for a type the target lacks; nothing when there is none.
 std::optional<DType> wider(const Component& data, const Format& target) {
+  if (!data.type.empty() && !target.holds.widens_logical_types) return std::nullopt;
   for (const DType candidate : {DType::f16, DType::bf16, DType::f32, DType::f64, DType::i16, DType::i32, DType::i64})
     if (std::find(target.holds.dtypes.begin(), target.holds.dtypes.end(), candidate) != target.holds.dtypes.end() &&
         is_float(candidate) == (is_float(data.dtype) || !data.type.empty()) &&
@@ -119,7 +137,27 @@ std::optional<DType> wider(const Component& data, const Format& target) {
   return std::nullopt;
 }
 
-void fit_types(Tensor& tensor, const Format& target, Changes& changes) {
+// Casts what the target cannot hold to the type that was asked for, if that helps.
+bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, const AdaptOptions& options,
+                   Changes& changes) {
+  const auto& types = target.holds.dtypes;
+  if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) == types.end()) return false;
+  const LogicalType* const logical = find_logical_type(data.type);
+  if (!data.type.empty() && (logical == nullptr || logical->per_element != 1)) return false;
+  const std::string from(data.type_name());
+  const bool lossless = cast_is_lossless(data.dtype, data.type, *options.dtype);
+  Map attributes = std::move(tensor.attributes);
+  tensor = cast(tensor, *options.dtype);
+  tensor.attributes = std::move(attributes);
+  changes.add(fmt::format("cast from {} to {}{}", from, name_of(*options.dtype), lossless ? "" : " (lossy)"),
+              tensor.name);
+  return true;
+}
+
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Changes& changes) {
+  // A quantization codec fixes the types of its components: who holds the layout holds them.
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec != nullptr && !codec->name.empty()) return;
   const auto holds = [&](const Component& component) {
     const auto& types = target.holds.dtypes;
     if (std::find(types.begin(), types.end(), component.dtype) == types.end()) return false;
@@ -129,6 +167,7 @@ void fit_types(Tensor& tensor, const Format& target, Changes& changes) {
   const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data != nullptr) {
     const std::string from(data->type_name());
+    if (cast_as_asked(tensor, *data, target, options, changes)) return;
     if (const auto to = wider(*data, target)) {
       Map attributes = std::move(tensor.attributes);
       tensor = cast(tensor, *to);
@@ -142,6 +181,22 @@ void fit_types(Tensor& tensor, const Format& target, Changes& changes) {
                             dtype_name(tensor)));
 }
 
+// The parameters of a codec travel with its layout; other attributes need a place of their own.
+void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& options) {
+  const Codec* const codec = find_codec(tensor.layout);
+  const auto own = [&](const std::string& key) { return codec != nullptr && lists(codec->parameters, key); };
+  const bool keep = target.holds.tensor_attributes && (!asked_to_drop(options, "attributes") || !tensor.is_dense());
+  if (keep || tensor.attributes.empty()) return;
+  Map kept;
+  for (auto& [key, value] : tensor.attributes)
+    if (own(key)) kept.append(key, std::move(value));
+  if (kept.size() < tensor.attributes.size() && !asked_to_drop(options, "attributes"))
+    throw refused(
+        ErrorKind::lossy, "convert.room", tensor,
+        fmt::format("{} has no place for a tensor's attributes; --drop attributes leaves them out", target.name));
+  tensor.attributes = std::move(kept);
+}
+
 Value parse_setting(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_boolean()) return json.get<bool>();
@@ -152,75 +207,32 @@ Value parse_setting(const std::string& text) {
   return text;  // anything else, structured JSON included, is a string: containers differ in what they nest
 }
 
-// Everything beside the tensors that has no room is refused: dropping it needs a flag, and none exists yet.
-void fit_rest(const Model& model, const Format& target) {
-  const auto refuse = [&](std::string_view what) {
-    throw Error(ErrorKind::lossy, "convert.room",
-                fmt::format("{} has no place for {}; --drop {} leaves it out", target.name, what, what));
-  };
-  if (!model.metadata.empty() && target.holds.metadata == Room::none) refuse("metadata");
-  if (!model.config.empty() && !target.holds.config) refuse("config");
-  if (!model.vocabulary.empty() && !target.holds.vocabulary) refuse("vocabulary");
-  if (!model.attachments.empty() && !target.holds.attachments) refuse("attachments");
-}
-
-void drop(Model& model, const AdaptOptions& options, std::vector<std::string>& lines) {
-  const auto asked = [&](std::string_view what) {
-    return std::find(options.drop.begin(), options.drop.end(), what) != options.drop.end();
-  };
-  const auto note = [&](std::string_view what, std::size_t count) {
-    if (count > 0) lines.push_back(fmt::format("{} dropped ({} entries)", what, count));
-  };
-  if (asked("metadata")) {
-    note("metadata", model.metadata.size());
-    model.metadata = {};
-  }
-  if (asked("config")) {
-    note("config", model.config.to_map().size());
-    model.config = {};
-  }
-  if (asked("vocabulary")) {
-    note("vocabulary", model.vocabulary.tokens.size());
-    model.vocabulary = {};
-  }
-  if (asked("attachments")) {
-    note("attachments", model.attachments.size());
-    model.attachments.clear();
-  }
-  if (asked("attributes"))
-    for (Tensor& tensor : model.tensors)
-      if (tensor.is_dense()) tensor.attributes = {};
-}
-
 }  // namespace
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   Changes changes;
-  std::vector<std::string> dropped;
+  std::vector<std::string> lines;
   for (const std::string& what : options.drop)
     if (!lists(kDroppable, what))
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
+  const Codec* const codec = asked_codec(options, target);
   select(model, options, changes);
   for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(text));
-  drop(model, options, dropped);
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,
                             model.tensors.size()));
-  fit_rest(model, target);
+  fit_rest(model, target, options, lines);
   for (Tensor& tensor : model.tensors) {
     cast_if_asked(tensor, options, changes);
-    quantize(tensor, options, changes);
+    quantize(tensor, codec, options, changes);
     fit_layout(tensor, target, changes);
-    fit_types(tensor, target, changes);
-    if (!tensor.attributes.empty() && !target.holds.tensor_attributes)
-      throw refused(
-          ErrorKind::lossy, "convert.room", tensor,
-          fmt::format("{} has no place for a tensor's attributes; --drop attributes leaves them out", target.name));
+    fit_types(tensor, target, options, changes);
+    fit_attributes(tensor, target, options);
   }
   Adapted adapted{std::move(model), changes.lines()};
-  adapted.changes.insert(adapted.changes.end(), dropped.begin(), dropped.end());
+  adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/parallel.hpp"
 
 namespace tare {
@@ -22,6 +24,13 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format->name));
   if (options.write.digest && !format->holds.digests)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format->name));
+  const auto& dialects = format->holds.dialects;
+  if (!options.write.dialect.empty() &&
+      std::find(dialects.begin(), dialects.end(), options.write.dialect) == dialects.end())
+    throw Error(ErrorKind::usage, "convert.option",
+                dialects.empty() ? fmt::format("{} has no dialects", format->name)
+                                 : fmt::format("{} has no dialect \"{}\"; it has {}", format->name,
+                                               options.write.dialect, fmt::join(dialects, ", ")));
   return *format;
 }
 
@@ -42,6 +51,16 @@ void check_digests(const Model& model, unsigned threads) {
   parallel_for(blobs.size(), threads, [&](std::size_t i) { blobs[i]->verify(); });
 }
 
+// What was written is opened before it gets its name: a file that its own reader refuses never appears.
+void check_written(Sink& sink, const Format& target, const Model& model) {
+  const SourcePtr written = sink.written();
+  if (written == nullptr) return;
+  const Model found = target.read({sink.name(), written}, {.access = Access::pread});
+  if (found.tensors.size() != model.tensors.size())
+    throw Error(ErrorKind::io, "convert.check",
+                fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+}
+
 }  // namespace
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
@@ -58,6 +77,8 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     throw error.in(input);
   }
   done.changes = std::move(adapted.changes);
+  if (target.remarks != nullptr)
+    for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
 
@@ -65,6 +86,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   const std::unique_ptr<Sink> sink = sink_for(output, target, options.overwrite);
   try {
     target.write(adapted.model, *sink, options.write);
+    check_written(*sink, target, adapted.model);
   } catch (Error& error) {
     throw error.in(output);
   }

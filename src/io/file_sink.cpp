@@ -21,6 +21,21 @@ namespace {
 // Dirty pages are handed to the disk after this much, so that the final fsync finds little left to do.
 constexpr std::uint64_t kWritebackStep = std::uint64_t{32} << 20;
 
+// The file being written, seen by a reader. Borrows the sink's descriptor.
+class WrittenSource final : public Source {
+ public:
+  WrittenSource(std::string path, int file, std::uint64_t size) : Source(std::move(path), size), file_(file) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (io::pread_all(file_, offset, out, name()) != out.size())
+      throw io::system_error("io.source.read", "cannot read back what was written", name(), EIO);
+  }
+
+ private:
+  int file_;
+};
+
 class AtomicFileSink final : public Sink {
  public:
   AtomicFileSink(std::string path, const FileSinkOptions& options) : path_(std::move(path)), options_(options) {
@@ -66,9 +81,13 @@ class AtomicFileSink final : public Sink {
     }
   }
 
+  SourcePtr written() override {
+    set_size();
+    return std::make_shared<WrittenSource>(path_, file_.get(), position());
+  }
+
   void commit() override {
-    if (::ftruncate(file_.get(), static_cast<off_t>(position())) != 0)
-      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
+    set_size();
     if (mode_ && ::fchmod(file_.get(), *mode_) != 0)
       throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
     if (options_.durable) io::sync_file(file_.get(), path_);
@@ -94,6 +113,11 @@ class AtomicFileSink final : public Sink {
   void do_skip(std::uint64_t /*new_end*/) override {}
 
  private:
+  void set_size() const {
+    if (::ftruncate(file_.get(), static_cast<off_t>(position())) != 0)
+      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
+  }
+
   // A symbolic link is followed, also to a file that does not exist yet: that file is replaced, not the link.
   static std::string follow_links(const std::string& path) {
     std::string target = path;

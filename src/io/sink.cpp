@@ -91,6 +91,10 @@ void MemorySink::do_write(std::uint64_t offset, std::span<const std::byte> bytes
 
 void MemorySink::do_skip(std::uint64_t new_end) { bytes_.resize(static_cast<std::size_t>(new_end)); }
 
+SourcePtr MemorySink::written() {
+  return borrow_memory(std::span(bytes_).first(static_cast<std::size_t>(position())), name_);
+}
+
 void MemorySink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
 }

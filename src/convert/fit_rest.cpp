@@ -1,0 +1,152 @@
+// A target with a place for everything takes everything. One with fixed fields (ALT, MCF's ModelInfo) gets what it has
+// fields for, the documents' defaults where the source is silent, and a line for what stays behind. What would be lost
+// without being asked for (metadata keys, files that no field speaks for) is refused.
+#include "convert/fit_rest.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "resources/resources.hpp"
+
+namespace tare {
+namespace {
+
+Error no_room(const Format& target, std::string_view what, std::string_view flag) {
+  return {ErrorKind::lossy, "convert.room",
+          fmt::format("{} has no place for {}; --drop {} leaves it out", target.name, what, flag)};
+}
+
+bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
+
+void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  const bool some_room = target.holds.metadata != Room::none;
+  const bool drop = asked_to_drop(options, "metadata");
+  std::vector<std::string> homeless;
+  for (const auto& [key, value] : model.metadata) {
+    const bool text_only = target.holds.metadata == Room::strings;
+    const bool fits = some_room && lists(target.holds.metadata_keys, key) && (!text_only || value.text() != nullptr);
+    // With a place for everything, --drop means everything.
+    if (!fits || (drop && holds_all(target.holds.metadata_keys))) homeless.push_back(key);
+  }
+  if (homeless.empty()) return;
+  if (!drop && !some_room) throw no_room(target, "metadata", "metadata");
+  if (!drop)
+    throw no_room(target,
+                  fmt::format("the metadata key{} {}", homeless.size() == 1 ? "" : "s", fmt::join(homeless, ", ")),
+                  "metadata");
+  for (const std::string& key : homeless) model.metadata.erase(key);
+  lines.push_back(fmt::format("metadata dropped ({} entries)", homeless.size()));
+}
+
+// Fields that a runtime computes itself when they are missing, as the formats' documents say. Only for models that are
+// transformers at all.
+std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds) {
+  std::vector<std::string> filled;
+  const auto fill = [&](std::string_view name, auto& field, auto value) {
+    if (field || !lists(holds.config_fields, name)) return;
+    field = value;
+    filled.push_back(fmt::format("{} = {}", name, to_json(Value(value))));
+  };
+  if (!config.num_attention_heads || *config.num_attention_heads <= 0) return filled;
+  fill("num_key_value_heads", config.num_key_value_heads, *config.num_attention_heads);
+  if (config.hidden_size && *config.hidden_size % *config.num_attention_heads == 0)
+    fill("head_dim", config.head_dim, *config.hidden_size / *config.num_attention_heads);
+  fill("max_position_embeddings", config.max_position_embeddings, std::int64_t{32768});
+  fill("rope_theta", config.rope_theta, 10000.0);
+  fill("rms_norm_eps", config.rms_norm_eps, 1e-5);
+  return filled;
+}
+
+void fit_config(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  if (model.config.empty()) return;
+  if (asked_to_drop(options, "config")) {
+    lines.push_back(fmt::format("config dropped ({} entries)", model.config.to_map().size()));
+    model.config = {};
+    return;
+  }
+  if (!target.holds.config) throw no_room(target, "config", "config");
+  if (holds_all(target.holds.config_fields)) return;
+  std::vector<std::string_view> homeless;
+  for (const ConfigField& field : config_fields()) {
+    if (lists(target.holds.config_fields, field.name)) continue;
+    std::visit(
+        [&](auto member) {
+          if (!(model.config.*member)) return;
+          homeless.push_back(field.name);
+          (model.config.*member).reset();
+        },
+        field.member);
+  }
+  if (!homeless.empty())
+    lines.push_back(fmt::format("config: {} left out, {} has no place for it", fmt::join(homeless, ", "), target.name));
+  const auto filled = fill_defaults(model.config, target.holds);
+  if (!filled.empty()) lines.push_back(fmt::format("config: {} by default", fmt::join(filled, ", ")));
+}
+
+void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  Vocabulary& vocabulary = model.vocabulary;
+  if (vocabulary.empty()) return;
+  if (asked_to_drop(options, "vocabulary")) {
+    lines.push_back(fmt::format("vocabulary dropped ({} entries)", vocabulary.tokens.size()));
+    vocabulary = {};
+    return;
+  }
+  if (!target.holds.vocabulary) throw no_room(target, "vocabulary", "vocabulary");
+  std::vector<std::string> lost;
+  const auto leave_out = [&](std::string_view part, bool present, std::string what, const auto& clear) {
+    if (!present || lists(target.holds.vocabulary_parts, part)) return;
+    lost.push_back(std::move(what));
+    clear();
+  };
+  const auto& tokens = vocabulary.tokens;
+  leave_out("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
+            [&] { vocabulary.merges.clear(); });
+  leave_out("kind", !vocabulary.kind.empty(), fmt::format("its kind ({})", vocabulary.kind),
+            [&] { vocabulary.kind.clear(); });
+  leave_out("scores", std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.score != 0; }), "scores",
+            [&] {
+              for (Token& token : vocabulary.tokens) token.score = 0;
+            });
+  leave_out("types",
+            std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.type != TokenType::normal; }),
+            "token types", [&] {
+              for (Token& token : vocabulary.tokens) token.type = TokenType::normal;
+            });
+  if (!lost.empty())
+    lines.push_back(fmt::format("vocabulary: {} left out, {} has no place for it", fmt::join(lost, ", "), target.name));
+}
+
+// A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files.
+void fit_attachments(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  if (model.attachments.empty()) return;
+  if (asked_to_drop(options, "attachments")) {
+    lines.push_back(fmt::format("attachments dropped ({} entries)", model.attachments.size()));
+    model.attachments.clear();
+    return;
+  }
+  if (target.holds.attachments) return;
+  std::vector<std::string> described, left_out;
+  for (const Attachment& attachment : model.attachments) {
+    const resources::Role role = resources::role_of(attachment.name);
+    if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
+      throw no_room(target, "attachments", "attachments");
+    (role == resources::Role::described ? described : left_out).push_back(attachment.name);
+  }
+  model.attachments.clear();
+  if (!described.empty())
+    lines.push_back(fmt::format("{} kept as config and vocabulary, not as {}", fmt::join(described, ", "),
+                                described.size() == 1 ? "a file" : "files"));
+  if (!left_out.empty())
+    lines.push_back(fmt::format("{} left out, {} has no place for it", fmt::join(left_out, ", "), target.name));
+}
+
+}  // namespace
+
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  fit_metadata(model, target, options, lines);
+  fit_config(model, target, options, lines);
+  fit_vocabulary(model, target, options, lines);
+  fit_attachments(model, target, options, lines);
+}
+
+}  // namespace tare

@@ -1,0 +1,27 @@
+// What must change about everything but the tensors: metadata, config, vocabulary, attachments.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/convert.hpp"
+
+namespace tare {
+
+// Whether a row of the table lists `name`, or everything ("*").
+inline bool lists(std::span<const std::string_view> names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
+}
+
+inline bool asked_to_drop(const AdaptOptions& options, std::string_view what) {
+  return std::find(options.drop.begin(), options.drop.end(), what) != options.drop.end();
+}
+
+// Leaves out what --drop names, gives a target with fixed fields the documents' defaults, and refuses what has no
+// place. Appends one line for each thing that changed.
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines);
+
+}  // namespace tare
