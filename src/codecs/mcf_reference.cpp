@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -163,34 +164,50 @@ double mcf_reference_dot(const McfRows& row, std::span<const float> vector) {
 McfVector mcf_reference_vector(std::span<const float> vector) {
   McfVector result;
   result.columns = vector.size();
-  const auto blocks = static_cast<std::size_t>(ceil_div(vector.size(), kMcfBlock));
-  result.codes.resize(blocks * kMcfBlock);
-  result.scales.resize(blocks);
-  for (std::size_t b = 0; b < blocks; ++b) {
+  const auto padded = static_cast<std::size_t>(ceil_div(vector.size(), McfVector::kPadding) * McfVector::kPadding);
+  result.codes.resize(padded);
+  result.scales.resize(padded / kMcfBlock);
+  for (std::uint64_t b = 0; b < result.blocks(); ++b) {
     const auto block = block_of(vector, b);
+    float& d = result.scales[static_cast<std::size_t>(b)];
     if (!std::all_of(block.begin(), block.end(), [](float x) { return std::isfinite(x); })) {
-      result.scales[b] = std::numeric_limits<float>::quiet_NaN();
+      d = std::numeric_limits<float>::quiet_NaN();
       continue;
     }
-    const float d = absmax(block) / 127;
-    result.scales[b] = d;
+    d = absmax(block) / 127;
     if (d == 0) continue;
     for (std::size_t i = 0; i < block.size(); ++i)
-      result.codes[b * kMcfBlock + i] = static_cast<std::int8_t>(round_clamped(block[i] / d, -127, 127));
+      result.codes[static_cast<std::size_t>(b) * kMcfBlock + i] =
+          static_cast<std::int8_t>(round_clamped(block[i] / d, -127, 127));
   }
+  finish_mcf_vector(result);
   return result;
+}
+
+void finish_mcf_vector(McfVector& vector) {
+  vector.offsets.resize(vector.codes.size() / 4);
+  for (std::size_t i = 0; i < vector.offsets.size(); ++i) {
+    const std::int8_t* const q = &vector.codes[4 * i];
+    vector.offsets[i] = -128 * (q[0] + q[1] + q[2] + q[3]);
+  }
+  vector.total = 0;
+  for (std::size_t b = 0; b < vector.scales.size(); ++b) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < kMcfBlock; ++i) sum += vector.codes[b * kMcfBlock + i];
+    vector.total += static_cast<double>(vector.scales[b]) * sum;
+  }
 }
 
 double mcf_reference_dot(const McfRows& row, const McfVector& vector) {
   double sum = 0;
-  for (std::uint64_t b = 0; b < vector.scales.size(); ++b) {
+  for (std::uint64_t b = 0; b < vector.blocks(); ++b) {
     std::int32_t products = 0, codes = 0;
     const std::uint64_t end = std::min(vector.columns, (b + 1) * kMcfBlock);
     for (std::uint64_t column = b * kMcfBlock; column < end; ++column) {
       products += code_of(row, column) * vector.codes[static_cast<std::size_t>(column)];
       codes += vector.codes[static_cast<std::size_t>(column)];
     }
-    const auto d = vector.scales[static_cast<std::size_t>(b)];
+    const float d = vector.scales[static_cast<std::size_t>(b)];
     if (is_raw(row))
       sum += static_cast<double>(row.scale) * d * (products - static_cast<double>(row.zero) * codes);
     else

@@ -23,8 +23,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "base/aligned.hpp"
 #include "codecs/mcf_layout.hpp"
 
 namespace tare {
@@ -68,11 +68,20 @@ double mcf_reference_dot(const McfRows& row, std::span<const float> vector);
 // q = rint(x / d) clamped to [-127, 127], all f32. A block of zeros has d = 0. A block with a NaN or infinity has d = NaN,
 // and so does every product with it.
 struct McfVector {
+  // Kernels walk over 16 blocks at a time: everything is padded with zeros to that.
+  static constexpr std::uint64_t kPadding = 16 * kMcfBlock;
+
   std::uint64_t columns = 0;
-  std::vector<std::int8_t> codes;  // whole blocks, zeros behind the last column
-  std::vector<float> scales;       // d of each block
+  AlignedVector<std::int8_t> codes;
+  AlignedVector<float> scales;          // d of each block
+  AlignedVector<std::int32_t> offsets;  // -128 times the sum of each 4 codes; see mcf_simd_dot8.cpp
+  double total = 0;                     // the sum of d * q over the whole vector
+
+  std::uint64_t blocks() const { return (columns + kMcfBlock - 1) / kMcfBlock; }
 };
 McfVector mcf_reference_vector(std::span<const float> vector);
+// Makes `offsets` and `total` from the codes and scales.
+void finish_mcf_vector(McfVector& vector);
 
 // The sum over the blocks of a row of (scale * d) * (sum of q * q' as i32), in f64. int*: scale = S, q - Z for q; Z times
 // the codes of the vector is summed in f64.
