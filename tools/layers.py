@@ -28,7 +28,7 @@ PUBLIC = {
     # A blob is bytes of a source, not yet read; it knows nothing of tensors.
     "io": ["blob", "digest", "sink", "source"],
     "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
-    "codecs": ["codec", "elements"],
+    "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format"],
     "convert": ["convert"],
     "inspect": ["inspect"],

@@ -14,6 +14,9 @@ namespace tare {
 // rows * columns values.
 void mcf_decode(const McfRows& rows, float* out);
 
+// The codes of one row, one to a byte: for q* and k* those behind the last column too, up to a whole block.
+void mcf_unpack(const McfRows& row, std::int8_t* out);
+
 // One product for each row; `vector` has `columns` values.
 void mcf_dot(const McfRows& rows, std::span<const float> vector, float* out);
 void mcf_dot(const McfRows& rows, const McfVector& vector, float* out);

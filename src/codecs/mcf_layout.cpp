@@ -113,8 +113,9 @@ std::optional<McfGeometry> mcf_geometry(const McfMethod& method, McfDomain domai
   geometry.method = &method;
   geometry.domain = domain;
   geometry.columns = shape.empty() ? 1 : shape.back();
+  const auto rows = Shape(shape.begin(), shape.end() - (shape.empty() ? 0 : 1)).elements();
+  geometry.rows = rows.value_or(0);  // beyond 2^64 only where there are no elements
   if (*elements == 0) return geometry;
-  geometry.rows = *elements / geometry.columns;
   Regions regions;
   if (raw)
     lay_raw(geometry, *elements, regions);

@@ -74,6 +74,14 @@ void decode_raw(const McfRows& run, float* out) {
                });
 }
 
+template <unsigned kBits, McfFamily kFamily>
+void unpack_row(const McfRows& row, std::int8_t* out) {
+  for_each_segment<kBits, kFamily>(row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) HWY_ATTR {
+    CodeBuffer buffer;
+    std::memcpy(out + first * kMcfBlock, spread<kBits>(at.codes, blocks * kMcfBlock, buffer), blocks * kMcfBlock);
+  });
+}
+
 // The sum over whole blocks of scale * (codes times x), added to two running sums.
 HWY_INLINE void add_blocks(const std::int8_t* codes, const float* scales, const float* x, std::size_t blocks,
                            hn::Vec<FloatTag>& even, hn::Vec<FloatTag>& odd) {
@@ -154,6 +162,21 @@ void decode(const McfRows& rows, float* out) {
   }
 }
 
+void unpack(const McfRows& row, std::int8_t* out) {
+  if (row.method->family == McfFamily::raw)
+    return for_each_raw(row, row.columns,
+                        [&](const std::int8_t* codes, std::uint64_t first, std::size_t count)
+                            HWY_ATTR { std::memcpy(out + first, codes, count); });
+  const bool block = row.method->family == McfFamily::block;
+  switch (row.method->bits) {
+    case 8: return unpack_row<8, McfFamily::block>(row, out);
+    case 6: return unpack_row<6, McfFamily::super>(row, out);
+    case 4: return block ? unpack_row<4, McfFamily::block>(row, out) : unpack_row<4, McfFamily::super>(row, out);
+    case 3: return unpack_row<3, McfFamily::super>(row, out);
+    default: return unpack_row<2, McfFamily::super>(row, out);
+  }
+}
+
 void dot(const McfRows& rows, std::span<const float> vector, float* out) {
   if (rows.method->family == McfFamily::raw) return dot_raw(rows, vector, out);
   const bool block = rows.method->family == McfFamily::block;
@@ -168,6 +191,12 @@ void dot(const McfRows& rows, std::span<const float> vector, float* out) {
 }
 
 #else
+
+void unpack(const McfRows& row, std::int8_t* out) {
+  const std::uint64_t count = row.method->family == McfFamily::raw ? row.columns : row.blocks() * kMcfBlock;
+  for (std::uint64_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::int8_t>(mcf_code(row.method->bits, row.codes, i + (row.odd_start ? 1 : 0)));
+}
 
 void decode(const McfRows& rows, float* out) {
   mcf_reference_decode(rows, {out, static_cast<std::size_t>(rows.rows * rows.columns)});
@@ -190,6 +219,7 @@ namespace tare {
 namespace {
 
 HWY_EXPORT(decode);
+HWY_EXPORT(unpack);
 HWY_EXPORT(dot);
 
 }  // namespace
@@ -197,6 +227,10 @@ HWY_EXPORT(dot);
 void mcf_decode(const McfRows& rows, float* out) {
   if (rows.rows == 0 || rows.columns == 0) return;
   HWY_DYNAMIC_DISPATCH(decode)(rows, out);
+}
+
+void mcf_unpack(const McfRows& row, std::int8_t* out) {
+  if (row.columns != 0) HWY_DYNAMIC_DISPATCH(unpack)(row, out);
 }
 
 void mcf_dot(const McfRows& rows, std::span<const float> vector, float* out) {

@@ -1,7 +1,7 @@
 // The table of layouts. A new codec is one file, one declaration in rows.hpp and one entry here.
 #include <fmt/format.h>
 
-#include <array>
+#include <vector>
 
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
@@ -10,7 +10,11 @@ namespace tare {
 
 std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
-  static const std::array table = {kDense, kSparseCsr, kSparseCoo, kZtGroup};
+  static const std::vector<Codec> table = [] {
+    std::vector<Codec> rows = {kDense, kSparseCsr, kSparseCoo, kZtGroup};
+    rows.insert(rows.end(), kMcfCodecs.begin(), kMcfCodecs.end());
+    return rows;
+  }();
   return table;
 }
 

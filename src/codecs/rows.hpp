@@ -1,6 +1,8 @@
 // The rows of the table of layouts, each defined in its own file.
 #pragma once
 
+#include <array>
+
 #include "tare/codec.hpp"
 
 namespace tare {
@@ -9,5 +11,6 @@ extern const Codec kDense;
 extern const Codec kSparseCsr;
 extern const Codec kSparseCoo;
 extern const Codec kZtGroup;
+extern const std::array<Codec, 8> kMcfCodecs;
 
 }  // namespace tare

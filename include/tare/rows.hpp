@@ -1,0 +1,67 @@
+// Arithmetic on the rows of a quantized matrix, straight from its stored bytes: what the hot path of a runtime needs. No
+// row is ever made into floats to be multiplied.
+//
+// From a mapped file the bytes are used where they lie. From others just the bytes of the rows asked for are read. A
+// Rows object is immutable and may be used from many threads; give each thread rows of its own, and the result does not
+// depend on how many there are: every row is summed by one call, in one order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "tare/model.hpp"
+
+namespace tare {
+
+// A vector quantized to 8 bits, with a scale for every 32 values. Made once for each vector, used for all rows.
+// d = absmax / 127, q = rint(x / d). A block that holds a NaN or infinity makes every product NaN.
+class QuantizedVector {
+ public:
+  explicit QuantizedVector(std::span<const float> values);
+  ~QuantizedVector();
+  QuantizedVector(QuantizedVector&&) noexcept;
+  QuantizedVector& operator=(QuantizedVector&&) noexcept;
+
+  std::uint64_t size() const;
+  struct Data;  // for the kernels
+  const Data& data() const { return *data_; }
+
+ private:
+  std::unique_ptr<Data> data_;
+};
+
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  // The tensor as a matrix: all dimensions but the last, and the last.
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t columns() const { return columns_; }
+
+  // Rows [first, first + count), row after row. `out` has count * columns() floats. The same values as `to_dense`.
+  void decode(std::uint64_t first, std::uint64_t count, std::span<float> out) const;
+  // out[i] = row (first + i) times `vector`, which has columns() values; `out` has `count`. Sums in f32 in an order that
+  // depends on the processor: the error is at most (columns() / 4 + 16) * 2^-24 times the sum of |w * x|.
+  void dot(std::uint64_t first, std::uint64_t count, std::span<const float> vector, std::span<float> out) const;
+  // The same with the vector's 8-bit codes: products are summed exactly within each 32, then in f32 as above.
+  void dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, std::span<float> out) const;
+
+ protected:
+  Rows(std::uint64_t rows, std::uint64_t columns) : rows_(rows), columns_(columns) {}
+  // The arguments have been checked.
+  virtual void do_decode(std::uint64_t first, std::uint64_t count, float* out) const = 0;
+  virtual void do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const = 0;
+  virtual void do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const = 0;
+
+ private:
+  std::uint64_t rows_, columns_;
+};
+
+// The rows of a quantized tensor; keeps its bytes alive. Throws `codec.no_rows` for a layout without such arithmetic and
+// the rule of the layout's `check` for a tensor that fails it.
+std::unique_ptr<const Rows> open_rows(const Tensor& tensor);
+
+}  // namespace tare
