@@ -30,7 +30,7 @@ PUBLIC = {
     "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format"],
-    "convert": ["convert"],
+    "convert": ["convert", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],
 }

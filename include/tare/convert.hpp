@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "tare/format.hpp"
+#include "tare/quantize.hpp"
 
 namespace tare {
 
 struct AdaptOptions {
   std::optional<DType> dtype;            // cast float tensors to this type (lossy casts included: asked for)
-  std::string quant;                     // encode float matrices with this method
-  bool range = false;                    // the method's asymmetric form (EncodeOptions::range)
+  Quantization quant;                    // encode float matrices
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
   std::vector<std::string> drop;                         // from kDroppable: what may be left out
@@ -29,6 +29,8 @@ inline constexpr std::string_view kDroppable[] = {"metadata", "config", "vocabul
 struct Adapted {
   Model model;
   std::vector<std::string> changes;
+  std::vector<TensorOutcome>
+      outcomes;  // of every tensor when `quant` was asked for; reports are complete after writing
 };
 
 // The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
@@ -48,6 +50,7 @@ struct Conversion {
   std::string from, to;
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;
   std::vector<std::string> changes;
+  std::vector<TensorOutcome> outcomes;  // of every tensor, when quantization was asked for
 };
 
 // Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.

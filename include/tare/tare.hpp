@@ -10,5 +10,6 @@
 #include "tare/inspect.hpp"
 #include "tare/model.hpp"
 #include "tare/rows.hpp"
+#include "tare/quantize.hpp"
 #include "tare/slice.hpp"
 #include "tare/version.hpp"

@@ -51,21 +51,21 @@ void ProgressBar::run() {
 }
 
 void ProgressBar::draw() {
-  const std::uint64_t done = progress_.done();
+  const std::uint64_t done = progress_.done(), total = total_.value_or(progress_.expected());
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
 
   std::string text = doing_;
-  if (total_ && *total_ > 0) {
-    const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(*total_));
+  if (total > 0) {
+    const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
     text += fmt::format("  {:3.0f}%  {}  {} of {}", share * 100, bar_text(share, unicode_), size_text(done),
-                        size_text(*total_));
+                        size_text(total));
   } else {
     text += fmt::format("  {}", size_text(done));
   }
   if (seconds >= 0.1) text += fmt::format("  {}/s", size_text(static_cast<std::uint64_t>(rate)));
-  if (total_ && rate > 0 && seconds >= 0.5 && done < *total_)
-    text += fmt::format("  {} left", time_text(static_cast<double>(*total_ - done) / rate));
+  if (rate > 0 && seconds >= 0.5 && done < total)
+    text += fmt::format("  {} left", time_text(static_cast<double>(total - done) / rate));
   // One column is left free: a full line would scroll.
   to_stderr(fmt::format("\r{}\x1b[K", elide_end(text, columns_ - 1, unicode_ ? "…" : "...")));
 }

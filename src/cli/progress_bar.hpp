@@ -17,7 +17,7 @@ namespace tare::cli {
 
 class ProgressBar {
  public:
-  // `total` in bytes; nothing when it is not known.
+  // `total` in bytes; nothing when only the work will know (Progress::expect).
   ProgressBar(const Session& session, std::string doing, std::optional<std::uint64_t> total);
   // Wipes the line.
   ~ProgressBar();

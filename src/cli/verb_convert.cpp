@@ -73,26 +73,13 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.overwrite = arguments.has("force");
   options.check = arguments.has("check");
   options.adapt.dtype = parse_dtype(arguments.get("dtype"));
-  options.adapt.quant = arguments.get("quant");
+  options.adapt.quant.method = arguments.get("quant");
   options.adapt.match = arguments.all("match");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   return options;
-}
-
-// Bytes that will be written, as far as they can be known beforehand.
-std::optional<std::uint64_t> expected_bytes(const Arguments& arguments, const Session& session) {
-  if (!ProgressBar::wanted(session) || arguments.has("dtype") || arguments.has("quant")) return std::nullopt;
-  try {
-    std::uint64_t bytes = 0;
-    for (const Tensor& tensor : open(arguments.operand(0), read_options(arguments)).tensors)
-      if (selected(arguments, tensor.name)) bytes += tensor.bytes();
-    return bytes;
-  } catch (const Error&) {
-    return std::nullopt;  // convert will say why
-  }
 }
 
 void print_summary(const Conversion& done, const Arguments& arguments, Session& session) {
@@ -121,7 +108,7 @@ int run(const Arguments& arguments, Session& session) {
   Conversion done;
   {
     ConvertOptions options = checked;
-    ProgressBar bar(session, "converting", expected_bytes(arguments, session));
+    ProgressBar bar(session, "converting", std::nullopt);
     options.write.progress = bar.progress();
     done = convert(arguments.operand(0), output, options);
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "convert/fit_rest.hpp"
+#include "convert/recipe.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -72,29 +73,23 @@ bool is_plain_float(const Tensor& tensor) {
   return data != nullptr && data->type.empty() && is_float(data->dtype);
 }
 
-// The codec of --quant; null when none is asked for.
-const Codec* asked_codec(const AdaptOptions& options, const Format& target) {
-  if (options.quant.empty()) return nullptr;
-  const Codec* const codec = find_codec_by_method(options.quant);
-  if (codec == nullptr)
-    throw Error(ErrorKind::usage, "convert.quant",
-                fmt::format("there is no quantization method \"{}\"", options.quant));
-  if (options.range && !codec->ranged)
-    throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no --range form", options.quant));
-  if (!lists(target.holds.layouts, codec->layout))
+// Encodes a tensor by `method`, unless it is coded so already.
+void quantize(Tensor& tensor, const std::string& method, const Format& target, const AdaptOptions& options,
+              Changes& changes, TensorOutcome& outcome) {
+  const Codec& codec = *find_codec_by_method(method);
+  if (!lists(target.holds.layouts, codec.layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} cannot hold {}: {}", target.name, codec->name, holders_of(codec->layout)));
-  return codec;
-}
-
-void quantize(Tensor& tensor, const Codec* codec, const AdaptOptions& options, Changes& changes) {
-  if (codec == nullptr || !is_plain_float(tensor)) return;
-  if (tensor.shape.rank() < codec->min_rank || tensor.shape.rank() > codec->max_rank) return;
-  Map attributes = std::move(tensor.attributes);
-  tensor = codec->encode(tensor, {.method = options.quant, .threads = options.threads, .range = options.range});
+                fmt::format("{} cannot hold {}: {}", target.name, codec.name, holders_of(codec.layout)));
+  if (tensor.layout == codec.layout && codec.methods.size() == 1) return;
+  const std::string from = dtype_name(tensor);
+  Map attributes = tensor.is_dense() ? std::move(tensor.attributes) : Map();
+  const EncodeOptions encode = recipe::encode_options(options.quant, tensor.name, method, options.threads);
+  tensor = codec.encode(recipe::as_plain_floats(tensor), encode);
   for (auto& [key, value] : attributes)
     if (tensor.attributes.find(key) == nullptr) tensor.attributes.append(key, std::move(value));
-  changes.add(fmt::format("quantized to {}", options.quant), tensor.name);
+  outcome.encoded = true;
+  outcome.report = encode.report;
+  changes.add(fmt::format("quantized from {} to {}", from, method), tensor.name);
 }
 
 void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
@@ -211,12 +206,12 @@ Value parse_setting(const std::string& text) {
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   Changes changes;
+  std::vector<TensorOutcome> outcomes;
   std::vector<std::string> lines;
   for (const std::string& what : options.drop)
     if (!lists(kDroppable, what))
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
-  const Codec* const codec = asked_codec(options, target);
   select(model, options, changes);
   for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(text));
   if (!target.holds.many_tensors && model.tensors.size() != 1)
@@ -224,14 +219,25 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
                 fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,
                             model.tensors.size()));
   fit_rest(model, target, options, lines);
-  for (Tensor& tensor : model.tensors) {
-    cast_if_asked(tensor, options, changes);
-    quantize(tensor, codec, options, changes);
+  for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
+  const bool asked = !options.quant.empty();
+  const std::vector<std::string> methods = asked ? recipe::methods_for(model.tensors, options.quant, options.threads)
+                                                 : std::vector<std::string>(model.tensors.size());
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    Tensor& tensor = model.tensors[i];
+    TensorOutcome outcome;
+    if (!methods[i].empty()) quantize(tensor, methods[i], target, options, changes, outcome);
     fit_layout(tensor, target, changes);
     fit_types(tensor, target, options, changes);
     fit_attributes(tensor, target, options);
+    if (!asked) continue;
+    outcome.name = tensor.name;
+    outcome.type = dtype_name(tensor);
+    outcome.elements = tensor.shape.elements().value_or(0);
+    outcome.bytes = tensor.bytes();
+    outcomes.push_back(std::move(outcome));
   }
-  Adapted adapted{std::move(model), changes.lines()};
+  Adapted adapted{std::move(model), changes.lines(), std::move(outcomes)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;
 }

@@ -77,10 +77,12 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     throw error.in(input);
   }
   done.changes = std::move(adapted.changes);
+  done.outcomes = std::move(adapted.outcomes);
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
+  if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
   // Opened last: a refusal above must not touch the output.
   const std::unique_ptr<Sink> sink = sink_for(output, target, options.overwrite);

@@ -1,0 +1,58 @@
+// How the float matrices of a model are to be encoded, and what that cost.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+
+namespace tare {
+
+// In place of a method: leave the tensor as it is.
+inline constexpr std::string_view kKeep = "keep";
+
+using Importance = std::map<std::string, std::vector<float>, std::less<>>;
+
+// A recipe: which method for which tensor. Matrices of a float type (coded ones included, which are decoded first)
+// are encoded; everything else is kept.
+struct Quantization {
+  std::string method;  // for tensors that no rule names; empty: they are kept
+  // A glob over names, and a method or kKeep; the first that matches decides.
+  std::vector<std::pair<std::string, std::string>> rules;
+  // In place of `method`: choose from kBudgetMethods (or keep) for each tensor, so that the sum of squared errors is
+  // least while the tensors of the whole model take at most this many bits a weight.
+  std::optional<double> bits;
+  bool fast = false, range = false;             // see EncodeOptions
+  std::optional<std::pair<float, float>> clip;  // likewise
+  Importance importance;                        // weights of columns by tensor name; others: all alike
+
+  bool empty() const { return method.empty() && rules.empty() && !bits; }
+};
+
+// What a budget chooses from.
+inline constexpr std::string_view kBudgetMethods[] = {"mcf.k2", "mcf.k3", "mcf.k4", "mcf.q4", "mcf.k6", "mcf.q8"};
+
+// One tensor of a quantized model, in the order they were written.
+struct TensorOutcome {
+  std::string name;
+  std::string type;  // what `ls` calls it now: "mcf.k4", "bf16"
+  std::uint64_t elements = 0, bytes = 0;
+  bool encoded = false;
+  // What was lost; null for tensors that were kept, not `complete` for methods that do not measure it.
+  std::shared_ptr<const EncodeReport> report;
+
+  double bits_per_weight() const;
+};
+
+// The tensors of a file as weights of columns: each a vector, or a matrix of one row, of non-negative numbers.
+// Throws `importance.*`.
+Importance read_importance(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace tare

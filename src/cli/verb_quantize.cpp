@@ -1,0 +1,288 @@
+// quantize: convert with a recipe, and a table of what it cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/convert.hpp"
+
+namespace tare::cli {
+namespace {
+
+// Names under which the runtimes keep the token table and the matrix in front of the logits.
+constexpr std::string_view kEmbeddings[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
+                                            "*word_embeddings.weight", "embedding.weight",       "token_embd.weight"};
+constexpr std::string_view kHeads[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
+
+double real_of(std::string_view option, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("--{}: '{}' is not a number", option, text));
+  return value;
+}
+
+std::pair<float, float> clip_of(const std::string& text) {
+  const auto comma = text.find(',');
+  if (comma == std::string::npos) throw UsageError("--clip takes two numbers: MIN,MAX");
+  const double low = real_of("clip", std::string_view(text).substr(0, comma));
+  const double high = real_of("clip", std::string_view(text).substr(comma + 1));
+  if (!(low < high)) throw UsageError(fmt::format("--clip: {} is not below {}", low, high));
+  return {static_cast<float>(low), static_cast<float>(high)};
+}
+
+Quantization recipe_from(const Arguments& arguments, const Model& model) {
+  Quantization recipe;
+  for (const std::string& glob : arguments.all("keep")) recipe.rules.emplace_back(glob, kKeep);
+  for (const std::string& word : arguments.all("method")) {
+    // A method has no "=" in it, a glob may.
+    const auto equals = word.rfind('=');
+    if (equals == std::string::npos)
+      recipe.method = word;
+    else
+      recipe.rules.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+  }
+  const auto group = [&](std::string_view option, std::span<const std::string_view> globs) {
+    if (!arguments.has(option)) return;
+    const auto before = recipe.rules.size();
+    for (const std::string_view glob : globs)
+      if (std::any_of(model.tensors.begin(), model.tensors.end(),
+                      [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
+        recipe.rules.emplace_back(glob, arguments.get(option));
+    if (recipe.rules.size() == before)
+      throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
+                                   fmt::join(globs, ", ")));
+  };
+  group("embeddings", kEmbeddings);
+  group("head", kHeads);
+  if (arguments.has("bits")) recipe.bits = real_of("bits", arguments.get("bits"));
+  if (recipe.bits && !recipe.method.empty())
+    throw UsageError("--bits chooses the methods itself; with it, --method takes GLOB=METHOD only");
+  if (!recipe.bits && recipe.method.empty()) throw UsageError("say how: --method METHOD, or --bits N");
+  recipe.fast = arguments.has("fast");
+  recipe.range = arguments.has("range");
+  if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
+  if (arguments.has("importance")) {
+    recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
+    if (std::none_of(model.tensors.begin(), model.tensors.end(),
+                     [&](const Tensor& tensor) { return recipe.importance.contains(tensor.name); }))
+      throw UsageError(
+          fmt::format("--importance: no tensor of {} has a name of the model's", arguments.get("importance")));
+  }
+  return recipe;
+}
+
+// Tensors that became the same thing, summed up.
+struct Group {
+  std::string type;
+  bool encoded = false, measured = false;
+  std::uint64_t tensors = 0, elements = 0, bytes = 0;
+  double squared_sum = 0, squared_error = 0, max_error = 0;
+  std::string worst;
+  double worst_rms = -1;
+
+  void add(const TensorOutcome& outcome);
+  double rms() const { return squared_sum == 0 ? 0 : std::sqrt(squared_error / squared_sum); }
+  double bits() const { return elements == 0 ? 0 : static_cast<double>(bytes) * 8 / static_cast<double>(elements); }
+};
+
+bool is_measured(const TensorOutcome& outcome) { return outcome.report != nullptr && outcome.report->complete; }
+
+double rms_of(const EncodeReport& report) {
+  return report.squared_sum == 0 ? 0 : std::sqrt(report.squared_error / report.squared_sum);
+}
+
+void Group::add(const TensorOutcome& outcome) {
+  ++tensors;
+  elements += outcome.elements;
+  bytes += outcome.bytes;
+  if (!is_measured(outcome)) return;
+  measured = true;
+  squared_sum += outcome.report->squared_sum;
+  squared_error += outcome.report->squared_error;
+  max_error = std::max(max_error, outcome.report->max_error);
+  if (rms_of(*outcome.report) <= worst_rms) return;
+  worst_rms = rms_of(*outcome.report);
+  worst = outcome.name;
+}
+
+// By type, the encoded ones first, each kind in the order of first appearance; the sum of all last.
+std::vector<Group> grouped(const std::vector<TensorOutcome>& outcomes) {
+  std::vector<Group> groups;
+  Group all;
+  all.type = "all";
+  for (const TensorOutcome& outcome : outcomes) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.type == outcome.type && group.encoded == outcome.encoded;
+    });
+    if (found == groups.end()) {
+      found = groups.insert(groups.end(), Group());
+      found->type = outcome.type;
+      found->encoded = outcome.encoded;
+    }
+    found->add(outcome);
+    all.add(outcome);
+  }
+  std::stable_partition(groups.begin(), groups.end(), [](const Group& group) { return group.encoded; });
+  groups.push_back(std::move(all));
+  return groups;
+}
+
+void print_table(const std::vector<Group>& groups, Session& session) {
+  Table table({{"METHOD"},
+               {"TENSORS", Align::right},
+               {"WEIGHTS", Align::right},
+               {"SIZE", Align::right},
+               {"BITS/WEIGHT", Align::right},
+               {"REL RMS", Align::right},
+               {"MAX ERROR", Align::right},
+               {"WORST", Align::right},
+               {"TENSOR", Align::left, true}});
+  for (const Group& group : groups) {
+    const bool all = &group == &groups.back();
+    const auto number = [&](double value) { return group.measured ? fmt::format("{:.4g}", value) : std::string(); };
+    table.add({Cell(all || group.encoded ? group.type : group.type + " (kept)", all ? Style::bold : Style::cyan),
+               count_text(group.tensors), count_text(group.elements), size_text(group.bytes),
+               fmt::format("{:.3f}", group.bits()), number(group.rms()), number(group.max_error),
+               all ? std::string() : number(group.worst_rms),
+               all ? std::string() : printable(escape_name(group.worst))});
+  }
+  table.print(session);
+}
+
+void write_numbers(JsonWriter& json, std::uint64_t elements, std::uint64_t bytes, double bits) {
+  json.key("weights").number(elements).key("bytes").number(bytes).key("bits_per_weight").real(bits);
+}
+
+void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
+                Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+  json.key("from").text(done.from).key("to").text(done.to).key("file_bytes").number(done.file_bytes);
+  write_numbers(json, groups.back().elements, groups.back().bytes, groups.back().bits());
+  json.key("methods").open('[');
+  for (const Group& group : groups) {
+    if (&group == &groups.back()) break;
+    json.open('{').key("method").text(group.type).key("encoded").boolean(group.encoded);
+    json.key("tensors").number(group.tensors);
+    write_numbers(json, group.elements, group.bytes, group.bits());
+    if (group.measured) {
+      json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
+      json.key("worst").open('{').key("name").text(escape_name(group.worst));
+      json.key("relative_rms").real(group.worst_rms).close('}');
+    }
+    json.close('}');
+  }
+  json.close(']').key("tensors").open('[');
+  for (const TensorOutcome& outcome : done.outcomes) {
+    json.open('{').key("name").text(escape_name(outcome.name)).key("method").text(outcome.type);
+    json.key("encoded").boolean(outcome.encoded);
+    write_numbers(json, outcome.elements, outcome.bytes, outcome.bits_per_weight());
+    if (is_measured(outcome))
+      json.key("relative_rms").real(rms_of(*outcome.report)).key("max_error").real(outcome.report->max_error);
+    json.close('}');
+  }
+  json.close(']').key("changes").open('[');
+  for (const std::string& change : done.changes) json.text(change);
+  json.close(']').close('}');
+  session.line(text);
+}
+
+int run(const Arguments& arguments, Session& session) {
+  if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
+  ConvertOptions options;
+  options.to = arguments.get("to");
+  options.read = read_options(arguments);
+  options.write = write_options(arguments);
+  options.overwrite = arguments.has("force");
+  options.adapt.skip = arguments.all("skip");
+  options.adapt.drop = arguments.all("drop");
+  options.adapt.set = set_pairs(arguments);
+  options.adapt.threads = options.write.threads;
+  options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
+  Conversion done;
+  {
+    ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
+    options.write.progress = bar.progress();
+    done = convert(arguments.operand(0), arguments.operand(1), options);
+  }
+  const std::vector<Group> groups = grouped(done.outcomes);
+  if (arguments.has("json")) {
+    print_json(done, groups, arguments, session);
+    return kDone;
+  }
+  for (const std::string& change : done.changes) session.remark(change);
+  print_table(groups, session);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
+                                 {.name = "OUT", .completes = Completes::files}};
+constexpr Option kOptions[] = {
+    {.name = "method",
+     .value = "[GLOB=]METHOD",
+     .help = "the method for all matrices, or for those whose name matches; the first match decides",
+     .repeatable = true},
+    {.name = "keep",
+     .value = "GLOB",
+     .help = "leave tensors whose name matches as they are; may be given several times",
+     .repeatable = true},
+    {.name = "embeddings", .value = "METHOD", .help = "the method for the token embeddings, or \"keep\""},
+    {.name = "head", .value = "METHOD", .help = "the method for the output head, or \"keep\""},
+    {.name = "bits",
+     .value = "N",
+     .help = "choose a method for each matrix: least error within N bits a weight on average"},
+    {.name = "fast", .help = "scales from the largest weight of a block, without a search"},
+    {.name = "importance",
+     .value = "FILE",
+     .help = "weigh errors by column: a vector for each tensor, under its name",
+     .completes = Completes::files},
+    {.name = "clip", .value = "MIN,MAX", .help = "clamp weights to this range first"},
+    {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
+    {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
+    kSkip,
+    {.name = "drop",
+     .value = "WHAT",
+     .help = "leave out what OUT has no room for; may be given several times",
+     .repeatable = true},
+    kSet,
+    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kJson,
+    kNoMmap,
+    kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare quantize model.safetensors model.mcf --method k4", "every matrix in 4 bits"},
+    {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
+    {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the best that 4.5 bits a weight can do"},
+};
+
+}  // namespace
+
+constexpr Verb kQuantize{
+    .name = "quantize",
+    .summary = "write a model with its matrices in few bits",
+    .description =
+        "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
+        "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
+        "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
+        "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
+        "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
+        "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "
+        "square), the largest error of one weight, and the tensor that suffered most.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli
