@@ -73,6 +73,8 @@ struct Capabilities {
   std::span<const std::string_view> dialects = {};
   bool forward_only = false;  // can be written to a pipe
   bool many_tensors = true;   // false: exactly one (npy)
+  // Not empty: only models of this one architecture, which fixes the names and shapes of the tensors ("tiny_llama").
+  std::string_view architecture = {};
 };
 
 struct Format {

@@ -39,7 +39,7 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
 }
 
 // Fields that a runtime computes itself when they are missing, as the formats' documents say. Only for models that are
-// transformers at all.
+// transformers at all, and not for a target whose tensors speak for themselves.
 std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds) {
   std::vector<std::string> filled;
   const auto fill = [&](std::string_view name, auto& field, auto value) {
@@ -47,6 +47,7 @@ std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds
     field = value;
     filled.push_back(fmt::format("{} = {}", name, to_json(Value(value))));
   };
+  if (!holds.architecture.empty()) return filled;
   if (!config.num_attention_heads || *config.num_attention_heads <= 0) return filled;
   fill("num_key_value_heads", config.num_key_value_heads, *config.num_attention_heads);
   if (config.hidden_size && *config.hidden_size % *config.num_attention_heads == 0)
