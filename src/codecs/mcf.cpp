@@ -6,12 +6,14 @@
 //   mcf_layout     methods, regions             mcf_decode   the dense tensor, lazily
 //   mcf_reference  the arithmetic, one by one   mcf_rows     products of rows (rows.hpp)
 //   mcf_simd_*     the same, fast               mcf_verify   the rules of the data
+//   mcf_encode     the payload, lazily          mcf_encode_* the search for scales, kernels, chunks
 #include "codecs/mcf.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 
+#include "codecs/mcf_encode.hpp"
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
 
@@ -38,16 +40,22 @@ std::string size_sentence(const Tensor& tensor, const McfGeometry& geometry, std
                      geometry.bytes, found);
 }
 
-constexpr Codec row(std::string_view layout, std::string_view title) {
+constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
+constexpr std::array<std::string_view, 8> kMethods = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
+
+// The codec of kMethods[method].
+constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title) {
   return {.layout = layout,
           .name = layout,
           .title = title,
-          .methods = {},
+          .methods = std::span(kMethods).subspan(method, 1),
           .roles = kRoles,
+          .parameters = kParameters,
+          .ranged = method < 2,
           .check = mcf_check,
           .verify = mcf_verify,
           .decode = mcf_to_dense,
-          .encode = nullptr,
+          .encode = mcf_encode,
           .rows = mcf_open_rows};
 }
 
@@ -79,14 +87,14 @@ std::optional<Problem> mcf_check(const Tensor& tensor) {
 }
 
 constinit const std::array<Codec, 8> kMcfCodecs = {
-    row("mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
-    row("mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
-    row("mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight"),
-    row("mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight"),
-    row("mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight"),
-    row("mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight"),
-    row("mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight"),
-    row("mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight"),
+    row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
+    row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
+    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight"),
+    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight"),
+    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight"),
+    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight"),
+    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight"),
+    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight"),
 };
 
 }  // namespace tare

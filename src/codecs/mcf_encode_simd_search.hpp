@@ -1,0 +1,238 @@
+// The search for scales with vectors. Included once for every SIMD target.
+//
+// It takes 16 blocks at a time and turns them by 90 degrees: lane l of a vector belongs to block l, and the loops over the
+// 32 values of a block run over vectors. So each lane does what the scalar reference does, in its order, however many
+// lanes a vector has. Where a super-scale is chosen, the lanes are the candidates for it.
+#if defined(TARE_MCF_ENCODE_SIMD_SEARCH_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#undef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#else
+#define TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#endif
+
+#include <algorithm>
+#include <cmath>
+
+#include "codecs/mcf_encode_search.hpp"
+#include "codecs/mcf_encode_simd_scales.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+// 16 blocks, turned: value i of block l at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
+struct Tile {
+  alignas(64) float a[kTile * kMcfBlock];   // magnitudes
+  alignas(64) float pa[kTile * kMcfBlock];  // times importance
+  alignas(64) float p[kTile * kMcfBlock];   // importance
+};
+
+template <bool kMagnitude>
+HWY_INLINE void turn_block(const float* block, std::size_t lane, float* out) {
+  float* const to = out + lane / kLanes * kLanes * kMcfBlock + lane % kLanes;
+  for (std::size_t i = 0; i < kMcfBlock; ++i) to[i * kLanes] = kMagnitude ? std::fabs(block[i]) : block[i];
+}
+
+template <bool kWeighted>
+void turn(const McfBlocks& in, std::size_t first, std::size_t blocks, Tile& tile) {
+  static constexpr float kZeros[kMcfBlock] = {};
+  for (std::size_t l = 0; l < kTile; ++l) {
+    const std::size_t b = first + l;
+    turn_block<true>(l < blocks ? in.values + b * kMcfBlock : kZeros, l, tile.a);
+    if constexpr (kWeighted)
+      turn_block<false>(l < blocks ? in.importance + (in.phase + b) % in.period * kMcfBlock : kZeros, l, tile.p);
+  }
+  if constexpr (kWeighted)
+    for (std::size_t i = 0; i < kTile * kMcfBlock; ++i) tile.pa[i] = tile.p[i] * tile.a[i];
+}
+
+struct Fits {
+  alignas(64) float scale[kTile];
+  alignas(64) float a[kTile];
+  alignas(64) float b[kTile];
+};
+
+// Lanes [l, l + kLanes) of the fits.
+template <bool kWeighted>
+HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, float qmax_number,
+                          const McfSearch& search, Fits& fits) {
+  constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;  // as many as there are registers for
+  const V qmax = hn::Set(kFloat, qmax_number);
+  const V most_abs = hn::LoadU(kFloat, absmax + l);
+  const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kMcfLeastAbsmax)));
+  V most = hn::Zero(kFloat), scale = hn::Div(most_abs, qmax), a = hn::Zero(kFloat), b = hn::Zero(kFloat);
+  const float* const values = tile.a + l * kMcfBlock;
+  const float* const weighted = (kWeighted ? tile.pa : tile.a) + l * kMcfBlock;
+  const float* const weights = tile.p + l * kMcfBlock;
+  for (unsigned c = 0; c < search.count; c += kAtOnce) {
+    V v[kAtOnce], sum_a[kAtOnce], sum_b[kAtOnce];
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      v[k] = hn::Mul(inverse, hn::Set(kFloat, search.first + static_cast<float>(c + k) * search.step));
+      sum_a[k] = sum_b[k] = hn::Zero(kFloat);
+    }
+    for (std::size_t i = 0; i < kMcfBlock; ++i) {
+      const V x = hn::Load(kFloat, values + i * kLanes);
+      const V px = kWeighted ? hn::Load(kFloat, weighted + i * kLanes) : x;
+      for (unsigned k = 0; k < kAtOnce; ++k) {
+        const V q = round(hn::Min(hn::Mul(x, v[k]), qmax));
+        const V qq = hn::Mul(q, q);
+        sum_a[k] = hn::Add(sum_a[k], hn::Mul(px, q));
+        sum_b[k] = hn::Add(sum_b[k], kWeighted ? hn::Mul(hn::Load(kFloat, weights + i * kLanes), qq) : qq);
+      }
+    }
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      const V fitted = hn::Div(sum_a[k], sum_b[k]);
+      const V saved = hn::Mul(sum_a[k], fitted);
+      const auto better = hn::Gt(saved, most);
+      most = hn::IfThenElse(better, saved, most);
+      scale = hn::IfThenElse(better, hn::Min(fitted, hn::Set(kFloat, kMcfLargestScale)), scale);
+      a = hn::IfThenElse(better, sum_a[k], a);
+      b = hn::IfThenElse(better, sum_b[k], b);
+    }
+  }
+  hn::Store(scale, kFloat, fits.scale + l);
+  hn::Store(a, kFloat, fits.a + l);
+  hn::Store(b, kFloat, fits.b + l);
+}
+
+// The losses of blocks [l, l + kLanes) under kCount scales each.
+template <bool kWeighted, std::size_t kCount>
+HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const V (&scale)[kCount], V (&sum)[kCount]) {
+  const V qmax = hn::Set(kFloat, qmax_number), zero = hn::Zero(kFloat), one = hn::Set(kFloat, 1);
+  const float* const values = tile.a + l * kMcfBlock;
+  const float* const weights = tile.p + l * kMcfBlock;
+  V v[kCount];
+  for (std::size_t k = 0; k < kCount; ++k) {
+    v[k] = hn::IfThenElse(hn::Gt(scale[k], zero), hn::Div(one, scale[k]), zero);
+    sum[k] = zero;
+  }
+  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+    const V x = hn::Load(kFloat, values + i * kLanes);
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const V e = hn::Sub(x, hn::Mul(scale[k], round(hn::Min(hn::Mul(x, v[k]), qmax))));
+      const V ee = hn::Mul(e, e);
+      sum[k] = hn::Add(sum[k], kWeighted ? hn::Mul(hn::Load(kFloat, weights + i * kLanes), ee) : ee);
+    }
+  }
+}
+
+template <bool kWeighted>
+void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+  const auto qmax = static_cast<float>(in.method->qmax);
+  const McfSearch search = mcf_search(*in.method);
+  Tile tile;
+  turn<kWeighted>(in, first, blocks, tile);
+  Fits fits;
+  alignas(64) float searched[kTile];
+  alignas(64) float better[kTile];
+  std::uint16_t bits[kTile];
+  for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
+  round_scales(fits.scale, kTile, searched, bits);
+  for (std::size_t l = 0; l < kTile; l += kLanes) {
+    const V scale[2] = {hn::LoadU(kFloat, s.block + at + l), hn::Load(kFloat, searched + l)};
+    V loss[2];
+    losses<kWeighted>(tile, l, qmax, scale, loss);
+    const auto mask = hn::Lt(loss[1], hn::Mul(hn::Set(kFloat, kMcfBetter), loss[0]));
+    hn::Store(hn::IfThenElse(mask, hn::Set(kFloat, 1), hn::Zero(kFloat)), kFloat, better + l);
+  }
+  for (std::size_t l = 0; l < blocks; ++l) {
+    if (better[l] == 0) continue;
+    s.block[at + l] = searched[l];
+    s.bits[at + l] = bits[l];
+  }
+}
+
+HWY_INLINE V sub_scale(V s, V per_step) {
+  return round(hn::Min(hn::Max(hn::Mul(s, per_step), hn::Set(kFloat, 1)), hn::Set(kFloat, 63)));
+}
+
+// For the 8 blocks from `b`.
+HWY_INLINE float best_super_scale(const Fits& fits, std::size_t b, std::uint16_t& best_bits) {
+  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kMcfBlocksInSuper);
+  alignas(64) float scales[kMcfSuperTries];
+  alignas(64) float saved[kMcfSuperTries];
+  std::uint16_t bits[kMcfSuperTries];
+  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
+  round_scales(scales, kMcfSuperTries, scales, bits);
+  for (std::size_t j = 0; j < kMcfSuperTries; j += kLanes) {
+    const V super = hn::Load(kFloat, scales + j);
+    const V per_step = hn::Div(hn::Set(kFloat, 32), super);
+    V sum = hn::Zero(kFloat);
+    for (std::size_t k = b; k < b + kMcfBlocksInSuper; ++k) {
+      const V u = sub_scale(hn::Set(kFloat, fits.scale[k]), per_step);
+      const V t = hn::Mul(super, hn::Mul(u, hn::Set(kFloat, 1.0f / 32)));
+      const V fit = hn::Sub(hn::Set(kFloat, fits.a[k] + fits.a[k]), hn::Mul(t, hn::Set(kFloat, fits.b[k])));
+      sum = hn::Add(sum, hn::Max(hn::Mul(t, fit), hn::Zero(kFloat)));
+    }
+    hn::Store(sum, kFloat, saved + j);
+  }
+  std::size_t best = 0;
+  float most = -1;
+  for (std::size_t j = 0; j < kMcfSuperTries; ++j) {
+    if (saved[j] > most) {
+      most = saved[j];
+      best = j;
+    }
+  }
+  best_bits = bits[best];
+  return scales[best];
+}
+
+template <bool kWeighted>
+void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+  const auto qmax = static_cast<float>(in.method->qmax);
+  const McfSearch search = mcf_search(*in.method);
+  Tile tile;
+  turn<kWeighted>(in, first, blocks, tile);
+  Fits fits;
+  for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
+
+  constexpr std::size_t kSupers = kTile / kMcfBlocksInSuper;
+  std::uint16_t bits[kSupers] = {};
+  alignas(64) float super[kTile] = {};  // of each block
+  for (std::size_t i = 0; i * kMcfBlocksInSuper < blocks; ++i) {
+    const float scale = best_super_scale(fits, i * kMcfBlocksInSuper, bits[i]);
+    std::fill_n(super + i * kMcfBlocksInSuper, kMcfBlocksInSuper, scale);
+  }
+
+  alignas(64) float chosen[kTile], loss[kTile], fast_loss[kTile];
+  for (std::size_t l = 0; l < kTile; l += kLanes) {
+    const V one = hn::Set(kFloat, 1), step = hn::Mul(hn::Load(kFloat, super + l), hn::Set(kFloat, 1.0f / 32));
+    const V u = sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step));
+    const V below = hn::Max(hn::Sub(u, one), one), above = hn::Min(hn::Add(u, one), hn::Set(kFloat, 63));
+    const V scale[4] = {hn::LoadU(kFloat, s.block + at + l), hn::Mul(step, u), hn::Mul(step, below),
+                        hn::Mul(step, above)};
+    V found[4];
+    losses<kWeighted>(tile, l, qmax, scale, found);
+    V best = u, least = found[1];
+    auto better = hn::Lt(found[2], least);
+    best = hn::IfThenElse(better, below, best);
+    least = hn::IfThenElse(better, found[2], least);
+    better = hn::Lt(found[3], least);
+    best = hn::IfThenElse(better, above, best);
+    least = hn::IfThenElse(better, found[3], least);
+    const auto is_zero = hn::Eq(hn::LoadU(kFloat, s.absmax + at + l), hn::Zero(kFloat));
+    hn::Store(hn::IfThenZeroElse(is_zero, best), kFloat, chosen + l);
+    hn::Store(hn::IfThenZeroElse(is_zero, least), kFloat, loss + l);
+    hn::Store(found[0], kFloat, fast_loss + l);
+  }
+  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) {
+    float searched = 0, fast = 0;
+    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
+      searched += loss[l];
+      fast += fast_loss[l];
+    }
+    if (!(searched < kMcfBetter * fast)) continue;
+    s.bits[(at + b) / kMcfBlocksInSuper] = bits[b / kMcfBlocksInSuper];
+    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
+      s.sub[at + l] = static_cast<std::uint8_t>(chosen[l]);
+      s.block[at + l] = super[l] * (chosen[l] / 32);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
