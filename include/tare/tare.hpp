@@ -9,7 +9,7 @@
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
 #include "tare/model.hpp"
-#include "tare/rows.hpp"
 #include "tare/quantize.hpp"
+#include "tare/rows.hpp"
 #include "tare/slice.hpp"
 #include "tare/version.hpp"
