@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "conformance/scratch.hpp"
 #include "inspect_models.hpp"
 
 namespace tare {
@@ -103,6 +104,28 @@ TEST(InspectDiff, QuantizationErrorIsVisible) {
   EXPECT_LT(d.max_abs, 0.1);
   EXPECT_GT(d.cosine, 0.99);
   EXPECT_LT(d.cosine, 1);
+}
+
+TEST(InspectDiff, TheDifferenceIsATensor) {
+  const Tensor a = dense("w", {2, 3}, DType::f32, Blob::memory(bytes_of<float>({1, 2, 3, 4, 5, 6})));
+  const Tensor b = dense("w", {2, 3}, DType::i16, Blob::memory(bytes_of<std::int16_t>({1, 0, 3, 8, 5, 7})));
+  const Tensor d = difference(a, b);
+  EXPECT_EQ(d.components[0].blob.bytes(), bytes_of<double>({0, -2, 0, 4, 0, 1}));
+  // Entered anywhere, in the middle of an element too.
+  Bytes part(11);
+  d.components[0].blob.read(13, part);
+  const Bytes all = d.components[0].blob.bytes();
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + 13));
+  const Statistics stats = statistics(d, 2);
+  EXPECT_EQ(stats.zeros, 3U);
+  EXPECT_EQ(stats.min, -2);
+  EXPECT_EQ(stats.max, 4);
+  EXPECT_EQ(stats.histogram, (std::vector<std::uint64_t>{4, 2}));
+  const Tensor other = dense("w", {3, 2}, DType::f32, Blob::memory(bytes_of<float>({1, 2, 3, 4, 5, 6})));
+  EXPECT_EQ(testing::rule_of([&] { difference(a, other); }), "diff.shape");
+  Tensor unknown = a;
+  unknown.layout = "mystery";
+  EXPECT_EQ(testing::rule_of([&] { difference(a, unknown); }), "codec.unknown");
 }
 
 TEST(InspectDiff, NanEqualsNanAndZeroEqualsMinusZero) {

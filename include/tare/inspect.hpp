@@ -63,4 +63,8 @@ struct Difference {
 
 Difference diff(const Model& a, const Model& b, unsigned threads = 0, Progress* progress = nullptr);
 
+// The dense f64 tensor b - a, element by element, produced lazily; what `statistics` of it says is the error of b.
+// Throws usage `diff.shape`, and `stats.type` for what has no numbers.
+Tensor difference(const Tensor& a, const Tensor& b);
+
 }  // namespace tare

@@ -1,14 +1,18 @@
 // diff: what two files disagree about.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/statistics_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
@@ -91,9 +95,49 @@ void print_json(const Difference& difference, Session& session) {
   session.line(text);
 }
 
+// One tensor: the error of B as a distribution.
+int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b) {
+  const std::string& name = arguments.operand(2);
+  const Tensor x = find_tensor(a, arguments.operand(0), name), y = find_tensor(b, arguments.operand(1), name);
+  a.tensors = {x}, b.tensors = {y};
+  a.metadata = b.metadata = {};
+  a.config = b.config = {};
+  a.vocabulary = b.vocabulary = {};
+  a.attachments.clear(), b.attachments.clear();
+  const Difference found = diff(a, b, arguments.threads());
+  const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
+  const Statistics errors = statistics(difference(x, y), bins, 8, arguments.threads());
+  const Statistics before = statistics(x, 1, 0, arguments.threads());
+  // Of the finite values; the root mean square of A is what the error is measured by.
+  const double size = std::sqrt(before.std * before.std + before.mean * before.mean);
+  const double rms = std::sqrt(errors.std * errors.std + errors.mean * errors.mean);
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("same").boolean(found.same()).key("name").text(escape_name(x.name)).key("dtype");
+    json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
+    json.key("rms").real(rms).key("relative_rms").real(size > 0 ? rms / size : 0);
+    json.key("max_abs").real(std::max(std::abs(errors.min), std::abs(errors.max)));
+    json.key("cosine").real(found.same() ? 1 : found.tensors.front().cosine).key("error");
+    write_statistics(json, errors);
+    json.close('}');
+    session.line(text);
+    return found.same() ? kDone : kFailed;
+  }
+  session.line(session.paint(Style::bold, printable(escape_name(x.name))));
+  print_text(found, session);
+  if (found.same()) return kDone;
+  session.line();
+  session.line(fmt::format("B - A: rms {:.6g}, {:.4g} of the rms of A", rms, size > 0 ? rms / size : 0));
+  print_statistics(errors, session);
+  return kFailed;
+}
+
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
+  if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
+  if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor: name it after B");
   for (Model* model : {&a, &b})
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
   if (arguments.has("tensors")) {
@@ -118,12 +162,20 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
-                                 {.name = "B", .completes = Completes::files}};
+                                 {.name = "B", .completes = Completes::files},
+                                 {.name = "TENSOR", .required = false}};
 constexpr Option kOptions[] = {
-    {.name = "tensors", .help = "compare tensors only, not metadata"}, kMatch, kSkip, kJson, kNoMmap, kThreads,
+    {.name = "tensors", .help = "compare tensors only, not metadata"},
+    {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 unless given"},
+    kMatch,
+    kSkip,
+    kJson,
+    kNoMmap,
+    kThreads,
 };
 constexpr Example kExamples[] = {
     {"tare diff model.zt model-f16.zt", "what a cast to f16 cost, tensor by tensor"},
+    {"tare diff model.zt model.mcf lm_head.weight", "the errors of one tensor, as a histogram"},
     {"tare diff -q --tensors a.zt b.npz && echo same", "exit code 0 when they hold the same tensors"},
 };
 
@@ -135,7 +187,8 @@ constexpr Verb kDiff{
     .description =
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
         "be of different formats. For values it prints the largest absolute difference, the root mean square "
-        "of the difference and the cosine of the two. Exit code 1 when they differ.",
+        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. With a "
+        "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

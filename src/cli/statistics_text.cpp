@@ -1,0 +1,80 @@
+#include "cli/statistics_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cli/model_text.hpp"
+#include "cli/table.hpp"
+
+namespace tare::cli {
+namespace {
+
+std::string number_text(double value) { return fmt::format("{:.6g}", value); }
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  if (part == 0 || whole == 0) return count_text(part);
+  return fmt::format("{} ({:.2f}%)", count_text(part), 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+void print_histogram(const Statistics& stats, Session& session) {
+  const std::uint64_t top = *std::max_element(stats.histogram.begin(), stats.histogram.end());
+  if (top == 0) return;
+  std::vector<std::string> edges;
+  std::size_t edge_columns = 0;
+  const auto bins = static_cast<double>(stats.histogram.size());
+  for (std::size_t i = 0; i < stats.histogram.size(); ++i) {
+    // Weighted, not stepped: max - min may overflow.
+    const double at = static_cast<double>(i) / bins;
+    edges.push_back(fmt::format("{:.3g}", stats.min * (1 - at) + stats.max * at));
+    edge_columns = std::max(edge_columns, edges.back().size());
+  }
+  const std::size_t count_columns = count_text(top).size();
+  const std::size_t width = session.screen().terminal ? session.screen().columns : 72;
+  const std::size_t used = edge_columns + count_columns + 6;
+  const std::size_t room = std::min<std::size_t>(60, width > used + 8 ? width - used : 8);
+  session.line();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const double share = static_cast<double>(stats.histogram[i]) / static_cast<double>(top);
+    const std::string bar = share_bar(share, room, session.unicode());
+    std::string line = fmt::format("  {:>{}}  {:>{}}  {}", edges[i], edge_columns, count_text(stats.histogram[i]),
+                                   count_columns, session.paint(Style::green, bar));
+    line.erase(line.find_last_not_of(' ') + 1);
+    session.line(line);
+  }
+}
+
+}  // namespace
+
+void print_statistics(const Statistics& stats, Session& session) {
+  session.line();
+  Table numbers({{}, {}}, "  ");
+  const auto add = [&](std::string_view name, std::string value) {
+    numbers.add({Cell(name, Style::dim), std::move(value)});
+  };
+  add("min", number_text(stats.min));
+  add("max", number_text(stats.max));
+  add("mean", number_text(stats.mean));
+  add("std", number_text(stats.std));
+  add("zeros", share_text(stats.zeros, stats.count));
+  add("nan", share_text(stats.nan, stats.count));
+  add("inf", share_text(stats.inf, stats.count));
+  std::vector<std::string> first;
+  for (const double value : stats.first) first.push_back(number_text(value));
+  add("first", fmt::format("{}", fmt::join(first, " ")));
+  numbers.print(session);
+  if (!stats.histogram.empty()) print_histogram(stats, session);
+}
+
+void write_statistics(JsonWriter& json, const Statistics& stats) {
+  json.open('{').key("count").number(stats.count).key("nan").number(stats.nan).key("inf").number(stats.inf);
+  json.key("zeros").number(stats.zeros).key("min").real(stats.min).key("max").real(stats.max);
+  json.key("mean").real(stats.mean).key("std").real(stats.std).key("histogram").open('[');
+  for (const std::uint64_t count : stats.histogram) json.number(count);
+  json.close(']').key("first").open('[');
+  for (const double value : stats.first) json.real(value);
+  json.close(']').close('}');
+}
+
+}  // namespace tare::cli

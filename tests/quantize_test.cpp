@@ -1,0 +1,254 @@
+// Recipes: which tensor is encoded how, the budget of bits, and what the outcome says.
+#include <cmath>
+#include <random>
+
+#include "conformance/models.hpp"
+#include "tare/elements.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Tensor gaussian(std::string name, std::uint64_t rows, std::uint64_t columns, float deviation, unsigned seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, deviation);
+  Bytes bytes(static_cast<std::size_t>(rows * columns * 4));
+  for (std::size_t i = 0; i < bytes.size(); i += 4) {
+    const float value = normal(random);
+    std::memcpy(&bytes[i], &value, 4);
+  }
+  return dense(std::move(name), Shape{rows, columns}, DType::f32, Blob::memory(std::move(bytes)));
+}
+
+Model model_of_four() {
+  Model model;
+  model.tensors = {gaussian("embed_tokens.weight", 64, 256, 1.0F, 1), gaussian("layers.0.up.weight", 96, 512, 0.5F, 2),
+                   gaussian("layers.0.down.weight", 32, 512, 4.0F, 3),
+                   make_dense("layers.0.norm.weight", {256}, DType::f32)};
+  return model;
+}
+
+// Adapts for zTensor, which holds every layout, and makes all bytes so that the reports are complete.
+Adapted quantized(const Quantization& how, Model model = model_of_four(), const char* target = "zt") {
+  AdaptOptions options;
+  options.quant = how;
+  options.threads = 2;
+  Adapted adapted = adapt(std::move(model), *find_format(target), options);
+  MemorySink sink;
+  find_format(target)->write(adapted.model, sink, {});
+  return adapted;
+}
+
+Quantization with_method(std::string method) {
+  Quantization how;
+  how.method = std::move(method);
+  return how;
+}
+
+std::vector<std::string> types_of(const Adapted& adapted) {
+  std::vector<std::string> types;
+  for (const TensorOutcome& outcome : adapted.outcomes) types.push_back(outcome.type);
+  return types;
+}
+
+using Types = std::vector<std::string>;
+
+TEST(Quantize, MatricesAreEncodedTheRestIsKept) {
+  const Adapted adapted = quantized(with_method("k4"));
+  EXPECT_EQ(types_of(adapted), (Types{"mcf.k4", "mcf.k4", "mcf.k4", "f32"}));
+  EXPECT_TRUE(adapted.outcomes[0].encoded);
+  EXPECT_FALSE(adapted.outcomes[3].encoded);
+  EXPECT_EQ(adapted.outcomes[3].report, nullptr);
+  EXPECT_EQ(adapted.outcomes[1].elements, 96U * 512U);
+  // 512 columns: 2 super-scales of 2 bytes, 16 sub-scales, 256 bytes of codes a row; the regions are aligned already.
+  EXPECT_EQ(adapted.outcomes[1].bytes, 96U * (2 * 2 + 16 + 256));
+  EXPECT_DOUBLE_EQ(adapted.outcomes[1].bits_per_weight(), 4.3125);
+}
+
+TEST(Quantize, TheFirstRuleThatMatchesDecides) {
+  Quantization how = with_method("k4");
+  how.rules = {{"*embed*", "keep"}, {"*down*", "q8"}, {"layers.*", "k6"}};
+  EXPECT_EQ(types_of(quantized(how)), (Types{"f32", "mcf.k6", "mcf.q8", "f32"}));
+}
+
+TEST(Quantize, WhatMakesNoSenseIsRefused) {
+  Quantization how = with_method("k5");
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
+  how = with_method("k4");
+  how.rules = {{"nothing*", "k6"}};
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.rule");
+  how.rules = {{"*", "k7"}};
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
+  how = with_method("k4");
+  how.range = true;
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
+  // A target without the layout must not quantize and decode again.
+  EXPECT_EQ(rule_of([&] { quantized(with_method("k4"), model_of_four(), "npz"); }), "convert.quant");
+}
+
+TEST(Quantize, ReportsAreWhatDecodingSays) {
+  for (const char* const method : {"q8", "q4", "k6", "k4", "k3", "k2", "int8", "int4"}) {
+    const Model before = model_of_four();
+    const Adapted adapted = quantized(with_method(method), before);
+    for (std::size_t i = 0; i < 3; ++i) {
+      ASSERT_NE(adapted.outcomes[i].report, nullptr);
+      const EncodeReport& report = *adapted.outcomes[i].report;
+      ASSERT_TRUE(report.complete) << method;
+      const Bytes x = before.tensors[i].components[0].blob.bytes();
+      const Bytes y = to_dense(adapted.model.tensors[i]).components[0].blob.bytes();
+      double error = 0, sum = 0, largest = 0;
+      for (std::size_t at = 0; at < x.size(); at += 4) {
+        float a = 0, b = 0;
+        std::memcpy(&a, &x[at], 4);
+        std::memcpy(&b, &y[at], 4);
+        const double d = static_cast<double>(a) - static_cast<double>(b);
+        error += d * d;
+        sum += static_cast<double>(a) * static_cast<double>(a);
+        largest = std::max(largest, std::abs(d));
+      }
+      EXPECT_NEAR(report.squared_error, error, 1e-4 * error) << method;
+      EXPECT_NEAR(report.squared_sum, sum, 1e-4 * sum) << method;
+      EXPECT_NEAR(report.max_error, largest, 1e-5 * largest) << method;
+      EXPECT_EQ(report.elements, adapted.outcomes[i].elements);
+    }
+  }
+}
+
+double squared_error_of(const Adapted& adapted) {
+  double sum = 0;
+  for (const TensorOutcome& outcome : adapted.outcomes)
+    if (outcome.report != nullptr) sum += outcome.report->squared_error;
+  return sum;
+}
+
+double bits_of(const Adapted& adapted) {
+  double bytes = 0, weights = 0;
+  for (const TensorOutcome& outcome : adapted.outcomes) {
+    bytes += static_cast<double>(outcome.bytes);
+    weights += static_cast<double>(outcome.elements);
+  }
+  return bytes * 8 / weights;
+}
+
+TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
+  double last = 1e300;
+  for (const double bits : {3.0, 3.7, 4.4, 5.0, 6.5, 9.0, 33.0}) {
+    Quantization how;
+    how.bits = bits;
+    const Adapted adapted = quantized(how);
+    EXPECT_LE(bits_of(adapted), bits);
+    EXPECT_LE(squared_error_of(adapted), last) << bits;
+    last = squared_error_of(adapted);
+  }
+  EXPECT_EQ(last, 0) << "with room for everything, everything is kept";
+
+  // At what k4 takes everywhere, the budget must do better: the loud matrix deserves more bits than the quiet ones.
+  const Adapted even = quantized(with_method("k4"));
+  Quantization how;
+  how.bits = bits_of(even);
+  const Adapted chosen = quantized(how);
+  EXPECT_LT(squared_error_of(chosen), 0.8 * squared_error_of(even));
+  EXPECT_GT(chosen.outcomes[2].bits_per_weight(), chosen.outcomes[1].bits_per_weight());
+}
+
+TEST(Quantize, ABudgetLeavesRulesAlone) {
+  Quantization how;
+  how.bits = 8;
+  how.rules = {{"*embed*", "k2"}, {"*down*", "keep"}};
+  const Adapted adapted = quantized(how);
+  EXPECT_EQ(adapted.outcomes[0].type, "mcf.k2");
+  EXPECT_EQ(adapted.outcomes[2].type, "f32");
+  EXPECT_LE(bits_of(adapted), 8);
+  how.bits = 2;
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.bits");
+}
+
+TEST(Quantize, CodedMatricesAreDecodedFirstUnlessTheyAreInTheMethodAlready) {
+  const Adapted first = quantized(with_method("k6"));
+  Adapted again = quantized(with_method("k6"), first.model);
+  EXPECT_FALSE(again.outcomes[0].encoded);
+  EXPECT_EQ(content_digest(again.model), content_digest(first.model));
+  again = quantized(with_method("k4"), first.model);
+  EXPECT_TRUE(again.outcomes[0].encoded);
+  EXPECT_EQ(types_of(again), (Types{"mcf.k4", "mcf.k4", "mcf.k4", "f32"}));
+}
+
+TEST(Quantize, NonFiniteWeightsAreRefusedByNameAndIndex) {
+  Model model = model_of_four();
+  Bytes bytes = model.tensors[1].components[0].blob.bytes();
+  const float nan = std::nanf("");
+  std::memcpy(&bytes[4 * 777], &nan, 4);
+  model.tensors[1].components[0].blob = Blob::memory(std::move(bytes));
+  const auto error = error_of([&] { quantized(with_method("k4"), model); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "quant.nonfinite");
+  EXPECT_NE(std::string(error->what()).find("layers.0.up.weight"), std::string::npos) << error->what();
+  EXPECT_NE(std::string(error->what()).find("777"), std::string::npos) << error->what();
+}
+
+TEST(Quantize, ImportanceMovesTheErrorToColumnsThatMatterLess) {
+  Quantization how = with_method("k2");
+  std::vector<float> weights(512, 0.01F);
+  std::fill(weights.begin(), weights.begin() + 64, 100.0F);  // every block of 32 is all alike: none moves inside
+  for (std::size_t i = 0; i < weights.size(); i += 2) weights[i] *= 1000;
+  how.importance = {{"layers.0.up.weight", weights}};
+  const auto weighted_error = [&](const Adapted& adapted) {
+    const Bytes x = model_of_four().tensors[1].components[0].blob.bytes();
+    const Bytes y = to_dense(adapted.model.tensors[1]).components[0].blob.bytes();
+    double error = 0;
+    for (std::size_t at = 0; at < x.size(); at += 4) {
+      float a = 0, b = 0;
+      std::memcpy(&a, &x[at], 4);
+      std::memcpy(&b, &y[at], 4);
+      error +=
+          static_cast<double>(weights[at / 4 % 512]) * std::pow(static_cast<double>(a) - static_cast<double>(b), 2);
+    }
+    return error;
+  };
+  EXPECT_LT(weighted_error(quantized(how)), 0.95 * weighted_error(quantized(with_method("k2"))));
+}
+
+TEST(Quantize, ImportanceIsAVectorOfWeights) {
+  const Scratch scratch;
+  const auto file = [&](const Tensor& tensor) {
+    Model model;
+    model.tensors = {tensor};
+    const std::string path = scratch / "importance.zt";
+    const auto sink = create_file(path, {.overwrite = true, .durable = false});
+    find_format("zt")->write(model, *sink, {});
+    sink->commit();
+    return path;
+  };
+  const auto floats = [](std::vector<float> values, Shape shape) {
+    Bytes bytes(values.size() * 4);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return dense("w", std::move(shape), DType::f32, Blob::memory(std::move(bytes)));
+  };
+  const Importance read = read_importance(file(floats({1, 0, 2.5F}, {3})));
+  EXPECT_EQ(read.at("w"), (std::vector<float>{1, 0, 2.5F}));
+  EXPECT_EQ(read_importance(file(floats({1, 2}, {1, 2}))).at("w").size(), 2U);
+  EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, 2}, {2, 1}))); }), "importance.shape");
+  EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, -2}, {2}))); }), "importance.value");
+  EXPECT_EQ(rule_of([&] { read_importance(file(floats({1, INFINITY}, {2}))); }), "importance.value");
+}
+
+TEST(Quantize, BytesDoNotDependOnThreads) {
+  for (const char* const method : {"k4", "int8"}) {
+    std::optional<Bytes> first;
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      AdaptOptions options;
+      options.quant = with_method(method);
+      options.threads = threads;
+      Adapted adapted = adapt(model_of_four(), *find_format("zt"), options);
+      MemorySink sink;
+      find_format("zt")->write(adapted.model, sink, {.threads = threads});
+      sink.commit();
+      if (!first) first = sink.bytes();
+      EXPECT_TRUE(sink.bytes() == *first) << method << " on " << threads << " threads";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tare
