@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy_header.hpp"
@@ -46,14 +47,30 @@ void add_zt_rejects(Corpus& corpus) {
   }
 }
 
+void add_mcf_rejects(Corpus& corpus) {
+  std::vector<McfCase> cases = mcf_open_cases();
+  for (McfCase& odd : mcf_verify_cases()) cases.push_back(std::move(odd));
+  for (const McfCase& bad : cases) {
+    const bool own_limits = bad.limits.metadata_bytes != Limits().metadata_bytes;
+    const std::string name = (own_limits ? "mcf/limited." : "mcf/reject.") + bad.rule + "." + bad.name;
+    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
+  }
+  corpus["mcf/valid.q8"] = bytes_of(mcf_good_q8());
+  Model model = small_model(find_format("mcf")->holds);
+  model.tensors.push_back(model.tensors[0]);
+  model.tensors.back().name = "tied";
+  corpus["mcf/valid.dedup"] = write_bytes(*find_format("mcf"), model, {.dedup = true});
+}
+
 void add_syntaxes(Corpus& corpus) {
   corpus["cbor/tree"] = to_bytes(
       cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
+  int number = 0;
   for (const char* const text :
        {"1", "1:2", "::-1", "...,0", "-1,None,1:10:3", "1:2:0", "9999999999999999999", "[", ":,:,:,:"})
-    corpus["slice/" + std::to_string(corpus.size())] = to_bytes(text);
+    corpus["slice/" + std::to_string(number++)] = to_bytes(text);
   for (const char* const text : {"*\nlayer.0", "layer.[0-9].*\nlayer.1.w", "[!a]?\nbc", "[\n[", "\\*\n*"})
-    corpus["glob/" + std::to_string(corpus.size())] = to_bytes(text);
+    corpus["glob/" + std::to_string(number++)] = to_bytes(text);
   const Format& npz = *find_format("npz");
   corpus["zip/small"] = write_bytes(npz, small_model(npz.holds));
   for (const char* const descr : {"<f4", "|b1", ">i8", "<c16", "|V2"}) {
@@ -67,6 +84,7 @@ Corpus make_corpus() {
   for (const Format& format : formats())
     if (format.write != nullptr) add_format(corpus, format);
   add_zt_rejects(corpus);
+  add_mcf_rejects(corpus);
   add_syntaxes(corpus);
   return corpus;
 }

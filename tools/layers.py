@@ -29,7 +29,7 @@ PUBLIC = {
     "io": ["blob", "digest", "sink", "source"],
     "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
-    "formats": ["append", "format"],
+    "formats": ["append", "format", "mcf"],
     "convert": ["convert", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],

@@ -8,6 +8,7 @@
 #include "tare/error.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
+#include "tare/mcf.hpp"
 #include "tare/model.hpp"
 #include "tare/quantize.hpp"
 #include "tare/rows.hpp"

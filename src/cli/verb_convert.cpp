@@ -56,8 +56,8 @@ const Format& target_format(const Arguments& arguments) {
     throw UsageError(output == "-" ? "standard output has no suffix: say the format with --to"
                                    : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
   if (format->write == nullptr) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
-  const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
-                                                        {"digest", format->holds.digests}};
+  const std::pair<std::string_view, bool> honoured[] = {
+      {"zstd", format->holds.zstd}, {"digest", format->holds.digests}, {"dedup", format->holds.dedup}};
   for (const auto& [option, honours] : honoured)
     if (arguments.has(option) && !honours)
       throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
@@ -79,6 +79,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.drop = arguments.all("drop");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
+  options.write.dedup = arguments.has("dedup");
   return options;
 }
 
@@ -127,6 +128,7 @@ constexpr Option kOptions[] = {
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
     kZstd,
     kDigest,
+    {.name = "dedup", .help = "store tensors with equal bytes once"},
     kMatch,
     kSkip,
     {.name = "drop",

@@ -28,6 +28,7 @@ constexpr Flag kFlags[] = {
     {"attributes", "ATTRS", [](const Format& f) { return f.holds.tensor_attributes; }},
     {"zstd", "ZSTD", [](const Format& f) { return f.holds.zstd; }},
     {"digests", "DIGESTS", [](const Format& f) { return f.holds.digests; }},
+    {"dedup", "DEDUP", [](const Format& f) { return f.holds.dedup; }},
     {"pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
 };
 
@@ -98,7 +99,8 @@ void print_markdown(Session& session) {
     std::vector<std::string_view> holds, options;
     for (const Flag& flag : kFlags)
       if (flag.has(format))
-        (flag.key == "zstd" || flag.key == "digests" || flag.key == "pipe" ? options : holds).push_back(flag.key);
+        (flag.key == "zstd" || flag.key == "digests" || flag.key == "dedup" || flag.key == "pipe" ? options : holds)
+            .push_back(flag.key);
     std::vector<std::string> suffixes;
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
@@ -177,8 +179,8 @@ constexpr Verb kFormats{
     .description =
         "Prints the table of containers: what each is called, its suffixes, whether Tare reads (r) or also "
         "writes (w) it, and whether it has room for metadata, the model's configuration, a vocabulary, "
-        "attached files and attributes of tensors; whether it honours --zstd and --digest and can be written to "
-        "a pipe. Then the types and layouts it holds, and the layouts themselves.",
+        "attached files and attributes of tensors; whether it honours --zstd, --digest and --dedup and can be "
+        "written to a pipe. Then the types and layouts it holds, and the layouts themselves.",
     .operands = {},
     .options = kOptions,
     .examples = kExamples,

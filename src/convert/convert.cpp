@@ -24,6 +24,8 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format->name));
   if (options.write.digest && !format->holds.digests)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format->name));
+  if (options.write.dedup && !format->holds.dedup)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format->name));
   const auto& dialects = format->holds.dialects;
   if (!options.write.dialect.empty() &&
       std::find(dialects.begin(), dialects.end(), options.write.dialect) == dialects.end())

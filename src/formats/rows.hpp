@@ -6,6 +6,7 @@
 namespace tare {
 
 extern const Format kZt;
+extern const Format kMcf;
 extern const Format kNpz;
 extern const Format kNpy;
 

@@ -10,4 +10,5 @@ tare convert model.zt small.zt --dtype bf16 --match 'embed*' --set note='"x"' --
 tare ls small.zt --json | head -1
 tare convert model.zt quant.zt --quant group8 --skip 'layers*' && tare ls quant.zt
 tare convert tiny.zt json.zt --json
+tare convert tiny.zt json.mcf --dedup && tare hash tiny.zt json.mcf | cut -d' ' -f1 | uniq | wc -l
 tare convert model.zt dense.npz

@@ -3,6 +3,7 @@ tare convert tiny.zt out
 tare convert tiny.zt out --to zip
 tare convert tiny.zt out.npz --zstd
 tare convert tiny.zt out.npz --digest sha256
+tare convert tiny.zt out.npz --dedup
 tare convert tiny.zt out.zt --zstd=99
 tare convert tiny.zt out.zt --zstd fast
 tare convert tiny.zt out.zt --digest md5

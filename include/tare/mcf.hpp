@@ -1,0 +1,52 @@
+// What an MCF file is made of, for programs that depend on particular sections. No section is required by the format:
+// a consumer says which ones it needs and learns the missing one by name.
+//
+//   const SourcePtr file = open_file("model.mcf");
+//   mcf::require(*file, {mcf::SectionType::tensor_index, mcf::SectionType::tokenizer});
+//   const Model model = open(file);
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tare/source.hpp"
+
+namespace tare::mcf {
+
+// The sections that the format defines; a file may have others.
+enum class SectionType : std::uint32_t {
+  model_info = 0x0001,
+  quant_info = 0x0002,
+  tensor_index = 0x0003,
+  tensor_data = 0x0004,
+  config = 0x0100,
+  generation_config = 0x0101,
+  tokenizer = 0x0102,
+  tokenizer_config = 0x0103,
+  vocab = 0x0104,
+  merges = 0x0105,
+};
+
+// "TensorIndex", "config.json"; for types the format does not define their number, "0x00000200".
+std::string name_of(SectionType type);
+
+// An entry of the section directory.
+struct Section {
+  SectionType type = {};
+  std::uint32_t version = 1;
+  std::uint64_t offset = 0, size = 0;  // bytes, in the file
+};
+
+// The directory of a file, by type. Reads the header and the directory only. Throws what `open` would.
+std::vector<Section> sections(const Source& source);
+
+// Throws Error not_found `mcf.require` that names the first of `types` the file has no section of.
+void require(const Source& source, std::span<const SectionType> types);
+inline void require(const Source& source, std::initializer_list<SectionType> types) {
+  require(source, std::span(types.begin(), types.size()));
+}
+
+}  // namespace tare::mcf

@@ -1,0 +1,170 @@
+// What the parts of the MCF format share; see mcf.cpp for the byte map.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "tare/format.hpp"
+#include "tare/mcf.hpp"
+
+namespace tare::mcf {
+
+inline constexpr std::string_view kMagic{"MCF\0", 4};
+inline constexpr std::uint16_t kMajor = 1, kMinor = 1;
+inline constexpr std::uint64_t kHeaderBytes = 40, kDirectoryEntryBytes = 24;
+inline constexpr std::uint64_t kSectionAlignment = 8, kPayloadAlignment = 64;
+inline constexpr std::uint64_t kFlagAligned64 = 1;
+inline constexpr std::uint64_t kIndexHeaderBytes = 48, kIndexEntryBytes = 40;
+inline constexpr std::uint32_t kIndexSorted = 1, kIndexUtf8 = 2;
+inline constexpr std::uint64_t kInfoBytes = 88, kKvBytes = 24;
+inline constexpr std::uint64_t kQuantHeaderBytes = 8, kQuantRecordBytes = 24;
+inline constexpr std::size_t kMaxRank = 64;
+
+// The six files of a Hugging Face directory that have sections of their own.
+struct Resource {
+  SectionType type;
+  std::string_view name;
+};
+std::span<const Resource> resources();
+
+struct Header {
+  std::uint16_t minor = kMinor;
+  std::uint64_t flags = kFlagAligned64;
+  std::uint64_t directory_offset = 0, file_size = 0;
+  std::uint32_t section_count = 0;
+  Bytes extra;  // header bytes beyond the 40 that this version knows
+};
+
+// Header and directory, checked: every section lies inside the file and overlaps nothing. Broken rules of a section go
+// to `diagnostics`, and the section is left out; what is wrong with the header or the directory as a whole is thrown.
+struct Container {
+  Header header;
+  std::vector<Section> sections;  // by type
+  const Section* find(SectionType type) const;
+};
+Container read_container(const Source& source, const Limits& limits, Diagnostics& diagnostics);
+
+// Warns when a byte of [begin, end) that lies in none of `used` (sorted by offset) is not zero.
+struct Range {
+  std::uint64_t offset, length;
+};
+void check_gaps(const Source& source, std::span<const Range> used, std::uint64_t begin, std::uint64_t end,
+                Diagnostics& diagnostics);
+
+// A section's bytes: a view where the source has one, else a copy.
+class SectionBytes {
+ public:
+  // Throws Error limit `mcf.section.limit` when there are more than `limits` allow.
+  SectionBytes(const Source& source, const Section& section, const Limits& limits);
+  SectionBytes(SectionBytes&&) = default;  // a moved vector keeps its place, so the view of it stays good
+  SectionBytes& operator=(SectionBytes&&) = default;
+
+  std::uint64_t size() const { return bytes_.size(); }
+  // The place in the file of a byte of the section.
+  std::uint64_t at(std::uint64_t inner) const { return offset_ + inner; }
+  // Both: the caller knows that it lies inside.
+  template <typename T>
+  T load(std::uint64_t inner) const {
+    return load_le<T>(bytes_.data() + inner);
+  }
+  std::string_view text(std::uint64_t inner, std::uint64_t length) const {
+    return {reinterpret_cast<const char*>(bytes_.data() + inner), static_cast<std::size_t>(length)};
+  }
+  // An Error about a byte of the section.
+  Error refuse(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t inner) const;
+
+ private:
+  std::uint64_t offset_;
+  std::span<const std::byte> bytes_;
+  Bytes copy_;
+};
+
+// ---- ModelInfo: the fixed fields and the key-value pairs, as bytes --------------------------------------------------
+
+struct InfoFields {
+  std::uint32_t arch = 0, vocab = 0, hidden = 0, layers = 0, heads = 0, kv_heads = 0, context = 0, train_context = 0;
+  std::uint32_t rope_type = 0;
+  float rope_base = 0, rope_scale = 0;
+};
+
+struct InfoPair {
+  std::string_view key;
+  std::variant<std::uint32_t, float, std::string_view> value;
+  std::uint64_t at = 0;  // where the value lies in the file; of a string, its first byte
+};
+
+struct Info {
+  InfoFields fields;
+  std::optional<std::string_view> model_name, base_model;
+  std::vector<InfoPair> pairs;  // by key
+};
+
+// Views into `bytes`. Throws for the first broken rule.
+Info read_info(const SectionBytes& bytes, Diagnostics& diagnostics);
+
+struct InfoText {
+  InfoFields fields;
+  std::string model_name, base_model;  // empty: absent
+  std::map<std::string, std::variant<std::uint32_t, float, std::string>, std::less<>> pairs;
+};
+// The section's canonical bytes. Throws Error limit `mcf.write.limit` where a length does not fit its field.
+Bytes build_info(const InfoText& info);
+
+// ---- ModelInfo and the model ----------------------------------------------------------------------------------------
+
+// What private keys say about single tensors; the readers of the tensors take what they use.
+struct TensorNotes {
+  std::unordered_map<std::string_view, std::string_view> types;  // tare.type.NAME
+  std::unordered_map<std::string_view, Map> attributes;          // tare.attributes.NAME
+};
+
+// Metadata, config, vocabulary and attachments as ModelInfo (null: there is none), the header and the resource
+// sections say. `source` is what attachments will be ranges of.
+void fill_model(const Info* info, const Container& container, const Input& input, const ReadOptions& options,
+                Model& model, TensorNotes& notes, Diagnostics& diagnostics);
+// Warns of notes that no tensor took, and keeps them as metadata.
+void keep_stale_notes(const TensorNotes& notes, Model& model, Diagnostics& diagnostics);
+
+// Everything beside the tensors' bytes, as a file will hold it.
+struct Outline {
+  Header header;
+  Bytes info;
+  std::vector<std::pair<Section, Blob>> resources, others;  // by type; offsets not yet known
+};
+// Throws Error `mcf.write.*` for what MCF cannot hold.
+Outline outline_of(const Model& model);
+
+// ---- tensors --------------------------------------------------------------------------------------------------------
+
+// How a component is stored: MCF has no bool, no fp8 and no complex numbers.
+struct StoredType {
+  std::uint32_t number = 0;  // in TensorIndex
+  bool pairs = false;        // one more dimension of 2 in the file: the parts of a complex number
+  std::string note;          // for tare.type.NAME; empty: none needed
+};
+StoredType stored_type(const Component& component);
+// The type behind a number of TensorIndex; nothing for those of quantized tensors and for unknown ones.
+std::optional<DType> plain_type(std::uint32_t number);
+// Gives a component that was stored as `dtype` the type that a note names, and takes the additional dimension off the
+// shape. False when the two do not go together.
+bool apply_note(std::string_view note, Component& component, Shape& shape);
+
+// The tensors by the offset of their payloads. Broken rules go to `diagnostics` and the tensor is left out.
+std::vector<Tensor> read_tensors(const Input& input, const ReadOptions& options, const Container& container,
+                                 TensorNotes& notes, Diagnostics& diagnostics);
+
+Model read(const Input& input, const ReadOptions& options);
+void write(const Model& model, Sink& sink, const WriteOptions& options);
+
+// For each tensor the first one with the same stored bytes: itself where there is none before it.
+std::vector<std::size_t> find_equal_payloads(std::span<const Tensor> tensors, unsigned threads);
+
+}  // namespace tare::mcf

@@ -1,0 +1,102 @@
+// What reading and writing ModelInfo must agree on.
+#include "formats/mcf_model.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "resources/resources.hpp"
+
+namespace tare::mcf {
+namespace {
+
+constexpr std::string_view kArchs[] = {"", "llama", "mistral", "qwen", "gemma", "granite", "smollm3"};
+static_assert(std::size(kArchs) == kLastArch + 1);
+
+// Families whose later members go by other names in config.json.
+constexpr std::pair<std::string_view, std::uint32_t> kRelatives[] = {
+    {"qwen2", 3}, {"qwen3", 3}, {"gemma2", 4}, {"gemma3", 4}, {"gemma3_text", 4}};
+
+struct IntegerField {
+  std::uint32_t InfoFields::*field;
+  std::optional<std::int64_t> Config::*config;
+  std::string_view name;
+};
+constexpr IntegerField kIntegers[] = {
+    {&InfoFields::vocab, &Config::vocab_size, "vocab_size"},
+    {&InfoFields::hidden, &Config::hidden_size, "hidden_size"},
+    {&InfoFields::layers, &Config::num_hidden_layers, "num_hidden_layers"},
+    {&InfoFields::heads, &Config::num_attention_heads, "num_attention_heads"},
+    {&InfoFields::kv_heads, &Config::num_key_value_heads, "num_key_value_heads"},
+    {&InfoFields::context, &Config::max_position_embeddings, "max_position_embeddings"},
+};
+
+constexpr std::string_view kSectionPrefix = "mcf.section.";
+
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text, int base) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+std::string section_name(const Section& section) {
+  return fmt::format("{}{:08x}.{}", kSectionPrefix, static_cast<std::uint32_t>(section.type), section.version);
+}
+
+std::optional<Section> parse_section_name(std::string_view name) {
+  if (!name.starts_with(kSectionPrefix) || name.size() < kSectionPrefix.size() + 10) return std::nullopt;
+  const auto type = parse_number<std::uint32_t>(name.substr(kSectionPrefix.size(), 8), 16);
+  const auto version = parse_number<std::uint32_t>(name.substr(kSectionPrefix.size() + 9), 10);
+  if (!type || !version) return std::nullopt;
+  const Section section = {SectionType{*type}, *version, 0, 0};
+  // One spelling a section, and none for those that have a meaning.
+  if (section_name(section) != name || !name_of(section.type).starts_with("0x")) return std::nullopt;
+  return section;
+}
+
+std::uint32_t arch_of(std::string_view model_type) {
+  for (std::uint32_t i = 1; i < std::size(kArchs); ++i)
+    if (kArchs[i] == model_type) return i;
+  for (const auto& [name, arch] : kRelatives)
+    if (name == model_type) return arch;
+  return 0;
+}
+
+InfoFields fields_of(const Config& config) {
+  InfoFields fields;
+  for (const IntegerField& integer : kIntegers) {
+    const std::int64_t value = (config.*integer.config).value_or(0);
+    if (value > std::numeric_limits<std::uint32_t>::max())
+      throw Error(
+          ErrorKind::limit, "mcf.write.limit",
+          fmt::format("{} is {}, which does not fit the 32 bits that ModelInfo has for it", integer.name, value));
+    if (value > 0) fields.*integer.field = static_cast<std::uint32_t>(value);
+  }
+  fields.arch = arch_of(config.model_type.value_or(""));
+  const double theta = config.rope_theta.value_or(0);
+  if (std::isfinite(theta) && std::fabs(theta) <= std::numeric_limits<float>::max())
+    fields.rope_base = static_cast<float>(theta);
+  if (fields.rope_base != 0) {
+    fields.rope_type = 1;
+    fields.rope_scale = 1;
+  }
+  return fields;
+}
+
+void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics) {
+  Config& config = model.config;
+  for (const IntegerField& integer : kIntegers)
+    if (!(config.*integer.config) && fields.*integer.field != 0) config.*integer.config = fields.*integer.field;
+  if (!config.rope_theta && fields.rope_base != 0) config.rope_theta = static_cast<double>(fields.rope_base);
+  resources::describe(model, diagnostics);
+  // Last: config.json knows the exact name.
+  if (!config.model_type && fields.arch > 0 && fields.arch < std::size(kArchs)) config.model_type = kArchs[fields.arch];
+}
+
+}  // namespace tare::mcf

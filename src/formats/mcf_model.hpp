@@ -1,0 +1,45 @@
+// Names that the two directions of mcf_model_read.cpp and mcf_model_write.cpp share: metadata keys that stand for
+// fields of the file, and keys of ModelInfo that are ours.
+#pragma once
+
+#include <string_view>
+
+#include "formats/mcf.hpp"
+
+namespace tare::mcf {
+
+// ModelInfo keys for what MCF has no place of its own for. Those that end in a point go on with a name.
+inline constexpr std::string_view kPrivatePrefix = "tare.";
+inline constexpr std::string_view kTypeKey = "tare.type.";              // tensor: the logical type
+inline constexpr std::string_view kAttributesKey = "tare.attributes.";  // tensor: its attributes, as JSON
+inline constexpr std::string_view kAttachmentKey = "tare.attachment.";  // the attachment's bytes
+inline constexpr std::string_view kMetadataKey = "tare.metadata";       // JSON: metadata that is no u32, f32 or string
+inline constexpr std::string_view kConfigKey = "tare.config";           // JSON: fields that ModelInfo does not tell
+inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";   // JSON: one that no tokenizer file tells
+
+// Metadata keys for fields of the file. The names have a second key for files whose pairs use the first one.
+inline constexpr std::string_view kNameKey = "general.name", kNameKey2 = "mcf.model_name";
+inline constexpr std::string_view kBaseKey = "general.base_model", kBaseKey2 = "mcf.base_model";
+inline constexpr std::string_view kArchKey = "mcf.arch";
+inline constexpr std::string_view kTrainContextKey = "mcf.train_context";
+inline constexpr std::string_view kRopeTypeKey = "mcf.rope_type", kRopeScaleKey = "mcf.rope_scale";
+inline constexpr std::string_view kMinorKey = "mcf.minor", kFlagsKey = "mcf.flags", kHeaderKey = "mcf.header";
+
+inline constexpr std::string_view kRopeTypes[] = {"none", "standard", "linear", "yarn"};
+
+// An unknown section is the attachment "mcf.section.TYPE.VERSION", TYPE in eight hexadecimal digits.
+std::string section_name(const Section& section);
+std::optional<Section> parse_section_name(std::string_view name);
+
+// ModelInfo names architectures 1 to this.
+inline constexpr std::uint32_t kLastArch = 6;
+// The number that ModelInfo has for a model type; 0 when it has none.
+std::uint32_t arch_of(std::string_view model_type);
+
+// Fixed fields that follow from the rest; the file's own value is metadata only where it differs.
+InfoFields fields_of(const Config& config);
+
+// Fills what is still empty of the model's config and vocabulary from the fixed fields and the attachments.
+void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics);
+
+}  // namespace tare::mcf
