@@ -140,6 +140,9 @@ TEST(Fp8, EveryCode) {
       EXPECT_EQ(f8_e5m2fnuz_to_f32(bits), formula(code, 5, 2, 16)) << code;
     }
   }
+  EXPECT_TRUE(std::isnan(f8_e8m0_to_f32(0xFF)));
+  for (unsigned code = 0; code < 255; ++code)
+    EXPECT_EQ(f8_e8m0_to_f32(static_cast<std::uint8_t>(code)), std::ldexp(1.0, static_cast<int>(code) - 127)) << code;
   // The largest of each, as their papers give them.
   EXPECT_EQ(f8_e4m3fn_to_f32(0x7E), 448);
   EXPECT_EQ(f8_e5m2_to_f32(0x7B), 57344);

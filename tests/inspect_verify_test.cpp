@@ -41,6 +41,7 @@ TEST(InspectScan, EverySmallFloatLikeItsDecoder) {
     expect(scan_kind(DType::u8, "f8_e5m2"), element, f8_e5m2_to_f32(small));
     expect(scan_kind(DType::u8, "f8_e4m3fnuz"), element, f8_e4m3fnuz_to_f32(small));
     expect(scan_kind(DType::u8, "f8_e5m2fnuz"), element, f8_e5m2fnuz_to_f32(small));
+    expect(scan_kind(DType::u8, "f8_e8m0"), element, f8_e8m0_to_f32(small));
   }
 }
 

@@ -107,5 +107,10 @@ constexpr float f8_e5m2_to_f32(std::uint8_t bits) {
 // No infinities, no negative zero: its code is the only NaN.
 constexpr float f8_e4m3fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 3, 8); }
 constexpr float f8_e5m2fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 2, 16); }
+// An exponent alone, the scale of a block: 2^(bits - 127), the highest code NaN. The lowest is subnormal in f32.
+constexpr float f8_e8m0_to_f32(std::uint8_t bits) {
+  if (bits == 0xFF) return kF32NaN;
+  return std::bit_cast<float>(bits == 0 ? std::uint32_t{1} << 22 : std::uint32_t{bits} << 23);
+}
 
 }  // namespace tare

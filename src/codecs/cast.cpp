@@ -236,6 +236,7 @@ Range range_of(Kind kind) {
     case Kind::e5m2: return {true, true, 3, -16, 15};
     case Kind::e4m3fnuz: return {true, true, 4, -10, 7};
     case Kind::e5m2fnuz: return {true, true, 3, -17, 15};
+    case Kind::e8m0: return {true, false, 1, -127, 127};
   }
   return {};
 }

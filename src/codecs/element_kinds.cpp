@@ -13,6 +13,7 @@ Kind kind_of(DType dtype, std::string_view type) {
     if (type == "f8_e5m2") return Kind::e5m2;
     if (type == "f8_e4m3fnuz") return Kind::e4m3fnuz;
     if (type == "f8_e5m2fnuz") return Kind::e5m2fnuz;
+    if (type == "f8_e8m0") return Kind::e8m0;
   }
   return static_cast<Kind>(dtype);
 }

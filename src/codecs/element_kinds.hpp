@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   e5m2,
   e4m3fnuz,
   e5m2fnuz,
+  e8m0,
 };
 
 // An unknown type, or one that does not live in this storage type, is read as the storage type. Complex
@@ -48,7 +49,8 @@ constexpr std::array<float, 256> make_f8_table() {
     table[code] = K == Kind::e4m3fn     ? f8_e4m3fn_to_f32(bits)
                   : K == Kind::e5m2     ? f8_e5m2_to_f32(bits)
                   : K == Kind::e4m3fnuz ? f8_e4m3fnuz_to_f32(bits)
-                                        : f8_e5m2fnuz_to_f32(bits);
+                  : K == Kind::e5m2fnuz ? f8_e5m2fnuz_to_f32(bits)
+                                        : f8_e8m0_to_f32(bits);
   }
   return table;
 }
@@ -112,9 +114,10 @@ decltype(auto) with_kind(Kind kind, const Work& work) {
     case Kind::e4m3fn: return work.template operator()<Kind::e4m3fn>();
     case Kind::e5m2: return work.template operator()<Kind::e5m2>();
     case Kind::e4m3fnuz: return work.template operator()<Kind::e4m3fnuz>();
-    case Kind::e5m2fnuz: break;
+    case Kind::e5m2fnuz: return work.template operator()<Kind::e5m2fnuz>();
+    case Kind::e8m0: break;
   }
-  return work.template operator()<Kind::e5m2fnuz>();
+  return work.template operator()<Kind::e8m0>();
 }
 
 }  // namespace tare

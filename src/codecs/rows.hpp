@@ -12,5 +12,6 @@ extern const Codec kSparseCsr;
 extern const Codec kSparseCoo;
 extern const Codec kZtGroup;
 extern const std::array<Codec, 8> kMcfCodecs;
+extern const Codec kPackedF4, kPackedF6Fine, kPackedF6Wide;
 
 }  // namespace tare

@@ -57,6 +57,7 @@ constexpr Named kNames[] = {
     {"float8_e5m2", DType::u8, "f8_e5m2", 1, false},
     {"float8_e4m3fnuz", DType::u8, "f8_e4m3fnuz", 1, false},
     {"float8_e5m2fnuz", DType::u8, "f8_e5m2fnuz", 1, false},
+    {"float8_e8m0fnu", DType::u8, "f8_e8m0", 1, false},
     {"float64", DType::f64, "", 1, false},
     {"float32", DType::f32, "", 1, false},
     {"float16", DType::f16, "", 1, false},

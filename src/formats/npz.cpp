@@ -223,8 +223,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 constexpr std::string_view kSuffixes[] = {".npz"};
-constexpr std::string_view kLogical[] = {"f8_e4m3fn",   "f8_e5m2",   "f8_e4m3fnuz",
-                                         "f8_e5m2fnuz", "complex64", "complex128"};
+constexpr std::string_view kLogical[] = {"f8_e4m3fn", "f8_e5m2",   "f8_e4m3fnuz", "f8_e5m2fnuz",
+                                         "f8_e8m0",   "complex64", "complex128"};
 constexpr std::string_view kLayouts[] = {"dense"};
 
 }  // namespace

@@ -61,8 +61,9 @@ ScanKind scan_kind(DType dtype, std::string_view type) {
     ScanKind kind;
   };
   static constexpr Row kLogical[] = {
-      {"f8_e4m3fn", ScanKind::e4m3fn}, {"f8_e5m2", ScanKind::e5m2},  {"f8_e4m3fnuz", ScanKind::fnuz},
-      {"f8_e5m2fnuz", ScanKind::fnuz}, {"complex64", ScanKind::f32}, {"complex128", ScanKind::f64},
+      {"f8_e4m3fn", ScanKind::e4m3fn}, {"f8_e5m2", ScanKind::e5m2}, {"f8_e4m3fnuz", ScanKind::fnuz},
+      {"f8_e5m2fnuz", ScanKind::fnuz}, {"f8_e8m0", ScanKind::e8m0}, {"complex64", ScanKind::f32},
+      {"complex128", ScanKind::f64},
   };
   if (!type.empty()) {
     const LogicalType* const known = find_logical_type(type);
@@ -92,6 +93,7 @@ ScanCounts scan(ScanKind kind, std::span<const std::byte> bytes) {
     case ScanKind::e5m2: count_nonfinite<std::uint8_t, 0x7C>(bytes, counts); break;
     case ScanKind::e4m3fn: count_equal(bytes, 0x7F, 0x7F, counts.nan); break;  // no infinities
     case ScanKind::fnuz: count_equal(bytes, 0xFF, 0x80, counts.nan); break;    // "minus zero" is the one NaN
+    case ScanKind::e8m0: count_equal(bytes, 0xFF, 0xFF, counts.nan); break;
     case ScanKind::boolean: count_not_boolean(bytes, counts); break;
   }
   return counts;

@@ -12,7 +12,7 @@
 namespace tare::inspect {
 
 // What there is to look for in elements of a type.
-enum class ScanKind : std::uint8_t { nothing, f64, f32, f16, bf16, e4m3fn, e5m2, fnuz, boolean };
+enum class ScanKind : std::uint8_t { nothing, f64, f32, f16, bf16, e4m3fn, e5m2, fnuz, e8m0, boolean };
 
 // A logical type that is not known gives `nothing`: its bits may mean anything.
 ScanKind scan_kind(DType dtype, std::string_view type);

@@ -20,8 +20,9 @@ constexpr std::uint32_t pack(std::string_view text) {
 }
 
 constexpr LogicalType kLogical[] = {
-    {"f8_e4m3fn", DType::u8, 1},   {"f8_e5m2", DType::u8, 1},    {"f8_e4m3fnuz", DType::u8, 1},
-    {"f8_e5m2fnuz", DType::u8, 1}, {"complex64", DType::f32, 2}, {"complex128", DType::f64, 2},
+    {"f8_e4m3fn", DType::u8, 1},   {"f8_e5m2", DType::u8, 1}, {"f8_e4m3fnuz", DType::u8, 1},
+    {"f8_e5m2fnuz", DType::u8, 1}, {"f8_e8m0", DType::u8, 1}, {"complex64", DType::f32, 2},
+    {"complex128", DType::f64, 2},
 };
 
 const DTypeRow& row(DType type) { return kRows[static_cast<std::size_t>(type)]; }
