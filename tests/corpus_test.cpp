@@ -5,6 +5,7 @@
 
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
+#include "conformance/safetensors_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy_header.hpp"
 
@@ -62,6 +63,14 @@ void add_mcf_rejects(Corpus& corpus) {
   corpus["mcf/valid.dedup"] = write_bytes(*find_format("mcf"), model, {.dedup = true});
 }
 
+void add_safetensors(Corpus& corpus) {
+  for (const StCase& bad : st_reject_cases()) corpus["safetensors/reject." + bad.rule + "." + bad.name] = bad.file;
+  for (const StCase& odd : st_tolerated_cases()) corpus["safetensors/reject." + odd.rule + "." + odd.name] = odd.file;
+  for (const StCase& good : st_good_cases()) corpus["safetensors/valid." + good.name + "_by_hand"] = good.file;
+  // The only valid one that a strict verification fails.
+  corpus.erase("safetensors/valid.space_around_by_hand");
+}
+
 void add_syntaxes(Corpus& corpus) {
   corpus["cbor/tree"] = to_bytes(
       cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
@@ -85,6 +94,7 @@ Corpus make_corpus() {
     if (format.write != nullptr) add_format(corpus, format);
   add_zt_rejects(corpus);
   add_mcf_rejects(corpus);
+  add_safetensors(corpus);
   add_syntaxes(corpus);
   return corpus;
 }

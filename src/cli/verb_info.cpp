@@ -136,9 +136,9 @@ void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
 void print_text(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   const Format* const format = find_format(model.format);
-  session.line(fmt::format("{}: {} {}, {}", session.paint(Style::bold, printable(file)),
+  session.line(fmt::format("{}: {}{}, {}", session.paint(Style::bold, printable(file)),
                            format != nullptr ? format->title : std::string_view(model.format),
-                           printable(model.version.empty() ? "" : fmt::format("({} {})", model.format, model.version)),
+                           printable(model.version.empty() ? "" : fmt::format(" ({} {})", model.format, model.version)),
                            size_text(model.file_bytes)));
   std::string sizes = size_text(summary.all.bytes);
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));

@@ -12,7 +12,7 @@ namespace tare {
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::array table = {kZt, kMcf, kNpz, kNpy};
+  static const std::array table = {kZt, kMcf, kNpz, kNpy, kSafetensors};
   return table;
 }
 
@@ -78,7 +78,7 @@ Model open(const SourcePtr& source, const ReadOptions& options) {
     throw;
   }
   model.format = format.name;
-  model.file_bytes = source->size();
+  if (model.file_bytes == 0) model.file_bytes = source->size();  // a set of files has counted its own
   return model;
 }
 

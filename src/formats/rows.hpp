@@ -9,5 +9,6 @@ extern const Format kZt;
 extern const Format kMcf;
 extern const Format kNpz;
 extern const Format kNpy;
+extern const Format kSafetensors;
 
 }  // namespace tare

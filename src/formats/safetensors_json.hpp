@@ -1,0 +1,111 @@
+// simdjson's on-demand parser with our errors: what the header and the index of safetensors share.
+//
+// Every value is consumed by exactly one call, in order. Errors carry the rule FAMILY.json, .utf8, .root, .trailing or
+// .depth and the byte offset where it is known.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "tare/error.hpp"
+
+namespace tare::safetensors {
+
+class Json {
+ public:
+  using Value = simdjson::ondemand::value;
+  using Type = simdjson::ondemand::json_type;
+
+  // kPadding bytes behind `text` must be readable, and none of it may change meanwhile: not a mapping, then. `base`:
+  // where the text starts in the file.
+  static constexpr std::size_t kPadding = simdjson::SIMDJSON_PADDING;
+  Json(std::string_view text, const std::string& file, std::uint64_t base, std::string_view family);
+
+  simdjson::ondemand::object root();
+  // Nothing but white space may follow the root.
+  void expect_end();
+
+  // Calls visit(key, where the key starts, value) for each field. The key is unescaped; it stays valid as long as the
+  // text and this object.
+  template <typename Visit>
+  void each_field(simdjson::ondemand::object object, const Visit& visit) {
+    for (auto result : object) {
+      simdjson::ondemand::field field;
+      check(std::move(result).get(field));
+      const char* const raw = field.key().raw();
+      std::string_view key(raw, length_of(raw));
+      if (raw[key.size()] == '\\') key = unescaped(field.unescaped_key());
+      visit(key, raw - 1, field.value());
+    }
+  }
+  template <typename Visit>
+  void each_item(simdjson::ondemand::array array, const Visit& visit) {
+    for (auto result : array) {
+      Value item;
+      check(std::move(result).get(item));
+      visit(item);
+    }
+  }
+
+  Type type_of(Value& value) {
+    Type type{};
+    check(value.type().get(type));
+    return type;
+  }
+  simdjson::ondemand::object object(Value& value) {
+    simdjson::ondemand::object object;
+    check(value.get_object().get(object));
+    return object;
+  }
+  simdjson::ondemand::array array(Value& value) {
+    simdjson::ondemand::array array;
+    check(value.get_array().get(array));
+    return array;
+  }
+  // Unescaped; valid as long as the text and this object.
+  std::string_view string(Value& value) {
+    const char* const raw = value.raw_json_token().data() + 1;
+    const std::size_t length = length_of(raw);
+    if (raw[length] == '\\') return unescaped(value.get_string());
+    simdjson::ondemand::raw_json_string consumed;
+    check(value.get_raw_json_string().get(consumed));
+    return {raw, length};
+  }
+  // Consumes a value nobody wants, checking that it is JSON. `depth`: the levels above it.
+  void walk(Value value, unsigned depth);
+
+  std::uint64_t offset_of(const char* place) const { return base_ + static_cast<std::uint64_t>(place - text_.data()); }
+
+ private:
+  // Up to the closing quote, or to the first backslash.
+  std::size_t length_of(const char* raw) const {
+    const auto left = static_cast<std::size_t>(text_.data() + text_.size() - raw);
+    const auto* const quote = static_cast<const char*>(std::memchr(raw, '"', left));
+    const auto length = quote == nullptr ? left : static_cast<std::size_t>(quote - raw);
+    const auto* const escape = static_cast<const char*>(std::memchr(raw, '\\', length));
+    return escape == nullptr ? length : static_cast<std::size_t>(escape - raw);
+  }
+  // simdjson lets a lone low surrogate through, as bytes that are not UTF-8.
+  std::string_view unescaped(simdjson::simdjson_result<std::string_view> result);
+
+  void check(simdjson::error_code code) {
+    if (code != simdjson::SUCCESS) fail(code);
+  }
+  [[noreturn]] void fail(simdjson::error_code code);
+  [[noreturn]] void fail(std::string_view rule, std::string_view sentence, std::uint64_t at) const;
+  [[noreturn]] void fail_trailing(std::size_t at) const;
+  // Where the parser stands.
+  std::uint64_t here();
+
+  std::string_view text_;
+  const std::string& file_;
+  std::uint64_t base_;
+  std::string_view family_;
+  simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+};
+
+}  // namespace tare::safetensors

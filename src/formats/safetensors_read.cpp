@@ -1,0 +1,103 @@
+// Reading one file: its header held against its data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/endian.hpp"
+#include "base/huge_pages.hpp"
+#include "formats/safetensors.hpp"
+#include "formats/safetensors_json.hpp"
+#include "formats/safetensors_place.hpp"
+
+namespace tare::safetensors {
+namespace {
+
+// A copy of the header: a parser must not see bytes change, as those of a mapping may.
+class HeaderText {
+ public:
+  HeaderText(const Source& source, std::uint64_t length)
+      : length_(static_cast<std::size_t>(length)),
+        bytes_(std::make_unique_for_overwrite<std::byte[]>(length_ + Json::kPadding)) {
+    prefer_huge_pages(bytes_.get(), length_ + Json::kPadding);
+    source.read(8, std::span(bytes_.get(), length_));
+    std::fill_n(bytes_.get() + length_, Json::kPadding, std::byte{0});
+  }
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.get()), length_}; }
+
+ private:
+  std::size_t length_;
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+std::uint64_t header_length(const Source& source, const Limits& limits) {
+  const std::uint64_t size = source.size();
+  const auto refuse = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
+    return Error(kind, rule, sentence).in(source.name()).at(0);
+  };
+  if (size < 8)
+    throw refuse(ErrorKind::corrupt, "safetensors.truncated",
+                 fmt::format("a safetensors file begins with 8 bytes of length, this one has {} in all", size));
+  std::array<std::byte, 8> bytes{};
+  source.read(0, bytes);
+  const auto length = load_le<std::uint64_t>(bytes.data());
+  const std::uint64_t most = std::min(kMaxHeader, limits.metadata_bytes);
+  if (length > most)
+    throw refuse(ErrorKind::limit, "safetensors.header.large",
+                 fmt::format("the header is said to have {} bytes, at most {} allowed", length, most));
+  if (length > size - 8)
+    throw refuse(
+        ErrorKind::corrupt, "safetensors.truncated",
+        fmt::format("the header needs {} bytes, the file has {}: it was cut off, download it again", length + 8, size));
+  return length;
+}
+
+void note_header(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
+  const auto warn = [&](std::string_view rule, const std::string& sentence) {
+    diagnostics.warning(Error(ErrorKind::corrupt, rule, sentence).in(file).at(8));
+  };
+  if (!text.starts_with('{'))
+    warn("safetensors.header.start", "white space before the header's first brace: other readers look for it at once");
+  if (text.size() > kMaxWrittenHeader)
+    warn("safetensors.header.hub",
+         fmt::format("a header of {} bytes; Hugging Face's tools stop at {}", text.size(), kMaxWrittenHeader));
+}
+
+}  // namespace
+
+Model read_file(const SourcePtr& source, const ReadOptions& options) {
+  Reports reports(options);
+  const std::uint64_t length = header_length(*source, options.limits);
+  Model model;
+  const auto parse = [&](const auto& into) {
+    model.metadata = {};
+    Placer placer(source, 8 + length, *reports);
+    if (!into(placer)) return false;
+    model.tensors = placer.take();
+    return true;
+  };
+  const auto view = source->view(8, length);
+  const bool scanned = view && !reports->thorough() && parse([&](Placer& placer) {
+                         const std::string_view text(reinterpret_cast<const char*>(view->data()), view->size());
+                         return scan_header(text, source->name(), placer, model.metadata);
+                       });
+  if (!scanned) {
+    const HeaderText header(*source, length);
+    if (reports->thorough()) note_header(header.text(), source->name(), *reports);
+    parse([&](Placer& placer) {
+      parse_header(header.text(), source->name(), placer, model.metadata, *reports);
+      return true;
+    });
+  }
+  take_private(model, source->name(), options.limits.depth, *reports);
+  source->check();
+  return model;
+}
+
+Model read(const Input& input, const ReadOptions& options) {
+  if (looks_like_index(*input.source)) return read_set(input.path, input.source, options);
+  return read_file(input.source, options);
+}
+
+}  // namespace tare::safetensors

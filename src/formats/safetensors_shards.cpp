@@ -1,0 +1,102 @@
+// Writing a directory: model.safetensors alone, or model-00001-of-0000N.safetensors and their index.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "formats/safetensors.hpp"
+#include "io/tree_sink.hpp"
+
+namespace tare::safetensors {
+namespace {
+
+constexpr std::string_view kOnlyFile = "model.safetensors", kIndexFile = "model.safetensors.index.json";
+
+std::string shard_name(std::size_t number, std::size_t count) {
+  return fmt::format("model-{:05}-of-{:05}{}", number + 1, count, kSuffix);
+}
+
+void put(std::string_view text, Sink& sink) { sink.write(std::as_bytes(std::span(text))); }
+
+// As Hugging Face's libraries print it: two spaces a level, names sorted.
+std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards) {
+  std::uint64_t total = 0;
+  std::vector<std::pair<std::string_view, std::size_t>> places;
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    for (const Tensor* const tensor : shards[i]) {
+      places.emplace_back(tensor->name, i);
+      total += tensor->bytes();
+    }
+  std::sort(places.begin(), places.end());
+  std::string text = "{\n  \"metadata\": {\n";
+  if (const Value* const kept = model.metadata.find(kIndexMetadata); kept != nullptr && kept->get<Map>() != nullptr)
+    for (const auto& [key, value] : *kept->get<Map>()) {
+      text += "    ";
+      append_json_string(text, key);
+      text += fmt::format(": {},\n", to_json(value));
+    }
+  text += fmt::format("    \"total_size\": {}\n  }},\n  \"weight_map\": {{", total);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    text += i == 0 ? "\n    " : ",\n    ";
+    append_json_string(text, places[i].first);
+    text += fmt::format(": \"{}\"", shard_name(places[i].second, shards.size()));
+  }
+  return text + (places.empty() ? "}\n}\n" : "\n  }\n}\n");
+}
+
+}  // namespace
+
+std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
+  std::vector<std::vector<const Tensor*>> shards(1);
+  // What a file has beside its tensors: length, metadata, and the spaces that pad the header.
+  std::uint64_t fixed = kDataAlignment + kMetadataKey.size() + 16;
+  for (const auto& [key, value] : string_metadata(model, {}, true)) fixed += 2 * (key.size() + value.size()) + 8;
+  std::uint64_t size = fixed;
+  for (const Tensor& tensor : model.tensors) {
+    const std::uint64_t share = header_share(tensor);
+    const auto grown = checked_add(size, checked_add(tensor.bytes(), share).value_or(UINT64_MAX));
+    if (shard_bytes && !shards.back().empty() && (!grown || *grown > *shard_bytes)) {
+      shards.emplace_back();
+      size = fixed;
+    }
+    shards.back().push_back(&tensor);
+    size = checked_add(size, checked_add(tensor.bytes(), share).value_or(UINT64_MAX)).value_or(UINT64_MAX);
+  }
+  for (auto& shard : shards) put_in_order(shard);
+  return shards;
+}
+
+void write_set(const Model& model, const MakeSink& make, const WriteOptions& options) {
+  const auto shards = plan_shards(model, options.shard_bytes);
+  Model rest;  // what all files say about the model
+  rest.metadata = model.metadata;
+  rest.config = model.config;
+  const Value* const kept = rest.metadata.find(kIndexMetadata);
+  if (kept != nullptr && kept->get<Map>() != nullptr && shards.size() > 1) rest.metadata.erase(kIndexMetadata);
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    const auto sink = make(shards.size() == 1 ? std::string(kOnlyFile) : shard_name(i, shards.size()));
+    write_file(shards[i], string_metadata(rest, shards[i], i == 0), *sink, options);
+    sink->commit();
+  }
+  if (shards.size() == 1) return;
+  const auto sink = make(std::string(kIndexFile));
+  put(index_text(model, shards), *sink);
+  sink->commit();
+}
+
+bool is_set_file(std::string_view name) {
+  return name == kOnlyFile || name == kIndexFile || (name.starts_with("model-") && name.ends_with(kSuffix));
+}
+
+std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
+  check_writable(model);
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_set_file});
+  write_set(
+      model, [&](const std::string& name) { return tree.file(name); }, options);
+  const std::uint64_t bytes = tree.bytes();
+  tree.commit();
+  return bytes;
+}
+
+}  // namespace tare::safetensors
