@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "base/checked.hpp"
@@ -43,6 +44,17 @@ void put_block(const McfMethod& method, std::span<const float> block, float scal
 std::span<const float> block_of(std::span<const float> row, std::uint64_t index) {
   const auto begin = static_cast<std::size_t>(index * kMcfBlock);
   return row.subspan(begin, std::min<std::size_t>(kMcfBlock, row.size() - begin));
+}
+
+// Planes of `count`, and factor times the sums of the codes that meet 4 bytes of a row.
+void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, McfVector::Planes& planes) {
+  for (std::size_t j = 0; count > 1 && j < count; ++j) {
+    planes.codes[j].resize(codes.size() / count);
+    for (std::size_t i = 0; i < planes.codes[j].size(); ++i) planes.codes[j][i] = codes[i * count + j];
+  }
+  planes.offsets.resize(codes.size() / (4 * count));
+  for (std::size_t i = 0; i < planes.offsets.size(); ++i)
+    planes.offsets[i] = factor * std::accumulate(&codes[i * 4 * count], &codes[i * 4 * count] + 4 * count, 0);
 }
 
 std::optional<std::uint64_t> encode_blocks(const McfMethod& method, std::span<const float> row,
@@ -180,22 +192,14 @@ McfVector mcf_reference_vector(std::span<const float> vector) {
       result.codes[static_cast<std::size_t>(b) * kMcfBlock + i] =
           static_cast<std::int8_t>(round_clamped(block[i] / d, -127, 127));
   }
-  finish_mcf_vector(result);
+  split(result.codes, 1, -128, result.ones);
+  split(result.codes, 2, -8, result.twos);
+  split(result.codes, 4, -2, result.fours);
+  for (std::size_t b = 0; b < result.scales.size(); ++b) {
+    const std::int8_t* const block = &result.codes[b * kMcfBlock];
+    result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + kMcfBlock, 0);
+  }
   return result;
-}
-
-void finish_mcf_vector(McfVector& vector) {
-  vector.offsets.resize(vector.codes.size() / 4);
-  for (std::size_t i = 0; i < vector.offsets.size(); ++i) {
-    const std::int8_t* const q = &vector.codes[4 * i];
-    vector.offsets[i] = -128 * (q[0] + q[1] + q[2] + q[3]);
-  }
-  vector.total = 0;
-  for (std::size_t b = 0; b < vector.scales.size(); ++b) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < kMcfBlock; ++i) sum += vector.codes[b * kMcfBlock + i];
-    vector.total += static_cast<double>(vector.scales[b]) * sum;
-  }
 }
 
 double mcf_reference_dot(const McfRows& row, const McfVector& vector) {

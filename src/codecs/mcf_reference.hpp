@@ -73,15 +73,21 @@ struct McfVector {
 
   std::uint64_t columns = 0;
   AlignedVector<std::int8_t> codes;
-  AlignedVector<float> scales;          // d of each block
-  AlignedVector<std::int32_t> offsets;  // -128 times the sum of each 4 codes; see mcf_simd_dot8.cpp
-  double total = 0;                     // the sum of d * q over the whole vector
+  AlignedVector<float> scales;  // d of each block
+
+  // The rest is made from those, for mcf_simd_dot8.cpp: the codes that meet the codes of a row which share a byte, apart.
+  // Plane j of p holds columns j, j + p, j + 2p, ...; for every 4 bytes of a row, -128 times the sum of the codes that
+  // they meet (for 4 bits -8 times, for 2 bits -2 times).
+  struct Planes {
+    AlignedVector<std::int8_t> codes[4];
+    AlignedVector<std::int32_t> offsets;
+  };
+  Planes ones, twos, fours;  // 1, 2 and 4 codes of a row in a byte; the only plane of `ones` is `codes`
+  double total = 0;          // the sum of d * q over the whole vector
 
   std::uint64_t blocks() const { return (columns + kMcfBlock - 1) / kMcfBlock; }
 };
 McfVector mcf_reference_vector(std::span<const float> vector);
-// Makes `offsets` and `total` from the codes and scales.
-void finish_mcf_vector(McfVector& vector);
 
 // The sum over the blocks of a row of (scale * d) * (sum of q * q' as i32), in f64. int*: scale = S, q - Z for q; Z times
 // the codes of the vector is summed in f64.

@@ -37,20 +37,21 @@ HWY_INLINE void scale_blocks(const std::int8_t* codes, const float* scales, std:
 
 template <unsigned kBits, McfFamily kFamily>
 void decode_row(const McfRows& row, float* out) {
-  for_each_segment<kBits, kFamily>(row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) HWY_ATTR {
-    alignas(64) float scales[kSegmentBlocks];
-    segment_scales<kFamily>(at.scales, at.sub_scales, scales);
-    CodeBuffer buffer;
-    const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
-    const std::size_t begin = first * kMcfBlock;
-    const std::size_t columns = std::min<std::size_t>(blocks * kMcfBlock, row.columns - begin);
-    const std::size_t whole = columns / kMcfBlock, left = columns % kMcfBlock;
-    scale_blocks(codes, scales, whole, out + begin);
-    if (left == 0) return;
-    alignas(64) float last[kMcfBlock];
-    scale_blocks(codes + whole * kMcfBlock, scales + whole, 1, last);
-    std::memcpy(out + begin + whole * kMcfBlock, last, left * sizeof(float));
-  });
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        alignas(64) float scales[kSegmentBlocks];
+        segment_scales<kFamily>(at.scales, at.sub_scales, scales);
+        CodeBuffer buffer;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
+        const std::size_t begin = first * kMcfBlock;
+        const std::size_t columns = std::min<std::size_t>(blocks * kMcfBlock, row.columns - begin);
+        const std::size_t whole = columns / kMcfBlock, left = columns % kMcfBlock;
+        scale_blocks(codes, scales, whole, out + begin);
+        if (left == 0) return;
+        alignas(64) float last[kMcfBlock];
+        scale_blocks(codes + whole * kMcfBlock, scales + whole, 1, last);
+        std::memcpy(out + begin + whole * kMcfBlock, last, left * sizeof(float));
+      });
 }
 
 template <unsigned kBits, McfFamily kFamily>
@@ -62,7 +63,7 @@ void decode_raw(const McfRows& run, float* out) {
   const FloatTag d;
   const auto scale = hn::Set(d, run.scale), zero = hn::Set(d, run.zero);
   for_each_raw(run, run.rows * run.columns,
-               [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) HWY_ATTR {
+               [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
                  constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
                  const std::size_t whole = count / kLanes * kLanes;
                  for (std::size_t i = 0; i < whole; i += kLanes)
@@ -76,10 +77,11 @@ void decode_raw(const McfRows& run, float* out) {
 
 template <unsigned kBits, McfFamily kFamily>
 void unpack_row(const McfRows& row, std::int8_t* out) {
-  for_each_segment<kBits, kFamily>(row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) HWY_ATTR {
-    CodeBuffer buffer;
-    std::memcpy(out + first * kMcfBlock, spread<kBits>(at.codes, blocks * kMcfBlock, buffer), blocks * kMcfBlock);
-  });
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        CodeBuffer buffer;
+        std::memcpy(out + first * kMcfBlock, spread<kBits>(at.codes, blocks * kMcfBlock, buffer), blocks * kMcfBlock);
+      });
 }
 
 // The sum over whole blocks of scale * (codes times x), added to two running sums.
@@ -113,14 +115,15 @@ template <unsigned kBits, McfFamily kFamily>
 float dot_row(const McfRows& row, const float* vector, const PaddedTail& tail) {
   const FloatTag d;
   auto even = hn::Zero(d), odd = hn::Zero(d);
-  for_each_segment<kBits, kFamily>(row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) HWY_ATTR {
-    alignas(64) float scales[kSegmentBlocks];
-    segment_scales<kFamily>(at.scales, at.sub_scales, scales);
-    CodeBuffer buffer;
-    const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
-    const std::size_t begin = first * kMcfBlock;
-    add_blocks(codes, scales, begin == tail.first ? tail.values : vector + begin, blocks, even, odd);
-  });
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        alignas(64) float scales[kSegmentBlocks];
+        segment_scales<kFamily>(at.scales, at.sub_scales, scales);
+        CodeBuffer buffer;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
+        const std::size_t begin = first * kMcfBlock;
+        add_blocks(codes, scales, begin == tail.first ? tail.values : vector + begin, blocks, even, odd);
+      });
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
@@ -139,12 +142,13 @@ void dot_raw(const McfRows& rows, std::span<const float> vector, float* out) {
   for (const float x : vector) total += x;
   for (std::uint64_t r = 0; r < rows.rows; ++r) {
     auto even = hn::Zero(d), odd = hn::Zero(d);
-    for_each_raw(
-        mcf_row(rows, r), rows.columns, [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) HWY_ATTR {
-          const auto begin = static_cast<std::size_t>(first);
-          const std::size_t blocks = (count + kMcfBlock - 1) / kMcfBlock;
-          add_blocks(codes, ones, begin == tail.first ? tail.values : vector.data() + begin, blocks, even, odd);
-        });
+    for_each_raw(mcf_row(rows, r), rows.columns,
+                 [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
+                   const auto begin = static_cast<std::size_t>(first);
+                   const std::size_t blocks = (count + kMcfBlock - 1) / kMcfBlock;
+                   add_blocks(codes, ones, begin == tail.first ? tail.values : vector.data() + begin, blocks, even,
+                              odd);
+                 });
     const double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
     out[r] = static_cast<float>(rows.scale * (sum - rows.zero * total));
   }
@@ -166,7 +170,7 @@ void unpack(const McfRows& row, std::int8_t* out) {
   if (row.method->family == McfFamily::raw)
     return for_each_raw(row, row.columns,
                         [&](const std::int8_t* codes, std::uint64_t first, std::size_t count)
-                            HWY_ATTR { std::memcpy(out + first, codes, count); });
+                            TARE_MCF_LAMBDA { std::memcpy(out + first, codes, count); });
   const bool block = row.method->family == McfFamily::block;
   switch (row.method->bits) {
     case 8: return unpack_row<8, McfFamily::block>(row, out);

@@ -1,8 +1,8 @@
 // What the SIMD kernels share: codes out of their packing, scales of 16 blocks. Included once for every SIMD target.
 //
 // The kernels take a row in segments of 16 blocks (512 columns). A whole segment is read where it lies. What a row has
-// left at its end is first copied into a Segment with zeros behind it, because vector loads may reach up to 16 bytes
-// beyond the codes they are after.
+// left at its end is first copied into a Segment with zeros behind it, because vector loads may reach beyond the
+// codes they are after, by less than 64 bytes.
 #if defined(TARE_MCF_SIMD_UNPACK_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_SIMD_UNPACK_HPP
 #undef TARE_MCF_SIMD_UNPACK_HPP
@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,6 +30,19 @@
 #define TARE_MCF_HAS_SIMD 0
 #endif
 
+#if HWY_TARGET == HWY_AVX3_DL
+// Highway names the VEX form (AVX-VNNI) for this target; every processor it chooses the target for has the EVEX form.
+#undef HWY_TARGET_STR
+#define HWY_TARGET_STR \
+  HWY_TARGET_STR_AVX3  \
+  ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512bitalg,avx512vpopcntdq,avx512vnni"
+#endif
+
+// Behind a lambda's parameters: for the target at hand, and always part of its caller. Sums that a lambda refers to stay
+// in registers then.
+#undef TARE_MCF_LAMBDA
+#define TARE_MCF_LAMBDA HWY_ATTR __attribute__((always_inline))
+
 #if TARE_MCF_HAS_SIMD
 
 HWY_BEFORE_NAMESPACE();
@@ -43,24 +57,74 @@ using FloatTag = hn::Repartition<float, CodeTag>;
 
 inline constexpr std::size_t kSegmentBlocks = 16;
 inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kMcfBlock;
-inline constexpr std::size_t kOverread = 16;
+inline constexpr std::size_t kOverread = 64;
 
 inline const std::uint8_t* bytes_of(const std::byte* at) { return reinterpret_cast<const std::uint8_t*>(at); }
 
-// 16 bytes from every `kStep` bytes, one run for each 128 bits of the vector.
-template <std::size_t kStep, class D>
-HWY_INLINE hn::Vec<D> load_groups(D d, const std::uint8_t* from) {
-  if constexpr (hn::MaxLanes(D()) <= 16) {
-    return hn::LoadU(d, from);
-  } else {
+#if HWY_TARGET == HWY_AVX3_DL
+// 64 codes of 3 or 6 bits: 8 of them, 3 or 6 bytes, to each 64-bit lane, then each to a byte of it.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
+  static_assert(hn::MaxLanes(D()) == 64);
+  alignas(64) static constexpr auto kPlaces = [] {
+    std::array<std::uint8_t, 64> places{};
+    for (std::size_t i = 0; i < 64; ++i) places[i] = static_cast<std::uint8_t>(i / 8 * kBits + i % 8 % kBits);
+    return places;
+  }();
+  alignas(64) static constexpr auto kShifts = [] {
+    std::array<std::uint8_t, 64> shifts{};
+    for (std::size_t i = 0; i < 64; ++i) shifts[i] = static_cast<std::uint8_t>(i % 8 * kBits);
+    return shifts;
+  }();
+  const auto lanes = _mm512_permutexvar_epi8(hn::Load(d, kPlaces.data()).raw, hn::LoadU(d, from).raw);
+  const auto bytes = _mm512_multishift_epi64_epi8(hn::Load(d, kShifts.data()).raw, lanes);
+  return hn::And(hn::Vec<D>{bytes}, hn::Set(d, std::uint8_t{(1 << kBits) - 1}));
+}
+#else
+// Puts groups of 3 bytes, `kGroups` for each 128 bits of the vector, at the start of equal slots, 0 behind them.
+template <std::size_t kGroups, class D>
+HWY_INLINE hn::Vec<D> spread_groups(D d, const std::uint8_t* from) {
+  if constexpr (hn::MaxLanes(D()) > 16) {
     const hn::Half<D> half;
-    constexpr std::size_t kUpper = hn::MaxLanes(D()) / 32 * kStep;
-    return hn::Combine(d, load_groups<kStep>(half, from + kUpper), load_groups<kStep>(half, from));
+    constexpr std::size_t kUpper = hn::MaxLanes(D()) / 32 * 3 * kGroups;
+    return hn::Combine(d, spread_groups<kGroups>(half, from + kUpper), spread_groups<kGroups>(half, from));
+  } else {
+    alignas(16) static constexpr auto kPlaces = [] {
+      constexpr std::size_t kSlot = 16 / kGroups;
+      std::array<std::uint8_t, 16> places{};
+      for (std::size_t i = 0; i < 16; ++i)
+        places[i] = static_cast<std::uint8_t>(i % kSlot < 3 ? i / kSlot * 3 + i % kSlot : 0x80);
+      return places;
+    }();
+    return hn::TableLookupBytesOr0(hn::LoadU(d, from), hn::Load(d, kPlaces.data()));
   }
 }
 
-// As many codes as there are bytes in a vector, in order, not sign-extended. Halving the packed runs, each half into
-// the upper part of a slot twice as wide, spreads them out in a few shifts for all lanes at once.
+// As many codes of 3 or 6 bits as there are bytes in a vector. Halving the packed runs, each upper half into a slot of
+// its own, spreads them out in a few shifts for all lanes at once.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
+  if constexpr (kBits == 6) {
+    // 4 codes in 3 bytes: 24 bits to a lane of 32.
+    const hn::Repartition<std::uint32_t, D> wide;
+    const auto x = hn::BitCast(wide, spread_groups<4>(d, from));
+    const auto twelves =
+        hn::Or(hn::And(x, hn::Set(wide, 0x00000FFF)), hn::And(hn::ShiftLeft<4>(x), hn::Set(wide, 0x0FFF0000)));
+    return hn::BitCast(d, hn::Or(hn::And(twelves, hn::Set(wide, 0x003F003F)),
+                                 hn::And(hn::ShiftLeft<2>(twelves), hn::Set(wide, 0x3F003F00))));
+  } else {
+    static_assert(kBits == 3);
+    // 8 codes in 3 bytes: 24 bits to a lane of 64.
+    const hn::Repartition<std::uint64_t, D> wide;
+    const auto x = hn::BitCast(wide, spread_groups<2>(d, from));
+    const auto twelves = hn::And(hn::Or(x, hn::ShiftLeft<20>(x)), hn::Set(wide, 0x00000FFF00000FFFu));
+    const auto sixes = hn::And(hn::Or(twelves, hn::ShiftLeft<10>(twelves)), hn::Set(wide, 0x003F003F003F003Fu));
+    return hn::BitCast(d, hn::And(hn::Or(sixes, hn::ShiftLeft<5>(sixes)), hn::Set(wide, 0x0707070707070707u)));
+  }
+}
+#endif
+
+// As many codes as there are bytes in a vector, in order, not sign-extended.
 template <unsigned kBits, class D>
 HWY_INLINE hn::Vec<D> raw_codes(D d, const std::uint8_t* from) {
   if constexpr (kBits == 8) {
@@ -74,25 +138,8 @@ HWY_INLINE hn::Vec<D> raw_codes(D d, const std::uint8_t* from) {
     const auto x = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<std::uint8_t, decltype(wide)>(), from));
     const auto nibbles = hn::And(hn::Or(x, hn::ShiftLeft<12>(x)), hn::Set(wide, 0x000F000F));
     return hn::BitCast(d, hn::And(hn::Or(nibbles, hn::ShiftLeft<6>(nibbles)), hn::Set(wide, 0x03030303)));
-  } else if constexpr (kBits == 6) {
-    // 4 codes in 3 bytes: 24 bits to a lane of 32.
-    alignas(16) static constexpr std::uint8_t kPlace[16] = {0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11};
-    const hn::Repartition<std::uint32_t, D> wide;
-    const auto x = hn::BitCast(wide, hn::TableLookupBytes(load_groups<12>(d, from), hn::LoadDup128(d, kPlace)));
-    const auto twelves =
-        hn::Or(hn::And(x, hn::Set(wide, 0x00000FFF)), hn::And(hn::ShiftLeft<4>(x), hn::Set(wide, 0x0FFF0000)));
-    return hn::BitCast(d, hn::Or(hn::And(twelves, hn::Set(wide, 0x003F003F)),
-                                 hn::And(hn::ShiftLeft<2>(twelves), hn::Set(wide, 0x3F003F00))));
   } else {
-    static_assert(kBits == 3);
-    // 8 codes in 3 bytes: 24 bits to a lane of 64.
-    alignas(16) static constexpr std::uint8_t kPlace[16] = {0, 1, 2, 0x80, 0x80, 0x80, 0x80, 0x80,
-                                                            3, 4, 5, 0x80, 0x80, 0x80, 0x80, 0x80};
-    const hn::Repartition<std::uint64_t, D> wide;
-    const auto x = hn::BitCast(wide, hn::TableLookupBytesOr0(load_groups<6>(d, from), hn::LoadDup128(d, kPlace)));
-    const auto twelves = hn::And(hn::Or(x, hn::ShiftLeft<20>(x)), hn::Set(wide, 0x00000FFF00000FFFu));
-    const auto sixes = hn::And(hn::Or(twelves, hn::ShiftLeft<10>(twelves)), hn::Set(wide, 0x003F003F003F003Fu));
-    return hn::BitCast(d, hn::And(hn::Or(sixes, hn::ShiftLeft<5>(sixes)), hn::Set(wide, 0x0707070707070707u)));
+    return unpack_stream<kBits>(d, from);
   }
 }
 
@@ -120,14 +167,26 @@ HWY_INLINE void block_scales(const std::uint8_t* scales, float* HWY_RESTRICT out
 
 // The same for k*, from two f16 and 16 sub-scales. All products here are exact, so their order does not matter.
 HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub_scales, float* HWY_RESTRICT out) {
-  using D = hn::CappedTag<float, kMcfBlocksInSuper>;
-  const D d;
-  const hn::Rebind<std::int32_t, D> di;
-  const hn::Rebind<std::uint8_t, D> d8;
-  for (std::size_t s = 0; s < kSegmentBlocks / kMcfBlocksInSuper; ++s) {
-    const auto scale = hn::Set(d, f16_to_f32(load_le<std::uint16_t>(scales + 2 * s)) * (1.0f / 32));
-    for (std::size_t i = s * kMcfBlocksInSuper; i < (s + 1) * kMcfBlocksInSuper; i += hn::Lanes(d))
-      hn::Store(hn::Mul(scale, hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, sub_scales + i)))), d, out + i);
+  const FloatTag d;
+  const hn::Rebind<std::int32_t, FloatTag> di;
+  const hn::Rebind<std::uint8_t, FloatTag> d8;
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+  for (std::size_t i = 0; i < kSegmentBlocks; i += kLanes) {
+    auto scale = hn::Zero(d);
+    if constexpr (kLanes > kMcfBlocksInSuper) {
+      // Both, alternating, then each to its half.
+      const hn::Repartition<std::uint32_t, decltype(dh)> pairs;
+      const auto both = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(pairs, load_le<std::uint32_t>(scales))));
+      alignas(64) static constexpr std::int32_t kHalves[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+      scale = hn::TableLookupLanes(both, hn::SetTableIndices(d, kHalves));
+    } else {
+      const hn::Rebind<std::uint16_t, FloatTag> du;
+      const auto bits = load_le<std::uint16_t>(scales + 2 * (i / kMcfBlocksInSuper));
+      scale = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(du, bits)));
+    }
+    const auto u = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, sub_scales + i)));
+    hn::Store(hn::Mul(scale, hn::Mul(u, hn::Set(d, 1.0f / 32))), d, out + i);
   }
 }
 
