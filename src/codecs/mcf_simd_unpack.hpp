@@ -10,6 +10,7 @@
 #define TARE_MCF_SIMD_UNPACK_HPP
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include <algorithm>
@@ -58,6 +59,8 @@ using FloatTag = hn::Repartition<float, CodeTag>;
 inline constexpr std::size_t kSegmentBlocks = 16;
 inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kMcfBlock;
 inline constexpr std::size_t kOverread = 64;
+// Codes are asked for this many bytes before they are used: a page, because hardware stops fetching ahead at its end.
+inline constexpr std::size_t kAhead = 4096;
 
 inline const std::uint8_t* bytes_of(const std::byte* at) { return reinterpret_cast<const std::uint8_t*>(at); }
 
@@ -240,6 +243,7 @@ HWY_INLINE void for_each_segment(const McfRows& row, const Visit& visit) {
                      bytes_of(row.codes)};
   std::size_t block = 0;
   for (std::size_t i = 0; i < whole; ++i, block += kSegmentBlocks) {
+    for (std::size_t line = 0; line < kSegmentBlocks * kBlockBytes; line += 64) hwy::Prefetch(at.codes + kAhead + line);
     visit(at, block, kSegmentBlocks);
     at.codes += kSegmentBlocks * kBlockBytes;
     if constexpr (kFamily == McfFamily::super) {
