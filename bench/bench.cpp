@@ -1,6 +1,6 @@
 // Our jobs beside the machine's own limits and the plain tools, in one run, on the same bytes.
 //
-//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]      jobs: open read write digest convert zstd
+//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]      jobs: open read write digest convert zstd quant
 //
 // Every result is a ratio. Files are made under DIR (default: the current folder) and removed again.
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "measure.hpp"
+#include "quant.hpp"
 #include "tare/tare.hpp"
 
 namespace {
@@ -283,12 +284,15 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
   }
 }
 
+void bench_quant(const Settings& settings, bench::Table& table) { bench::quant(settings.rounds * 2, table); }
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
 constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},       {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert}, {"zstd", bench_zstd}};
+                         {"digest", bench_digest}, {"convert", bench_convert}, {"zstd", bench_zstd},
+                         {"quant", bench_quant}};
 
 }  // namespace
 
