@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "inspect/diff.hpp"
+#include "tare/codec.hpp"
 
 namespace tare::inspect {
 namespace {
@@ -130,6 +131,18 @@ void compare_attachments(Lines& lines, const Model& a, const Model& b) {
       lines.compare("attachment " + escape_name(attachment.name), std::string(kAbsent), bytes_text(attachment.blob));
 }
 
+// A tensor's attributes, without the parameters of its encoding when the other one is encoded otherwise: that the
+// layouts differ is told already.
+Map own_attributes(const Tensor& tensor, const Tensor& other) {
+  const Codec* const codec = find_codec(tensor.layout);
+  if (tensor.layout == other.layout || codec == nullptr) return tensor.attributes;
+  Map own;
+  for (const auto& [key, value] : tensor.attributes)
+    if (std::find(codec->parameters.begin(), codec->parameters.end(), key) == codec->parameters.end())
+      own.append(key, value);
+  return own;
+}
+
 }  // namespace
 
 std::vector<std::string> describe_differences(const Model& a, const Model& b, std::span<const Pair> pairs) {
@@ -138,9 +151,10 @@ std::vector<std::string> describe_differences(const Model& a, const Model& b, st
   lines.compare("config ", a.config.to_map(), b.config.to_map());
   compare_vocabularies(lines, a.vocabulary, b.vocabulary);
   compare_attachments(lines, a, b);
-  for (const Pair& pair : pairs)
-    if (!pair.a->attributes.empty() || !pair.b->attributes.empty())
-      lines.compare("tensor " + escape_name(pair.a->name) + ": attribute ", pair.a->attributes, pair.b->attributes);
+  for (const Pair& pair : pairs) {
+    const Map x = own_attributes(*pair.a, *pair.b), y = own_attributes(*pair.b, *pair.a);
+    if (!x.empty() || !y.empty()) lines.compare("tensor " + escape_name(pair.a->name) + ": attribute ", x, y);
+  }
   return lines.finish();
 }
 

@@ -257,7 +257,7 @@ inline std::string describe(const Model& model) {
   std::vector<std::string> lines;
   for (const Tensor& tensor : model.tensors) {
     std::string line = escape_name(tensor.name) + " " + tensor.layout + " " + tensor.shape.text() + " " +
-                       to_json(tensor.attributes, JsonKeys::sorted);
+                       to_json(tensor.complete_attributes(), JsonKeys::sorted);
     std::vector<std::string> parts;
     for (const Component& c : tensor.components)
       parts.push_back(" " + c.role + ":" + std::string(name_of(c.dtype)) + ":" + c.type + ":" +
