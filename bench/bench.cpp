@@ -256,6 +256,43 @@ void bench_convert(const Settings& settings, bench::Table& table) {
   fs::remove(out);
 }
 
+// A whole model of bf16 matrices through `quantize`, against copying the file it came in.
+void bench_quantize(const Settings& settings, bench::Table& table) {
+  const std::string in = settings.directory + "/bench-in.zt", out = settings.directory + "/bench-out.mcf";
+  const std::size_t each = std::size_t{64} << 20;
+  {
+    const Bytes bytes = weights(each, 8);
+    Model model = model_of(bytes, static_cast<std::size_t>(settings.gib * 16));
+    for (Tensor& tensor : model.tensors) tensor.shape = {each / 2 / 4096, 4096};
+    write_model(model, in);
+  }
+  run_command(fmt::format("sync '{}'", in));
+  const auto quantize = [&](const std::string& method, bool fast) {
+    return [&in, &out, method, fast] {
+      fs::remove(out);
+      ConvertOptions options;
+      options.adapt.quant.method = method;
+      options.adapt.quant.fast = fast;
+      convert(in, out, options);
+    };
+  };
+  const auto copy = [&] {
+    fs::remove(out);
+    run_command(fmt::format("cp '{}' '{}'", in, out));
+  };
+  const auto best = bench::best_of(settings.rounds, {quantize("k4", true), quantize("k4", false), copy});
+  const std::uint64_t memory = bench::anonymous_growth(quantize("k4", true));
+  const auto total = static_cast<double>(fs::file_size(in));
+  const std::string against = "cp: " + rate(total, best[2]);
+  table.row(fmt::format("quantize {:.1f} GiB of bf16, k4 fast", settings.gib), rate(total, best[0]), against,
+            best[2] / best[0], 0.5);
+  table.row("  with the search for scales", rate(total, best[1]), against, best[2] / best[1], 0);
+  table.row("  anonymous memory", fmt::format("{:.1f} MiB", static_cast<double>(memory) / (1 << 20)), "64 MiB",
+            static_cast<double>(memory) / (64 << 20), 1, true);
+  fs::remove(in);
+  fs::remove(out);
+}
+
 void bench_zstd(const Settings& settings, bench::Table& table) {
   for (const bool compressible : {true, false}) {
     const std::size_t each = std::size_t{32} << 20, count = 8;
@@ -290,9 +327,9 @@ struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
-constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},       {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert}, {"zstd", bench_zstd},
-                         {"quant", bench_quant}};
+constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},        {"write", bench_write},
+                         {"digest", bench_digest}, {"convert", bench_convert},  {"zstd", bench_zstd},
+                         {"quant", bench_quant},   {"quantize", bench_quantize}};
 
 }  // namespace
 
