@@ -366,7 +366,7 @@ class Independent(unittest.TestCase):
         text, ours = self.listing("a.mcf")
         self.assertEqual((text["format"], text["version"]), ("mcf", "1.1"))
         self.assertEqual(text["metadata"], {"epochs": 3, "rate": 0.5, "who": "me", "none": "", "general.name": "tiny",
-                                            "general.base_model": "base/model"})
+                                            "base_model": "base/model"})
         config = {"model_type": "llama", "vocab_size": 100, "hidden_size": 64, "num_hidden_layers": 2,
                   "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 512,
                   "rope_theta": 10000.0}

@@ -43,7 +43,7 @@ TEST(McfModel, FixedFieldsAreTheConfig) {
             R"({"model_type":"mistral","vocab_size":32000,"hidden_size":4096,"num_hidden_layers":32,)"
             R"("num_attention_heads":31,"num_key_value_heads":8,"max_position_embeddings":32768,)"
             R"("rope_theta":1000000.0})");
-  EXPECT_EQ(to_json(model.metadata), R"({"general.name":"Mistral","general.base_model":"mistralai/Mistral-7B"})");
+  EXPECT_EQ(to_json(model.metadata), R"({"general.name":"Mistral","base_model":"mistralai/Mistral-7B"})");
 }
 
 TEST(McfModel, FieldsTheConfigLacksAreMetadata) {

@@ -19,7 +19,7 @@ inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";   // JSON:
 
 // Metadata keys for fields of the file. The names have a second key for files whose pairs use the first one.
 inline constexpr std::string_view kNameKey = "general.name", kNameKey2 = "mcf.model_name";
-inline constexpr std::string_view kBaseKey = "general.base_model", kBaseKey2 = "mcf.base_model";
+inline constexpr std::string_view kBaseKey = "base_model", kBaseKey2 = "mcf.base_model";
 inline constexpr std::string_view kArchKey = "mcf.arch";
 inline constexpr std::string_view kTrainContextKey = "mcf.train_context";
 inline constexpr std::string_view kRopeTypeKey = "mcf.rope_type", kRopeScaleKey = "mcf.rope_scale";
