@@ -85,8 +85,8 @@ void Index::read_entry(Entry& entry, std::uint64_t inner, const Section* data) c
     return report_.bad(
         entry, "mcf.tensor.name",
         fmt::format("a name of {} bytes at {} of {} bytes of strings", name_len, name_off, strings_size_));
-  entry.name = bytes_.text(strings_off_ + name_off, name_len);
   if (name_len == 0) return report_.bad(entry, "mcf.tensor.empty_name", "a tensor without a name");
+  entry.name = bytes_.text(strings_off_ + name_off, name_len);
   if (const auto reserved = bytes_.load<std::uint32_t>(inner + 20); reserved != 0)
     return report_.bad(entry, "mcf.tensor.reserved", fmt::format("the reserved field is {}, not 0", reserved));
   if (!fits(entry.dim_off, entry.rank, dims_count_))
