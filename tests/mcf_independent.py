@@ -450,5 +450,30 @@ class Independent(unittest.TestCase):
             self.assertEqual(found[name]["record"], (method, domain, f32(low), f32(high)))
 
 
+    def test_what_the_command_quantizes_is_decoded(self):
+        rng = random.Random(5)
+        shape, count = [7, 300], 2100
+        weights = [f32(rng.gauss(0, 0.02)) for _ in range(count)]
+        write_file(self.path("a.mcf"), [("w", 1, shape, struct.pack("<%df" % count, *weights), None),
+                                        ("bias", 1, [5], bytes(20), None)])
+        # Relative rms of a Gaussian, a little above what each number of bits gives.
+        most = {"int8": 0.01, "int4": 0.17, "q8": 0.006, "q4": 0.1, "k6": 0.025, "k4": 0.1, "k3": 0.22, "k2": 0.5}
+        for method, bound in most.items():
+            tare("convert", self.path("a.mcf"), self.path("b.mcf"), "--quant", "mcf." + method, "--force")
+            tare("verify", "--strict", self.path("b.mcf"))
+            found = read_file(self.path("b.mcf"))["tensors"]
+            number, domain, low, high = found["w"]["record"]
+            self.assertEqual((METHODS[number], domain, high), (method, 0, max(map(abs, weights))))
+            self.assertEqual(low, -high)
+            self.assertEqual(found["bias"]["dtype"], 1)
+            values = decode(number, domain, shape, found["w"]["data"])
+            self.assertEqual(tare("cat", self.path("b.mcf"), "w", "--as", "f32"), struct.pack("<%df" % count, *values))
+            error = sum((a - b) ** 2 for a, b in zip(values, weights)) / sum(a * a for a in weights)
+            self.assertLess(error ** 0.5, bound, method)
+            with open(self.path("b.mcf"), "rb") as file:
+                self.assertEqual(tare("convert", self.path("a.mcf"), "-", "--to", "mcf", "--quant", "mcf." + method),
+                                 file.read())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -196,6 +196,37 @@ TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
       "mcf.write.duplicate");
 }
 
+// Files that came with the model fill the fields, and are all that a reader needs: nothing private is added.
+TEST(McfModel, ResourcesDescribeTheModel) {
+  Model model;
+  const std::string config = R"({"model_type":"qwen2","hidden_size":8,"rope_theta":5000.1,"rms_norm_eps":1e-6})";
+  model.attachments = {{"config.json", Blob::memory(to_bytes(config))},
+                       {"vocab.json", Blob::memory(to_bytes(R"({"a":0,"b":1,"ab":2})"))},
+                       {"merges.txt", Blob::memory(to_bytes("a b\n"))}};
+  const Bytes file = write_mcf(model);
+  EXPECT_EQ(to_text(file).find("tare."), std::string::npos);
+  const std::string fields = to_text(std::span(file).subspan(mcf::sections(*memory_source(file))[0].offset, 56));
+  EXPECT_EQ(fields.substr(8, 4), u32(3));                    // qwen
+  EXPECT_EQ(fields.substr(20, 4), u32(8));                   // hidden size
+  EXPECT_EQ(fields.substr(48, 4), mcf_bytes::f32(5000.1F));  // rope base
+  const Model found = open(memory_source(file));
+  EXPECT_EQ(to_json(found.config.to_map()),
+            R"({"model_type":"qwen2","hidden_size":8,"rope_theta":5000.1,"rms_norm_eps":1e-06})");
+  ASSERT_EQ(found.vocabulary.tokens.size(), 3U);
+  EXPECT_EQ(found.vocabulary.tokens[2].text, "ab");
+  EXPECT_EQ(found.vocabulary.merges, std::vector<std::string>{"a b"});
+  EXPECT_TRUE(found.metadata.empty()) << to_json(found.metadata);
+  EXPECT_TRUE(write_mcf(found) == file);
+
+  // What a model says otherwise than its files is kept beside them.
+  Model other = found;
+  other.config.hidden_size = 16;
+  other.vocabulary.tokens[0].text = "c";
+  const Model again = reopen(other);
+  EXPECT_TRUE(again.config == other.config);
+  EXPECT_TRUE(again.vocabulary == other.vocabulary);
+}
+
 // Types that MCF lacks, in all the combinations a component can have.
 TEST(McfModel, LogicalTypesComeBack) {
   const std::pair<DType, std::string> types[] = {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "resources/resources.hpp"
 
@@ -41,6 +42,13 @@ std::optional<Number> parse_number(std::string_view text, int base) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+// rope_theta in 32 bits; 0 where it does not fit.
+float rope_base_of(const Config& config) {
+  const double theta = config.rope_theta.value_or(0);
+  const bool fits = std::isfinite(theta) && std::fabs(theta) <= std::numeric_limits<float>::max();
+  return fits ? static_cast<float>(theta) : 0;
 }
 
 }  // namespace
@@ -79,9 +87,7 @@ InfoFields fields_of(const Config& config) {
     if (value > 0) fields.*integer.field = static_cast<std::uint32_t>(value);
   }
   fields.arch = arch_of(config.model_type.value_or(""));
-  const double theta = config.rope_theta.value_or(0);
-  if (std::isfinite(theta) && std::fabs(theta) <= std::numeric_limits<float>::max())
-    fields.rope_base = static_cast<float>(theta);
+  fields.rope_base = rope_base_of(config);
   if (fields.rope_base != 0) {
     fields.rope_type = 1;
     fields.rope_scale = 1;
@@ -90,13 +96,22 @@ InfoFields fields_of(const Config& config) {
 }
 
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics) {
-  Config& config = model.config;
-  for (const IntegerField& integer : kIntegers)
-    if (!(config.*integer.config) && fields.*integer.field != 0) config.*integer.config = fields.*integer.field;
-  if (!config.rope_theta && fields.rope_base != 0) config.rope_theta = static_cast<double>(fields.rope_base);
+  const Config own = std::exchange(model.config, {});
   resources::describe(model, diagnostics);
-  // Last: config.json knows the exact name.
-  if (!config.model_type && fields.arch > 0 && fields.arch < std::size(kArchs)) config.model_type = kArchs[fields.arch];
+  // From the weakest word to the strongest: config.json, the fixed fields, what was there before.
+  Map all = model.config.to_map();
+  Config told;
+  for (const IntegerField& integer : kIntegers)
+    if (fields.*integer.field != 0) told.*integer.config = fields.*integer.field;
+  // The field has 32 bits: it does not contradict a number that rounds to it.
+  if (fields.rope_base != 0 && rope_base_of(model.config) != fields.rope_base)
+    told.rope_theta = static_cast<double>(fields.rope_base);
+  // Of a family the file knows the name, config.json the member.
+  if (!model.config.model_type && fields.arch > 0 && fields.arch < std::size(kArchs))
+    told.model_type = kArchs[fields.arch];
+  for (const Config* const config : std::initializer_list<const Config*>{&told, &own})
+    for (auto& [key, value] : config->to_map()) all.set(key, value);
+  model.config = Config::from_map(all);
 }
 
 }  // namespace tare::mcf
