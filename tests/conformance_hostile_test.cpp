@@ -173,9 +173,7 @@ TEST_P(Hostile, SoupNeverCrashes) {
 TEST_P(Hostile, AShrinkingFileIsAnErrorWhereverItIsCut) {
   const Scratch scratch(Scratch::fast_place());
   const std::string path = scratch / "it";
-  Model model = small_model(format().holds);
-  model.tensors[0] = make_dense("w", {1 << 16}, DType::f32);
-  const Bytes whole = write_bytes(format(), model);
+  const Bytes whole = write_bytes(format(), small_and_large_model(format().holds));
   for (const Access access : {Access::mapped, Access::pread})
     for (const std::size_t length : {std::size_t{0}, std::size_t{1}, whole.size() / 2, whole.size() - 1}) {
       put_file(path, whole);

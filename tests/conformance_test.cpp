@@ -95,7 +95,7 @@ TEST_P(WritableConformance, TheFileItWritesPassesStrictVerification) {
 }
 
 TEST_P(WritableConformance, AnEmptyModelIsReadBack) {
-  if (!holds().many_tensors) GTEST_SKIP() << "holds exactly one tensor";
+  if (!holds().many_tensors || !holds().architecture.empty()) GTEST_SKIP() << "the number of tensors is given";
   const Model found = reopen(write_bytes(format(), Model()));
   expect_same(Model(), found, holds());
 }
@@ -108,9 +108,22 @@ TEST_P(WritableConformance, ExactlyOneTensorMeansExactlyOne) {
   EXPECT_NE(rule_of([&] { write_bytes(format(), two); }), "");
 }
 
-TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
+TEST_P(WritableConformance, OneArchitectureMeansNoOther) {
+  if (holds().architecture.empty()) GTEST_SKIP() << "holds any tensors";
   Model model = full_model(holds());
-  if (holds().many_tensors) model.tensors.push_back(make_dense("big", {9, 1 << 18}, DType::f32));
+  const auto refused = [&] { return !rule_of([&] { write_bytes(format(), model); }).empty(); };
+  EXPECT_FALSE(refused());
+  model.tensors.push_back(make_dense("one too many", {1}, DType::f32));
+  EXPECT_TRUE(refused());
+  model.tensors.pop_back();
+  model.tensors.pop_back();
+  EXPECT_TRUE(refused());
+  model.tensors.clear();
+  EXPECT_TRUE(refused());
+}
+
+TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
+  const Model model = full_and_large_model(holds(), 9 << 18);
   std::vector<WriteOptions> variants = {{}};
   if (holds().digests) variants.push_back({.digest = DigestAlgorithm::sha256});
   if (holds().zstd) variants.push_back({.zstd_level = 1});
@@ -129,8 +142,7 @@ TEST_P(WritableConformance, TheSameModelGivesTheSameBytes) {
 // A pipe takes bytes from front to back; a file takes them anywhere.
 TEST_P(WritableConformance, EverySinkGetsTheSameBytes) {
   const Scratch scratch;
-  Model model = full_model(holds());
-  if (holds().many_tensors) model.tensors.push_back(make_dense("large", {1 << 16}, DType::f32));
+  const Model model = full_and_large_model(holds(), 1 << 16);
   std::vector<WriteOptions> variants = {{}};
   if (holds().digests) variants.push_back({.digest = DigestAlgorithm::xxh3});
   if (holds().zstd) variants.push_back({.zstd_level = 3});
@@ -177,11 +189,7 @@ TEST_P(WritableConformance, MappedReadAndMemorySourcesAgree) {
 
 TEST_P(WritableConformance, TenThousandTensors) {
   if (!holds().many_tensors) GTEST_SKIP() << "holds exactly one tensor";
-  Model model;
-  for (int i = 0; i < 10000; ++i) {
-    const Bytes four(4, static_cast<std::byte>(i));
-    model.tensors.push_back(dense("layer." + std::to_string(i), {1}, DType::f32, Blob::memory(four)));
-  }
+  const Model model = wide_model(holds());
   const Model found = reopen(write_bytes(format(), model));
   EXPECT_EQ(found.tensors.size(), model.tensors.size());
   EXPECT_EQ(content_digest(found), content_digest(model));
@@ -247,8 +255,12 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
   const Scratch scratch;
   for (const Format& other : formats()) {
     if (other.write == nullptr) continue;
+    // One tensor is no model of an architecture.
+    const bool bound = !holds().architecture.empty() || !other.holds.architecture.empty();
+    if (bound && (!holds().many_tensors || !other.holds.many_tensors)) continue;
     // What both hold: adapt makes the rest fit, and would change it.
-    Model model = full_model(holds());
+    Model model = other.holds.architecture.empty() ? full_model(holds())
+                                                   : architecture_model(other.holds.architecture, holds(), Scale::full);
     if (!other.holds.many_tensors) model.tensors.resize(1);
     std::erase_if(model.tensors, [&](const Tensor& tensor) {
       const auto& types = other.holds.dtypes;
@@ -262,18 +274,18 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
     const std::string first = scratch / ("it" + std::string(format().suffixes[0]));
     const std::string second = scratch / ("it.there" + std::string(other.suffixes[0]));
     put_file(first, write_bytes(format(), model));
-    AdaptOptions droppings;
-    for (const std::string_view what : kDroppable) droppings.drop.emplace_back(what);
     // Nothing is left out unless it is asked for.
-    const bool room = has_room(open(first), other.holds);
+    AdaptOptions there, home;
+    there.drop = without_room(open(first), other.holds);
+    const bool room = there.drop.empty();
     EXPECT_EQ(rule_of([&] { convert(first, second, {.to = std::string(other.name), .overwrite = true}); }).empty(),
               room)
         << other.name;
-    convert(first, second,
-            {.adapt = room ? AdaptOptions{} : droppings, .to = std::string(other.name), .overwrite = true});
+    convert(first, second, {.adapt = there, .to = std::string(other.name), .overwrite = true});
     const std::string back = scratch / ("it" + std::string(format().suffixes[0]));
     const Bytes original = get_file(first);
-    convert(second, back, {.to = std::string(format().name), .overwrite = true});
+    home.drop = without_room(open(second), holds());
+    convert(second, back, {.adapt = home, .to = std::string(format().name), .overwrite = true});
     Model begin = open(memory_source(original, first)), end = open(back);
     forget_names(begin, other.holds);
     forget_names(end, other.holds);

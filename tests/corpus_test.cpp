@@ -6,6 +6,7 @@
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/safetensors_cases.hpp"
+#include "conformance/tllm_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy_header.hpp"
 
@@ -22,7 +23,8 @@ void add_format(Corpus& corpus, const Format& format) {
   const std::string folder = std::string(format.name) + "/valid.";
   corpus[folder + "small"] = write_bytes(format, small_model(format.holds));
   corpus[folder + "full"] = write_bytes(format, full_model(format.holds));
-  if (format.holds.many_tensors) corpus[folder + "empty"] = write_bytes(format, Model());
+  if (format.holds.many_tensors && format.holds.architecture.empty())
+    corpus[folder + "empty"] = write_bytes(format, Model());
   if (format.holds.digests)
     corpus[folder + "digests"] = write_bytes(format, small_model(format.holds), {.digest = DigestAlgorithm::sha256});
   if (!format.holds.zstd) return;
@@ -71,6 +73,10 @@ void add_safetensors(Corpus& corpus) {
   corpus.erase("safetensors/valid.space_around_by_hand");
 }
 
+void add_tllm_rejects(Corpus& corpus) {
+  for (const TllmCase& bad : tllm_cases()) corpus["tllm/reject." + bad.rule + "." + bad.name] = bad.file;
+}
+
 void add_syntaxes(Corpus& corpus) {
   corpus["cbor/tree"] = to_bytes(
       cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
@@ -95,6 +101,7 @@ Corpus make_corpus() {
   add_zt_rejects(corpus);
   add_mcf_rejects(corpus);
   add_safetensors(corpus);
+  add_tllm_rejects(corpus);
   add_syntaxes(corpus);
   return corpus;
 }

@@ -61,6 +61,12 @@ std::string types_text(const Format& format) {
   return fmt::format("{} + {}", dtypes_text(format), any(logical) ? "any logical" : joined(logical));
 }
 
+// What tensors it takes: their layouts, and whether they must be those of one architecture.
+std::string tensors_text(const Format& format) {
+  const std::string layouts = joined(format.holds.layouts);
+  return format.holds.architecture.empty() ? layouts : fmt::format("{}, {} only", layouts, format.holds.architecture);
+}
+
 std::string yes(bool value) { return value ? "yes" : "-"; }
 
 void print_table(Session& session) {
@@ -80,7 +86,7 @@ void print_table(Session& session) {
   Table held(
       {{"FORMAT"}, {"VERSIONS", Align::left, true}, {"TYPES", Align::left, true}, {"LAYOUTS", Align::left, true}});
   for (const Format& format : formats())
-    held.add({Cell(format.name, Style::cyan), format.versions, types_text(format), joined(format.holds.layouts)});
+    held.add({Cell(format.name, Style::cyan), format.versions, types_text(format), tensors_text(format)});
   held.print(session);
 
   session.line();
@@ -105,7 +111,7 @@ void print_markdown(Session& session) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
                              fmt::join(suffixes, " "), format.versions, format.write != nullptr ? "yes" : "no",
-                             types_text(format), joined(format.holds.layouts), name_of(format.holds.metadata),
+                             types_text(format), tensors_text(format), name_of(format.holds.metadata),
                              holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
                              options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
   }
@@ -143,7 +149,8 @@ void print_json(Session& session) {
     write_names(json, "layouts", format.holds.layouts);
     json.key("metadata").text(name_of(format.holds.metadata));
     for (const Flag& flag : kFlags) json.key(flag.key).boolean(flag.has(format));
-    json.key("many_tensors").boolean(format.holds.many_tensors).close('}');
+    json.key("many_tensors").boolean(format.holds.many_tensors);
+    json.key("architecture").text(format.holds.architecture).close('}');
   }
   json.close(']').key("layouts").open('[');
   for (const Codec& codec : codecs()) {

@@ -7,6 +7,7 @@ namespace tare {
 
 extern const Format kZt;
 extern const Format kMcf;
+extern const Format kTllm;
 extern const Format kNpz;
 extern const Format kNpy;
 extern const Format kSafetensors;

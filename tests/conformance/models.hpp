@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "conformance/architectures.hpp"
 #include "conformance/scratch.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
@@ -12,37 +13,6 @@
 #include "tare/inspect.hpp"
 
 namespace tare::testing {
-
-// Bytes without a pattern, the same for the same seed.
-inline Bytes noise(std::size_t count, std::uint64_t seed) {
-  Bytes bytes(count);
-  std::uint64_t state = seed * 0x9E3779B97F4A7C15u + 1;
-  for (std::byte& b : bytes) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    b = static_cast<std::byte>(state >> 32);
-  }
-  return bytes;
-}
-
-// Valid and finite elements of any type: small codes, 0 and 1 for booleans.
-inline Bytes elements(DType dtype, std::uint64_t count, std::uint64_t seed) {
-  Bytes bytes = noise(static_cast<std::size_t>(count) * size_of(dtype), seed);
-  if (dtype == DType::boolean)
-    for (std::byte& b : bytes) b &= std::byte{1};
-  // The top exponent bit cleared: neither infinite nor NaN, in any of the float types.
-  if (is_float(dtype))
-    for (std::size_t i = size_of(dtype) - 1; i < bytes.size(); i += size_of(dtype)) bytes[i] &= std::byte{0x3F};
-  return bytes;
-}
-
-inline Tensor make_dense(std::string name, Shape shape, DType dtype, std::string type = {}, std::uint64_t seed = 1) {
-  const LogicalType* const logical = find_logical_type(type);
-  const std::uint64_t per = logical == nullptr ? 1 : logical->per_element;
-  const std::uint64_t count = *shape.elements() * per;
-  return dense(std::move(name), std::move(shape), dtype, Blob::memory(elements(dtype, count, seed)), std::move(type));
-}
 
 inline Bytes le_words(const std::vector<std::uint64_t>& numbers) {
   Bytes out;
@@ -99,10 +69,6 @@ inline Tensor make_strange(std::string name) {
                        {"book", DType::bf16, "", Blob::memory(noise(32, 5))}};
   tensor.attributes.set("depth", 3);
   return tensor;
-}
-
-inline bool lists(std::span<const std::string_view> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
 }
 
 inline Map sample_metadata(Room room) {
@@ -186,6 +152,7 @@ inline void add_the_rest(Model& model, const Capabilities& holds) {
 
 // A model of small tensors that uses all that `holds` promises.
 inline Model full_model(const Capabilities& holds) {
+  if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::full);
   Model model;
   std::uint64_t seed = 20;
   const auto add = [&](Tensor tensor) {
@@ -227,6 +194,7 @@ inline Model full_model(const Capabilities& holds) {
 
 // A few hundred bytes: for tests that try every byte of the file.
 inline Model small_model(const Capabilities& holds) {
+  if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::small);
   Model model;
   model.tensors.push_back(make_dense("w", {2, 3}, DType::f32, "", 5));
   if (holds.many_tensors) {
@@ -236,6 +204,33 @@ inline Model small_model(const Capabilities& holds) {
   if (lists(holds.layouts, "sparse_coo")) model.tensors.push_back(make_coo("s"));
   if (lists(holds.metadata_keys, "k") && holds.metadata != Room::none) model.metadata.set("k", "v");
   if (holds.tensor_attributes) model.tensors[0].attributes.set("a", List{1, 2.5});
+  return model;
+}
+
+// The full model and a tensor of `elements` floats, where the format takes more than one.
+inline Model full_and_large_model(const Capabilities& holds, std::uint64_t elements) {
+  if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::large);
+  Model model = full_model(holds);
+  if (holds.many_tensors) model.tensors.push_back(make_dense("large", {elements}, DType::f32));
+  return model;
+}
+
+// The small model with one tensor of 256 KiB.
+inline Model small_and_large_model(const Capabilities& holds) {
+  if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::large);
+  Model model = small_model(holds);
+  model.tensors[0] = make_dense("w", {1 << 16}, DType::f32);
+  return model;
+}
+
+// At least 10,000 tensors.
+inline Model wide_model(const Capabilities& holds) {
+  if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::wide);
+  Model model;
+  for (int i = 0; i < 10000; ++i) {
+    const Bytes four(4, static_cast<std::byte>(i));
+    model.tensors.push_back(dense("layer." + std::to_string(i), {1}, DType::f32, Blob::memory(four)));
+  }
   return model;
 }
 
@@ -305,11 +300,12 @@ inline void forget_filled_in(Model& found, const Model& expected, const Capabili
   found.metadata = kept;
 }
 
-// Whether a format takes this model as it is, tensors aside.
-inline bool has_room(const Model& model, const Capabilities& holds) {
+// What of this model, tensors aside, a format has no room for, by the words of AdaptOptions::drop.
+inline std::vector<std::string> without_room(const Model& model, const Capabilities& holds) {
+  std::vector<std::string> drop;
   const bool metadata = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const Map::Entry& entry) {
-    return holds.metadata == Room::tree || (holds.metadata == Room::strings && entry.second.text() != nullptr &&
-                                            lists(holds.metadata_keys, entry.first));
+    return holds.metadata != Room::none && lists(holds.metadata_keys, entry.first) &&
+           (holds.metadata == Room::tree || entry.second.text() != nullptr);
   });
   const bool attributes = std::all_of(model.tensors.begin(), model.tensors.end(), [&](const Tensor& tensor) {
     const Codec* const codec = find_codec(tensor.layout);
@@ -317,9 +313,16 @@ inline bool has_room(const Model& model, const Capabilities& holds) {
            std::all_of(tensor.attributes.begin(), tensor.attributes.end(),
                        [&](const auto& a) { return codec != nullptr && lists(codec->parameters, a.first); });
   });
-  return metadata && attributes && (model.config.empty() || holds.config) &&
-         (model.vocabulary.empty() || holds.vocabulary) && (model.attachments.empty() || holds.attachments);
+  if (!metadata) drop.emplace_back("metadata");
+  if (!attributes) drop.emplace_back("attributes");
+  if (!model.config.empty() && !holds.config) drop.emplace_back("config");
+  if (!model.vocabulary.empty() && !holds.vocabulary) drop.emplace_back("vocabulary");
+  if (!model.attachments.empty() && !holds.attachments) drop.emplace_back("attachments");
+  return drop;
 }
+
+// Whether a format takes this model as it is, tensors aside ...
+inline bool has_room(const Model& model, const Capabilities& holds) { return without_room(model, holds).empty(); }
 
 // ... and gives everything back.
 inline bool is_lossless(const Capabilities& holds) {

@@ -1,0 +1,79 @@
+// What the reader and the writer of Tiny Llama weight files share: the header and the tensors it implies.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/format.hpp"
+
+namespace tare::tllm {
+
+inline constexpr std::uint32_t kMagic = 0x544C4C4D;         // on disk 4D 4C 4C 54
+inline constexpr std::uint32_t kSwappedMagic = 0x4D4C4C54;  // by a writer of the other byte order
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint64_t kHeaderBytes = 36;
+inline constexpr std::string_view kArchitecture = "tiny_llama";
+// What the document gives a model that does not say.
+inline constexpr float kDefaultDropout = 0.1f;
+
+// Metadata keys for what other containers may have no field for.
+inline constexpr std::string_view kHeadsKey = "tllm.num_heads";
+inline constexpr std::string_view kPositionsKey = "tllm.max_sequence_length";
+inline constexpr std::string_view kDropoutKey = "tllm.dropout";
+
+struct Header {
+  std::int32_t dim = 0, layers = 0, heads = 0, ffn = 0, positions = 0, vocab = 0;
+  float dropout = kDefaultDropout;
+};
+
+// The six integers in file order, as the document calls them.
+struct HeaderField {
+  std::string_view name;
+  std::int32_t Header::*member;
+};
+inline constexpr std::array<HeaderField, 6> kFields = {{{"model dimension", &Header::dim},
+                                                        {"number of layers", &Header::layers},
+                                                        {"number of heads", &Header::heads},
+                                                        {"FFN hidden dimension", &Header::ffn},
+                                                        {"max sequence length", &Header::positions},
+                                                        {"vocabulary size", &Header::vocab}}};
+
+// A rule of the header that is broken, and the byte of the header where.
+struct HeaderProblem {
+  std::string_view rule, item;
+  std::string sentence;
+  std::uint64_t offset = 0;
+};
+std::vector<HeaderProblem> check_header(const Header& header);
+
+// Every tensor that the header implies, in file order, until `visit` returns false. Matrices have two dimensions and
+// vectors one; `dims` beyond `rank` is not used.
+struct Place {
+  std::string name;
+  std::size_t rank = 2;
+  std::array<std::uint64_t, 2> dims{};
+
+  Shape shape() const { return rank == 2 ? Shape{dims[0], dims[1]} : Shape{dims[0]}; }
+  std::uint64_t dims_bytes() const { return 8 * rank; }
+  // Cannot overflow: each dimension is below 2^31.
+  std::uint64_t data_bytes() const { return 4 * dims[0] * (rank == 2 ? dims[1] : 1); }
+};
+void for_each_place(const Header& header, const std::function<bool(const Place&)>& visit);
+
+// Bytes of the whole file; nothing when 64 bits cannot count them.
+std::optional<std::uint64_t> file_bytes(const Header& header);
+
+// The header that a model asks for. Throws one Error that lists everything that is missing, too much or of another
+// shape or type, or that its config and metadata leave open or contradict: `tllm.write.*`.
+Header header_for(const Model& model);
+
+Model read(const Input& input, const ReadOptions& options);
+void write(const Model& model, Sink& sink, const WriteOptions& options);
+std::vector<std::string> remarks(const Model& model, const WriteOptions& options);
+
+}  // namespace tare::tllm
