@@ -7,9 +7,9 @@ add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/
 
 # Every public header compiles alone: this library is made of nothing but one include each.
 foreach(header ${TARE_HEADERS})
-  cmake_path(GET header STEM stem)
-  set(alone ${CMAKE_CURRENT_BINARY_DIR}/headers/${stem}.cpp)
-  file(CONFIGURE OUTPUT ${alone} CONTENT "#include \"tare/${stem}.hpp\"\n")
+  cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/include OUTPUT_VARIABLE name)
+  set(alone ${CMAKE_CURRENT_BINARY_DIR}/headers/${name}.cpp)
+  file(CONFIGURE OUTPUT ${alone} CONTENT "#include \"${name}\"\n")
   list(APPEND TARE_HEADERS_ALONE ${alone})
 endforeach()
 add_library(tare-headers OBJECT ${TARE_HEADERS_ALONE})

@@ -18,7 +18,7 @@ LAYERS = [
     ["model"],
     ["codecs", "resources"],
     ["formats"],
-    ["convert", "inspect"],
+    ["convert", "inspect", "tiny_llama"],
     ["cli"],
 ]
 
@@ -42,6 +42,9 @@ FORMAT_COMMON = {"registry", "rows"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
+# Public headers that are not in include/tare: the folder is the layer.
+PUBLIC_FOLDERS = {"tiny_llama"}
+
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
 
@@ -55,14 +58,15 @@ def family(path):
     return pathlib.PurePath(path).stem.split("_")[0]
 
 
-def problem_of(own_path, included, quoted):
-    """What is wrong with `own_path` (as others include it) including `included`; None when nothing is."""
+def problem_of(own_path, included, quoted, public):
+    """What is wrong with `own_path` (as others include it) including `included`; None when nothing is. `public`: the
+    headers of include/."""
     own, other = layer_of(own_path), layer_of(included)
-    if own_path.startswith("tare/"):
+    if own_path in public:
         if own is None:
             return "a public header without a layer: add it to PUBLIC in tools/layers.py"
-        if not included.startswith("tare/") and (quoted or "/" in included or "." in included):
-            return "a public header may include the standard library and tare/ only"
+        if included not in public and not included.startswith("tare/") and (quoted or "/" in included or "." in included):
+            return "a public header may include the standard library and public headers only"
     if included.startswith("tare/") and other is None:
         return f"no such public header in tools/layers.py: {included}"
     if other is None:
@@ -80,15 +84,20 @@ def problem_of(own_path, included, quoted):
 
 def check(root):
     problems = []
+    public = {file.relative_to(root / "include").as_posix() for file in (root / "include").rglob("*.hpp")}
     for base in (root / "src", root / "include"):
         for file in sorted([*base.rglob("*.hpp"), *base.rglob("*.cpp")]):
             own_path = file.relative_to(base).as_posix()
-            if layer_of(own_path) is None and not own_path.startswith("tare/"):
+            folder = own_path.split("/")[0]
+            if base.name == "include" and folder != "tare" and folder not in PUBLIC_FOLDERS:
+                problems.append(f"{file}: public headers are in include/tare, or in a folder of PUBLIC_FOLDERS")
+                continue
+            if layer_of(own_path) is None and folder != "tare":
                 problems.append(f"{file}: not in a layer; the layers are {', '.join(HEIGHT)}")
                 continue
             text = file.read_text(encoding="utf-8")
             for include in INCLUDE.finditer(text):
-                problem = problem_of(own_path, include[2], include[1] == '"')
+                problem = problem_of(own_path, include[2], include[1] == '"', public)
                 if problem:
                     line = text.count("\n", 0, include.start(2)) + 1
                     problems.append(f"{file}:{line}: {include[2]}: {problem}")
@@ -121,6 +130,15 @@ def selftest():
         ("include/tare/model.hpp", "<fmt/format.h>", True),
         ("include/tare/model.hpp", "<vector>", False),
         ("include/tare/unheard_of.hpp", "<vector>", True),
+        ("include/tiny_llama/model.hpp", '"tare/model.hpp"', False),
+        ("include/tiny_llama/model.hpp", '"formats/tllm.hpp"', True),
+        ("include/tiny_llama/model.hpp", "<fmt/format.h>", True),
+        ("include/other/model.hpp", "<vector>", True),
+        ("src/tiny_llama/a.cpp", '"formats/tllm.hpp"', False),
+        ("src/tiny_llama/a.cpp", '"tiny_llama/pool.hpp"', False),
+        ("src/tiny_llama/a.cpp", '"tare/convert.hpp"', True),
+        ("src/formats/tllm.cpp", '"tiny_llama/model.hpp"', True),
+        ("src/cli/a.cpp", '"tiny_llama/model.hpp"', False),
     ]
     for path, include, wrong in cases:
         with tempfile.TemporaryDirectory() as directory:

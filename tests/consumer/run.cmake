@@ -35,6 +35,7 @@ file(RENAME ${WORK}/first ${WORK}/moved)
 set(prefix ${WORK}/moved)
 
 expect_file(include/tare/tare.hpp)
+expect_file(include/tiny_llama/model.hpp)
 if(COMMAND_BUILT)
   expect_file(bin/tare)
   expect_file(share/man/man1/tare.1)
@@ -52,6 +53,12 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G Ninja -D CMAKE_CXX_COMPILE
     -D CMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 expect_output(${WORK}/build/consumer)
+
+# The example of the Tiny Llama document, and a file that does not fit.
+execute_process(COMMAND ${WORK}/build/llama WORKING_DIRECTORY ${WORK}/build RESULT_VARIABLE code OUTPUT_VARIABLE output)
+if(NOT code EQUAL 0 OR NOT output MATCHES "model dimension 512, 64 expected")
+  message(FATAL_ERROR "llama ended with ${code} and printed: ${output}")
+endif()
 
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
 set(static)

@@ -1,0 +1,66 @@
+// Threads that wait for work by spinning a little: one token is dozens of steps of some ten microseconds each, far too
+// short to start or wake a thread for.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tiny_llama {
+
+class Pool {
+ public:
+  // `threads` in all, the caller's included.
+  explicit Pool(unsigned threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
+
+  // Calls work(i, thread) for every i in [0, count), on all threads, and returns when all calls have. `thread` is below
+  // threads() and no two calls with the same one run at once. Items are handed out one by one, so a thread that the
+  // system holds up costs no more than the item it has. `work` must not throw, nor call `run`.
+  template <typename Work>
+  void run(std::size_t count, const Work& work) {
+    if (workers_.empty() || count <= 1) {
+      for (std::size_t i = 0; i < count; ++i) work(i, 0u);
+      return;
+    }
+    for (std::size_t first = 0; first < count; first += kMostItems) {
+      const auto shifted = [&](std::size_t i, unsigned thread) { work(first + i, thread); };
+      share({&shifted, [](const void* self, std::size_t i,
+                          unsigned thread) { (*static_cast<const decltype(shifted)*>(self))(i, thread); }},
+            std::min(kMostItems, count - first));
+    }
+  }
+
+ private:
+  struct Task {
+    const void* self = nullptr;
+    void (*call)(const void* self, std::size_t i, unsigned thread) = nullptr;
+  };
+  static constexpr std::size_t kMostItems = (std::size_t{1} << 20) - 1;
+
+  void share(const Task& task, std::size_t count);
+  bool take_one(unsigned thread);
+  void serve(unsigned thread);
+
+  // The job's number, how many items it has and the next to hand out, in one word: who advances it by compare and
+  // exchange owns that item, and the job cannot end before the item is done.
+  std::atomic<std::uint64_t> state_{0};
+  std::atomic<std::size_t> done_{0};
+  Task task_;
+  std::atomic<bool> stop_{false};
+  std::atomic<unsigned> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace tiny_llama
