@@ -1,6 +1,6 @@
 // Our jobs beside the machine's own limits and the plain tools, in one run, on the same bytes.
 //
-//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]      jobs: open read write digest convert zstd quant
+//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]   jobs: open read write digest convert zstd quant quantize tllm
 //
 // Every result is a ratio. Files are made under DIR (default: the current folder) and removed again.
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include "measure.hpp"
 #include "quant.hpp"
 #include "tare/tare.hpp"
+#include "tllm.hpp"
 
 namespace {
 
@@ -323,13 +324,17 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
 
 void bench_quant(const Settings& settings, bench::Table& table) { bench::quant(settings.rounds * 2, table); }
 
+void bench_tllm(const Settings& settings, bench::Table& table) {
+  bench::bench_tllm(settings.directory, settings.rounds * 2, table);
+}
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
-constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},        {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert},  {"zstd", bench_zstd},
-                         {"quant", bench_quant},   {"quantize", bench_quantize}};
+constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
+                         {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
+                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"tllm", bench_tllm}};
 
 }  // namespace
 
