@@ -7,6 +7,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "tare/codec.hpp"
+#include "tiny_llama/model.hpp"
 
 namespace tare::cli {
 namespace {
@@ -183,6 +184,17 @@ Model demo_model() {
   const std::string_view note = "Made by `tare demo`.\n";
   const auto bytes = std::as_bytes(std::span(note));
   model.attachments.push_back({"README.txt", Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  return model;
+}
+
+Model demo_model(std::string_view architecture) {
+  if (architecture != "tiny_llama")
+    throw Error(ErrorKind::unsupported, "cli.demo", fmt::format("there is no demo of {}", architecture));
+  const tiny_llama::TinyLlamaModel llama(
+      {.model_dim = 16, .num_layers = 2, .num_heads = 2, .ffn_hidden_dim = 32, .max_seq_length = 24, .vocab_size = 40});
+  Model model = llama.to_model();
+  for (Tensor& tensor : model.tensors)  // that borrow from `llama`
+    tensor.components[0].blob = Blob::memory(tensor.components[0].blob.bytes());
   return model;
 }
 

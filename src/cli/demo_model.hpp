@@ -8,5 +8,7 @@ namespace tare::cli {
 
 // The same on every machine and on every call.
 Model demo_model();
+// A model for a container that holds one architecture only (Capabilities::architecture).
+Model demo_model(std::string_view architecture);
 
 }  // namespace tare::cli

@@ -177,8 +177,12 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
   bool all_good = true;
   for (const Format& format : formats()) {
     if (format.write == nullptr) continue;
-    const Leg leg = prepare(model, format);
-    const Outcome outcome = travel(leg, home, digest, directory, arguments);
+    const std::string_view architecture = format.holds.architecture;
+    const Model own = architecture.empty() ? Model() : demo_model(architecture);
+    Leg leg = prepare(architecture.empty() ? model : own, format);
+    const Outcome outcome = travel(leg, home, architecture.empty() ? digest : content_digest(own, arguments.threads()),
+                                   directory, arguments);
+    if (!architecture.empty()) leg.changes.push_back(fmt::format("takes a model of its own, a {}", architecture));
     all_good = all_good && outcome.good(leg);
     table.add(
         {Cell(format.name, Style::cyan), std::filesystem::path(outcome.path).filename().string(),

@@ -5,9 +5,9 @@
 namespace tare::cli {
 
 std::span<const Verb* const> verbs() {
-  static constexpr const Verb* kTable[] = {&kInfo,     &kLs,      &kShow,   &kCat,  &kExtract,    &kConvert,
-                                           &kQuantize, &kAppend,  &kVerify, &kHash, &kDiff,       &kFormats,
-                                           &kDemo,     &kVersion, &kHelp,   &kMan,  &kCompletions};
+  static constexpr const Verb* kTable[] = {&kInfo,     &kLs,     &kShow,    &kCat,  &kExtract, &kConvert,
+                                           &kQuantize, &kAppend, &kVerify,  &kHash, &kDiff,    &kRun,
+                                           &kFormats,  &kDemo,   &kVersion, &kHelp, &kMan,     &kCompletions};
   return kTable;
 }
 

@@ -18,7 +18,7 @@ const Verb* find_verb(std::string_view name);
 // The names of the verbs that are not hidden.
 std::vector<std::string> verb_names();
 
-extern const Verb kInfo, kLs, kShow, kCat, kExtract, kConvert, kQuantize, kAppend, kVerify, kHash, kDiff, kFormats,
-    kDemo, kVersion, kHelp, kMan, kCompletions;
+extern const Verb kInfo, kLs, kShow, kCat, kExtract, kConvert, kQuantize, kAppend, kVerify, kHash, kDiff, kRun,
+    kFormats, kDemo, kVersion, kHelp, kMan, kCompletions;
 
 }  // namespace tare::cli

@@ -82,6 +82,25 @@ def npz(members):
     return out.getvalue()
 
 
+def llama(vocab, positions=8, magic=0x544C4C4D):
+    """A Tiny Llama that counts: behind token i comes i + 1. Every word has a dimension of its own, the layer adds 0."""
+    ffn = 3
+    out = struct.pack("<II6if", magic, 1, vocab, 1, 2, ffn, positions, vocab, 0.1)
+
+    def matrix(rows, columns, value=lambda r, c: 0.0):
+        data = f32(*(value(r, c) for r in range(rows) for c in range(columns)))
+        return u64(rows, columns) + data
+
+    def vector(size, value=0.0):
+        return u64(size) + f32(*([value] * size))
+
+    out += matrix(vocab, vocab, lambda r, c: float(r == c)) + matrix(positions, vocab)
+    out += matrix(vocab, vocab) * 4
+    out += matrix(vocab, ffn) + vector(ffn) + matrix(ffn, vocab) + vector(vocab)
+    out += vector(vocab, 1.0) + vector(vocab) + vector(vocab, 1.0) + vector(vocab)
+    return out + matrix(vocab, vocab, lambda r, c: 1.5 if c == (r + 1) % vocab else -0.25 * c)
+
+
 def make(directory):
     tiny = zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 6))})
     nan, inf = float("nan"), float("inf")
@@ -136,6 +155,10 @@ def make(directory):
         "page.zt": b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
         "nothing.zt": b"",
         "words.txt": b"just some words\n",
+        "llama.bin": llama(6),
+        "swapped.bin": llama(6, magic=0x4D4C4C54),
+        "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",
+        "merges.txt": b"h e\n",
     }
     for name, data in files.items():
         pathlib.Path(directory, name).write_bytes(data)

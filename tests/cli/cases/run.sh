@@ -1,0 +1,32 @@
+tare info llama.bin | head -2
+tare run llama.bin --tokens 1,2,3 -n 4
+tare run llama.bin --tokens 1
+tare run llama.bin --tokens 1 --count 3 --temperature 0.01 --seed 7
+tare run llama.bin --tokens 2 --logits
+tare run llama.bin --prompt hello --vocab vocab.txt --merges merges.txt -n 3
+tare run llama.bin --tokens 0 --vocab vocab.txt --merges merges.txt -n 4
+tare run llama.bin --tokens 0 --stop 5,3
+# any container that holds one
+tare convert llama.bin llama.zt && tare run llama.zt --tokens 4 -n 2
+tare convert llama.zt again.bin --to tllm -q && cmp llama.bin again.bin && echo the same
+tare convert llama.zt half.npz --dtype f16 -q && tare run half.npz --tokens 4 -n 2 --no-mmap
+tare convert tiny.zt out.bin --to tllm
+tare convert llama.bin out.bin
+tare run tiny.zt --tokens 1
+tare run swapped.bin --tokens 1
+tare run llama.bin --tokens 6
+tare run llama.bin --tokens -1
+tare run llama.bin --tokens 1,2,3,4,5,0,1,2,3
+tare run llama.bin --prompt '' --vocab vocab.txt --merges merges.txt
+tare run llama.bin --tokens ''
+tare run llama.bin
+tare run llama.bin --tokens 1 --prompt h
+tare run llama.bin --prompt h
+tare run llama.bin --prompt h --vocab vocab.txt
+tare run llama.bin --tokens 1,x
+tare run llama.bin --tokens 1 --temperature warm
+tare run llama.bin --tokens 1 --temperature -1
+tare run llama.bin --tokens 1 --top-k 3
+tare run llama.bin --tokens 1 --temperature 1 --top-p 2
+tare run llama.bin --prompt h --vocab nowhere.txt --merges merges.txt
+tare run llama.bin --prompt h --vocab vocab.txt --merges words.txt
