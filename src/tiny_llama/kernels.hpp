@@ -21,7 +21,7 @@ struct Product {
 };
 
 // Floats of scratch that `multiply` needs.
-inline constexpr std::size_t kMultiplyScratch = 256 * 128;
+inline constexpr std::size_t kMultiplyScratch = std::size_t{256} * 128;
 
 // Columns [first, last) of the product. `scratch` starts on a cache line.
 void multiply(const Product& product, std::size_t first, std::size_t last, float* scratch);

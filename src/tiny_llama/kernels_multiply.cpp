@@ -14,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "tiny_llama/kernels_math.hpp"
 
@@ -137,10 +138,11 @@ HWY_INLINE void multiply_block(const float* x, std::size_t x_stride, std::size_t
 void multiply_sliver(const Product& p, std::size_t row, std::size_t rows, const float* sliver, std::size_t begin,
                      std::size_t width) {
   std::size_t r = 0;
-  const auto block = [&](auto kRows) HWY_ATTR {
-    multiply_block<decltype(kRows)::value>(p.x + r * p.inner + row, p.inner, rows, sliver, p.y + r * p.columns + begin,
-                                           p.columns, width);
-    r += decltype(kRows)::value;
+  const auto block = [&](auto count) HWY_ATTR {
+    constexpr std::size_t kRows = decltype(count)::value;
+    multiply_block<kRows>(p.x + r * p.inner + row, p.inner, rows, sliver, p.y + r * p.columns + begin, p.columns,
+                          width);
+    r += kRows;
   };
   while (r + kBlockRows <= p.rows) block(std::integral_constant<std::size_t, kBlockRows>());
   if (r + 3 <= p.rows) block(std::integral_constant<std::size_t, 3>());
