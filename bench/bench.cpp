@@ -1,8 +1,9 @@
 // Our jobs beside the machine's own limits and the plain tools, in one run, on the same bytes.
 //
-//   tare-bench [--gib N] [--dir DIR] [--rounds N] [JOB...]   jobs: open read write digest convert zstd quant quantize tllm
+//   tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
 //
-// Every result is a ratio. Files are made under DIR (default: the current folder) and removed again.
+// Jobs: open read write digest convert zstd quant quantize tllm encode. Every result is a ratio. Files are made under
+// DIR (default: the current folder) and removed again; `encode` draws its errors into FILE.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -17,6 +18,7 @@
 #include <random>
 #include <thread>
 
+#include "encode.hpp"
 #include "measure.hpp"
 #include "quant.hpp"
 #include "tare/tare.hpp"
@@ -29,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct Settings {
   double gib = 4;
-  std::string directory = ".";
+  std::string directory = ".", plot;
   int rounds = 3;
   std::vector<std::string> jobs;
 };
@@ -328,13 +330,18 @@ void bench_tllm(const Settings& settings, bench::Table& table) {
   bench::bench_tllm(settings.directory, settings.rounds * 2, table);
 }
 
+void bench_encode(const Settings& settings, bench::Table& table) {
+  bench::encode(settings.rounds, settings.plot, table);
+}
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
 constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
                          {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
-                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"tllm", bench_tllm}};
+                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"tllm", bench_tllm},
+                         {"encode", bench_encode}};
 
 }  // namespace
 
@@ -347,6 +354,8 @@ int main(int argc, char** argv) {
       settings.gib = std::atof(value());
     else if (word == "--dir")
       settings.directory = value();
+    else if (word == "--plot")
+      settings.plot = value();
     else if (word == "--rounds")
       settings.rounds = std::max(1, std::atoi(value()));
     else

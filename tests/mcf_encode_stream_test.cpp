@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/half.hpp"
+#include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "mcf_samples.hpp"
 #include "model/transfer.hpp"
@@ -165,6 +166,51 @@ TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   // Each piece may read a little ahead.
   EXPECT_GE(read, bytes.size());
   EXPECT_LE(read, bytes.size() + coded.component("payload")->blob.pieces() * (256U << 10));
+}
+
+// Takes everything and keeps nothing.
+class NullSink final : public Sink {
+ public:
+  const std::string& name() const override { return name_; }
+  bool positional() const override { return true; }
+  void write_at(std::uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {}
+  void commit() override {}
+
+ protected:
+  void do_write(std::uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {}
+  void do_skip(std::uint64_t /*new_end*/) override {}
+
+ private:
+  std::string name_ = "nowhere";
+};
+
+TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
+  if (!kCountsMemory) GTEST_SKIP();
+  class Endless final : public BlobProducer {
+   public:
+    explicit Endless(std::uint64_t step) : step_(step) {}
+    std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
+      struct Reader final : BlobReader {
+        void read(std::span<std::byte> out) override { std::fill(out.begin(), out.end(), std::byte{0x3C}); }
+      };
+      return std::make_unique<Reader>();
+    }
+    std::uint64_t seek_granularity() const override { return step_; }
+
+   private:
+    std::uint64_t step_;
+  };
+  const std::uint64_t rows = 4096, columns = 8192;  // 64 MiB of bf16
+  for (const std::uint64_t step : {0U, 2U, 4U << 20})
+    for (const McfMethod& method : mcf_methods()) {
+      const Tensor tensor = dense("w", Shape{rows, columns}, DType::bf16,
+                                  Blob::produced(rows * columns * 2, std::make_shared<Endless>(step)));
+      const std::size_t most = peak_during([&] {
+        NullSink sink;
+        written(mcf_encode(tensor, {.method = std::string(method.name), .fast = true}), sink, 2);
+      });
+      EXPECT_LT(most, std::size_t{6} << 20) << method.name << " " << step;
+    }
 }
 
 TEST(McfEncodeStream, TheReportSaysWhatWasLost) {

@@ -103,7 +103,7 @@ class PayloadReader final : public BlockReader {
   }
 
   std::span<const std::byte> make_chunk() {
-    bytes_.clear();
+    chunks_->prepare(next_, next_ + 1, bytes_);
     if (!values_ || next_ != follows_) values_.emplace(chunks_->values(next_));
     chunks_->make(next_, *values_, bytes_);
     follows_ = ++next_;
@@ -153,10 +153,10 @@ class PayloadProducer final : public BlobProducer {
     McfValues values = chunks_->values(begin);
     McfChunkBytes bytes;
     for (std::size_t chunk = begin; chunk < end;) {
-      bytes.clear();
       const McfChunks::Place place = chunks_->place(chunk);
-      for (const std::size_t stop = std::min(end, chunk + kChunksInPiece); chunk < stop; ++chunk)
-        chunks_->make(chunk, values, bytes);
+      const std::size_t stop = std::min(end, chunk + kChunksInPiece);
+      chunks_->prepare(chunk, stop, bytes);
+      for (; chunk < stop; ++chunk) chunks_->make(chunk, values, bytes);
       const McfGeometry& geometry = chunks_->geometry();
       if (!bytes.scales.empty()) put(geometry.scales.offset + place.scales, bytes.scales);
       if (!bytes.sub_scales.empty()) put(geometry.sub_scales.offset + place.sub_scales, bytes.sub_scales);

@@ -17,18 +17,14 @@ constexpr std::size_t kRun = 256;       // blocks that are read and coded togeth
 
 }  // namespace
 
-struct McfChunks::Run {
+// A few blocks on their way.
+struct McfChunkBytes::Scratch {
   alignas(64) float values[kRun * kMcfBlock];
-  std::byte scales[kRun * 2];
+  alignas(64) std::byte codes[kRun * kMcfBlock];
   std::byte sub_scales[kRun];
-  std::byte codes[kRun * kMcfBlock];
 };
 
-void McfChunkBytes::clear() {
-  scales.clear();
-  sub_scales.clear();
-  codes.clear();
-}
+void McfChunkBytes::Free::operator()(Scratch* scratch) const { delete scratch; }
 
 McfChunks::McfChunks(const Tensor& tensor, const McfGeometry& geometry, const EncodeOptions& options)
     : tensor_(tensor), geometry_(geometry), options_(options) {
@@ -57,8 +53,9 @@ McfValues McfChunks::values(std::size_t chunk) const {
   return McfValues(tensor_, options_.clip, element_of(first_block(chunk)));
 }
 
-McfChunks::Place McfChunks::place(std::size_t chunk) const {
-  const std::uint64_t block = first_block(chunk);
+McfChunks::Place McfChunks::place(std::size_t chunk) const { return place_of(first_block(chunk)); }
+
+McfChunks::Place McfChunks::place_of(std::uint64_t block) const {
   const McfMethod& method = *geometry_.method;
   if (method.family == McfFamily::raw)
     return {0, 0, std::min(block * kMcfBlock * method.bits / 8, geometry_.codes.size)};
@@ -67,68 +64,108 @@ McfChunks::Place McfChunks::place(std::size_t chunk) const {
   return {2 * (block / kMcfBlocksInSuper), stored, stored * method.block_bytes()};
 }
 
-void McfChunks::make(std::size_t chunk, McfValues& values, McfChunkBytes& out) const {
+void McfChunks::prepare(std::size_t first, std::size_t end, McfChunkBytes& bytes) const {
+  const Place from = place(first), to = place(end);
+  const auto scales = static_cast<std::size_t>(to.scales - from.scales);
+  const auto sub_scales = static_cast<std::size_t>(to.sub_scales - from.sub_scales);
+  const auto codes = static_cast<std::size_t>(to.codes - from.codes);
+  if (bytes.capacity_ < scales + sub_scales + codes) {
+    bytes.capacity_ = scales + sub_scales + codes;
+    bytes.memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes.capacity_);
+  }
+  if (bytes.scratch_ == nullptr) bytes.scratch_.reset(new McfChunkBytes::Scratch);
+  const std::span<std::byte> all(bytes.memory_.get(), bytes.capacity_);
+  bytes.scales = all.first(scales);
+  bytes.sub_scales = all.subspan(scales, sub_scales);
+  bytes.codes = all.subspan(scales + sub_scales, codes);
+  bytes.first_ = first;
+}
+
+void McfChunks::make(std::size_t chunk, McfValues& values, McfChunkBytes& bytes) const {
   Slot slot;
-  const auto run = std::make_unique<Run>();
   const std::uint64_t end = first_block(chunk + 1);
   for (std::uint64_t block = first_block(chunk); block < end; block += kRun) {
     const auto blocks = static_cast<std::size_t>(std::min<std::uint64_t>(kRun, end - block));
-    make_run(block, blocks, values, *run, out, slot);
+    if (geometry_.method->family == McfFamily::raw)
+      make_raw(block, blocks, values, bytes, slot);
+    else
+      make_run(block, blocks, values, bytes, slot);
   }
   values.check();
   settle(chunk, slot);
 }
 
-void McfChunks::make_run(std::uint64_t first, std::size_t blocks, McfValues& values, Run& run, McfChunkBytes& out,
+void McfChunks::make_raw(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out,
                          Slot& slot) const {
-  McfLoss* const loss = options_.report == nullptr ? nullptr : &slot.loss;
-  const McfMethod& method = *geometry_.method;
-  const auto append = [](std::vector<std::byte>& to, const std::byte* from, std::uint64_t count) {
-    to.insert(to.end(), from, from + count);
-  };
-  if (method.family == McfFamily::raw) {
-    const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
-    values.read(run.values, count);
-    mcf_encode_raw(method, geometry_.domain, parameters(), run.values, count, run.codes, loss, first);
-    return append(out.codes, run.codes, (std::uint64_t{count} * method.bits + 7) / 8);
+  const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
+  const float* from = values.view(count);
+  if (from == nullptr) {
+    values.read(out.scratch_->values, count);
+    from = out.scratch_->values;
   }
+  std::byte* const to = out.codes.data() + (place_of(first).codes - place(out.first_).codes);
+  mcf_encode_raw(*geometry_.method, geometry_.domain, parameters(), from, count, to,
+                 options_.report == nullptr ? nullptr : &slot.loss, first);
+}
 
-  // Rows one after the other, with zeros behind their ends.
-  const auto for_each_row = [&](const auto& visit) {
-    for (std::size_t done = 0; done < blocks;) {
-      const std::uint64_t in_row = (first + done) % row_blocks_;
-      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(blocks - done, row_blocks_ - in_row));
-      visit(in_row, done, part);
-      done += part;
-    }
-  };
-  for_each_row([&](std::uint64_t in_row, std::size_t at, std::size_t part) {
-    float* const to = run.values + at * kMcfBlock;
+// Calls visit(block in the row, block in the run, blocks) for the part of each row in a run.
+template <typename Visit>
+static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t row_blocks, const Visit& visit) {
+  for (std::size_t done = 0; done < blocks;) {
+    const std::uint64_t in_row = (first + done) % row_blocks;
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(blocks - done, row_blocks - in_row));
+    visit(in_row, done, part);
+    done += part;
+  }
+}
+
+// The values of some blocks, zeros behind the ends of rows; where they lie if there are no such ends.
+const float* McfChunks::read_run(std::uint64_t first, std::size_t blocks, McfValues& values, float* buffer) const {
+  if (geometry_.columns == row_blocks_ * kMcfBlock)
+    if (const float* const view = values.view(blocks * kMcfBlock)) return view;
+  for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
+    float* const to = buffer + at * kMcfBlock;
     const std::uint64_t column = std::min(in_row * kMcfBlock, geometry_.columns);
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(part * kMcfBlock, geometry_.columns - column));
     values.read(to, count);
     std::fill(to + count, to + part * kMcfBlock, 0.0f);
   });
+  return buffer;
+}
 
+void McfChunks::make_run(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out,
+                         Slot& slot) const {
+  const McfMethod& method = *geometry_.method;
+  McfChunkBytes::Scratch& scratch = *out.scratch_;
+  const float* const from = read_run(first, blocks, values, scratch.values);
   const McfBlocks in{.method = &method,
-                     .values = run.values,
+                     .values = from,
                      .count = blocks,
                      .importance = importance_.empty() ? nullptr : importance_.data(),
                      .period = static_cast<std::size_t>(row_blocks_),
                      .phase = static_cast<std::size_t>(first % row_blocks_),
                      .fast = options_.fast};
-  const McfEncoded result = mcf_encode_blocks(in, {run.scales, run.sub_scales, run.codes}, loss, first);
-  if (result.status != McfEncoded::Status::done) refuse(result, first, run.values);
+  const Place begin = place(out.first_);
+  const auto target_of = [&](std::uint64_t block) {
+    const Place at = place_of(block);
+    return McfCoded{out.scales.data() + (at.scales - begin.scales),
+                    out.sub_scales.data() + (at.sub_scales - begin.sub_scales),
+                    out.codes.data() + (at.codes - begin.codes)};
+  };
+  McfCoded target = target_of(first);
+  // Blocks behind the ends of rows are made, but not stored.
+  const bool some_not_stored = row_blocks_ != geometry_.blocks;
+  if (some_not_stored) target = {target.scales, scratch.sub_scales, scratch.codes};
+  const McfEncoded result = mcf_encode_blocks(in, target, options_.report == nullptr ? nullptr : &slot.loss, first);
+  if (result.status != McfEncoded::Status::done) refuse(result, first, from);
   slot.absmax = std::max(slot.absmax, result.absmax);
-
-  if (method.family == McfFamily::super) append(out.scales, run.scales, blocks / kMcfBlocksInSuper * 2);
-  for_each_row([&](std::uint64_t in_row, std::size_t at, std::size_t part) {
-    const std::uint64_t stored = std::min<std::uint64_t>(part, geometry_.blocks - std::min(in_row, geometry_.blocks));
-    if (method.family == McfFamily::block)
-      append(out.scales, run.scales + 2 * at, 2 * stored);
-    else
-      append(out.sub_scales, run.sub_scales + at, stored);
-    append(out.codes, run.codes + at * method.block_bytes(), stored * method.block_bytes());
+  if (!some_not_stored) return;
+  for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
+    const auto stored =
+        static_cast<std::size_t>(std::min<std::uint64_t>(part, geometry_.blocks - std::min(in_row, geometry_.blocks)));
+    const McfCoded to = target_of(first + at);
+    std::copy_n(scratch.sub_scales + at, stored, to.sub_scales);
+    std::copy_n(scratch.codes + at * method.block_bytes(), stored * method.block_bytes(), to.codes);
   });
 }
 

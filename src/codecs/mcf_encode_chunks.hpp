@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "codecs/mcf_encode_kernels.hpp"
@@ -14,10 +15,20 @@
 
 namespace tare {
 
-// The stored bytes of some chunks that follow each other.
+// The stored bytes of some chunks that follow each other. Used again, it needs no new memory.
 struct McfChunkBytes {
-  std::vector<std::byte> scales, sub_scales, codes;
-  void clear();
+  std::span<std::byte> scales, sub_scales, codes;
+
+ private:
+  friend class McfChunks;
+  struct Scratch;
+  struct Free {
+    void operator()(Scratch* scratch) const;
+  };
+  std::unique_ptr<Scratch, Free> scratch_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  std::size_t first_ = 0;  // chunk
 };
 
 class McfChunks {
@@ -38,9 +49,11 @@ class McfChunks {
   };
   Place place(std::size_t chunk) const;
 
-  // Appends the bytes of a chunk. `values` must stand at its first element, and stands behind its last one afterwards.
+  // Room for the bytes of chunks [first, end).
+  void prepare(std::size_t first, std::size_t end, McfChunkBytes& bytes) const;
+  // Makes the bytes of one of them. `values` must stand at its first element, and stands behind its last one afterwards.
   // May be called any number of times for each chunk, from many threads.
-  void make(std::size_t chunk, McfValues& values, McfChunkBytes& out) const;
+  void make(std::size_t chunk, McfValues& values, McfChunkBytes& bytes) const;
   // S and Z of int*. Looks at all weights the first time.
   McfScaleZero parameters() const;
   // min_clip and max_clip where the options do not say. Free when every chunk has been made.
@@ -52,13 +65,12 @@ class McfChunks {
     float absmax = 0;
     McfLoss loss;
   };
-  // A few blocks on their way.
-  struct Run;
-
   std::uint64_t first_block(std::size_t chunk) const;
   std::uint64_t element_of(std::uint64_t block) const;
-  void make_run(std::uint64_t first, std::size_t blocks, McfValues& values, Run& run, McfChunkBytes& out,
-                Slot& slot) const;
+  Place place_of(std::uint64_t block) const;
+  void make_raw(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out, Slot& slot) const;
+  void make_run(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out, Slot& slot) const;
+  const float* read_run(std::uint64_t first, std::size_t blocks, McfValues& values, float* buffer) const;
   [[noreturn]] void refuse(const McfEncoded& why, std::uint64_t first, const float* values) const;
   void settle(std::size_t chunk, const Slot& slot) const;
   void fill_report() const;

@@ -90,7 +90,7 @@ void block_absmax(const float* values, std::size_t blocks, float* absmax) {
 
 // The largest of the 128-bit parts of a vector, lane by lane.
 template <class D>
-HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D /*tag*/, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {
@@ -102,7 +102,6 @@ HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D d, hn::Vec<D> 
 // Four blocks at a time, so that the lanes of four vectors are compared together. `blocks` is rounded up to a multiple
 // of four: there must be room.
 void block_absmax(const float* values, std::size_t blocks, float* absmax) {
-  const hn::CappedTag<std::int32_t, 4> d4;
   const hn::RepartitionToWide<IntTag> wide;
   const auto pairs = [&](auto low, auto high) HWY_ATTR {
     return hn::Max(hn::InterleaveLower(kInt, low, high), hn::InterleaveUpper(kInt, low, high));

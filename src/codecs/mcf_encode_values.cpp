@@ -77,6 +77,14 @@ void McfValues::read(float* out, std::size_t count) {
   next_ += count;
 }
 
+const float* McfValues::view(std::size_t count) {
+  if (view_ == nullptr || kind_ != Kind::f32 || clip_ || !kLittleEndianHost || count > end_ - next_) return nullptr;
+  const std::byte* const from = view_ + next_ * width_;
+  if (reinterpret_cast<std::uintptr_t>(from) % alignof(float) != 0) return nullptr;
+  next_ += count;
+  return reinterpret_cast<const float*>(from);
+}
+
 void McfValues::check() const {
   if (view_ != nullptr && data_.blob.source() != nullptr) data_.blob.source()->check();
 }

@@ -26,6 +26,8 @@ class McfValues {
   // Fills `out` with the next elements. With a clip, values beyond it are set to it, and those that are not finite are
   // refused (`quant.nonfinite`); without, the caller looks for them.
   void read(float* out, std::size_t count);
+  // The next elements where they lie, without a copy; null when they cannot be used so, and then nothing is passed over.
+  const float* view(std::size_t count);
   // The next element.
   std::uint64_t position() const { return next_; }
   // Throws when the file under a mapping has become shorter, so that what was read cannot be trusted.
