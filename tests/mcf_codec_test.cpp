@@ -13,6 +13,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
@@ -422,6 +423,24 @@ TEST(McfCodec, FastEncodingStaysWithinHalfAStep) {
     const Tensor tensor = coded(g.method->layout, {1, columns}, Blob::memory(payload));
     RC_ASSERT(verify_rules(tensor).empty());
   }));
+}
+
+TEST(McfCodec, EveryRuleStandsOnThePage) {
+  const std::filesystem::path root = std::filesystem::path(TARE_TEST_DIR) / "..";
+  const auto text_of = [](const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string page = text_of(root / "docs/quantization.md");
+  std::set<std::string> rules;
+  for (const auto& entry : std::filesystem::directory_iterator(root / "src/codecs")) {
+    if (entry.path().filename().string().rfind("mcf", 0) != 0) continue;
+    const std::string text = text_of(entry.path());
+    for (std::size_t at = text.find("\"quant."); at != std::string::npos; at = text.find("\"quant.", at + 1))
+      rules.insert(text.substr(at + 1, text.find('"', at + 1) - at - 1));
+  }
+  EXPECT_GT(rules.size(), 15u);
+  for (const std::string& rule : rules) EXPECT_NE(page.find("`" + rule + "`"), std::string::npos) << rule;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // What the SIMD kernels share: codes out of their packing, scales of 16 blocks. Included once for every SIMD target.
 //
 // The kernels take a row in segments of 16 blocks (512 columns). A whole segment is read where it lies. What a row has
-// left at its end is first copied into a Segment with zeros behind it, because vector loads may reach beyond the
-// codes they are after, by less than 64 bytes.
+// left at its end is first copied into a Segment with zeros behind it, because for 3 and 6 bits vector loads may
+// reach beyond the codes they are after, by less than a block and at most 16 bytes.
 #if defined(TARE_MCF_SIMD_UNPACK_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_SIMD_UNPACK_HPP
 #undef TARE_MCF_SIMD_UNPACK_HPP
@@ -58,7 +58,7 @@ using FloatTag = hn::Repartition<float, CodeTag>;
 
 inline constexpr std::size_t kSegmentBlocks = 16;
 inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kMcfBlock;
-inline constexpr std::size_t kOverread = 64;
+inline constexpr std::size_t kOverread = 16;
 // Codes are asked for this many bytes before they are used: a page, because hardware stops fetching ahead at its end.
 inline constexpr std::size_t kAhead = 4096;
 
@@ -79,7 +79,14 @@ HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
     for (std::size_t i = 0; i < 64; ++i) shifts[i] = static_cast<std::uint8_t>(i % 8 * kBits);
     return shifts;
   }();
-  const auto lanes = _mm512_permutexvar_epi8(hn::Load(d, kPlaces.data()).raw, hn::LoadU(d, from).raw);
+  // 24 or 48 bytes are needed. What is read beyond them is less than a block.
+  const auto packed = [&]() TARE_MCF_LAMBDA {
+    if constexpr (kBits == 3)
+      return hn::ZeroExtendVector(d, hn::LoadU(hn::Half<D>(), from));
+    else
+      return hn::LoadU(d, from);
+  };
+  const auto lanes = _mm512_permutexvar_epi8(hn::Load(d, kPlaces.data()).raw, packed().raw);
   const auto bytes = _mm512_multishift_epi64_epi8(hn::Load(d, kShifts.data()).raw, lanes);
   return hn::And(hn::Vec<D>{bytes}, hn::Set(d, std::uint8_t{(1 << kBits) - 1}));
 }
