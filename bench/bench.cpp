@@ -2,7 +2,7 @@
 //
 //   tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
 //
-// Jobs: open read write digest convert zstd quant quantize tllm encode. Every result is a ratio. Files are made under
+// Jobs: open read write digest convert zstd quant quantize tllm encode safetensors. Every result is a ratio. Files are made under
 // DIR (default: the current folder) and removed again; `encode` draws its errors into FILE.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +21,7 @@
 #include "encode.hpp"
 #include "measure.hpp"
 #include "quant.hpp"
+#include "safetensors.hpp"
 #include "tare/tare.hpp"
 #include "tllm.hpp"
 
@@ -325,6 +326,9 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
 }
 
 void bench_quant(const Settings& settings, bench::Table& table) { bench::quant(settings.rounds * 2, table); }
+void bench_safetensors(const Settings& settings, bench::Table& table) {
+  bench::bench_safetensors(settings.directory, settings.rounds, table);
+}
 
 void bench_tllm(const Settings& settings, bench::Table& table) {
   bench::bench_tllm(settings.directory, settings.rounds * 2, table);
@@ -341,7 +345,7 @@ struct Job {
 constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
                          {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
                          {"quant", bench_quant},   {"quantize", bench_quantize}, {"tllm", bench_tllm},
-                         {"encode", bench_encode}};
+                         {"encode", bench_encode}, {"safetensors", bench_safetensors}};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/hf_cases.hpp"
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/safetensors_cases.hpp"
@@ -77,6 +78,25 @@ void add_tllm_rejects(Corpus& corpus) {
   for (const TllmCase& bad : tllm_cases()) corpus["tllm/reject." + bad.rule + "." + bad.name] = bad.file;
 }
 
+// A directory for a file.
+void add_directories(Corpus& corpus) {
+  const auto add = [&](const std::string& name, const Files& files) {
+    for (const auto& [file, bytes] : files) corpus["hf/" + name + "/" + file] = bytes;
+  };
+  add("valid.downloaded", hf_good());
+  for (const HfCase& bad : hf_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
+  for (const std::optional<std::uint64_t> shard_bytes : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
+    const Scratch scratch;
+    const Format& hf = *find_format("hf");
+    hf.write_tree(full_model(hf.holds), scratch / "d", {.shard_bytes = shard_bytes}, false);
+    Files files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch / "d"))
+      if (entry.is_regular_file())
+        files[std::filesystem::relative(entry.path(), scratch / "d").string()] = get_file(entry.path());
+    add(shard_bytes ? "valid.shards" : "valid.full", files);
+  }
+}
+
 void add_syntaxes(Corpus& corpus) {
   corpus["cbor/tree"] = to_bytes(
       cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
@@ -102,6 +122,7 @@ Corpus make_corpus() {
   add_mcf_rejects(corpus);
   add_safetensors(corpus);
   add_tllm_rejects(corpus);
+  add_directories(corpus);
   add_syntaxes(corpus);
   return corpus;
 }

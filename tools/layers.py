@@ -37,7 +37,7 @@ PUBLIC = {
 
 # Formats do not know each other. Files of one format share the part of the name before the first "_"; these are the
 # formats that build on another's syntax.
-FORMAT_BUILDS_ON = {"npz": {"npy"}}
+FORMAT_BUILDS_ON = {"npz": {"npy"}, "hf": {"safetensors"}}
 FORMAT_COMMON = {"registry", "rows"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
@@ -117,6 +117,8 @@ def selftest():
         ("src/formats/zt.cpp", '"formats/rows.hpp"', False),
         ("src/formats/npz.cpp", '"formats/npy.hpp"', False),
         ("src/formats/npy.cpp", '"formats/npz.hpp"', True),
+        ("src/formats/hf_write.cpp", '"formats/safetensors.hpp"', False),
+        ("src/formats/safetensors_read.cpp", '"formats/hf.hpp"', True),
         ("src/convert/a.cpp", '"tare/inspect.hpp"', True),
         ("src/inspect/a.cpp", '"cli/verbs.hpp"', True),
         ("src/inspect/a.cpp", '"tare/tare.hpp"', True),

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/session.hpp"
+#include "tare/format.hpp"
 #include "tare/model.hpp"
 
 namespace tare::cli {
@@ -38,5 +39,8 @@ class OutputTarget {
   std::unique_ptr<Sink> file_;
   Sink* sink_ = nullptr;
 };
+
+// Whether a format can be written, as a file or as a directory.
+bool is_writable(const Format& format);
 
 }  // namespace tare::cli

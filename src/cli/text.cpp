@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cstdint>
 #include <utility>
 
@@ -188,6 +190,22 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(most, found.size()); ++i) names.push_back(*found[i].second);
   return names;
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  std::string unit(end, text.data() + text.size());
+  unit.erase(0, unit.find_first_not_of(' '));
+  std::transform(unit.begin(), unit.end(), unit.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (unit.empty() || unit == "B") return number;
+  const std::size_t power = std::string_view("KMGT").find(unit.front()) + 1;
+  const bool binary = unit.size() == 3 && unit.substr(1) == "IB";
+  if (power == 0 || (!binary && !(unit.size() == 2 && unit[1] == 'B'))) return std::nullopt;
+  for (std::size_t i = 0; i < power; ++i)
+    if (__builtin_mul_overflow(number, std::uint64_t{binary ? 1024U : 1000U}, &number)) return std::nullopt;
+  return number;
 }
 
 }  // namespace tare::cli

@@ -19,7 +19,7 @@ namespace {
 Words format_words() {
   Words words;
   for (const Format& format : formats())
-    if (format.write != nullptr) words.emplace_back(format.name);
+    if (is_writable(format)) words.emplace_back(format.name);
   return words;
 }
 
@@ -55,9 +55,11 @@ const Format& target_format(const Arguments& arguments) {
   if (format == nullptr)
     throw UsageError(output == "-" ? "standard output has no suffix: say the format with --to"
                                    : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
-  if (format->write == nullptr) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
-  const std::pair<std::string_view, bool> honoured[] = {
-      {"zstd", format->holds.zstd}, {"digest", format->holds.digests}, {"dedup", format->holds.dedup}};
+  if (!is_writable(*format)) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
+  const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
+                                                        {"digest", format->holds.digests},
+                                                        {"dedup", format->holds.dedup},
+                                                        {"shard", format->holds.shards}};
   for (const auto& [option, honours] : honoured)
     if (arguments.has(option) && !honours)
       throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
@@ -80,6 +82,11 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
+  if (arguments.has("shard")) {
+    options.write.shard_bytes = parse_size(arguments.get("shard"));
+    if (!options.write.shard_bytes || *options.write.shard_bytes == 0)
+      throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
+  }
   return options;
 }
 
@@ -129,6 +136,9 @@ constexpr Option kOptions[] = {
     kZstd,
     kDigest,
     {.name = "dedup", .help = "store tensors with equal bytes once"},
+    {.name = "shard",
+     .value = "SIZE",
+     .help = "split the tensors over files of at most SIZE (5GB, 500MiB) in the directory OUT"},
     kMatch,
     kSkip,
     {.name = "drop",
@@ -146,6 +156,8 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare convert model.npz model.zt --zstd --digest sha256", "packed and checked"},
     {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
+    {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
+    {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in shards"},
     {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
 };
 
@@ -155,9 +167,10 @@ constexpr Verb kConvert{
     .name = "convert",
     .summary = "write a model in another container",
     .description =
-        "Reads IN, whatever it is, and writes it as OUT, in the format of OUT's suffix or of --to. OUT may be "
-        "\"-\", standard output, where the format can be written to a pipe. Memory does not grow with the "
-        "model. OUT appears whole or not at all.\n\n"
+        "Reads IN, a file or a model's directory, and writes it as OUT, in the format of OUT's suffix or of --to. A "
+        "name that ends in / is a directory in Hugging Face's layout. OUT may be \"-\", standard output, where the "
+        "format can be written to a pipe. Memory does not grow with the model. OUT appears whole or not at all; of a "
+        "directory that is not empty, --force replaces the files of a model one by one, the weights last.\n\n"
         "What the target cannot hold is converted without loss, or refused with the option that would allow "
         "it; nothing is dropped in silence. What was changed is told on standard error, one line each. An "
         "option that the target does not honour is an error.",

@@ -97,6 +97,7 @@ std::uint64_t write_file(const Model& model, const Format& format, const std::st
   options.threads = arguments.threads();
   if (format.holds.zstd) options.zstd_level = 3;
   if (format.holds.digests) options.digest = DigestAlgorithm::sha256;
+  if (format.write == nullptr) return format.write_tree(model, path, options, arguments.has("force"));
   const auto sink = create_file(path, {.overwrite = arguments.has("force"), .durable = false});
   format.write(model, *sink, options);
   const std::uint64_t bytes = sink->position();
@@ -176,7 +177,7 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
   std::vector<std::string> remarks;
   bool all_good = true;
   for (const Format& format : formats()) {
-    if (format.write == nullptr) continue;
+    if (!is_writable(format)) continue;
     const std::string_view architecture = format.holds.architecture;
     const Model own = architecture.empty() ? Model() : demo_model(architecture);
     Leg leg = prepare(architecture.empty() ? model : own, format);
@@ -185,7 +186,7 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
     if (!architecture.empty()) leg.changes.push_back(fmt::format("takes a model of its own, a {}", architecture));
     all_good = all_good && outcome.good(leg);
     table.add(
-        {Cell(format.name, Style::cyan), std::filesystem::path(outcome.path).filename().string(),
+        {Cell(format.name, Style::cyan), outcome.path.substr(directory.size() + 1),
          count_text(outcome.bytes), count_text(leg.model.tensors.size()), verdict(outcome.read, "the same", "DIFFERS"),
          outcome.kept ? Cell("kept", Style::green) : Cell("changed", leg.changes.empty() ? Style::red : Style::yellow),
          verdict(outcome.back, "the same", "DIFFERS"),

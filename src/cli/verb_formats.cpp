@@ -32,7 +32,7 @@ constexpr Flag kFlags[] = {
     {"pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
 };
 
-std::string_view access_text(const Format& format) { return format.write != nullptr ? "rw" : "r"; }
+std::string_view access_text(const Format& format) { return is_writable(format) ? "rw" : "r"; }
 
 std::string_view name_of(Room room) {
   switch (room) {
@@ -110,7 +110,7 @@ void print_markdown(Session& session) {
     std::vector<std::string> suffixes;
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
-                             fmt::join(suffixes, " "), format.versions, format.write != nullptr ? "yes" : "no",
+                             fmt::join(suffixes, " "), format.versions, is_writable(format) ? "yes" : "no",
                              types_text(format), tensors_text(format), name_of(format.holds.metadata),
                              holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
                              options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
@@ -141,7 +141,7 @@ void print_json(Session& session) {
     json.line_feed().open('{').key("name").text(format.name).key("title").text(format.title);
     json.key("versions").text(format.versions);
     write_names(json, "suffixes", format.suffixes);
-    json.key("reads").boolean(format.read != nullptr).key("writes").boolean(format.write != nullptr);
+    json.key("reads").boolean(format.read != nullptr).key("writes").boolean(is_writable(format));
     json.key("dtypes").open('[');
     for (const DType type : format.holds.dtypes) json.text(tare::name_of(type));
     json.close(']');

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/help.hpp"
+#include "cli/model_text.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -114,7 +115,7 @@ void append_verb(std::string& out, const Verb& verb) {
 void append_formats(std::string& out) {
   out += ".Sh FORMATS\n.Bl -column \"safetensors\" \"read, write\" \"a longer name of a format\"\n";
   for (const Format& format : formats())
-    out += fmt::format(".It {} Ta {} Ta {}\n", format.name, format.write != nullptr ? argument("read, write") : "read",
+    out += fmt::format(".It {} Ta {} Ta {}\n", format.name, is_writable(format) ? argument("read, write") : "read",
                        argument(fmt::format("{} ({})", format.title, fmt::join(format.suffixes, ", "))));
   out += ".El\n.Pp\n.Nm\n.Cm formats\nprints what each can hold.\n";
 }

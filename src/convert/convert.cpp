@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/parallel.hpp"
 
@@ -18,7 +19,7 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
   if (format == nullptr)
     throw Error(ErrorKind::usage, "convert.format",
                 fmt::format("there is no format \"{}\"; `tare formats` lists them", options.to));
-  if (format->write == nullptr)
+  if (format->write == nullptr && format->write_tree == nullptr)
     throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format->name));
   if (options.write.zstd_level && !format->holds.zstd)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format->name));
@@ -26,6 +27,8 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format->name));
   if (options.write.dedup && !format->holds.dedup)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format->name));
+  if (options.write.shard_bytes && !format->holds.shards)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} is never split into shards", format->name));
   const auto& dialects = format->holds.dialects;
   if (!options.write.dialect.empty() &&
       std::find(dialects.begin(), dialects.end(), options.write.dialect) == dialects.end())
@@ -34,6 +37,16 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
                                  : fmt::format("{} has no dialect \"{}\"; it has {}", format->name,
                                                options.write.dialect, fmt::join(dialects, ", ")));
   return *format;
+}
+
+// Whether the output is a directory: the format knows nothing else, or it was asked for one.
+bool is_tree(const std::string& output, const Format& format, const ConvertOptions& options) {
+  std::error_code none;
+  const bool named = output.ends_with('/') || (output != "-" && std::filesystem::is_directory(output, none));
+  if (format.write_tree == nullptr) return false;
+  if (options.write.shard_bytes && !named && format.write != nullptr)
+    throw Error(ErrorKind::usage, "convert.shards", "a sharded set is a directory; end its name with a /").in(output);
+  return named || format.write == nullptr;
 }
 
 std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite) {
@@ -67,6 +80,7 @@ void check_written(Sink& sink, const Format& target, const Model& model) {
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
+  const bool tree = is_tree(output, target, options);
   Model model = open(input, options.read);
   Conversion done;
   done.from = model.format;
@@ -86,6 +100,14 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
+  if (tree) {
+    try {
+      done.file_bytes = target.write_tree(adapted.model, output, options.write, options.overwrite);
+    } catch (Error& error) {
+      throw error.in(output);
+    }
+    return done;
+  }
   // Opened last: a refusal above must not touch the output.
   const std::unique_ptr<Sink> sink = sink_for(output, target, options.overwrite);
   try {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 
 #include "formats/rows.hpp"
 
@@ -12,7 +13,7 @@ namespace tare {
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::array table = {kZt, kMcf, kTllm, kNpz, kNpy, kSafetensors};
+  static const std::array table = {kZt, kMcf, kTllm, kNpz, kNpy, kSafetensors, kHf};
   return table;
 }
 
@@ -60,6 +61,14 @@ std::string look_at(const Source& source) {
                 reinterpret_cast<const unsigned char*>(text.data()) + std::min<std::size_t>(8, length), " "));
 }
 
+const Format& detect_directory(const std::string& path) {
+  for (const Format& format : formats())
+    if (format.recognize_tree != nullptr && format.recognize_tree(path)) return format;
+  throw Error(ErrorKind::unsupported, "open.directory",
+              "a directory without a model: it has no config.json, no tokenizer and no weights (*.safetensors)")
+      .in(path);
+}
+
 }  // namespace
 
 const Format& detect(const Source& source) {
@@ -83,7 +92,12 @@ Model open(const SourcePtr& source, const ReadOptions& options) {
 }
 
 Model open(const std::string& path, const ReadOptions& options) {
-  return open(open_file(path, options.access), options);
+  std::error_code none;
+  if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
+  const Format& format = detect_directory(path);
+  Model model = format.read({path, nullptr}, options);
+  model.format = format.name;
+  return model;
 }
 
 }  // namespace tare

@@ -11,5 +11,6 @@ extern const Format kTllm;
 extern const Format kNpz;
 extern const Format kNpy;
 extern const Format kSafetensors;
+extern const Format kHf;
 
 }  // namespace tare

@@ -49,12 +49,7 @@ bool recognize(const Source& source) {
   return safetensors::looks_like_index(source);
 }
 
-constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,    DType::i16,
-                            DType::i8,  DType::u64, DType::u32, DType::u16,  DType::u8,  DType::boolean};
-constexpr std::string_view kLogical[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz", "f8_e8m0", "complex64"};
-constexpr std::string_view kLayouts[] = {"dense", "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2"};
 constexpr std::string_view kSuffixes[] = {safetensors::kSuffix};
-constexpr std::string_view kDialects[] = {safetensors::kUpstream};
 
 }  // namespace
 
@@ -63,15 +58,7 @@ constinit const Format kSafetensors = {
     .title = "safetensors",
     .versions = "reads files and sharded sets, all 22 types; writes both",
     .suffixes = kSuffixes,
-    .holds = {.dtypes = kTypes,
-              .logical_types = kLogical,
-              .layouts = kLayouts,
-              .metadata = Room::tree,
-              .config = true,
-              .tensor_attributes = true,
-              .shards = true,
-              .dialects = kDialects,
-              .forward_only = true},
+    .holds = safetensors::kHolds,
     .recognize = recognize,
     .read = safetensors::read,
     .write = safetensors::write,

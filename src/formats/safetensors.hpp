@@ -24,6 +24,21 @@ inline constexpr std::string_view kSuffix = ".safetensors", kIndexSuffix = ".saf
 // Entries of an index's "metadata" other than total_size, in the model's metadata.
 inline constexpr std::string_view kIndexMetadata = "safetensors.index";
 
+// What such files hold; a directory of them holds more.
+inline constexpr std::string_view kLogicalTypes[] = {"f8_e4m3fn",   "f8_e5m2", "f8_e4m3fnuz",
+                                                     "f8_e5m2fnuz", "f8_e8m0", "complex64"};
+inline constexpr std::string_view kLayouts[] = {"dense", "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2"};
+inline constexpr std::string_view kDialects[] = {kUpstream};
+inline constexpr Capabilities kHolds = {.dtypes = kAllDTypes,
+                                        .logical_types = kLogicalTypes,
+                                        .layouts = kLayouts,
+                                        .metadata = Room::tree,
+                                        .config = true,
+                                        .tensor_attributes = true,
+                                        .shards = true,
+                                        .dialects = kDialects,
+                                        .forward_only = true};
+
 // A type of the header, and how a Model spells it.
 struct HeaderType {
   std::string_view name;  // "F8_E4M3"
@@ -111,8 +126,12 @@ using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;
 // model.safetensors, or shards and their index; the file that makes them a model (the index, or the only one) comes
 // last. Each sink is committed.
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options);
+// Opens what `write_set` wrote into this directory before it gets its name: throws when it is not this model.
+void check_set(const std::string& directory, const Model& model);
 // Whether a set that is being replaced may own a file of this name: model.safetensors, a shard, the index.
 bool is_set_file(std::string_view name);
+// Of those, the ones without which the others are nothing.
+std::vector<std::string> vital_files();
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 
 }  // namespace tare::safetensors

@@ -29,7 +29,6 @@ class Placer {
   // Whether every tensor so far is sound and starts where the one before it ends.
   bool sound() const { return deferred_ == 0; }
   bool complete() const { return sound() && end_ == room_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }
 
   // The tensors in the order of their data, after everything that is wrong has been reported.
   std::vector<Tensor> take();

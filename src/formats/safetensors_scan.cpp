@@ -133,8 +133,8 @@ bool scan_header(std::string_view text, const std::string& file, Placer& placer,
   Scanner scanner(text);
   if (!scanner.take("{")) return false;
   const HeaderType* last = nullptr;
-  std::string_view previous;
-  bool sorted = true, described = false;
+  wire::KeyCheck names;
+  bool described = false;
   if (!scanner.take("}")) {
     do {
       const std::uint64_t at = scanner.offset();
@@ -151,15 +151,11 @@ bool scan_header(std::string_view text, const std::string& file, Placer& placer,
         continue;
       }
       if (!scan_entry(scanner, name, at, placer, last)) return false;
-      sorted = sorted && (previous.data() == nullptr || previous < name);
-      previous = name;
+      names.add(name);
     } while (scanner.take(","));
     if (!scanner.take("}")) return false;
   }
   if (!scanner.only_space_left() || !placer.complete() || !is_valid_utf8(text)) return false;
-  if (sorted) return true;
-  wire::KeyCheck names;
-  for (const Tensor& tensor : placer.tensors()) names.add(tensor.name);
   return names.find_duplicate().data() == nullptr;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -85,15 +86,29 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
   sink->commit();
 }
 
+void check_set(const std::string& directory, const Model& model) {
+  const std::string index = fmt::format("{}/{}", directory, kIndexFile);
+  const bool sharded = std::filesystem::exists(index);
+  const SourcePtr source = open_file(sharded ? index : fmt::format("{}/{}", directory, kOnlyFile), Access::pread);
+  const ReadOptions options{.access = Access::pread};
+  const Model found = sharded ? read_set(index, source, options) : read_file(source, options);
+  if (found.tensors.size() != model.tensors.size())
+    throw Error(ErrorKind::io, "safetensors.write.check",
+                fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+}
+
+std::vector<std::string> vital_files() { return {std::string(kIndexFile), std::string(kOnlyFile)}; }
+
 bool is_set_file(std::string_view name) {
   return name == kOnlyFile || name == kIndexFile || (name.starts_with("model-") && name.ends_with(kSuffix));
 }
 
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   check_writable(model);
-  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_set_file});
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_set_file, .vital = vital_files()});
   write_set(
       model, [&](const std::string& name) { return tree.file(name); }, options);
+  check_set(tree.staging(), model);
   const std::uint64_t bytes = tree.bytes();
   tree.commit();
   return bytes;

@@ -22,6 +22,8 @@ class Collector final : public Diagnostics {
 // The format of a file that could not be read to the end; empty when it is none of ours.
 std::string recognized(const std::string& path, Access access) {
   try {
+    for (const Format& format : formats())
+      if (format.recognize_tree != nullptr && format.recognize_tree(path)) return std::string(format.name);
     return std::string(detect(*open_file(path, access)).name);
   } catch (const Error&) {
     return {};

@@ -137,12 +137,13 @@ bool TreeSink::move_whole() {
 
 void TreeSink::move_files() {
   std::error_code failed;
-  if (options_.stale != nullptr)
-    for (const fs::directory_entry& entry : fs::directory_iterator(target_, failed)) {
-      const std::string name = entry.path().filename().string();
-      if (options_.stale(name) && !entry.is_directory()) fs::remove(entry.path(), failed);
-    }
+  for (const std::string& name : options_.vital) fs::remove(fs::path(target_) / name, failed);
   if (options_.durable) sync_directory(target_);
+  std::vector<fs::path> stale;
+  if (options_.stale != nullptr)
+    for (const fs::directory_entry& entry : fs::directory_iterator(target_, failed))
+      if (options_.stale(entry.path().filename().string()) && !entry.is_directory(failed)) stale.push_back(entry.path());
+  for (const fs::path& path : stale) fs::remove(path, failed);
   for (const std::string& name : names_) {
     const std::string from = staging_ + "/" + name, to = target_ + "/" + name;
     if (name.find('/') != std::string::npos) fs::create_directories(fs::path(to).parent_path(), failed);

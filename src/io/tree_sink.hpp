@@ -22,8 +22,9 @@ struct TreeSinkOptions {
   bool overwrite = false;
   bool durable = true;
   // Files of the old content, in the directory itself, that the new one must not keep. They are removed before the
-  // new files get their names.
+  // new files get their names: those in `vital` first, without which the others are nothing.
   std::function<bool(std::string_view name)> stale = nullptr;
+  std::vector<std::string> vital = {};
 };
 
 class TreeSink {
@@ -36,6 +37,8 @@ class TreeSink {
   // A new file, `name` relative to the directory: plain names and single slashes. Complete when it is committed; it
   // gets its name in `commit`, in the order of these calls.
   std::unique_ptr<Sink> file(const std::string& name);
+  // Where the files are until they get their names.
+  const std::string& staging() const { return staging_; }
   // Bytes of all files so far.
   std::uint64_t bytes() const;
   void commit();

@@ -331,8 +331,18 @@ Map CborReader::read_map() {
 }
 
 std::string_view KeyCheck::find_duplicate() {
-  if (sorted_ || !has_equal_hashes(keys_)) return {};
-  std::sort(keys_.begin(), keys_.end());
+  if (breaks_.empty()) return {};
+  // Writers sort by type first and then by name: few runs, which are merged in no time.
+  constexpr std::size_t kFewRuns = 8;
+  if (breaks_.size() < kFewRuns) {
+    const auto at = [&](std::size_t i) { return keys_.begin() + static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t run = 0; run < breaks_.size(); ++run)
+      std::inplace_merge(keys_.begin(), at(breaks_[run]),
+                         run + 1 < breaks_.size() ? at(breaks_[run + 1]) : keys_.end());
+  } else {
+    if (!has_equal_hashes(keys_)) return {};
+    std::sort(keys_.begin(), keys_.end());
+  }
   const auto twice = std::adjacent_find(keys_.begin(), keys_.end());
   // An empty key still has a place in the file, so its view is not null.
   return twice == keys_.end() ? std::string_view() : *twice;

@@ -169,16 +169,15 @@ inline std::string_view CborReader::read_short_text() {
 class KeyCheck {
  public:
   void add(std::string_view key) {
-    if (!keys_.empty() && !(keys_.back() < key)) sorted_ = false;
+    if (!keys_.empty() && !(keys_.back() < key)) breaks_.push_back(keys_.size());
     keys_.push_back(key);
   }
-  bool sorted() const { return sorted_; }
   // The first key that stands twice; a null view when there is none. Call once, last.
   std::string_view find_duplicate();
 
  private:
   std::vector<std::string_view> keys_;
-  bool sorted_ = true;
+  std::vector<std::size_t> breaks_;  // where the order starts anew
 };
 
 class CborWriter {

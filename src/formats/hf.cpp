@@ -1,0 +1,229 @@
+// A directory in Hugging Face's layout.
+//
+//   model.safetensors, or model.safetensors.index.json and its shards    the weights
+//   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, ...
+//       attachments, carried verbatim; config and vocabulary are read from them (resources/)
+//   additional_chat_templates/NAME.jinja                                 attachments too
+//   tare.json                                                            ours, where something has no other place:
+//     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...}}
+//
+// made: files that were written from the model's config and vocabulary and are no attachments of it. added: metadata
+// keys that were added for other readers ("format":"pt", which transformers wants). attachments: files beyond the
+// well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back.
+//
+// Other files (README.md, original checkpoints) are not part of the model. Weights under other names than "model" are
+// taken when there is only one candidate.
+#include "formats/hf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "formats/rows.hpp"
+#include "formats/safetensors.hpp"
+#include "resources/resources.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::hf {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error problem(std::string_view rule, const std::string& sentence, const std::string& file) {
+  return Error(ErrorKind::corrupt, rule, sentence).in(file);
+}
+
+class Reader {
+ public:
+  Reader(const Input& input, const ReadOptions& options)
+      : directory_(without_slashes(input.path)), options_(options), reports_(options) {}
+
+  Model run() {
+    const std::vector<std::string> files = list_files(directory_);
+    const Weights weights = choose_weights(directory_, files);
+    const Map own = read_private(files);
+    read_weights(weights);
+    for (const std::string& file : files)
+      if (is_resource(file)) attach(file, file);
+    attach_templates();
+    attach_others(own);
+    check_config();
+    resources::describe(model_, *reports_);
+    apply(own);
+    if (reports_->thorough()) note_unused(files);
+    return std::move(model_);
+  }
+
+ private:
+  std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
+
+  void read_weights(const Weights& weights) {
+    const std::string path = path_of(weights.file);
+    const SourcePtr source = open_file(path, options_.access);
+    if (weights.index) {
+      model_ = safetensors::read_set(path, source, options_);
+      return;
+    }
+    // Says what a file is that is none: a git-lfs pointer, an error page.
+    if (const Format& found = detect(*source); found.name != kSafetensors.name || safetensors::looks_like_index(*source))
+      throw problem("hf.weights.format", fmt::format("safetensors expected, this is {}", found.title), path);
+    model_ = safetensors::read_file(source, options_);
+    model_.file_bytes = source->size();
+  }
+
+  void attach(const std::string& file, const std::string& name) {
+    const SourcePtr source = open_file(path_of(file), options_.access);
+    model_.file_bytes += source->size();
+    model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
+  }
+
+  void attach_templates() {
+    const fs::path folder = fs::path(directory_) / "additional_chat_templates";
+    std::error_code none;
+    if (!fs::is_directory(folder, none)) return;
+    for (const std::string& file : list_files(folder.string()))
+      if (file.ends_with(".jinja")) attach("additional_chat_templates/" + file, "additional_chat_templates/" + file);
+  }
+
+  Map read_private(const std::vector<std::string>& files) {
+    if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return {};
+    const std::string path = path_of(kPrivateFile);
+    try {
+      const SourcePtr source = open_file(path, options_.access);
+      const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
+      Value root = wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                          3 * options_.limits.depth + 8);
+      const Value* const version = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("tare");
+      if (version != nullptr && *version == Value(1)) return std::move(*root.get<Map>());
+      warn("\"tare\":1 expected: written by a later version, or by something else");
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      warn(error.sentence());
+    }
+    return {};
+  }
+
+  void warn(const std::string& sentence) {
+    reports_->warning(problem("hf.private.form", sentence, path_of(kPrivateFile)));
+  }
+
+  const Map* map_at(const Map& own, std::string_view key) {
+    const Value* const value = own.find(key);
+    if (value == nullptr) return nullptr;
+    if (value->get<Map>() == nullptr) warn(fmt::format("\"{}\" is not an object", key));
+    return value->get<Map>();
+  }
+
+  void attach_others(const Map& own) {
+    const Map* const others = map_at(own, "attachments");
+    if (others == nullptr) return;
+    for (const auto& [file, name] : *others) {
+      std::error_code none;
+      if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
+        warn(fmt::format("speaks of a file \"{}\", which is not there", escape_name(file)));
+      else
+        attach(file, *name.text());
+    }
+  }
+
+  // Without it there is no telling what the weights are; say so rather than show a model without hyper-parameters.
+  void check_config() {
+    const Attachment* const config = model_.attachment("config.json");
+    if (config == nullptr) return;
+    try {
+      const Bytes bytes = config->blob.bytes(resources::kMaxFileBytes);
+      resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      reports_->error(problem("hf.config.json",
+                              fmt::format("{}; download it again, or move it away to go without", error.sentence()),
+                              path_of("config.json")));
+    }
+  }
+
+  void apply(const Map& own) {
+    const auto each = [&](std::string_view key, const auto& visit) {
+      const Value* const value = own.find(key);
+      const List* const list = value == nullptr ? nullptr : value->get<List>();
+      if (value != nullptr && list == nullptr) warn(fmt::format("\"{}\" is not a list", key));
+      if (list == nullptr) return;
+      for (const Value& item : *list)
+        if (item.text() != nullptr) visit(*item.text());
+    };
+    each("made", [&](const std::string& file) {
+      std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == file; });
+    });
+    each("added", [&](const std::string& key) { model_.metadata.erase(key); });
+    if (const Map* const config = map_at(own, "config")) model_.config = Config::from_map(*config);
+    const Map* const vocabulary = map_at(own, "vocabulary");
+    if (vocabulary == nullptr) return;
+    try {
+      model_.vocabulary = Vocabulary::from_map(*vocabulary);
+    } catch (const Error& error) {
+      warn(error.sentence());
+    }
+  }
+
+  void note_unused(const std::vector<std::string>& files) {
+    std::vector<std::string> unused;
+    for (const std::string& file : files) {
+      const std::string path = path_of(file);
+      const bool used = is_resource(file) || file == kPrivateFile || file.ends_with(safetensors::kIndexSuffix) ||
+                        std::any_of(model_.attachments.begin(), model_.attachments.end(),
+                                    [&](const Attachment& a) { return a.blob.source()->name() == path; }) ||
+                        std::any_of(model_.tensors.begin(), model_.tensors.end(), [&](const Tensor& t) {
+                          return t.components.front().blob.source()->name() == path;
+                        });
+      if (!used && !(file.ends_with(safetensors::kSuffix) && model_.tensors.empty())) unused.push_back(file);
+    }
+    if (!unused.empty())
+      reports_->note(problem("hf.file.unused", fmt::format("not part of the model: {}", fmt::join(unused, ", ")),
+                             directory_));
+  }
+
+  std::string directory_;
+  const ReadOptions& options_;
+  safetensors::Reports reports_;
+  Model model_;
+};
+
+bool recognize_bytes(const Source& /*source*/) { return false; }  // never one file
+
+constexpr std::string_view kSuffixes[] = {"/"};
+
+}  // namespace
+
+Model read(const Input& input, const ReadOptions& options) {
+  if (input.source != nullptr)
+    throw Error(ErrorKind::usage, "hf.directory", "a directory was expected, this is one file").in(input.path);
+  return Reader(input, options).run();
+}
+
+}  // namespace tare::hf
+
+namespace tare {
+namespace {
+
+constexpr Capabilities held() {
+  Capabilities holds = safetensors::kHolds;
+  holds.vocabulary = holds.attachments = true;
+  holds.forward_only = false;
+  return holds;
+}
+
+}  // namespace
+
+constinit const Format kHf = {
+    .name = "hf",
+    .title = "Hugging Face directory",
+    .versions = "reads and writes safetensors, whole or sharded, with config and tokenizer files",
+    .suffixes = hf::kSuffixes,
+    .holds = held(),
+    .recognize = hf::recognize_bytes,
+    .read = hf::read,
+    .recognize_tree = hf::recognize,
+    .write_tree = hf::write,
+};
+
+}  // namespace tare

@@ -1,0 +1,37 @@
+// What the parts of the Hugging Face directory share; see hf.cpp for what lies where.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/format.hpp"
+
+namespace tare::hf {
+
+// What a directory has no place for: written only where it is needed.
+inline constexpr std::string_view kPrivateFile = "tare.json";
+// Attachments whose names cannot be file names here.
+inline constexpr std::string_view kPrivateFolder = "attachments";
+
+// The weights a directory holds.
+struct Weights {
+  std::string file;    // name in the directory
+  bool index = false;  // of a set
+};
+// Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
+Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
+
+// Names of the files in a directory, sorted; links are followed. Throws `hf.directory`.
+std::vector<std::string> list_files(const std::string& directory);
+// Whether a file of this name belongs to a model (config.json, a chat template): relative to the directory.
+bool is_resource(std::string_view name);
+// A relative path that stays inside the directory, on any system.
+bool is_safe_path(std::string_view name);
+std::string without_slashes(std::string path);
+
+bool recognize(const std::string& path);
+Model read(const Input& input, const ReadOptions& options);
+std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
+
+}  // namespace tare::hf

@@ -1,0 +1,129 @@
+// Writing a directory: the files of the model's attachments, those its config and vocabulary need, the weights last.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "formats/hf.hpp"
+#include "formats/safetensors.hpp"
+#include "io/tree_sink.hpp"
+#include "resources/resources.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::hf {
+namespace {
+
+// transformers refuses weights that do not say which library's they are.
+constexpr std::string_view kFormatKey = "format", kFormat = "pt";
+
+// What goes into the directory.
+class Plan {
+ public:
+  explicit Plan(const Model& model) {
+    Model whole;
+    whole.attachments = model.attachments;
+    whole.config = model.config;
+    whole.vocabulary = model.vocabulary;
+    resources::complete(whole);
+    List made;
+    for (std::size_t i = 0; i < whole.attachments.size(); ++i) {
+      const Attachment& attachment = whole.attachments[i];
+      if (i >= model.attachments.size()) made.emplace_back(attachment.name);
+      add(attachment);
+    }
+    private_.append("tare", 1);
+    if (!made.empty()) private_.append("made", std::move(made));
+    weights_.tensors = model.tensors;
+    weights_.metadata = model.metadata;
+    if (weights_.metadata.find(kFormatKey) == nullptr) {
+      weights_.metadata.set(kFormatKey, kFormat);
+      private_.append("added", List{Value(kFormatKey)});
+    }
+    if (!others_.empty()) private_.append("attachments", std::move(others_));
+    keep_what_files_lose(model, whole);
+  }
+
+  const Model& weights() const { return weights_; }
+  const std::vector<Attachment>& files() const { return files_; }
+  // Empty when the files say everything.
+  std::string private_text() const { return private_.size() == 1 ? std::string() : wire::write_value_json(private_); }
+
+ private:
+  void add(const Attachment& attachment) {
+    std::string name = attachment.name;
+    if (!is_free(name)) name = fmt::format("{}/{:06}", kPrivateFolder, ++renamed_);
+    if (!is_resource(name)) others_.append(name, attachment.name);
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      folders_.insert(name.substr(0, slash));
+    names_.insert(name);
+    files_.push_back({name, attachment.blob});
+  }
+
+  bool is_free(const std::string& name) const {
+    if (!is_safe_path(name) || name == kPrivateFile || name.starts_with(kPrivateFolder) || name.starts_with('.') ||
+        name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix))
+      return false;
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      if (names_.contains(name.substr(0, slash))) return false;
+    return !names_.contains(name) && !folders_.contains(name);
+  }
+
+  // Files are written for other programs; where reading them gives something else, the model's own words are kept.
+  void keep_what_files_lose(const Model& model, const Model& whole) {
+    Model found;
+    found.attachments = whole.attachments;
+    Diagnostics quiet;
+    resources::describe(found, quiet);
+    if (found.config != model.config) private_.append("config", model.config.to_map());
+    if (found.vocabulary != model.vocabulary) private_.append("vocabulary", model.vocabulary.to_map());
+  }
+
+  Model weights_;
+  std::vector<Attachment> files_;
+  Map private_, others_;
+  std::unordered_set<std::string> names_, folders_;
+  unsigned renamed_ = 0;
+};
+
+void copy(const Blob& blob, Sink& sink) {
+  constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
+  Bytes chunk(static_cast<std::size_t>(std::min(kChunk, blob.size())));
+  const auto reader = blob.open();
+  for (std::uint64_t left = blob.size(); left > 0;) {
+    const auto part = std::span(chunk).first(static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), left)));
+    reader->read(part);
+    sink.write(part);
+    left -= part.size();
+  }
+}
+
+// What an older model left in the directory and the new one does not replace.
+bool is_stale(std::string_view name) {
+  return safetensors::is_set_file(name) || name == kPrivateFile || resources::role_of(name) != resources::Role::other;
+}
+
+}  // namespace
+
+std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
+  const Plan plan(model);
+  safetensors::check_writable(plan.weights());
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_stale, .vital = safetensors::vital_files()});
+  const auto put = [&](const Attachment& file) {
+    const auto sink = tree.file(file.name);
+    copy(file.blob, *sink);
+    sink->commit();
+  };
+  for (const Attachment& file : plan.files()) put(file);
+  if (const std::string text = plan.private_text(); !text.empty()) {
+    const auto bytes = std::as_bytes(std::span(text));
+    put({std::string(kPrivateFile), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  }
+  safetensors::write_set(
+      plan.weights(), [&](const std::string& name) { return tree.file(name); }, options);
+  safetensors::check_set(tree.staging(), plan.weights());
+  const std::uint64_t bytes = tree.bytes();
+  tree.commit();
+  return bytes;
+}
+
+}  // namespace tare::hf

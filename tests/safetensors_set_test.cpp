@@ -1,0 +1,167 @@
+// Sharded sets: the index held against its shards.
+#include <functional>
+
+#include "conformance/models.hpp"
+#include "conformance/safetensors_cases.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+class Collector final : public Diagnostics {
+ public:
+  void error(const Error& error) override { rules.push_back(error.rule()); }
+  void warning(const Error& error) override { rules.push_back(error.rule()); }
+  std::vector<std::string> rules;
+};
+
+// Two shards, two tensors in the first, one in the second.
+class SafetensorsSet : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    put("a.safetensors", st_file("{" + st_entry("x", "F32", "1", 0, 4) + "," + st_entry("y", "U8", "2", 4, 6) + "}", 6));
+    put("b.safetensors", st_file("{\"__metadata__\":{\"format\":\"pt\"}," + st_entry("z", "F32", "2", 0, 8) + "}", 8));
+    put_index(good());
+  }
+  static std::string good() {
+    return R"({"metadata":{"total_size":14},"weight_map":{"z":"b.safetensors","x":"a.safetensors","y":"a.safetensors"}})";
+  }
+  void put(const std::string& name, const Bytes& bytes) { put_file(scratch_ / name, bytes); }
+  void put_index(const std::string& text) { put_file(index(), to_bytes(text)); }
+  std::string index() const { return scratch_ / "model.safetensors.index.json"; }
+  // The rules that a change of the index breaks: the first that throws, and all that are reported.
+  std::vector<std::string> rules(const std::string& from, const std::string& to) {
+    std::string text = good();
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    put_index(text.replace(at, from.size(), to));
+    return rules();
+  }
+  std::vector<std::string> rules() {
+    Collector collector;
+    if (const auto error = error_of([&] { open(index(), {.diagnostics = &collector}); }))
+      collector.rules.push_back(error->rule());
+    return collector.rules;
+  }
+
+  Scratch scratch_{Scratch::fast_place()};
+};
+
+using Rules = std::vector<std::string>;
+
+TEST_F(SafetensorsSet, IsOneModel) {
+  const Model model = open(index());
+  ASSERT_EQ(model.tensors.size(), 3U);
+  EXPECT_EQ(model.tensors[0].name, "x");
+  EXPECT_EQ(model.tensors[2].name, "z");
+  EXPECT_EQ(model.tensors[2].components[0].blob.source()->name(), scratch_ / "b.safetensors");
+  EXPECT_EQ(*model.metadata.find("format")->text(), "pt");
+  EXPECT_EQ(model.format, "safetensors");
+  EXPECT_EQ(model.file_bytes, std::filesystem::file_size(index()) +
+                                  std::filesystem::file_size(scratch_ / "a.safetensors") +
+                                  std::filesystem::file_size(scratch_ / "b.safetensors"));
+  EXPECT_TRUE(verify(index()).ok(true));
+  EXPECT_TRUE(rules().empty());
+}
+
+TEST_F(SafetensorsSet, FormOfTheIndex) {
+  EXPECT_EQ(rules("}}", "}"), Rules{"safetensors.index.json"});
+  EXPECT_EQ(rules("}}", "}}{}"), Rules{"safetensors.index.trailing"});
+  EXPECT_EQ(rules("\"z\"", "\"z\xFF\""), Rules{"safetensors.index.utf8"});
+  EXPECT_EQ(rules("\"b.safetensors\"", "1"), Rules{"safetensors.index.form"});
+  EXPECT_EQ(rules("\"metadata\"", "\"weight_map\":{},\"metadata\""), Rules{"safetensors.index.form"});
+  EXPECT_EQ(rules("{\"metadata\"", "[{\"metadata\""), Rules{"open.unrecognized"});
+  put_index(R"({"weight_map":["x"], "metadata":{}})");
+  EXPECT_EQ(rules(), Rules{"safetensors.index.form"});
+  put_index(R"({"metadata":{"weight_map":"x"}})");
+  EXPECT_EQ(rules(), Rules{"safetensors.index.form"});
+  std::string deep(200, '[');
+  EXPECT_EQ(rules("{\"metadata\"", "{\"x\":" + deep + std::string(200, ']') + ",\"metadata\""),
+            Rules{"safetensors.index.depth"});
+  EXPECT_EQ(rules("\"x\":", "\"z\":\"a.safetensors\",\"x\":"), Rules{"safetensors.index.duplicate"});
+}
+
+TEST_F(SafetensorsSet, ShardsLieBesideTheIndex) {
+  for (const char* const name :
+       {"../a.safetensors", "/tmp/a.safetensors", "sub/a.safetensors", "c:a.safetensors", "..\\\\a.safetensors", "..",
+        "", "a.bin", "\\u0000.safetensors"})
+    EXPECT_EQ(rules("b.safetensors", name), Rules{"safetensors.index.path"}) << name;
+}
+
+TEST_F(SafetensorsSet, IndexAndShardsMustAgree) {
+  EXPECT_EQ(rules("b.safetensors", "c.safetensors"), Rules{"safetensors.index.missing_shard"});
+  EXPECT_EQ(rules("\"y\"", "\"w\""), (Rules{"safetensors.index.extra", "safetensors.index.missing"}));
+  EXPECT_EQ(rules(",\"y\":\"a.safetensors\"", ""), Rules{"safetensors.index.extra"});
+  EXPECT_EQ(rules("\"y\":\"a.", "\"y\":\"b."), Rules{"safetensors.index.wrong_shard"});
+  EXPECT_EQ(rules(":14", ":13"), Rules{"safetensors.index.total"});
+  EXPECT_EQ(rules("{\"total_size\":14}", "{}"), Rules{});
+  EXPECT_EQ(rules("14", "14.5"), Rules{});
+  EXPECT_EQ(rules("14", "\"14\""), Rules{});
+  put_index(good());
+  put("b.safetensors", st_file("{" + st_entry("z", "F32", "2", 0, 8) + "," + st_entry("x", "U8", "1", 8, 9) + "}", 9));
+  EXPECT_EQ(rules(), Rules{"safetensors.index.repeated"});
+  put("b.safetensors", to_bytes("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"));
+  EXPECT_EQ(rules(), Rules{"open.unrecognized"});
+  put("b.safetensors", to_bytes(good()));
+  EXPECT_EQ(rules(), Rules{"safetensors.index.shard"});
+  put("b.safetensors", st_file("{" + st_entry("z", "F32", "2", 0, 8) + "}", 5));
+  EXPECT_EQ(rules(), (Rules{"safetensors.data.truncated", "safetensors.index.missing", "safetensors.index.total"}));
+}
+
+TEST_F(SafetensorsSet, ErrorsSayWhichFile) {
+  std::filesystem::remove(scratch_ / "b.safetensors");
+  const auto error = error_of([&] { open(index()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->file(), index());
+  EXPECT_NE(error->sentence().find("b.safetensors"), std::string::npos);
+  EXPECT_NE(error->sentence().find("download"), std::string::npos);
+}
+
+TEST_F(SafetensorsSet, ShardsThatDisagreeAboutMetadata) {
+  put("a.safetensors", st_file("{\"__metadata__\":{\"format\":\"tf\"}," + st_entry("x", "F32", "1", 0, 4) + "," +
+                                   st_entry("y", "U8", "2", 4, 6) + "}",
+                               6));
+  EXPECT_EQ(rules(), Rules{"safetensors.index.metadata"});
+  EXPECT_EQ(*open(index()).metadata.find("format")->text(), "tf");
+}
+
+TEST_F(SafetensorsSet, LimitsAndPlaces) {
+  EXPECT_EQ(rule_of([&] { open(index(), {.limits = {.metadata_bytes = 50}}); }), "safetensors.index.large");
+  EXPECT_EQ(rule_of([&] { open(memory_source(get_file(index()), index())); }), "safetensors.index.memory");
+}
+
+TEST_F(SafetensorsSet, OtherMetadataOfTheIndexIsCarried) {
+  put_index(good().replace(good().find("{\"total"), 1, "{\"note\":\"hi\",\"epoch\":3,\"f\":0.5,\"n\":null,"));
+  const Model model = open(index());
+  const Map* const kept = model.metadata.find("safetensors.index")->get<Map>();
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(to_json(*kept), R"({"note":"hi","epoch":3,"f":0.5,"n":null})");
+  // One file, and shards again: nothing is lost on the way.
+  convert(index(), scratch_ / "one.safetensors");
+  EXPECT_TRUE(open(scratch_ / "one.safetensors").metadata == model.metadata);
+  convert(scratch_ / "one.safetensors", scratch_ / "again/", {.write = {.shard_bytes = 5000}, .to = "safetensors"});
+  const Model again = open(scratch_ / "again/model.safetensors.index.json");
+  EXPECT_TRUE(again.metadata == model.metadata);
+  EXPECT_EQ(content_digest(again), content_digest(model));
+}
+
+TEST_F(SafetensorsSet, GoldenIndex) {
+  Model model;
+  model.tensors = {make_dense("b", {1000}, DType::f32), make_dense("a\"", {1000}, DType::f32)};
+  find_format("safetensors")->write_tree(model, scratch_ / "d", {.shard_bytes = 10000}, false);
+  EXPECT_EQ(to_text(get_file(scratch_ / "d/model.safetensors.index.json")),
+            "{\n  \"metadata\": {\n    \"total_size\": 8000\n  },\n  \"weight_map\": {\n"
+            "    \"a\\\"\": \"model-00002-of-00002.safetensors\",\n"
+            "    \"b\": \"model-00001-of-00002.safetensors\"\n  }\n}\n");
+}
+
+TEST_F(SafetensorsSet, ASetIsADirectory) {
+  EXPECT_EQ(rule_of([&] { convert(index(), scratch_ / "o.safetensors", {.write = {.shard_bytes = 5000}}); }),
+            "convert.shards");
+  EXPECT_EQ(rule_of([&] { convert(index(), scratch_ / "o.zt", {.write = {.shard_bytes = 5000}}); }), "convert.option");
+  EXPECT_FALSE(std::filesystem::exists(scratch_ / "o.safetensors"));
+}
+
+}  // namespace
+}  // namespace tare
