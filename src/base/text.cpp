@@ -27,12 +27,12 @@ std::string float_text(double value) {
   return text;
 }
 
-double shortest_double(float value) {
-  if (!std::isfinite(value)) return value;
-  const std::string text = fmt::format("{}", value);
+double decimal_double(float value) {
+  // Six digits are what every float keeps of a decimal number.
+  const std::string text = fmt::format("{:.6g}", value);
   double wide = value;
   std::from_chars(text.data(), text.data() + text.size(), wide);
-  return wide;
+  return static_cast<float>(wide) == value ? wide : static_cast<double>(value);
 }
 
 std::string size_text(std::uint64_t bytes) {

@@ -21,9 +21,10 @@ std::string to_hex(std::span<const std::byte> bytes);
 // The shortest text that reads back to the same double, always with a point, an exponent or a word: "1.0", "1e-05",
 // "nan".
 std::string float_text(double value);
-// The double that the shortest text of a float reads back to: 1e-05 for the float nearest to it, where plain widening
-// would give 9.999999747378752e-06. For numbers that people wrote in decimal and a file keeps in 32 bits.
-double shortest_double(float value);
+// A float as the double that was probably meant: the decimal number of six digits that it is the nearest float to, if
+// there is one (1e-05, where widening would give 9.999999747378752e-06), else its exact value. For numbers that people
+// wrote and a file keeps in 32 bits.
+double decimal_double(float value);
 // "1.5 GiB", "512 B".
 std::string size_text(std::uint64_t bytes);
 // "1,234,567"

@@ -35,6 +35,13 @@ Words drop_words() {
   return words;
 }
 
+Words dialect_words() {
+  Words words;
+  for (const Format& format : formats())
+    for (const std::string_view dialect : format.holds.dialects) words.emplace_back(dialect);
+  return words;
+}
+
 // Every method by its short name where that is unique, and by its full one.
 Words quant_words() {
   Words words;
@@ -63,6 +70,12 @@ const Format& target_format(const Arguments& arguments) {
   for (const auto& [option, honours] : honoured)
     if (arguments.has(option) && !honours)
       throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
+  if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
+    const auto& known = format->holds.dialects;
+    if (std::find(known.begin(), known.end(), dialect) == known.end())
+      throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
+  }
+  if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range goes with --quant");
   if (output == "-" && !format->holds.forward_only)
     throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
   return *format;
@@ -76,6 +89,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.check = arguments.has("check");
   options.adapt.dtype = parse_dtype(arguments.get("dtype"));
   options.adapt.quant.method = arguments.get("quant");
+  options.adapt.quant.range = arguments.has("range");
   options.adapt.match = arguments.all("match");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
@@ -87,6 +101,8 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
     if (!options.write.shard_bytes || *options.write.shard_bytes == 0)
       throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
   }
+  options.write.dialect = arguments.get("dialect");
+  options.adapt.threads = options.write.threads;
   return options;
 }
 
@@ -133,6 +149,8 @@ constexpr Option kOptions[] = {
      .words = format_words},
     {.name = "dtype", .value = "TYPE", .help = "cast float tensors to TYPE", .words = dtype_words},
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
+    {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
+    {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
     kZstd,
     kDigest,
     {.name = "dedup", .help = "store tensors with equal bytes once"},

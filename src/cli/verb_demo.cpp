@@ -186,8 +186,8 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
     if (!architecture.empty()) leg.changes.push_back(fmt::format("takes a model of its own, a {}", architecture));
     all_good = all_good && outcome.good(leg);
     table.add(
-        {Cell(format.name, Style::cyan), outcome.path.substr(directory.size() + 1),
-         count_text(outcome.bytes), count_text(leg.model.tensors.size()), verdict(outcome.read, "the same", "DIFFERS"),
+        {Cell(format.name, Style::cyan), outcome.path.substr(directory.size() + 1), count_text(outcome.bytes),
+         count_text(leg.model.tensors.size()), verdict(outcome.read, "the same", "DIFFERS"),
          outcome.kept ? Cell("kept", Style::green) : Cell("changed", leg.changes.empty() ? Style::red : Style::yellow),
          verdict(outcome.back, "the same", "DIFFERS"),
          outcome.verified && outcome.findings == 0 ? Cell("ok", Style::green)

@@ -11,7 +11,8 @@ namespace tare {
 std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
   static const std::vector<Codec> table = [] {
-    std::vector<Codec> rows = {kDense, kSparseCsr, kSparseCoo, kZtGroup, kPackedF4, kPackedF6Fine, kPackedF6Wide};
+    std::vector<Codec> rows = {kDense,        kSparseCsr,    kSparseCoo, kZtGroup, kPackedF4,
+                               kPackedF6Fine, kPackedF6Wide, kAltQint8,  kAltQint4};
     rows.insert(rows.end(), kMcfCodecs.begin(), kMcfCodecs.end());
     return rows;
   }();

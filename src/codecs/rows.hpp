@@ -13,5 +13,7 @@ extern const Codec kSparseCoo;
 extern const Codec kZtGroup;
 extern const std::array<Codec, 8> kMcfCodecs;
 extern const Codec kPackedF4, kPackedF6Fine, kPackedF6Wide;
+extern const Codec kAltQint8;
+extern const Codec kAltQint4;
 
 }  // namespace tare

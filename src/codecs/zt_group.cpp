@@ -30,6 +30,7 @@ namespace tare {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles = {"packed_weight", "scales", "zeros"};
+constexpr std::array<std::string_view, 3> kParameters = {"bits", "group_size", "packing"};
 constexpr std::array<std::string_view, 3> kMethods = {"group2", "group4", "group8"};
 
 std::optional<std::uint64_t> positive(const Map& attributes, std::string_view key) {
@@ -167,6 +168,7 @@ constinit const Codec kZtGroup = {.layout = "quantized_group",
                                   .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
                                   .methods = kMethods,
                                   .roles = kRoles,
+                                  .parameters = kParameters,
                                   .check = check,
                                   .verify = verify,
                                   .decode = decode_group,

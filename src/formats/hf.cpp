@@ -66,7 +66,8 @@ class Reader {
       return;
     }
     // Says what a file is that is none: a git-lfs pointer, an error page.
-    if (const Format& found = detect(*source); found.name != kSafetensors.name || safetensors::looks_like_index(*source))
+    if (const Format& found = detect(*source);
+        found.name != kSafetensors.name || safetensors::looks_like_index(*source))
       throw problem("hf.weights.format", fmt::format("safetensors expected, this is {}", found.title), path);
     model_ = safetensors::read_file(source, options_);
     model_.file_bytes = source->size();
@@ -178,8 +179,8 @@ class Reader {
       if (!used && !(file.ends_with(safetensors::kSuffix) && model_.tensors.empty())) unused.push_back(file);
     }
     if (!unused.empty())
-      reports_->note(problem("hf.file.unused", fmt::format("not part of the model: {}", fmt::join(unused, ", ")),
-                             directory_));
+      reports_->note(
+          problem("hf.file.unused", fmt::format("not part of the model: {}", fmt::join(unused, ", ")), directory_));
   }
 
   std::string directory_;

@@ -66,7 +66,8 @@ std::vector<std::string> list_files(const std::string& directory) {
 bool is_resource(std::string_view name) {
   constexpr std::string_view kTemplates = "additional_chat_templates/";
   if (name.starts_with(kTemplates))
-    return name.ends_with(".jinja") && is_safe_path(name) && name.find('/', kTemplates.size()) == std::string_view::npos;
+    return name.ends_with(".jinja") && is_safe_path(name) &&
+           name.find('/', kTemplates.size()) == std::string_view::npos;
   return resources::role_of(name) != resources::Role::other;
 }
 
@@ -119,9 +120,9 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw ambiguous(candidates);
   }
   if (!shards.empty())
-    throw refuse(ErrorKind::not_found, "hf.weights.no_index",
-                 fmt::format("{} is a shard, and there is no index; download {} into the directory", shards.front(),
-                             kIndex));
+    throw refuse(
+        ErrorKind::not_found, "hf.weights.no_index",
+        fmt::format("{} is a shard, and there is no index; download {} into the directory", shards.front(), kIndex));
   if (const auto torch = those(files, is_torch); !torch.empty())
     throw refuse(ErrorKind::unsupported, "hf.weights.torch",
                  fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; download the "

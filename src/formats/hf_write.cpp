@@ -107,7 +107,8 @@ bool is_stale(std::string_view name) {
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   const Plan plan(model);
   safetensors::check_writable(plan.weights());
-  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_stale, .vital = safetensors::vital_files()});
+  io::TreeSink tree(path,
+                    {.overwrite = overwrite, .durable = true, .stale = is_stale, .vital = safetensors::vital_files()});
   const auto put = [&](const Attachment& file) {
     const auto sink = tree.file(file.name);
     copy(file.blob, *sink);

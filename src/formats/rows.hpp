@@ -8,6 +8,8 @@ namespace tare {
 extern const Format kZt;
 extern const Format kMcf;
 extern const Format kTllm;
+extern const Format kAlt;
+extern const Format kAlt1;
 extern const Format kNpz;
 extern const Format kNpy;
 extern const Format kSafetensors;

@@ -74,7 +74,7 @@ class Reader {
     model_.config.max_position_embeddings = header_.positions;
     model_.metadata.set(kHeadsKey, header_.heads);
     model_.metadata.set(kPositionsKey, header_.positions);
-    model_.metadata.set(kDropoutKey, shortest_double(header_.dropout));
+    model_.metadata.set(kDropoutKey, decimal_double(header_.dropout));
   }
 
   void read_tensors() {

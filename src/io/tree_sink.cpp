@@ -142,7 +142,8 @@ void TreeSink::move_files() {
   std::vector<fs::path> stale;
   if (options_.stale != nullptr)
     for (const fs::directory_entry& entry : fs::directory_iterator(target_, failed))
-      if (options_.stale(entry.path().filename().string()) && !entry.is_directory(failed)) stale.push_back(entry.path());
+      if (options_.stale(entry.path().filename().string()) && !entry.is_directory(failed))
+        stale.push_back(entry.path());
   for (const fs::path& path : stale) fs::remove(path, failed);
   for (const std::string& name : names_) {
     const std::string from = staging_ + "/" + name, to = target_ + "/" + name;

@@ -71,6 +71,7 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
   stored_[number].offset = sink_.position();
   if (!sink_.positional()) return stream(blob, number);
   sink_.skip(blob.size());
+  if (options_.running) return add_running(blob, number);
   const DigestAlgorithm digest = algorithm_for(blob);
   if (const std::size_t pieces = blob.pieces(); pieces != 0 && digest == DigestAlgorithm::none) {
     for (std::size_t i = 0; i < pieces; ++i) jobs_.push_back({blob, number, 0, 0, DigestAlgorithm::none, i});
@@ -124,6 +125,7 @@ void Transfer::run(const Job& job) {
 }
 
 void Transfer::finish() {
+  if (options_.running) return finish_running();
   if (options_.zstd_level) pack_all();
   // A file takes one writer at a time, so plain copies go one after the other, as one piece of work beside the rest.
   std::vector<const Job*> copies, others;

@@ -25,6 +25,8 @@ struct TransferOptions {
   std::uint64_t alignment = 64;
   std::optional<int> zstd_level;          // compress what shrinks; nothing: raw
   std::optional<DigestAlgorithm> digest;  // nothing: each blob's own algorithm, recomputed
+  // One digest of all bytes in the order they were added. For positional sinks, without compression.
+  std::optional<DigestAlgorithm> running = std::nullopt;
   unsigned threads = 0;
   Progress* progress = nullptr;
 };
@@ -39,6 +41,8 @@ class Transfer {
   std::size_t add(const Blob& blob);
   // Writes what is still to be written. Afterwards every `stored` is complete, digests included.
   void finish();
+  // The digest of everything, after `finish`.
+  const Digest& running() const { return running_; }
   const StoredBlob& stored(std::size_t number) const { return stored_[number]; }
 
  private:
@@ -59,6 +63,8 @@ class Transfer {
   DigestAlgorithm algorithm_for(const Blob& blob) const;
   void add_raw(const Blob& blob, std::size_t number);
   void stream(const Blob& blob, std::size_t number);
+  void add_running(const Blob& blob, std::size_t number);
+  void finish_running();
   void run(const Job& job);
   void pack_all();
   void settle_digest(const Blob& blob, std::size_t number, const Digest& computed);
@@ -68,6 +74,7 @@ class Transfer {
   std::vector<StoredBlob> stored_;
   std::vector<Job> jobs_;
   std::vector<Packed> packed_;
+  Digest running_;
 };
 
 }  // namespace tare

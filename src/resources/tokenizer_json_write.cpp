@@ -147,7 +147,7 @@ class Tokenizer {
       out_ += id == 0 ? "\n      [" : ",\n      [";
       append_json_string(out_, spelled(vocabulary_.tokens[id]));
       const float score = vocabulary_.tokens[id].score;
-      out_ += fmt::format(", {}]", float_text(std::isfinite(score) ? shortest_double(score) : 0.0));
+      out_ += fmt::format(", {}]", float_text(std::isfinite(score) ? decimal_double(score) : 0.0));
     }
     out_ += "\n    ]";
   }

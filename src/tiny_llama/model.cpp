@@ -186,7 +186,7 @@ tare::Model TinyLlamaModel::to_model() const {
   model.config.max_position_embeddings = header.positions;
   model.metadata.set(tare::tllm::kHeadsKey, header.heads);
   model.metadata.set(tare::tllm::kPositionsKey, header.positions);
-  model.metadata.set(tare::tllm::kDropoutKey, tare::shortest_double(header.dropout));
+  model.metadata.set(tare::tllm::kDropoutKey, tare::decimal_double(header.dropout));
   return model;
 }
 

@@ -32,9 +32,8 @@ inline Bytes hf_config() {
   return to_bytes("{\n  \"model_type\": \"llama\",\n  \"hidden_size\": 2,\n  \"unheard_of\": [1, 2]\n}\n");
 }
 inline Bytes hf_tokenizer() {
-  return to_bytes(
-      R"({"version":"1.0","added_tokens":[{"id":2,"content":"<s>","special":true}],)"
-      R"("model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})");
+  return to_bytes(R"({"version":"1.0","added_tokens":[{"id":2,"content":"<s>","special":true}],)"
+                  R"("model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})");
 }
 
 // A small model as it is downloaded.
@@ -59,28 +58,47 @@ inline std::vector<HfCase> hf_reject_cases() {
   return {
       {"hf.weights.missing", "config_only", {{"config.json", config}}},
       {"hf.weights.missing", "tokenizer_only", {{"tokenizer.json", hf_tokenizer()}}},
-      {"hf.weights.ambiguous", "file_and_index", {{"model.safetensors", weights}, {index, to_bytes(hf_index(shard))}, {shard, weights}}},
+      {"hf.weights.ambiguous",
+       "file_and_index",
+       {{"model.safetensors", weights}, {index, to_bytes(hf_index(shard))}, {shard, weights}}},
       {"hf.weights.ambiguous", "two_files", {{"a.safetensors", weights}, {"b.safetensors", weights}}},
-      {"hf.weights.ambiguous", "file_and_another_index", {{"a.safetensors", weights}, {"b.safetensors.index.json", to_bytes(hf_index(shard))}, {shard, weights}}},
-      {"hf.weights.no_index", "shards", {{"config.json", config}, {shard, weights}, {"model-00002-of-00002.safetensors", weights}}},
+      {"hf.weights.ambiguous",
+       "file_and_another_index",
+       {{"a.safetensors", weights}, {"b.safetensors.index.json", to_bytes(hf_index(shard))}, {shard, weights}}},
+      {"hf.weights.no_index",
+       "shards",
+       {{"config.json", config}, {shard, weights}, {"model-00002-of-00002.safetensors", weights}}},
       {"hf.weights.no_index", "one_shard", {{shard, weights}}},
       {"hf.weights.torch", "pytorch", {{"config.json", config}, {"pytorch_model.bin", to_bytes("PK")}}},
-      {"hf.weights.torch", "pytorch_index", {{"config.json", config}, {"pytorch_model.bin.index.json", to_bytes("{}")}}},
+      {"hf.weights.torch",
+       "pytorch_index",
+       {{"config.json", config}, {"pytorch_model.bin.index.json", to_bytes("{}")}}},
       {"hf.weights.format", "npy", {{"model.safetensors", to_bytes("\x93NUMPY")}}},
       {"hf.config.json", "not_json", {{"config.json", to_bytes("<html>")}, {"model.safetensors", weights}}},
       {"hf.config.json", "list", {{"config.json", to_bytes("[]")}, {"model.safetensors", weights}}},
       {"hf.config.json", "cut", {{"config.json", to_bytes("{\"hidden_size\": 2")}, {"model.safetensors", weights}}},
-      {"open.unrecognized", "git_lfs_pointer",
+      {"open.unrecognized",
+       "git_lfs_pointer",
        {{"model.safetensors", to_bytes("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n")}}},
       {"safetensors.index.missing_shard", "shard", {{index, to_bytes(hf_index(shard))}}},
       {"safetensors.data.truncated", "cut", {{"model.safetensors", Bytes(weights.begin(), weights.end() - 1)}}},
       {"hf.private.form", "not_json", {{"model.safetensors", weights}, {"tare.json", to_bytes("{")}}},
       {"hf.private.form", "other_version", {{"model.safetensors", weights}, {"tare.json", to_bytes("{\"tare\":2}")}}},
-      {"hf.private.form", "path_outside", {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"attachments":{"../x":"x"}})")}}},
-      {"hf.private.form", "file_not_there", {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"attachments":{"x":"x"}})")}}},
-      {"hf.private.form", "made_is_a_map", {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"made":{}})")}}},
-      {"hf.private.form", "config_is_a_list", {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"config":[]})")}}},
-      {"hf.private.form", "vocabulary", {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"vocabulary":{"tokens":1}})")}}},
+      {"hf.private.form",
+       "path_outside",
+       {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"attachments":{"../x":"x"}})")}}},
+      {"hf.private.form",
+       "file_not_there",
+       {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"attachments":{"x":"x"}})")}}},
+      {"hf.private.form",
+       "made_is_a_map",
+       {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"made":{}})")}}},
+      {"hf.private.form",
+       "config_is_a_list",
+       {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"config":[]})")}}},
+      {"hf.private.form",
+       "vocabulary",
+       {{"model.safetensors", weights}, {"tare.json", to_bytes(R"({"tare":1,"vocabulary":{"tokens":1}})")}}},
   };
 }
 

@@ -1,0 +1,13 @@
+// ALT: unaligned data into aligned buffers, and making a file of it with a cast on the way.
+#pragma once
+
+#include <string>
+
+#include "measure.hpp"
+
+namespace bench {
+
+// `gib`: the size of the bf16 model that is converted.
+void bench_alt(const std::string& directory, double gib, int rounds, Table& table);
+
+}  // namespace bench

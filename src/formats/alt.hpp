@@ -1,0 +1,156 @@
+// What the parts of the ALT formats share; see alt.cpp (version 2) and alt_v1.cpp (version 1) for the byte maps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "tare/format.hpp"
+#include "wire/window.hpp"
+
+namespace tare::alt {
+
+inline constexpr std::uint32_t kMagic1 = 0x616C7463;  // "altc"
+inline constexpr std::uint64_t kMagic2 = 0x616C7400;  // "alt"
+inline constexpr std::uint64_t kGeneral = 0xCAFEBABE, kParameters = 0xDEADBEEF, kTokenizer = 0xBADDCAFE,
+                               kTensors = 0xFACEFEED, kEnd = 0x0FFFFFFF;
+inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
+inline constexpr std::size_t kUuidLength = 36;
+
+// Data types of tensor records.
+enum DataType : std::int32_t { kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3 };
+
+// Reads fields one after another, and says what is wrong where. Rules get the format's name in front.
+class Cursor {
+ public:
+  Cursor(const Input& input, std::string_view format, Diagnostics& diagnostics)
+      : source_(*input.source), window_(*input.source), format_(format), diagnostics_(diagnostics) {}
+
+  std::uint64_t at() const { return at_; }
+  std::uint64_t size() const { return source_.size(); }
+  std::uint64_t left() const { return source_.size() - at_; }
+  void go(std::uint64_t offset) { at_ = offset; }
+  void set_item(std::string item) { item_ = std::move(item); }
+  std::string_view item() const { return item_; }
+
+  template <typename T>
+  T take(std::string_view what) {
+    return load_le<T>(bytes(sizeof(T), what).data());
+  }
+  std::int32_t i32(std::string_view what) { return take<std::int32_t>(what); }
+  std::uint64_t u64(std::string_view what) { return take<std::uint64_t>(what); }
+  float f32(std::string_view what) { return take<float>(what); }
+  // Valid until the next call.
+  std::span<const std::byte> bytes(std::uint64_t count, std::string_view what);
+  // An int32 length and that many bytes, which must end before `limit`.
+  std::string string(std::string_view what, std::uint64_t limit);
+  // Zeros up to the next multiple of 32.
+  void padding();
+
+  Error error(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
+  [[noreturn]] void fail(std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
+  // Reported; returns when the caller is collecting.
+  void complain(std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
+  void warn(std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
+  void note(std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
+  Diagnostics& diagnostics() const { return diagnostics_; }
+
+ private:
+  const Source& source_;
+  wire::Window window_;
+  std::string_view format_;
+  Diagnostics& diagnostics_;
+  std::uint64_t at_ = 0;
+  std::string item_;
+};
+
+// What a section's size may mean. Which of them is canonical depends on version and dialect.
+enum class SizeForm : std::uint8_t { fields, fields_and_header, fields_and_padding, all };
+
+struct Section {
+  std::string_view name;
+  std::uint64_t begin = 0, size = 0, fields_end = 0;
+
+  std::uint64_t size_in(SizeForm form) const;
+  // Where a section of that size ends at most, whatever it counts.
+  std::uint64_t limit() const;
+};
+
+// Marker and size; the marker is fatal when it is another.
+Section open_section(Cursor& cursor, std::string_view name, std::uint64_t marker);
+// Notes where the fields ended and skips the padding. Whether the size is one of the four is checked by `check_size`.
+void close_section(Cursor& cursor, Section& section);
+// An error for a size that is none of the four, a warning for one that is not `canonical`.
+void check_size(const Cursor& cursor, const Section& section, SizeForm canonical);
+// The end marker of `width` bytes, and nothing behind it.
+void read_end(Cursor& cursor, std::size_t canonical_width);
+
+// The records of either version, checked; `version` 1 or 2.
+void read_tensors(Cursor& cursor, const Input& input, int version, Model& model);
+
+// What a record says about a tensor beside its data: derived from its name.
+struct Place {
+  std::int32_t component = 0, block = 0, layer = 0, projection = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+Place place_of(std::string_view name);
+// The order in which records are written: embed_tokens, layers by block and name, norm, lm_head, others by name.
+std::vector<const Tensor*> in_order(const std::vector<Tensor>& tensors);
+
+// Numbers of token types in files.
+TokenType token_type(std::int32_t number, bool altc);  // of 0 to 8
+std::int32_t number_of(TokenType type, bool altc);
+
+// Fields in memory, little-endian.
+class FieldWriter {
+ public:
+  template <typename T>
+  void put(T value) {
+    std::array<std::byte, sizeof value> raw{};
+    store_le<T>(raw.data(), value);
+    for (const std::byte b : raw) bytes_.push_back(b);
+  }
+  void i32(std::int64_t value) { put(static_cast<std::int32_t>(value)); }
+  void bytes(std::string_view text) {
+    const auto raw = std::as_bytes(std::span(text));
+    bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+  }
+  void string(std::string_view text) {
+    i32(static_cast<std::int64_t>(text.size()));
+    bytes(text);
+  }
+  void align() {
+    while (bytes_.size() % kAlignment != 0) bytes_.push_back(std::byte{0});
+  }
+  // Marker and a size that `end_section` fills in; returns where the section begins.
+  std::size_t begin_section(std::uint64_t marker);
+  void end_section(std::size_t begin, SizeForm form);
+  std::size_t size() const { return bytes_.size(); }
+  Bytes& result() { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+// Checks what either version must be able to say in 32 bits, names, layouts; throws before a byte is written.
+void check_writable(const Model& model, std::string_view format, int version);
+std::int32_t data_type_of(const Tensor& tensor);
+// A config number as an int32, 0 when it is absent; and as a float.
+std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
+float number_or_zero(const std::optional<double>& field);
+// The names of config fields that this model leaves empty, for a remark.
+std::vector<std::string> empty_fields(const Model& model, std::span<const std::string_view> fields);
+// Record headers and data of all tensors, then the end marker's boundary.
+void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
+
+Model read_v2(const Input& input, const ReadOptions& options);
+void write_v2(const Model& model, Sink& sink, const WriteOptions& options);
+std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options);
+Model read_v1(const Input& input, const ReadOptions& options);
+void write_v1(const Model& model, Sink& sink, const WriteOptions& options);
+std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& options);
+
+}  // namespace tare::alt

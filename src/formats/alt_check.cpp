@@ -1,0 +1,118 @@
+// What is looked at before the first byte is written: numbers that 32 bits must hold, names, layouts and types.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+#include "formats/alt.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::alt {
+namespace {
+
+constexpr std::uint64_t kMost32 = std::numeric_limits<std::int32_t>::max();
+
+class Checker {
+ public:
+  Checker(const Model& model, std::string_view format, int version)
+      : model_(model), format_(format), version_(version) {}
+
+  void run() const {
+    for (const ConfigField& field : config_fields()) check_field(field);
+    check_vocabulary();
+    for (const auto& [key, value] : model_.metadata) {
+      const std::string* const text = value.text();
+      if (text == nullptr || text->size() > kMost32)
+        throw error("write.metadata",
+                    fmt::format("the metadata key {} is not a text of at most {} bytes", escape_name(key), kMost32));
+    }
+    std::vector<std::string_view> names;
+    for (const Tensor& tensor : model_.tensors) {
+      check_tensor(tensor);
+      names.push_back(tensor.name);
+    }
+    if (names.size() > kMost32)
+      throw error("write.limit", fmt::format("{} tensors, {} is the most", names.size(), kMost32));
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice != names.end())
+      throw error("write.name", "two tensors of this name").about("tensor " + escape_name(*twice));
+  }
+
+ private:
+  Error error(std::string_view rule, std::string_view sentence) const {
+    return {ErrorKind::unsupported, fmt::format("{}.{}", format_, rule), sentence};
+  }
+
+  void check_field(const ConfigField& field) const {
+    if (const auto* member = std::get_if<std::optional<std::int64_t> Config::*>(&field.member)) {
+      const auto& value = model_.config.**member;
+      if (value && (*value < 0 || *value > static_cast<std::int64_t>(kMost32)))
+        throw error("write.limit", fmt::format("{} is {}, ALT holds 0 to {}", field.name, *value, kMost32))
+            .about("config");
+    } else if (const auto* real = std::get_if<std::optional<double> Config::*>(&field.member)) {
+      const auto& value = model_.config.**real;
+      if (value && !std::isfinite(static_cast<float>(*value)))
+        throw error("write.limit", fmt::format("{} is {}, not a float of 32 bits", field.name, *value)).about("config");
+    } else if (const auto* text = std::get_if<std::optional<std::string> Config::*>(&field.member)) {
+      const auto& value = model_.config.**text;
+      if (value && value->size() > kMost32)
+        throw error("write.limit", fmt::format("{} is too long", field.name)).about("config");
+    }
+  }
+
+  void check_vocabulary() const {
+    const Vocabulary& v = model_.vocabulary;
+    if (v.tokens.size() > kMost32)
+      throw error("write.limit", fmt::format("{} tokens, {} is the most", v.tokens.size(), kMost32))
+          .about("vocabulary");
+    for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk})
+      if (id < -1 || id > static_cast<std::int64_t>(kMost32))
+        throw error("write.limit", fmt::format("a special id is {}, ALT holds -1 to {}", id, kMost32))
+            .about("vocabulary");
+    for (const Token& token : v.tokens)
+      if (token.text.size() > kMost32) throw error("write.limit", "a token is too long").about("vocabulary");
+  }
+
+  void check_tensor(const Tensor& tensor) const {
+    const auto refuse = [&](std::string_view rule, std::string_view sentence) {
+      throw error(rule, sentence).about("tensor " + escape_name(tensor.name));
+    };
+    if (tensor.name.empty() || !is_valid_utf8(tensor.name)) refuse("write.name", "the name is empty or not UTF-8");
+    if (tensor.name.size() > kMost32) refuse("write.limit", "the name is too long");
+    if (tensor.shape.size() > 64) refuse("write.limit", "more than 64 dimensions");
+    for (const std::uint64_t dimension : tensor.shape)
+      if (dimension > kMost32)
+        refuse("write.limit", fmt::format("a dimension of {}, ALT holds at most {}", dimension, kMost32));
+    const Codec* const codec = find_codec(tensor.layout);
+    if (codec == nullptr || (!tensor.is_dense() && (version_ == 1 || !tensor.layout.starts_with("alt."))))
+      refuse("write.layout", fmt::format("the layout \"{}\" has no place in ALT", escape_name(tensor.layout)));
+    if (const auto problem = codec->check(tensor)) refuse(problem->rule, problem->sentence);
+    if (tensor.components.size() != 1) refuse("write.layout", "more than one component");
+    const Component& only = *tensor.components.begin();
+    const bool known =
+        only.dtype == DType::f32 || only.dtype == DType::f16 || (version_ == 1 && only.dtype == DType::i8);
+    if (tensor.is_dense() && (!known || !only.type.empty()))
+      refuse("write.type", fmt::format("the type {} has no place in ALT", only.type_name()));
+  }
+
+  const Model& model_;
+  std::string_view format_;
+  int version_;
+};
+
+}  // namespace
+
+void check_writable(const Model& model, std::string_view format, int version) { Checker(model, format, version).run(); }
+
+std::vector<std::string> empty_fields(const Model& model, std::span<const std::string_view> fields) {
+  std::vector<std::string> empty;
+  const Map config = model.config.to_map();
+  for (const std::string_view field : fields)
+    if (config.find(field) == nullptr) empty.emplace_back(field);
+  return empty;
+}
+
+}  // namespace tare::alt

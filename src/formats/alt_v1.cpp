@@ -1,0 +1,254 @@
+// ALT version 1 (.alt too; --to alt1), Altiera's first: parameters, tokens without scores or types, tensors.
+//
+//    0  i32 0x616C7463 ("altc"), zeros to 32
+//       parameters 0xDEADBEEF  model_type, then i32 hidden_size num_hidden_layers intermediate_size
+//                              num_attention_heads num_key_value_heads sliding_window, f32 rope_theta rms_norm_eps, i32
+//                              head_size data_type context_length
+//       tokenizer  0xBADDCAFE  i32 vocab_size bos eos pad unk, then for each token i32 length, bytes
+//       tensors    0xFACEFEED  i64 tensor_count shape_count, then records: i32 dimensions name_length data_type,
+//                              i32 dims[], name, data
+//       i32 0x0FFFFFFF
+//
+// A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it.
+// The size counts header and fields. Tolerated, with a warning: a size that counts the fields only, or the padding as
+// well; the tokenizer's size a second time behind its header. Strings are i32 length and bytes.
+//
+// data_type: 0 float32, 1 float16, 2 qint8, which here are plain int8: there is no place for a scale. The parameters'
+// one is the most common of the tensors'. Absent numbers are 0, absent ids -1.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "formats/alt.hpp"
+#include "formats/rows.hpp"
+
+namespace tare::alt {
+namespace {
+
+class Reader {
+ public:
+  Reader(const Input& input, Diagnostics& diagnostics) : input_(input), cursor_(input, "alt1", diagnostics) {}
+
+  Model read() {
+    const auto magic = cursor_.take<std::uint32_t>("magic");
+    if (magic != kMagic1) cursor_.fail("magic", fmt::format("{:#x} was expected, found {:#x}", kMagic1, magic), 0);
+    cursor_.padding();
+    parameters();
+    tokenizer();
+    Section section = open_section(cursor_, "tensor", kTensors);
+    read_tensors(cursor_, input_, 1, model_);
+    finish(section);
+    read_end(cursor_, 4);
+    model_.version = std::string("1");
+    input_.source->check();
+    return std::move(model_);
+  }
+
+ private:
+  void finish(Section& section) {
+    close_section(cursor_, section);
+    cursor_.set_item(fmt::format("{} section", section.name));
+    check_size(cursor_, section, SizeForm::fields_and_header);
+    cursor_.set_item({});
+  }
+
+  void count(std::optional<std::int64_t>& field, std::string_view name) {
+    const std::uint64_t at = cursor_.at();
+    const std::int32_t value = cursor_.i32(name);
+    if (value < 0) cursor_.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
+    if (value > 0) field = value;
+  }
+  void real(std::optional<double>& field, std::string_view name) {
+    const float value = cursor_.f32(name);
+    if (value != 0) field = decimal_double(value);
+  }
+
+  void parameters() {
+    Section section = open_section(cursor_, "parameters", kParameters);
+    Config& config = model_.config;
+    const std::uint64_t start = cursor_.at();
+    if (std::string type = cursor_.string("model_type", section.limit()); !type.empty()) {
+      if (!is_valid_utf8(type)) cursor_.warn("string.utf8", "model_type is not UTF-8", start);
+      config.model_type = std::move(type);
+    }
+    count(config.hidden_size, "hidden_size");
+    count(config.num_hidden_layers, "num_hidden_layers");
+    count(config.intermediate_size, "intermediate_size");
+    count(config.num_attention_heads, "num_attention_heads");
+    count(config.num_key_value_heads, "num_key_value_heads");
+    count(config.sliding_window, "sliding_window");
+    real(config.rope_theta, "rope_theta");
+    real(config.rms_norm_eps, "rms_norm_eps");
+    count(config.head_dim, "head_size");
+    const std::uint64_t at = cursor_.at();
+    if (const std::int32_t type = cursor_.i32("data_type"); type < kFloat32 || type > kQint8)
+      cursor_.complain("parameters.data_type", fmt::format("the data type {} is not known", type), at);
+    count(config.max_position_embeddings, "context_length");
+    finish(section);
+  }
+
+  // Whether the tokens parse from here to a tensor section on the next boundary. Reports nothing.
+  bool fits(std::uint64_t from) {
+    const std::uint64_t start = cursor_.at();
+    bool good = false;
+    try {
+      cursor_.go(from);
+      const std::int32_t size = cursor_.i32("vocab_size");
+      cursor_.bytes(16, "ids");
+      good = size >= 0 && static_cast<std::uint64_t>(size) <= cursor_.left() / 4;
+      for (std::int32_t id = 0; good && id < size; ++id) {
+        const std::int32_t length = cursor_.i32("length");
+        good = length >= 0 && static_cast<std::uint64_t>(length) <= cursor_.left();
+        if (good) cursor_.go(cursor_.at() + static_cast<std::uint64_t>(length));
+      }
+      cursor_.go((cursor_.at() + kAlignment - 1) / kAlignment * kAlignment);
+      good = good && cursor_.at() <= cursor_.size() && cursor_.u64("section marker") == kTensors;
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      good = false;
+    }
+    cursor_.go(start);
+    return good;
+  }
+
+  void tokenizer() {
+    Section section = open_section(cursor_, "tokenizer", kTokenizer);
+    if (const std::uint64_t start = cursor_.at(); !fits(start) && start + 8 <= cursor_.size() && fits(start + 8)) {
+      cursor_.warn("tokenizer.size_twice", "the size stands a second time behind the header", start);
+      cursor_.go(start + 8);
+    }
+    const std::uint64_t start = cursor_.at();
+    const std::int32_t size = cursor_.i32("vocab_size");
+    const std::uint64_t room = cursor_.left() < 16 ? 0 : (cursor_.left() - 16) / 4;
+    if (size < 0 || static_cast<std::uint64_t>(size) > room)
+      cursor_.fail("tokenizer.vocab_size", fmt::format("vocab_size is {}, there is room for {} tokens", size, room),
+                   start);
+    Vocabulary& vocabulary = model_.vocabulary;
+    for (std::int64_t Vocabulary::*const id :
+         {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad, &Vocabulary::unk}) {
+      const std::uint64_t at = cursor_.at();
+      vocabulary.*id = cursor_.i32("special id");
+      if (vocabulary.*id < -1 || vocabulary.*id >= size)
+        cursor_.warn("tokenizer.id", fmt::format("a special id is {}, there are {} tokens", vocabulary.*id, size), at);
+    }
+    for (std::int32_t id = 0; id < size; ++id) {
+      cursor_.set_item(fmt::format("token {}", id));
+      vocabulary.tokens.push_back({cursor_.string("token", cursor_.size()), 0, TokenType::normal});
+    }
+    finish(section);
+  }
+
+  const Input& input_;
+  Cursor cursor_;
+  Model model_;
+};
+
+// The most common data type of the tensors; of several the one with the lowest number.
+std::int32_t common_type(const Model& model) {
+  std::array<std::uint64_t, 3> counts{};
+  for (const Tensor& tensor : model.tensors) ++counts[static_cast<std::size_t>(data_type_of(tensor))];
+  return static_cast<std::int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+constexpr std::string_view kFields[] = {"model_type",
+                                        "hidden_size",
+                                        "num_hidden_layers",
+                                        "intermediate_size",
+                                        "num_attention_heads",
+                                        "num_key_value_heads",
+                                        "sliding_window",
+                                        "rope_theta",
+                                        "rms_norm_eps",
+                                        "head_dim",
+                                        "max_position_embeddings"};
+
+bool recognize(const Source& source) {
+  std::array<std::byte, 20> head{};
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  if (length < 4) return false;
+  source.read(0, std::span(head).first(length));
+  if (load_le<std::uint32_t>(head.data()) != kMagic1) return false;
+  // Version 2 with the old magic has its version here, version 1 zeros.
+  return length < head.size() || load_le<std::int32_t>(head.data() + 16) == 0 ||
+         load_le<std::uint32_t>(head.data() + 4) != 0;
+}
+
+constexpr DType kTypes[] = {DType::f32, DType::f16, DType::i8};
+constexpr std::string_view kLayouts[] = {"dense"};
+constexpr std::string_view kSuffixes[] = {".alt1"};
+
+}  // namespace
+
+Model read_v1(const Input& input, const ReadOptions& options) {
+  Diagnostics throwing;
+  return Reader(input, options.diagnostics == nullptr ? throwing : *options.diagnostics).read();
+}
+
+void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
+  check_writable(model, "alt1", 1);
+  const Config& config = model.config;
+  const Vocabulary& v = model.vocabulary;
+  FieldWriter out;
+  out.put(kMagic1);
+  out.align();
+  const std::size_t parameters = out.begin_section(kParameters);
+  out.string(config.model_type.value_or(""));
+  for (const auto& field : {config.hidden_size, config.num_hidden_layers, config.intermediate_size,
+                            config.num_attention_heads, config.num_key_value_heads, config.sliding_window})
+    out.i32(number_or_zero(field));
+  out.put(number_or_zero(config.rope_theta));
+  out.put(number_or_zero(config.rms_norm_eps));
+  out.i32(number_or_zero(config.head_dim));
+  out.i32(common_type(model));
+  out.i32(number_or_zero(config.max_position_embeddings));
+  out.end_section(parameters, SizeForm::fields_and_header);
+  const std::size_t tokenizer = out.begin_section(kTokenizer);
+  out.i32(static_cast<std::int64_t>(v.tokens.size()));
+  for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk}) out.i32(id);
+  for (const Token& token : v.tokens) out.string(token.text);
+  out.end_section(tokenizer, SizeForm::fields_and_header);
+  sink.write(out.result());
+  put_tensors(model, sink, options, 1, nullptr);
+  FieldWriter end;
+  end.put(static_cast<std::uint32_t>(kEnd));
+  sink.write(end.result());
+}
+
+std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<std::string> empty = empty_fields(model, kFields);
+  if (empty.size() == std::size(kFields)) {
+    empty.clear();
+    empty.emplace_back("all parameters (no config)");
+  }
+  if (model.vocabulary.empty()) empty.emplace_back("the tokenizer (no vocabulary)");
+  if (empty.empty()) return {};
+  return {fmt::format("empty or 0 in the file, the source does not say: {}", fmt::join(empty, ", "))};
+}
+
+}  // namespace tare::alt
+
+namespace tare {
+
+constexpr Format kAlt1 = {
+    .name = "alt1",
+    .title = "ALT, version 1",
+    .versions = "1",
+    .suffixes = alt::kSuffixes,
+    .holds = {.dtypes = alt::kTypes,
+              .logical_types = {},
+              .layouts = alt::kLayouts,
+              .config = true,
+              .vocabulary = true,
+              .config_fields = alt::kFields,
+              .vocabulary_parts = {},
+              .widens_logical_types = false,
+              .forward_only = true},
+    .recognize = alt::recognize,
+    .read = alt::read_v1,
+    .write = alt::write_v1,
+    .remarks = alt::remarks_v1,
+};
+
+}  // namespace tare

@@ -1,0 +1,268 @@
+// Writing version 2, and the tensor records of both.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <set>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "formats/alt.hpp"
+#include "model/transfer.hpp"
+
+namespace tare::alt {
+namespace {
+
+float attribute(const Tensor& tensor, std::string_view key) {
+  const Value* const value = tensor.attributes.find(key);
+  if (value == nullptr) return 0;
+  if (const auto* real = value->get<double>()) return static_cast<float>(*real);
+  const auto* integer = value->get<std::int64_t>();
+  return integer == nullptr ? 0 : static_cast<float>(*integer);
+}
+
+bool is_packed(const Tensor& tensor) {
+  const Value* const packed = tensor.attributes.find("packed");
+  return packed != nullptr && packed->get<bool>() != nullptr && *packed->get<bool>();
+}
+
+void put_record(FieldWriter& out, const Tensor& tensor, int version) {
+  const std::int32_t type = data_type_of(tensor);
+  if (version == 1) {
+    out.i32(static_cast<std::int64_t>(tensor.shape.size()));
+    out.i32(static_cast<std::int64_t>(tensor.name.size()));
+    out.i32(type);
+    for (const std::uint64_t dimension : tensor.shape) out.i32(static_cast<std::int64_t>(dimension));
+    out.bytes(tensor.name);
+    return;
+  }
+  const Place place = place_of(tensor.name);
+  for (const std::int32_t number : {place.component, place.block, place.layer, place.projection}) out.i32(number);
+  out.i32(static_cast<std::int64_t>(tensor.shape.size()));
+  for (const std::uint64_t dimension : tensor.shape) out.i32(static_cast<std::int64_t>(dimension));
+  out.string(tensor.name);
+  out.i32(type);
+  out.put(attribute(tensor, "delta"));
+  out.put(attribute(tensor, "min"));
+  out.put(attribute(tensor, "max"));
+  out.put<std::int8_t>(is_packed(tensor) ? 1 : 0);
+}
+
+std::uint64_t record_bytes(const Tensor& tensor, int version) {
+  return (version == 1 ? 12 : 16 + 4 + 4 + 4 + 12 + 1) + 4 * tensor.shape.size() + tensor.name.size() + tensor.bytes();
+}
+
+std::string metadata_text(const Model& model, std::string_view key) {
+  const Value* const value = model.metadata.find(key);
+  return value == nullptr || value->text() == nullptr ? std::string() : *value->text();
+}
+
+// SOURCE_DATE_EPOCH as a date; empty when it is not set. The clock is never asked: the same input gives the same bytes.
+std::string date_of_source() {
+  const char* const text = std::getenv("SOURCE_DATE_EPOCH");
+  char* end = nullptr;
+  const long long seconds = text == nullptr ? 0 : std::strtoll(text, &end, 10);
+  if (text == nullptr || end == text || *end != '\0') return {};
+  const std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  if (::gmtime_r(&time, &parts) == nullptr) return {};
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+// UUID version 8: 122 bits of ours, here of a digest.
+std::string uuid_of(const Digest& digest) {
+  std::array<std::byte, 16> bits{};
+  std::copy(digest.bytes().begin(), digest.bytes().end(), bits.begin());
+  bits[6] = (bits[6] & std::byte{0x0F}) | std::byte{0x80};
+  bits[8] = (bits[8] & std::byte{0x3F}) | std::byte{0x80};
+  std::string text = to_hex(bits);
+  for (const std::size_t at : {8U, 13U, 18U, 23U}) text.insert(at, 1, '-');
+  return text;
+}
+
+// Everything before the tensors. `uuid_at` is where a uuid that is not known yet has to be put.
+struct Head {
+  FieldWriter fields;
+  std::size_t uuid_at = 0;
+};
+
+void put_general(Head& head, const Model& model, SizeForm form) {
+  FieldWriter& out = head.fields;
+  const std::size_t begin = out.begin_section(kGeneral);
+  const auto dated = [&](std::string_view key) {
+    std::string text = metadata_text(model, key);
+    return text.empty() ? date_of_source() : text;
+  };
+  out.string(model.config.model_type.value_or(""));
+  out.string(metadata_text(model, "base_model"));
+  out.string(metadata_text(model, "author"));
+  out.string(dated("created_at"));
+  out.string(dated("last_modified"));
+  out.string(metadata_text(model, "license"));
+  const std::string uuid = metadata_text(model, "uuid");
+  if (uuid.empty()) head.uuid_at = out.size() + 4;
+  out.string(uuid.empty() ? std::string(kUuidLength, '0') : uuid);
+  out.end_section(begin, form);
+}
+
+void put_parameters(FieldWriter& out, const Config& config, bool altc) {
+  const std::size_t begin = out.begin_section(kParameters);
+  out.string(config.hidden_act.value_or(""));
+  out.put<std::uint8_t>(config.tie_word_embeddings.value_or(false) ? 1 : 0);
+  for (const auto& field :
+       {config.hidden_size, config.intermediate_size, config.max_position_embeddings, config.num_attention_heads,
+        config.num_hidden_layers, config.num_key_value_heads, config.sliding_window})
+    out.i32(number_or_zero(field));
+  const float theta = number_or_zero(config.rope_theta), epsilon = number_or_zero(config.rms_norm_eps),
+              range = number_or_zero(config.initializer_range);
+  if (altc) out.i32(number_or_zero(config.head_dim));
+  out.put(altc ? epsilon : theta);
+  out.put(altc ? theta : epsilon);
+  out.put(range);
+  if (!altc) out.i32(number_or_zero(config.head_dim));
+  out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
+}
+
+void put_tokenizer(FieldWriter& out, const Model& model, bool altc) {
+  const Vocabulary& v = model.vocabulary;
+  const std::size_t begin = out.begin_section(kTokenizer);
+  out.i32(static_cast<std::int64_t>(v.tokens.size()));
+  for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk}) out.i32(id);
+  if (!altc) out.i32(number_or_zero(model.config.max_position_embeddings));
+  std::uint64_t counted = 20;
+  for (std::size_t id = 0; id < v.tokens.size(); ++id) {
+    const Token& token = v.tokens[id];
+    if (!altc) out.string(token.text);
+    out.put(token.score);
+    out.i32(number_of(token.type, altc));
+    if (altc) {
+      out.i32(static_cast<std::int64_t>(id));
+      out.string(token.text);
+    }
+    counted += 12 + token.text.size();
+  }
+  out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
+  // alt.c's own count, short by the length fields; it refuses any other.
+  if (altc) store_le<std::uint64_t>(out.result().data() + begin + 8, counted);
+}
+
+Head make_head(const Model& model, bool altc) {
+  Head head;
+  const SizeForm form = altc ? SizeForm::fields : SizeForm::all;
+  const std::size_t begin = head.fields.begin_section(kMagic2);
+  head.fields.i32(2);
+  head.fields.i32(static_cast<std::int64_t>(kAlignment));
+  head.fields.end_section(begin, form);
+  put_general(head, model, form);
+  put_parameters(head.fields, model.config, altc);
+  put_tokenizer(head.fields, model, altc);
+  return head;
+}
+
+constexpr std::string_view kParameterFields[] = {
+    "hidden_act",          "hidden_size",       "intermediate_size",   "max_position_embeddings",
+    "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "sliding_window",
+    "rope_theta",          "rms_norm_eps",      "initializer_range",   "head_dim"};
+
+}  // namespace
+
+std::int32_t data_type_of(const Tensor& tensor) {
+  if (tensor.layout == "alt.qint4") return kQint4;
+  if (tensor.layout == "alt.qint8") return kQint8;
+  switch (tensor.components.begin()->dtype) {
+    case DType::f32: return kFloat32;
+    case DType::f16: return kFloat16;
+    default: return kQint8;
+  }
+}
+
+std::int32_t number_or_zero(const std::optional<std::int64_t>& field) {
+  return static_cast<std::int32_t>(field.value_or(0));
+}
+float number_or_zero(const std::optional<double>& field) { return static_cast<float>(field.value_or(0)); }
+
+void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running) {
+  const std::vector<const Tensor*> order = in_order(model.tensors);
+  FieldWriter out;
+  const std::size_t begin = out.begin_section(kTensors);
+  std::uint64_t dimensions = 0, bytes = version == 1 ? 32 : 40;
+  std::set<std::int32_t> blocks;
+  std::int64_t unique = 0;
+  for (const Tensor* tensor : order) {
+    dimensions += tensor->shape.size();
+    bytes += record_bytes(*tensor, version);
+    const Place place = place_of(tensor->name);
+    if (place.block >= 0)
+      blocks.insert(place.block);
+    else
+      ++unique;
+  }
+  out.put<std::uint64_t>(order.size());
+  out.put<std::uint64_t>(dimensions);
+  if (version == 2) {
+    out.i32(static_cast<std::int64_t>(blocks.size()));
+    out.i32(unique);
+  }
+  const Section section{"tensor", begin, 0, bytes};
+  store_le<std::uint64_t>(out.result().data() + 8,
+                          section.size_in(version == 1 ? SizeForm::fields_and_header : SizeForm::all));
+  sink.write(out.result());
+
+  TransferOptions transfer_options;
+  transfer_options.alignment = 1;
+  transfer_options.threads = options.threads;
+  transfer_options.progress = options.progress;
+  if (running != nullptr) transfer_options.running = DigestAlgorithm::xxh3_128;
+  Transfer transfer(sink, transfer_options);
+  for (const Tensor* tensor : order) {
+    FieldWriter record;
+    put_record(record, *tensor, version);
+    sink.write(record.result());
+    transfer.add(tensor->components.begin()->blob);
+  }
+  transfer.finish();
+  if (running != nullptr) *running = transfer.running();
+  sink.align(kAlignment);
+}
+
+void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
+  const bool altc = options.dialect == "altc";
+  check_writable(model, "alt", 2);
+  if (altc && !model.tensors.empty())
+    throw Error(ErrorKind::unsupported, "alt.write.dialect",
+                "the dialect altc has no tensors; --skip '*' leaves them out");
+  if (!sink.positional())
+    throw Error(ErrorKind::unsupported, "alt.write.pipe",
+                "the uuid is filled in last: ALT cannot be written to a pipe");
+  Head head = make_head(model, altc);
+  sink.write(head.fields.result());
+  Digest running = Hasher(DigestAlgorithm::xxh3_128).finish();
+  if (!altc) put_tensors(model, sink, options, 2, head.uuid_at == 0 ? nullptr : &running);
+  if (head.uuid_at != 0) {
+    const std::string uuid = uuid_of(running);
+    sink.write_at(head.uuid_at, std::as_bytes(std::span(uuid)));
+  }
+  FieldWriter end;
+  end.put<std::uint64_t>(kEnd);
+  sink.write(end.result());
+}
+
+std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<std::string> empty;
+  if (!model.config.model_type) empty.emplace_back("model_type");
+  for (const std::string_view key : {"base_model", "author", "created_at", "last_modified", "license"}) {
+    const bool dated = (key == "created_at" || key == "last_modified") && !date_of_source().empty();
+    if (metadata_text(model, key).empty() && !dated) empty.emplace_back(key);
+  }
+  const std::vector<std::string> zeros = empty_fields(model, kParameterFields);
+  if (zeros.size() == std::size(kParameterFields))
+    empty.emplace_back("all parameters (no config)");
+  else
+    empty.insert(empty.end(), zeros.begin(), zeros.end());
+  if (model.vocabulary.empty()) empty.emplace_back("the tokenizer (no vocabulary)");
+  if (empty.empty()) return {};
+  return {fmt::format("empty or 0 in the file, the source does not say: {}", fmt::join(empty, ", "))};
+}
+
+}  // namespace tare::alt

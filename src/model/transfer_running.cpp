@@ -1,0 +1,81 @@
+// Transfer with a digest of everything in the order it was added: pieces are made and written by many threads, and
+// hashed by one at a time as their turn comes. Hashing is several times faster than making, so it does not hold them up.
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "model/transfer.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+
+}  // namespace
+
+void Transfer::add_running(const Blob& blob, std::size_t number) {
+  if (blob.size() == 0) return settle_digest(blob, number, Hasher(algorithm_for(blob)).finish());
+  const std::uint64_t step = blob.is_plain() ? 1 : blob.seek_granularity();
+  // One that cannot be entered in the middle is pulled through when its turn comes.
+  const std::uint64_t piece = step == 0 ? blob.size() : ceil_div(kPiece, step) * step;
+  for (std::uint64_t at = 0; at < blob.size(); at += std::min(piece, blob.size() - at))
+    jobs_.push_back({blob, number, at, at + std::min(piece, blob.size() - at), algorithm_for(blob)});
+}
+
+void Transfer::finish_running() {
+  const unsigned threads = thread_count(options_.threads);
+  const std::size_t window = std::size_t{2} * threads + 1;
+  std::vector<Bytes> slots(window);
+  Hasher all(*options_.running), own(DigestAlgorithm::none);
+  const auto in_turn = [](const Job& job) { return !job.blob.is_plain() && job.blob.seek_granularity() == 0; };
+  const auto view_of = [](const Job& job) -> std::optional<std::span<const std::byte>> {
+    if (!job.blob.is_plain() || job.blob.source() == nullptr) return std::nullopt;
+    return job.blob.source()->view(job.blob.offset() + job.begin, job.end - job.begin);
+  };
+  const auto advance = [&](std::uint64_t bytes) {
+    if (options_.progress != nullptr) options_.progress->advance(bytes);
+  };
+  const auto make = [&](std::size_t i, std::size_t slot) {
+    const Job& job = jobs_[i];
+    if (in_turn(job)) return;
+    const std::uint64_t to = stored_[job.number].offset + job.begin, count = job.end - job.begin;
+    if (view_of(job)) {
+      sink_.copy_at(to, *job.blob.source(), job.blob.offset() + job.begin, count);
+    } else {
+      slots[slot].resize(static_cast<std::size_t>(count));
+      job.blob.open(job.begin)->read(slots[slot]);
+      sink_.write_at(to, slots[slot]);
+    }
+    advance(count);
+  };
+  const auto hash = [&](std::span<const std::byte> bytes) {
+    all.update(bytes);
+    own.update(bytes);
+  };
+  const auto take = [&](std::size_t i, std::size_t slot) {
+    const Job& job = jobs_[i];
+    if (job.begin == 0) own = Hasher(job.digest);
+    if (in_turn(job)) {
+      const auto reader = job.blob.open();
+      Bytes& buffer = slots[slot];
+      for (std::uint64_t at = 0; at < job.end; at += buffer.size()) {
+        buffer.resize(static_cast<std::size_t>(std::min(kPiece, job.end - at)));
+        reader->read(buffer);
+        sink_.write_at(stored_[job.number].offset + at, buffer);
+        hash(buffer);
+        advance(buffer.size());
+      }
+    } else if (const auto view = view_of(job)) {
+      hash(*view);
+      job.blob.source()->check();
+    } else {
+      hash(slots[slot]);
+    }
+    if (job.end == job.blob.size()) settle_digest(job.blob, job.number, own.finish());
+  };
+  parallel_in_order(jobs_.size(), threads, window, make, take);
+  jobs_.clear();
+  running_ = all.finish();
+}
+
+}  // namespace tare

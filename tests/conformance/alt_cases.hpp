@@ -1,0 +1,21 @@
+// One file for every rule that an ALT file can break: the rule, the bytes, and how much it weighs.
+#pragma once
+
+#include "conformance/models.hpp"
+
+namespace tare::testing {
+
+struct AltCase {
+  Severity severity = Severity::error;  // errors end `open`, the rest is told by `verify`
+  std::string format, rule, name;
+  Bytes file;
+};
+
+std::vector<AltCase> alt_cases();
+
+// The files that alt_golden_test.cpp spells out.
+Bytes alt_golden_v2();
+Bytes alt_golden_altc();
+Bytes alt_golden_v1();
+
+}  // namespace tare::testing

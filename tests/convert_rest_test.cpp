@@ -1,0 +1,130 @@
+// Config, vocabulary and files on their way into targets with fixed fields.
+#include "conformance/models.hpp"
+#include "resources/resources.hpp"
+#include "tare/convert.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
+
+Model directory_model() {
+  Model model;
+  model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16)};
+  model.attachments = {
+      file("config.json", R"({"model_type": "mistral", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
+                              "tie_word_embeddings": false, "hidden_act": "silu", "bos_token_id": 1})"),
+      file("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})"),
+      file("generation_config.json", "{}")};
+  Diagnostics throwing;
+  resources::describe(model, throwing);
+  return model;
+}
+
+bool mentions(const std::vector<std::string>& lines, std::string_view text) {
+  return std::any_of(lines.begin(), lines.end(),
+                     [&](const std::string& l) { return l.find(text) != std::string::npos; });
+}
+
+TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
+  const Adapted adapted = adapt(directory_model(), *find_format("alt"));
+  const Config& config = adapted.model.config;
+  EXPECT_EQ(config.num_key_value_heads, 2);
+  EXPECT_EQ(config.head_dim, 4);
+  EXPECT_EQ(config.rope_theta, 10000.0);
+  EXPECT_EQ(config.rms_norm_eps, 1e-5);
+  EXPECT_EQ(config.max_position_embeddings, 32768);
+  EXPECT_FALSE(config.vocab_size);
+  EXPECT_TRUE(adapted.model.attachments.empty());
+  EXPECT_TRUE(adapted.model.vocabulary.merges.empty());
+  EXPECT_EQ(adapted.model.vocabulary.bos, 1);
+  EXPECT_TRUE(mentions(adapted.changes, "num_key_value_heads = 2"));
+  EXPECT_TRUE(mentions(adapted.changes, "vocab_size left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "1 merges, its kind (bpe) left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json kept as config and vocabulary"));
+  EXPECT_TRUE(mentions(adapted.changes, "generation_config.json left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "widened from bf16 to f32"));
+}
+
+TEST(FixedFields, NothingIsMadeUpForAModelThatIsNoTransformer) {
+  Model model;
+  model.config.model_type = "mlp";
+  const Adapted adapted = adapt(model, *find_format("alt"));
+  EXPECT_FALSE(adapted.model.config.rope_theta);
+  EXPECT_TRUE(adapted.changes.empty());
+}
+
+TEST(FixedFields, OtherFilesAndKeysAreRefusedUnlessDropped) {
+  Model model = directory_model();
+  model.attachments.push_back(file("notes.txt", "x"));
+  EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt")); }), "convert.room");
+  AdaptOptions options;
+  options.drop = {"attachments"};
+  EXPECT_TRUE(adapt(model, *find_format("alt"), options).model.attachments.empty());
+
+  model = directory_model();
+  model.metadata.set("author", "me");
+  model.metadata.set("run", "7");
+  const auto error = error_of([&] { adapt(model, *find_format("alt")); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_NE(error->sentence().find("key run"), std::string::npos);
+  options.drop = {"metadata"};
+  const Adapted adapted = adapt(model, *find_format("alt"), options);
+  EXPECT_EQ(adapted.model.metadata.size(), 1U);  // what has a place stays
+}
+
+TEST(FixedFields, AConversionSaysWhatIsEmpty) {
+  const Scratch scratch;
+  Model model;
+  model.tensors = {make_dense("w", {2}, DType::f32)};
+  put_file(scratch / "in.zt", write_bytes(*find_format("zt"), model));
+  const Conversion done = convert(scratch / "in.zt", scratch / "out.alt");
+  ASSERT_EQ(done.changes.size(), 1U);
+  EXPECT_TRUE(mentions(done.changes, "the source does not say: model_type, base_model, author"));
+  EXPECT_TRUE(mentions(done.changes, "all parameters (no config), the tokenizer (no vocabulary)"));
+}
+
+TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {
+  const Scratch scratch;
+  put_file(scratch / "in.zt", write_bytes(*find_format("zt"), directory_model()));
+  convert(scratch / "in.zt", scratch / "it.alt");
+  convert(scratch / "it.alt", scratch / "back.zt");
+  const Model alt = open(scratch / "it.alt"), back = open(scratch / "back.zt");
+  EXPECT_TRUE(alt.config == back.config);
+  EXPECT_TRUE(alt.vocabulary == back.vocabulary);
+  EXPECT_EQ(back.config.hidden_size, 8);
+  EXPECT_EQ(back.vocabulary.tokens[2].text, "ab");
+}
+
+TEST(Options, DialectsMustBeTheFormats) {
+  const Scratch scratch;
+  put_file(scratch / "in.zt", write_bytes(*find_format("zt"), Model()));
+  ConvertOptions options;
+  options.write.dialect = "altc";
+  EXPECT_EQ(rule_of([&] { convert(scratch / "in.zt", scratch / "out.zt", options); }), "convert.option");
+  convert(scratch / "in.zt", scratch / "out.alt", options);
+  EXPECT_EQ(open(scratch / "out.alt").version, "2 (altc)");
+  options.write.dialect = "latin";
+  EXPECT_EQ(rule_of([&] { convert(scratch / "in.zt", scratch / "no.alt", options); }), "convert.option");
+}
+
+// A sink that spoils what it is given, after the writer is done with it.
+TEST(ReadBack, AFileThatItsReaderRefusesGetsNoName) {
+  const Scratch scratch;
+  Model model;
+  model.tensors = {make_dense("w", {2}, DType::f32)};
+  const auto sink = create_file(scratch / "it", {});
+  find_format("alt")->write(model, *sink, {});
+  const SourcePtr written = sink->written();
+  ASSERT_NE(written, nullptr);
+  EXPECT_EQ(written->size(), sink->position());
+  EXPECT_EQ(find_format("alt")->read({"it", written}, {}).tensors.size(), 1U);
+  sink->write_at(0, to_bytes("?"));
+  EXPECT_EQ(rule_of([&] { find_format("alt")->read({"it", sink->written()}, {}); }), "alt.magic");
+  EXPECT_TRUE(scratch.entries().empty());
+}
+
+}  // namespace
+}  // namespace tare
