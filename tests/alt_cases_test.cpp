@@ -204,7 +204,7 @@ void add_v1(std::vector<AltCase>& cases) {
   error("section.size", "parameters", bad64(kParameters1 + 8, 67));
   error("section.size", "tokenizer", bad64(kTokenizer1 + 8, -1));
   error("section.size", "tensors", bad64(kTensors1 + 8, 0));
-  error("string.length", "model_type", bad32(48, 60));
+  error("string.length", "model_type", bad32(48, 4000));
   error("string.length", "model_type_negative", bad32(48, INT32_MIN));
   error("string.length", "token", bad32(164, -1));
   error("parameters.data_type", "three", bad32(92, 3));

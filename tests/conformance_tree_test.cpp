@@ -56,7 +56,8 @@ TEST_P(Tree, WhatIsWrittenIsReadBack) {
   const Model model = full_model(holds());
   for (const WriteOptions& options : variants()) {
     const std::string path = scratch / (options.shard_bytes ? "split" : "whole");
-    EXPECT_EQ(format().write_tree(model, path, options, false), bytes_in(path));
+    const std::uint64_t written = format().write_tree(model, path, options, false);
+    EXPECT_EQ(written, bytes_in(path));
     const Model found = open_tree(path);
     expect_same(model, found, holds());
     EXPECT_EQ(found.format, format().name);

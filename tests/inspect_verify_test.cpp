@@ -291,7 +291,7 @@ TEST(InspectVerify, WhatCannotBeReadIsAFinding) {
     return result.findings.at(0).rule;
   };
   EXPECT_EQ(rule(scratch.file("missing")), "io.open.missing");
-  EXPECT_EQ(rule(scratch.file(".")), "io.open.directory");
+  EXPECT_EQ(rule(scratch.file(".")), "open.directory");
   ASSERT_EQ(::mkfifo(scratch.file("pipe").c_str(), 0600), 0);
   EXPECT_EQ(rule(scratch.file("pipe")), "io.open.not_a_file");
   write_text(scratch.file("empty"), "");

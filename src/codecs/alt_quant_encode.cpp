@@ -190,7 +190,10 @@ Extent extent_of(const Tensor& tensor, std::uint64_t elements, unsigned threads)
 // A positive number of f32, at least its smallest: a scale that became 0 would make every code 0.
 float scale_of(double span, double steps) {
   const auto scale = static_cast<float>(span / steps);
-  return span > 0 && scale == 0 ? std::numeric_limits<float>::denorm_min() : scale;
+  if (span > 0 && scale == 0) return std::numeric_limits<float>::denorm_min();
+  // Rounded up, the scale of the largest floats would decode to infinity.
+  const bool beyond = !std::isfinite(scale * static_cast<float>(steps));
+  return beyond ? std::nextafter(scale, 0.0F) : scale;
 }
 
 void choose_scale(const Tensor& tensor, const Extent& extent, bool ranged, AltPlan& plan) {
