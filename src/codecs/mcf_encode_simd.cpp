@@ -25,12 +25,18 @@ namespace {
 
 // Codes to bytes. The scale of `fast` for q* is so near to absmax / qmax that nothing needs to be cut.
 template <bool kCut>
-void put_bytes(const float* values, const float* scales, std::size_t blocks, float qmax, std::uint8_t* codes) {
+void put_bytes(const float* values, const Scales& s, std::size_t blocks, float qmax, std::uint8_t* codes) {
   const V most = hn::Set(kFloat, qmax), least = hn::Neg(most), magic = hn::Set(kFloat, 0x1.8p23f);
   const hn::RebindToUnsigned<FloatTag> d32;
   const hn::Rebind<std::uint8_t, FloatTag> d8;
+  alignas(64) float inverse[kBatch];
+  for (std::size_t b = 0; b < blocks; b += kLanes) {
+    const V scale = hn::Load(kFloat, s.block + b);
+    const V quotient = hn::Div(hn::Set(kFloat, 1), scale);
+    hn::Store(hn::IfThenElseZero(hn::Gt(scale, hn::Zero(kFloat)), quotient), kFloat, inverse + b);
+  }
   for (std::size_t b = 0; b < blocks; ++b) {
-    const V v = hn::Set(kFloat, scales[b] > 0 ? 1 / scales[b] : 0);
+    const V v = hn::Set(kFloat, inverse[b]);
     for (std::size_t i = b * kMcfBlock; i < (b + 1) * kMcfBlock; i += kLanes) {
       V q = hn::Mul(hn::LoadU(kFloat, values + i), v);
       if constexpr (kCut) q = hn::Min(hn::Max(q, least), most);
@@ -138,28 +144,27 @@ McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss
   for (std::size_t first = 0; first < in.count; first += kBatch) {
     const std::size_t blocks = std::min(kBatch, in.count - first);
     const float* const values = in.values + first * kMcfBlock;
-    block_absmax(values, blocks, s.absmax);
-    bool finite = true;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      finite = finite & (s.absmax[b] <= std::numeric_limits<float>::max());
-      result.absmax = std::max(result.absmax, s.absmax[b]);
-    }
-    if (!finite) {
+    const float most = block_absmax(values, blocks, s.absmax);
+    if (!(most <= std::numeric_limits<float>::max())) {
       std::size_t bad = 0;
       while (s.absmax[bad] <= std::numeric_limits<float>::max()) ++bad;
       return {McfEncoded::Status::not_finite, first + bad, result.absmax};
     }
+    result.absmax = std::max(result.absmax, most);
     const std::size_t fitting = super ? fast_supers(qmax, blocks, s) : fast_blocks(qmax, blocks, s);
     if (fitting != blocks) return {McfEncoded::Status::overflow, first + fitting, result.absmax};
     if (!in.fast) choose_better(in, first, blocks, s);
 
     const std::size_t scales = super ? blocks / kMcfBlocksInSuper : blocks;
     std::byte* const to = out.scales + 2 * (super ? first / kMcfBlocksInSuper : first);
-    for (std::size_t i = 0; i < scales; ++i) store_le<std::uint16_t>(to + 2 * i, s.bits[i]);
+    if constexpr (kLittleEndianHost)
+      std::memcpy(to, s.bits, 2 * scales);
+    else
+      for (std::size_t i = 0; i < scales; ++i) store_le<std::uint16_t>(to + 2 * i, s.bits[i]);
     if (super) std::memcpy(out.sub_scales + first, s.sub, blocks);
     std::byte* const to_codes = out.codes + first * method.block_bytes();
     std::uint8_t* const codes = method.bits == 8 ? reinterpret_cast<std::uint8_t*>(to_codes) : buffer;
-    (cut ? put_bytes<true> : put_bytes<false>)(values, s.block, blocks, qmax, codes);
+    (cut ? put_bytes<true> : put_bytes<false>)(values, s, blocks, qmax, codes);
     if (method.bits != 8) put_codes(method.bits, codes, blocks * kMcfBlock, to_codes);
     if (loss != nullptr) measure(values, s.block, 0, codes, blocks, number + first, *loss);
   }

@@ -69,7 +69,8 @@ struct Scales {
   alignas(64) std::uint8_t sub[kBatch];    // u
 };
 
-// Largest magnitudes, compared as integers, among which infinities and then NaN are the largest numbers.
+// Largest magnitudes, compared as integers, among which infinities and then NaN are the largest numbers. The largest of
+// all is returned.
 
 HWY_INLINE hn::Vec<IntTag> partial_absmax(const float* block) {
   const auto mask = hn::Set(kInt, 0x7FFFFFFF);
@@ -81,9 +82,14 @@ HWY_INLINE hn::Vec<IntTag> partial_absmax(const float* block) {
 
 #if HWY_TARGET == HWY_SCALAR
 
-void block_absmax(const float* values, std::size_t blocks, float* absmax) {
-  for (std::size_t b = 0; b < blocks; ++b)
-    hn::StoreU(hn::BitCast(kFloat, partial_absmax(values + b * kMcfBlock)), kFloat, absmax + b);
+float block_absmax(const float* values, std::size_t blocks, float* absmax) {
+  auto most = hn::Zero(kInt);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const auto here = partial_absmax(values + b * kMcfBlock);
+    most = hn::Max(most, here);
+    hn::StoreU(hn::BitCast(kFloat, here), kFloat, absmax + b);
+  }
+  return hn::GetLane(hn::BitCast(kFloat, most));
 }
 
 #else
@@ -101,7 +107,10 @@ HWY_INLINE hn::Vec<hn::CappedTag<std::int32_t, 4>> max_of_parts(D /*tag*/, hn::V
 
 // Four blocks at a time, so that the lanes of four vectors are compared together. `blocks` is rounded up to a multiple
 // of four: there must be room.
-void block_absmax(const float* values, std::size_t blocks, float* absmax) {
+float block_absmax(const float* values, std::size_t blocks, float* absmax) {
+  const hn::CappedTag<std::int32_t, 4> d4;
+  const hn::CappedTag<float, 4> f4;
+  auto most = hn::Zero(d4);
   const hn::RepartitionToWide<IntTag> wide;
   const auto pairs = [&](auto low, auto high) HWY_ATTR {
     return hn::Max(hn::InterleaveLower(kInt, low, high), hn::InterleaveUpper(kInt, low, high));
@@ -113,9 +122,11 @@ void block_absmax(const float* values, std::size_t blocks, float* absmax) {
     const auto low = hn::BitCast(wide, pairs(at(0), at(1))), high = hn::BitCast(wide, pairs(at(2), at(3)));
     const auto all = hn::Max(hn::BitCast(kInt, hn::InterleaveLower(wide, low, high)),
                              hn::BitCast(kInt, hn::InterleaveUpper(wide, low, high)));
-    const hn::CappedTag<float, 4> f4;
-    hn::StoreU(hn::BitCast(f4, max_of_parts(kInt, all)), f4, absmax + b);
+    const auto four = max_of_parts(kInt, all);
+    most = hn::Max(most, four);
+    hn::StoreU(hn::BitCast(f4, four), f4, absmax + b);
   }
+  return hn::GetLane(hn::BitCast(f4, hn::MaxOfLanes(d4, most)));
 }
 
 #endif
@@ -127,17 +138,22 @@ std::size_t fast_blocks(float qmax, std::size_t blocks, Scales& s) {
   for (std::size_t b = 0; b < blocks; b += kLanes)
     hn::Store(hn::Div(hn::Load(kFloat, s.absmax + b), hn::Set(kFloat, qmax)), kFloat, s.block + b);
   round_scales(s.block, (blocks + kTile - 1) / kTile * kTile, s.block, s.bits);
-  for (std::size_t b = 0; b < blocks; ++b)
-    if (s.block[b] > kMcfLargestScale) return b;
-  return blocks;
+  V most = hn::Zero(kFloat);
+  for (std::size_t b = 0; b < blocks; b += kLanes) most = hn::Max(most, hn::Load(kFloat, s.block + b));
+  if (!(hn::GetLane(hn::MaxOfLanes(kFloat, most)) > kMcfLargestScale)) return blocks;
+  // Perhaps; what lies behind the last block counts for nothing.
+  return static_cast<std::size_t>(
+      std::find_if(s.block, s.block + blocks, [](float scale) { return scale > kMcfLargestScale; }) - s.block);
 }
 
 std::size_t fast_supers(float qmax, std::size_t blocks, Scales& s) {
   const std::size_t supers = blocks / kMcfBlocksInSuper;
   alignas(64) float of_block[kBatch];
   for (std::size_t i = 0; i < supers; ++i) {
-    const float* const first = s.absmax + i * kMcfBlocksInSuper;
-    s.super[i] = *std::max_element(first, first + kMcfBlocksInSuper) / qmax;
+    const float* const a = s.absmax + i * kMcfBlocksInSuper;
+    const float left = std::max(std::max(a[0], a[1]), std::max(a[2], a[3]));
+    const float right = std::max(std::max(a[4], a[5]), std::max(a[6], a[7]));
+    s.super[i] = std::max(left, right) / qmax;
   }
   round_scales(s.super, kTile, s.super, s.bits);
   for (std::size_t i = 0; i < supers; ++i) {
