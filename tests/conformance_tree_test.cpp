@@ -1,6 +1,8 @@
 // What every container promises that is a directory, or that can be split over several files.
 #include <sys/stat.h>
 
+#include <map>
+
 #include "conformance/models.hpp"
 #include "conformance/steps.hpp"
 
@@ -201,7 +203,7 @@ TEST_P(Tree, AKillLeavesNoHalfModel) {
       fs::remove_all(path);
       if (replace) format().write_tree(old_model, path, {}, false);
       const Stopped stopped = kill_before_step(step, [&] {
-        format().write_tree(new_model, path, {}, true);
+        format().write_tree(new_model, path, {.threads = 1}, true);
         return 0;
       });
       if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";
