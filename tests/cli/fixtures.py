@@ -2,6 +2,7 @@
 with. `make(directory)` fills a directory."""
 
 import io
+import json
 import pathlib
 import struct
 import zipfile
@@ -30,6 +31,16 @@ def cbor(value):
     if isinstance(value, list):
         return head(4, len(value)) + b"".join(map(cbor, value))
     return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
+
+
+def safetensors(tensors, metadata=None):
+    """tensors: name -> (dtype, shape, bytes)."""
+    header, data = ({"__metadata__": metadata} if metadata else {}), b""
+    for name, (dtype, shape, content) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
 
 
 WIDTHS = {"f32": 4, "f16": 2, "i64": 8, "u64": 8, "u8": 1, "bool": 1}
@@ -157,8 +168,38 @@ def make(directory):
         "words.txt": b"just some words\n",
         "llama.bin": llama(6),
         "swapped.bin": llama(6, magic=0x4D4C4C54),
+        "hub/config.json": b'{"model_type": "llama", "hidden_size": 4, "num_hidden_layers": 1, "vocab_size": 3}\n',
+        "hub/tokenizer.json": b'{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}\n',
+        "hub/chat_template.jinja": b"{{ messages }}\n",
+        "hub/README.md": b"Not part of the model.\n",
+        "hub/model.safetensors.index.json": json.dumps(
+            {
+                "metadata": {"total_size": 56},
+                "weight_map": {
+                    "embed.weight": "model-00001-of-00002.safetensors",
+                    "norm.weight": "model-00002-of-00002.safetensors",
+                    "packed": "model-00002-of-00002.safetensors",
+                },
+            },
+            indent=2,
+        ).encode(),
+        "hub/model-00001-of-00002.safetensors": safetensors(
+            {"embed.weight": ("BF16", [3, 4], struct.pack("<12H", *(0x3F00 + j for j in range(12))))}, {"format": "pt"}
+        ),
+        "hub/model-00002-of-00002.safetensors": safetensors(
+            {"norm.weight": ("F32", [4], f32(1, 2, 3, 4)), "packed": ("F4", [4, 8], bytes(range(16)))}, {"format": "pt"}
+        ),
+        "broken/config.json": b"<html>",
+        "broken/model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
+        "bare/config.json": b"{}",
+        "torch/pytorch_model.bin": b"PK",
+        "twice/model.safetensors": safetensors({}),
+        "twice/model.safetensors.index.json": b'{"weight_map": {}}',
+        "cut/short.safetensors": safetensors({"w": ("F32", [4], f32(1, 2, 3, 4))})[:-3],
         "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",
         "merges.txt": b"h e\n",
     }
     for name, data in files.items():
-        pathlib.Path(directory, name).write_bytes(data)
+        path = pathlib.Path(directory, name)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)

@@ -1,0 +1,37 @@
+# A directory in Hugging Face's layout, in two shards, is a model like any file.
+tare info hub
+tare ls hub
+tare ls hub --json | grep norm
+tare ls hub/model.safetensors.index.json
+tare show hub packed
+tare cat hub norm.weight --as f32 | od -An -tf4
+tare extract hub
+tare extract hub chat_template.jinja
+tare verify --strict hub
+tare hash hub hub/model.safetensors.index.json
+# One file, and a directory again: the resource files are the same bytes.
+tare convert hub/ hub.zt
+tare convert hub.zt back/ --shard 4300 && ls back
+cmp hub/config.json back/config.json && cmp hub/tokenizer.json back/tokenizer.json
+cat back/model.safetensors.index.json
+tare diff hub back
+tare convert hub.zt back/
+tare convert hub.zt back/ --force && ls back
+# Merged, without what a single file has no place for.
+tare convert hub one.safetensors
+tare convert hub one.safetensors --drop attachments --drop vocabulary
+tare convert hub/model.safetensors.index.json two.safetensors && tare hash one.safetensors two.safetensors hub
+tare convert two.safetensors set/ --to safetensors --shard 1KiB && ls set
+tare convert two.safetensors set.safetensors --shard 1KiB
+tare convert two.safetensors set.zt --shard 1KiB
+tare convert two.safetensors set/ --shard 5XB
+tare convert two.safetensors - --to hf
+tare append hub tiny.zt
+# What is wrong with a directory, and what to do about it.
+tare info broken
+tare info bare
+tare info torch
+tare info twice
+tare info .bin
+rm hub/model-00002-of-00002.safetensors; tare info hub
+tare info cut/short.safetensors
