@@ -1,5 +1,4 @@
 // Tiny Llama weight files: a golden one, every rule, and what the writer refuses.
-#include <regex>
 #include <set>
 
 #include "base/endian.hpp"
@@ -232,13 +231,17 @@ TEST(Tllm, BinIsNobodysSuffix) {
 // The ids of rules in the sources of a folder, whose names begin with `prefix`.
 std::set<std::string> rules_in(const std::string& folder, const std::string& prefix) {
   std::set<std::string> rules;
-  const std::regex id(R"re("((tllm|bpe)\.[a-z_]+(\.[a-z_0-9]+)*)")re");
   for (const auto& entry :
        std::filesystem::directory_iterator(std::filesystem::path(TARE_TEST_DIR) / "../src" / folder)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
     const std::string text = to_text(get_file(entry.path()));
-    for (std::sregex_iterator found(text.begin(), text.end(), id), end; found != end; ++found)
-      rules.insert((*found)[1]);
+    // Quoted words such as "tllm.size": not std::regex, over which GCC 12 raises a false alarm under sanitizers.
+    for (std::size_t open = text.find('"'); open != std::string::npos; open = text.find('"', open + 1)) {
+      const std::size_t close = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.", open + 1);
+      if (close == std::string::npos || text[close] != '"') continue;
+      const std::string word = text.substr(open + 1, close - open - 1);
+      if ((word.starts_with("tllm.") || word.starts_with("bpe.")) && !word.ends_with('.')) rules.insert(word);
+    }
   }
   for (const char* const key : {"tllm.num_heads", "tllm.max_sequence_length", "tllm.dropout"}) rules.erase(key);
   return rules;
