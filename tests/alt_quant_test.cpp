@@ -13,7 +13,7 @@ using namespace tare::testing;
 
 Tensor matrix(const std::vector<float>& values, Shape shape) {
   Bytes bytes(values.size() * 4);
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return dense("w", std::move(shape), DType::f32, Blob::memory(bytes));
 }
 
