@@ -41,6 +41,7 @@ ProgressBar::~ProgressBar() {
   }
   wake_.notify_one();
   thread_.join();
+  draw();  // short work has been seen too, and whole
   to_stderr("\r\x1b[K");
 }
 
