@@ -204,7 +204,7 @@ void add_v1(std::vector<AltCase>& cases) {
   error("section.size", "parameters", bad64(kParameters1 + 8, 67));
   error("section.size", "tokenizer", bad64(kTokenizer1 + 8, -1));
   error("section.size", "tensors", bad64(kTensors1 + 8, 0));
-  error("string.length", "model_type", bad32(48, 4000));
+  error("string.length", "model_type", bad32(48, 65));
   error("string.length", "model_type_negative", bad32(48, INT32_MIN));
   error("string.length", "token", bad32(164, -1));
   error("parameters.data_type", "three", bad32(92, 3));
@@ -362,6 +362,10 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
               prefix + ".write.type");
     EXPECT_EQ(rule(format, [](Model& m) { m.tensors[0] = make_csr("w"); }), prefix + ".write.layout");
     EXPECT_EQ(rule(format, [](Model& m) { m.metadata.set("author", 3); }), prefix + ".write.metadata");
+    EXPECT_EQ(rule(format, [](Model& m) { m.metadata.set("run", "7"); }), prefix + ".write.room");
+    EXPECT_EQ(rule(format, [](Model& m) { m.attachments = {{"x", Blob::memory({})}}; }), prefix + ".write.room");
+    EXPECT_EQ(rule(format, [](Model& m) { m.config.vocab_size = 3; }), prefix + ".write.room");
+    EXPECT_EQ(rule(format, [](Model& m) { m.vocabulary.merges = {"a b"}; }), prefix + ".write.room");
   }
   EXPECT_EQ(
       rule("alt1",
@@ -370,6 +374,8 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
            }),
       "alt1.write.layout");
   EXPECT_EQ(rule("alt", nothing, {.dialect = "altc"}), "alt.write.dialect");
+  EXPECT_EQ(rule("alt1", [](Model& m) { m.config.hidden_act = "silu"; }), "alt1.write.room");
+  EXPECT_EQ(rule("alt1", [](Model& m) { m.vocabulary.tokens = {{"a", 1, TokenType::normal}}; }), "alt1.write.room");
 }
 
 TEST(AltNames, NumbersAndOrder) {

@@ -75,6 +75,15 @@ TEST(FixedFields, OtherFilesAndKeysAreRefusedUnlessDropped) {
   EXPECT_EQ(adapted.model.metadata.size(), 1U);  // what has a place stays
 }
 
+TEST(FixedFields, WhatFrameworksNoteAboutTheirFilesIsNoObstacle) {
+  Model model = directory_model();
+  model.metadata.set("format", "pt");
+  const Adapted adapted = adapt(model, *find_format("alt"));
+  EXPECT_TRUE(adapted.model.metadata.empty());
+  EXPECT_TRUE(mentions(adapted.changes, "format left out"));
+  EXPECT_EQ(adapt(model, *find_format("zt")).model.metadata.size(), 1U);
+}
+
 TEST(FixedFields, AConversionSaysWhatIsEmpty) {
   const Scratch scratch;
   Model model;

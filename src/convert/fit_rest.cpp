@@ -18,6 +18,16 @@ Error no_room(const Format& target, std::string_view what, std::string_view flag
 
 bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
 
+// What frameworks note in every file they write, about the file rather than the model: the framework's name, the table of
+// contents of a set. Losing it loses nothing.
+constexpr std::string_view kIncidental[] = {"format", "safetensors.index"};
+
+void leave_incidental(Model& model, const Format& target, std::vector<std::string>& lines) {
+  for (const std::string_view key : kIncidental)
+    if ((target.holds.metadata == Room::none || !lists(target.holds.metadata_keys, key)) && model.metadata.erase(key))
+      lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
+}
+
 void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   const bool some_room = target.holds.metadata != Room::none;
   const bool drop = asked_to_drop(options, "metadata");
@@ -144,6 +154,7 @@ void fit_attachments(Model& model, const Format& target, const AdaptOptions& opt
 }  // namespace
 
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  leave_incidental(model, target, lines);
   fit_metadata(model, target, options, lines);
   fit_config(model, target, options, lines);
   fit_vocabulary(model, target, options, lines);

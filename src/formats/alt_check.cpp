@@ -17,17 +17,13 @@ constexpr std::uint64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 class Checker {
  public:
   Checker(const Model& model, std::string_view format, int version)
-      : model_(model), format_(format), version_(version) {}
+      : model_(model), format_(format), version_(version), holds_(find_format(format)->holds) {}
 
   void run() const {
     for (const ConfigField& field : config_fields()) check_field(field);
     check_vocabulary();
-    for (const auto& [key, value] : model_.metadata) {
-      const std::string* const text = value.text();
-      if (text == nullptr || text->size() > kMost32)
-        throw error("write.metadata",
-                    fmt::format("the metadata key {} is not a text of at most {} bytes", escape_name(key), kMost32));
-    }
+    check_metadata();
+    if (!model_.attachments.empty()) throw error("write.room", "there is no place for attachments");
     std::vector<std::string_view> names;
     for (const Tensor& tensor : model_.tensors) {
       check_tensor(tensor);
@@ -46,7 +42,25 @@ class Checker {
     return {ErrorKind::unsupported, fmt::format("{}.{}", format_, rule), sentence};
   }
 
+  static bool lists(std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+  void check_metadata() const {
+    for (const auto& [key, value] : model_.metadata) {
+      const std::string* const text = value.text();
+      if (text == nullptr || text->size() > kMost32)
+        throw error("write.metadata",
+                    fmt::format("the metadata key {} is not a text of at most {} bytes", escape_name(key), kMost32));
+      if (!lists(holds_.metadata_keys, key) || holds_.metadata == Room::none)
+        throw error("write.room", fmt::format("there is no place for the metadata key {}", escape_name(key)));
+    }
+  }
+
   void check_field(const ConfigField& field) const {
+    const bool set = std::visit([&](auto member) { return (model_.config.*member).has_value(); }, field.member);
+    if (set && !lists(holds_.config_fields, field.name))
+      throw error("write.room", fmt::format("there is no place for {}", field.name)).about("config");
     if (const auto* member = std::get_if<std::optional<std::int64_t> Config::*>(&field.member)) {
       const auto& value = model_.config.**member;
       if (value && (*value < 0 || *value > static_cast<std::int64_t>(kMost32)))
@@ -72,8 +86,13 @@ class Checker {
       if (id < -1 || id > static_cast<std::int64_t>(kMost32))
         throw error("write.limit", fmt::format("a special id is {}, ALT holds -1 to {}", id, kMost32))
             .about("vocabulary");
-    for (const Token& token : v.tokens)
+    if (!v.kind.empty() || !v.merges.empty())
+      throw error("write.room", "there is no place for a vocabulary's kind and merges").about("vocabulary");
+    for (const Token& token : v.tokens) {
       if (token.text.size() > kMost32) throw error("write.limit", "a token is too long").about("vocabulary");
+      if (version_ == 1 && (token.score != 0 || token.type != TokenType::normal))
+        throw error("write.room", "there is no place for scores and token types").about("vocabulary");
+    }
   }
 
   void check_tensor(const Tensor& tensor) const {
@@ -101,6 +120,7 @@ class Checker {
   const Model& model_;
   std::string_view format_;
   int version_;
+  const Capabilities& holds_;
 };
 
 }  // namespace
