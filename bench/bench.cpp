@@ -2,8 +2,8 @@
 //
 //   tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]
 //
-// Jobs: open read write digest convert zstd quant quantize tllm encode safetensors alt. Every result is a ratio. Files are made under
-// DIR (default: the current folder) and removed again; `encode` draws its errors into FILE.
+// Jobs: see kJobs; all of them unless some are named. Every result is a ratio. Files are made under DIR (default: the
+// current folder) and removed again; `encode` draws its errors into FILE.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -360,6 +360,16 @@ constexpr Job kJobs[] = {{"open", bench_open},
                          {"safetensors", bench_safetensors},
                          {"alt", bench_alt}};
 
+bool is_job(std::string_view name) {
+  return std::any_of(std::begin(kJobs), std::end(kJobs), [&](const Job& job) { return job.name == name; });
+}
+
+std::string job_names() {
+  std::string names;
+  for (const Job& job : kJobs) names.append(names.empty() ? "" : " ").append(job.name);
+  return names;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -375,8 +385,13 @@ int main(int argc, char** argv) {
       settings.plot = value();
     else if (word == "--rounds")
       settings.rounds = std::max(1, std::atoi(value()));
-    else
+    else if (is_job(word))
       settings.jobs.emplace_back(word);
+    else
+      die(fmt::format(
+          "no job or option {}\nusage: tare-bench [--gib N] [--dir DIR] [--rounds N] [--plot FILE] [JOB...]\n"
+          "jobs: {}",
+          word, job_names()));
   }
   try {
     bench::Table table;
