@@ -67,11 +67,6 @@ Bytes elements(DType type, std::uint64_t count, std::uint64_t seed) {
   return bytes;
 }
 
-Tensor filled(std::string name, Shape shape, DType type, std::uint64_t seed) {
-  const std::uint64_t count = shape.elements().value_or(0);
-  return dense(std::move(name), std::move(shape), type, Blob::memory(elements(type, count, seed)));
-}
-
 // A tensor of a logical type. A type one byte wide is an 8-bit float: bit patterns in the middle of its range, where
 // none of them has a NaN.
 Tensor filled(std::string name, Shape shape, const LogicalType& type, std::uint64_t seed) {
@@ -130,7 +125,7 @@ void add_quantized(Model& model) {
   for (const Codec& codec : codecs()) {
     if (codec.encode == nullptr || codec.methods.empty()) continue;
     for (const std::string_view method : codec.methods) {
-      const Tensor weights = filled(fmt::format("quantized.{}.weight", method), {16, 64}, DType::f32, seed++);
+      const Tensor weights = demo_tensor(fmt::format("quantized.{}.weight", method), {16, 64}, DType::f32, seed++);
       EncodeOptions options;
       options.method = method;
       model.tensors.push_back(codec.encode(weights, options));
@@ -151,21 +146,26 @@ Vocabulary vocabulary() {
 
 }  // namespace
 
+Tensor demo_tensor(std::string name, Shape shape, DType type, std::uint64_t seed) {
+  const std::uint64_t count = shape.elements().value_or(0);
+  return dense(std::move(name), std::move(shape), type, Blob::memory(elements(type, count, seed)));
+}
+
 Model demo_model() {
   Model model;
   auto& tensors = model.tensors;
-  tensors.push_back(filled("embed.weight", {12, 64}, DType::bf16, 1));
-  tensors.push_back(filled("layers.0.attention.weight", {64, 64}, DType::f16, 2));
-  tensors.push_back(filled("layers.0.mlp.weight", {128, 64}, DType::f32, 3));
-  tensors.push_back(filled("layers.0.norm.weight", {64}, DType::f32, 4));
+  tensors.push_back(demo_tensor("embed.weight", {12, 64}, DType::bf16, 1));
+  tensors.push_back(demo_tensor("layers.0.attention.weight", {64, 64}, DType::f16, 2));
+  tensors.push_back(demo_tensor("layers.0.mlp.weight", {128, 64}, DType::f32, 3));
+  tensors.push_back(demo_tensor("layers.0.norm.weight", {64}, DType::f32, 4));
   std::uint64_t seed = 10;
   for (const DType type : kAllDTypes)
-    tensors.push_back(filled(fmt::format("types.{}", name_of(type)), {3, 5}, type, seed++));
+    tensors.push_back(demo_tensor(fmt::format("types.{}", name_of(type)), {3, 5}, type, seed++));
   for (const LogicalType& type : known_logical_types())
     tensors.push_back(filled(fmt::format("types.{}", type.name), {3, 5}, type, seed++));
-  tensors.push_back(filled("shapes.scalar", {}, DType::f64, 30));
-  tensors.push_back(filled("shapes.empty", {0, 4}, DType::f32, 31));
-  tensors.push_back(filled("shapes.deep", {2, 1, 3, 1, 2}, DType::i16, 32));
+  tensors.push_back(demo_tensor("shapes.scalar", {}, DType::f64, 30));
+  tensors.push_back(demo_tensor("shapes.empty", {0, 4}, DType::f32, 31));
+  tensors.push_back(demo_tensor("shapes.deep", {2, 1, 3, 1, 2}, DType::i16, 32));
   tensors.push_back(sparse_rows());
   tensors.push_back(sparse_points());
   add_quantized(model);

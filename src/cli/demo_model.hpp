@@ -1,14 +1,18 @@
-// The small model that `tare demo` takes around: every storage type, every logical type, every layout, metadata,
-// a configuration, a vocabulary and an attachment.
+// The small models that `tare demo` takes around, the same on every machine and on every call.
 #pragma once
 
 #include "tare/model.hpp"
 
 namespace tare::cli {
 
-// The same on every machine and on every call.
+// Every storage type, every logical type, every layout, metadata, a configuration, a vocabulary and an attachment.
 Model demo_model();
 // A model for a container that holds one architecture only (Capabilities::architecture).
 Model demo_model(std::string_view architecture);
+// A language model as it is downloaded, with its files.
+Model mistral_model();
+
+// Bell-shaped numbers around 0, or the like of them in whole ones.
+Tensor demo_tensor(std::string name, Shape shape, DType type, std::uint64_t seed);
 
 }  // namespace tare::cli

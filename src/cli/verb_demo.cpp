@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.hpp"
+#include "cli/demo_journey.hpp"
 #include "cli/demo_model.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -225,6 +226,8 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
   if (!remarks.empty()) session.line();
   for (const std::string& remark : remarks) session.line(printable(remark));
   session.line();
+  all_good = demo_journey(directory, arguments, session) && all_good;
+  session.line();
   session.line(all_good ? session.paint(Style::green, "Everything came back as it was sent.")
                         : session.paint(Style::red, "Something was lost on the way."));
   return all_good ? kDone : kFailed;
@@ -258,8 +261,9 @@ constexpr Verb kDemo{
     .description =
         "Makes a small model with every type and layout, metadata, a configuration, a vocabulary and an "
         "attachment, writes it in every container, reads each file back, verifies it and converts it back, "
-        "comparing the content digest at each step. Where a container cannot hold everything, it says what "
-        "was changed. With DIR the files are kept there.",
+        "comparing the content digest at each step. Then a small language model in the shape of a download "
+        "travels from container to container, each made from the one before. Where a container cannot hold "
+        "everything, it says what was changed. With DIR the files are kept there.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -68,6 +68,26 @@ std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds
   return filled;
 }
 
+// The rows of the embedding, which is what the word means; without one the number of tokens.
+std::optional<std::int64_t> counted_vocabulary(const Model& model) {
+  for (const Tensor& tensor : model.tensors)
+    if (tensor.name.ends_with("embed_tokens.weight") && tensor.shape.rank() == 2)
+      return static_cast<std::int64_t>(tensor.shape[0]);
+  if (model.vocabulary.tokens.empty()) return std::nullopt;
+  return static_cast<std::int64_t>(model.vocabulary.tokens.size());
+}
+
+// A container that has no field for vocab_size (ALT) could not say it; one that has expects it.
+void count_vocabulary(Model& model, const Format& target, std::vector<std::string>& lines) {
+  const Format* const source = find_format(model.format);
+  if (model.config.vocab_size || source == nullptr || lists(source->holds.config_fields, "vocab_size") ||
+      !lists(target.holds.config_fields, "vocab_size"))
+    return;
+  model.config.vocab_size = counted_vocabulary(model);
+  if (model.config.vocab_size)
+    lines.push_back(fmt::format("config: vocab_size = {}, counted", *model.config.vocab_size));
+}
+
 void fit_config(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   if (model.config.empty()) return;
   if (asked_to_drop(options, "config")) {
@@ -76,6 +96,7 @@ void fit_config(Model& model, const Format& target, const AdaptOptions& options,
     return;
   }
   if (!target.holds.config) throw no_room(target, "config", "config");
+  count_vocabulary(model, target, lines);
   if (holds_all(target.holds.config_fields)) return;
   std::vector<std::string_view> homeless;
   for (const ConfigField& field : config_fields()) {
