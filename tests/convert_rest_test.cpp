@@ -75,6 +75,44 @@ TEST(FixedFields, OtherFilesAndKeysAreRefusedUnlessDropped) {
   EXPECT_EQ(adapted.model.metadata.size(), 1U);  // what has a place stays
 }
 
+TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
+  const Format& alt = *find_format("alt");
+  Model model = directory_model();
+  model.vocabulary = {};
+  model.attachments[1] = file("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n");
+  const auto error = error_of([&] { adapt(model, alt); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "convert.resource");
+  EXPECT_TRUE(error->sentence().starts_with("tokenizer.json: a git-lfs pointer"));
+  EXPECT_NE(error->sentence().find("--drop attachments"), std::string::npos);
+  AdaptOptions options;
+  options.drop = {"attachments"};
+  EXPECT_TRUE(adapt(model, alt, options).model.vocabulary.empty());
+  // A container that carries the file does, with a word about it.
+  EXPECT_TRUE(mentions(adapt(model, *find_format("mcf")).changes, "tokenizer.json: a git-lfs pointer"));
+
+  // Another file had the vocabulary: nothing is lost.
+  model = directory_model();
+  model.attachments.push_back(file("tokenizer.model", "version https://git-lfs.github.com/spec/v1\n"));
+  EXPECT_TRUE(mentions(adapt(model, alt).changes, "tokenizer.model: a git-lfs pointer"));
+}
+
+TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
+  Model model = directory_model();
+  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
+                                                 "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "config.json: architectures, rope_scaling left out"));
+}
+
+TEST(FixedFields, ChatTemplatesAreLeftBehind) {
+  Model model = directory_model();
+  model.attachments.push_back(file("additional_chat_templates/rag.jinja", "{{ x }}"));
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "additional_chat_templates/rag.jinja left out"));
+  model.attachments.push_back(file("additional_chat_templates/rag.txt", ""));
+  const auto error = error_of([&] { adapt(model, *find_format("alt")); });
+  EXPECT_NE(error.value().sentence().find("attachment additional_chat_templates/rag.txt"), std::string::npos);
+}
+
 TEST(FixedFields, WhatFrameworksNoteAboutTheirFilesIsNoObstacle) {
   Model model = directory_model();
   model.metadata.set("format", "pt");
@@ -100,7 +138,10 @@ TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {
   put_file(scratch / "in.zt", write_bytes(*find_format("zt"), directory_model()));
   convert(scratch / "in.zt", scratch / "it.alt");
   convert(scratch / "it.alt", scratch / "back.zt");
-  const Model alt = open(scratch / "it.alt"), back = open(scratch / "back.zt");
+  Model alt = open(scratch / "it.alt");
+  const Model back = open(scratch / "back.zt");
+  EXPECT_FALSE(alt.config.vocab_size);  // ALT has no place for it; on the way out the embedding is counted
+  alt.config.vocab_size = 3;
   EXPECT_TRUE(alt.config == back.config);
   EXPECT_TRUE(alt.vocabulary == back.vocabulary);
   EXPECT_EQ(back.config.hidden_size, 8);

@@ -252,7 +252,7 @@ TEST(SentencePieceModel, PiecesScoresTypesAndIds) {
 
 TEST(SentencePieceModel, BadFilesAreErrorsOfOurs) {
   const std::string good = small_spm();
-  EXPECT_EQ(rule_of([] { parse_spm(""); }), "tokenizer.piece");
+  EXPECT_EQ(rule_of([] { parse_spm(""); }), "tokenizer.sentencepiece");
   EXPECT_NE(rule_of([] { parse_spm("IQ== 0\nIg== 1\n"); }), "");                             // a tiktoken file
   EXPECT_EQ(rule_of([&] { parse_spm(good + good); }), "tokenizer.sentencepiece");            // pieces twice
   EXPECT_EQ(rule_of([] { parse_spm(proto_piece("a", 0, 1)); }), "tokenizer.sentencepiece");  // no unknown piece
@@ -348,9 +348,73 @@ TEST(Describe, BadFilesAreWarningsAndTheNextOneIsTried) {
   resources::describe(model, warnings);
   EXPECT_EQ(model.vocabulary.tokens.size(), 1U);
   EXPECT_TRUE(model.config.empty());
-  EXPECT_EQ(warnings.lines, (std::vector<std::string>{"config.json json.syntax", "tokenizer.model protobuf.truncated",
-                                                      "tokenizer.json tokenizer.model",
-                                                      "tokenizer_config.json json.form", "config.json json.syntax"}));
+  EXPECT_EQ(warnings.lines,
+            (std::vector<std::string>{"config.json json.syntax", "tokenizer.model protobuf.truncated",
+                                      "tokenizer.json tokenizer.model", "tokenizer_config.json json.form"}));
+}
+
+TEST(Describe, TheWrongFileIsNamed) {
+  const auto sentence = [](const auto& action) { return error_of(action).value().sentence(); };
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
+  EXPECT_TRUE(sentence([&] { parse_config(pointer); }).starts_with("a git-lfs pointer"));
+  EXPECT_TRUE(sentence([&] { parse_tokenizer_json(pointer); }).starts_with("a git-lfs pointer"));
+  EXPECT_TRUE(sentence([&] { parse_spm(pointer); }).starts_with("a git-lfs pointer"));
+  EXPECT_TRUE(sentence([&] { parse_tokenizer_json("<!DOCTYPE html><html>"); }).starts_with("an HTML page"));
+  EXPECT_EQ(sentence([&] { parse_tokenizer_json(""); }), "the file is empty");
+  // In our words, without the parser's.
+  EXPECT_TRUE(sentence([&] { parse_config("{bad"); }).starts_with("not JSON: parse error at line 1"));
+}
+
+TEST(Describe, NumbersThatJsonHasNoWordForAreSkipped) {
+  const Config config = parse_config(
+      R"({"limits": [0.0, Infinity, -Infinity, NaN], "hidden_act": "NaN \"Infinity", "rope_theta": Infinity, "hidden_size": 4})");
+  EXPECT_EQ(config.hidden_size, 4);
+  EXPECT_EQ(config.hidden_act, "NaN \"Infinity");
+  EXPECT_FALSE(config.rope_theta);
+  EXPECT_EQ(rule_of([] { parse_config("{\"a\": Infinitx}"); }), "json.syntax");
+}
+
+TEST(Describe, ValuesOfTheWrongKindAreWarnings) {
+  Model model;
+  model.attachments = {file("config.json", R"({"hidden_size": "64", "num_hidden_layers": 2.5, "sliding_window": null,
+                                               "tie_word_embeddings": 1, "rope_theta": 5})")};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(warnings.lines, (std::vector<std::string>(3, "config.json config.type")));
+  EXPECT_FALSE(model.config.hidden_size);
+  EXPECT_EQ(model.config.rope_theta, 5.0);
+}
+
+TEST(Describe, TokensThatWereAddedLater) {
+  Model model;
+  model.attachments = {file("vocab.json", R"({"a": 0, "b": 1, "ab": 2})"), file("merges.txt", "a b\n"),
+                       file("added_tokens.json", R"({"<im>": 4, "b": 1})"),
+                       file("tokenizer_config.json", R"({"eos_token": "<end>", "added_tokens_decoder":
+                            {"1": {"content": "b"}, "5": {"content": "<end>", "special": true}}})")};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(tokens_of(model.vocabulary),
+            "a:normal:0.0 b:normal:0.0 ab:normal:0.0 :unused:0.0 <im>:user_defined:0.0 <end>:eos:0.0 ");
+  EXPECT_EQ(model.vocabulary.eos, 5);
+  EXPECT_TRUE(warnings.lines.empty());
+
+  const auto rule = [](std::string_view text) {
+    Vocabulary few;
+    return rule_of([&] { resources::add_tokens(few, text); });
+  };
+  EXPECT_EQ(rule(R"({"a": -1})"), "tokenizer.added");
+  EXPECT_EQ(rule(R"({"a": 18446744073709551615})"), "tokenizer.ids");
+  const auto decoder_rule = [](std::string_view text) {
+    Vocabulary few;
+    return rule_of([&] { resources::add_decoder_tokens(few, text); });
+  };
+  EXPECT_EQ(decoder_rule(R"({"added_tokens_decoder": {"x": {"content": "a"}}})"), "tokenizer.added");
+  EXPECT_EQ(decoder_rule(R"({"added_tokens_decoder": {"3": {"content": 1}}})"), "tokenizer.added");
+}
+
+TEST(Describe, TwoTokensOfOneId) {
+  EXPECT_EQ(rule_of([] { parse_tokenizer_json(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}}})"); }),
+            "tokenizer.ids");
 }
 
 TEST(Complete, AddsWhatNoFileSays) {

@@ -148,7 +148,71 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     lines.push_back(fmt::format("vocabulary: {} left out, {} has no place for it", fmt::join(lost, ", "), target.name));
 }
 
-// A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files.
+// What could not be read, and why, of the files that say what config and vocabulary are.
+std::vector<std::string> unreadable(const std::vector<Attachment>& files) {
+  class Lines final : public Diagnostics {
+   public:
+    void warning(const Error& about) override {
+      if (about.rule() == "config.type") return;  // one value, not the file
+      lines.push_back(fmt::format("{}: {}", about.item().empty() ? about.file() : about.item(), about.sentence()));
+    }
+    std::vector<std::string> lines;
+  } collected;
+  Model model;
+  model.attachments = files;
+  resources::describe(model, collected);
+  return collected.lines;
+}
+
+bool has_vocabulary_file(const Model& model) {
+  return std::any_of(model.attachments.begin(), model.attachments.end(),
+                     [](const Attachment& file) { return resources::holds_vocabulary(file.name); });
+}
+
+// The keys of config.json that stay behind with the file.
+void name_lost_keys(const Attachment& config, std::vector<std::string>& lines) {
+  constexpr std::size_t kMost = 8;
+  const Bytes bytes = config.blob.bytes(resources::kMaxFileBytes);
+  std::vector<std::string> keys =
+      resources::keys_beyond_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (keys.empty()) return;
+  const std::size_t more = keys.size() > kMost ? keys.size() - kMost : 0;
+  keys.resize(keys.size() - more);
+  for (std::string& key : keys) key = escape_name(key);
+  lines.push_back(fmt::format("config.json: {}{} left out", fmt::join(keys, ", "),
+                              more > 0 ? fmt::format(" and {} more", more) : std::string()));
+}
+
+// A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
+// be read.
+void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options,
+                       std::vector<std::string>& lines) {
+  std::vector<std::string> described, left_out;
+  for (const Attachment& attachment : model.attachments) {
+    const resources::Role role = resources::role_of(attachment.name);
+    if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
+      throw no_room(target, fmt::format("the attachment {}", escape_name(attachment.name)), "attachments");
+    (role == resources::Role::described ? described : left_out).push_back(attachment.name);
+  }
+  const Attachment* const config = model.attachment("config.json");
+  const bool lost = (has_vocabulary_file(model) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary")) ||
+                    (config != nullptr && model.config.empty() && !asked_to_drop(options, "config"));
+  for (const std::string& line : unreadable(model.attachments)) {
+    if (lost)
+      throw Error(ErrorKind::lossy, "convert.resource",
+                  fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", line,
+                              target.name));
+    lines.push_back(line);
+  }
+  if (config != nullptr && !model.config.empty()) name_lost_keys(*config, lines);
+  model.attachments.clear();
+  if (!described.empty())
+    lines.push_back(fmt::format("{} kept as config and vocabulary, not as {}", fmt::join(described, ", "),
+                                described.size() == 1 ? "a file" : "files"));
+  if (!left_out.empty())
+    lines.push_back(fmt::format("{} left out, {} has no place for it", fmt::join(left_out, ", "), target.name));
+}
+
 void fit_attachments(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
@@ -156,20 +220,11 @@ void fit_attachments(Model& model, const Format& target, const AdaptOptions& opt
     model.attachments.clear();
     return;
   }
-  if (target.holds.attachments) return;
-  std::vector<std::string> described, left_out;
-  for (const Attachment& attachment : model.attachments) {
-    const resources::Role role = resources::role_of(attachment.name);
-    if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
-      throw no_room(target, "attachments", "attachments");
-    (role == resources::Role::described ? described : left_out).push_back(attachment.name);
-  }
-  model.attachments.clear();
-  if (!described.empty())
-    lines.push_back(fmt::format("{} kept as config and vocabulary, not as {}", fmt::join(described, ", "),
-                                described.size() == 1 ? "a file" : "files"));
-  if (!left_out.empty())
-    lines.push_back(fmt::format("{} left out, {} has no place for it", fmt::join(left_out, ", "), target.name));
+  if (!target.holds.attachments) return replace_by_fields(model, target, options, lines);
+  // Carried as they are; that nothing can be read from them is worth a word all the same.
+  if (!model.vocabulary.empty() || asked_to_drop(options, "vocabulary") || !has_vocabulary_file(model)) return;
+  for (const std::string& line : unreadable(model.attachments))
+    lines.push_back(line + "; the file is carried as it is");
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ class Reader {
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       reports_->error(problem("hf.config.json",
-                              fmt::format("{}; download it again, or move it away to go without", error.sentence()),
+                              fmt::format("{}; move it away to go without it", error.sentence()),
                               path_of("config.json")));
     }
   }

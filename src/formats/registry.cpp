@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/lookalike.hpp"
 #include "formats/rows.hpp"
 
 namespace tare {
@@ -32,29 +33,13 @@ const Format* format_of_suffix(std::string_view path) {
 
 namespace {
 
-// Says what bytes are that are no model: the wrong thing downloaded is the most common bad file there is.
+// Says what bytes are that are no model.
 std::string look_at(const Source& source) {
-  if (source.size() == 0) return "the file is empty";
   std::array<char, 512> head{};
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
   source.read(0, std::as_writable_bytes(std::span(head).first(length)));
   const std::string_view text(head.data(), length);
-
-  std::string lower(text.substr(0, 64));
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  lower.erase(0, lower.find_first_not_of(" \t\r\n"));
-
-  if (text.starts_with("version https://git-lfs.github.com/spec/"))
-    return "a git-lfs pointer, not the file it points to; fetch it with `git lfs pull`";
-  if (lower.starts_with("<!doctype html") || lower.starts_with("<html"))
-    return "an HTML page, probably an error page saved in place of the model; download it again";
-  if (lower.starts_with("<?xml")) return "an XML document, probably a server's error saved in place of the model";
-  if (text.starts_with("\x1f\x8b")) return "gzip data; unpack it first";
-  if (text.starts_with("\x28\xb5\x2f\xfd")) return "a bare zstd stream; unpack it first";
-  if (text.starts_with("\x7f"
-                       "ELF"))
-    return "a program, not a model";
-  if (text.find_first_not_of('\0') == std::string_view::npos) return "zeros only: a download that was never filled in";
+  if (const std::string_view known = lookalike(text); !known.empty()) return std::string(known);
   return fmt::format(
       "not a format Tare knows (first bytes {:02x})",
       fmt::join(reinterpret_cast<const unsigned char*>(text.data()),

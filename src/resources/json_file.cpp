@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookalike.hpp"
 #include "tare/error.hpp"
 
 namespace tare::resources {
@@ -27,6 +28,36 @@ void check_depth(std::string_view text) {
   }
 }
 
+// Rather what it is, if that can be told, than where a parser gave up.
+Error not_json(std::string_view text, std::string_view trouble) {
+  const std::string_view known = lookalike(text);
+  return {ErrorKind::corrupt, "json.syntax", known.empty() ? fmt::format("not JSON: {}", trouble) : std::string(known)};
+}
+
+// Python writes and reads numbers that JSON has no word for, and some models' config.json has them. None of them is a
+// number that we look for: they become null.
+std::string without_infinities(std::string text) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        in_string = false;
+      continue;
+    }
+    if (text[i] == '"') in_string = true;
+    for (const std::string_view word :
+         {std::string_view("-Infinity"), std::string_view("Infinity"), std::string_view("NaN")}) {
+      if (text.compare(i, word.size(), word) != 0) continue;
+      text.replace(i, word.size(), "null");
+      i += 3;
+      break;
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 nlohmann::json parse_small_json(std::string_view text) {
@@ -36,11 +67,15 @@ nlohmann::json parse_small_json(std::string_view text) {
   check_depth(text);
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(text);
+    const bool odd = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+    json = odd ? nlohmann::json::parse(without_infinities(std::string(text))) : nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    throw Error(ErrorKind::corrupt, "json.syntax", fmt::format("not JSON: {}", error.what())).at(error.byte);
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    std::string_view trouble = error.what();
+    if (const std::size_t end = trouble.find("] "); end != std::string_view::npos) trouble.remove_prefix(end + 2);
+    throw not_json(text, trouble).at(error.byte);
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::corrupt, "json.syntax", fmt::format("not JSON: {}", error.what()));
+    throw not_json(text, error.what());
   }
   if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
   return json;
@@ -49,8 +84,9 @@ nlohmann::json parse_small_json(std::string_view text) {
 BigJson::BigJson(std::string_view text) {
   check_depth(text);
   simdjson::dom::element document;
+  if (text.empty()) throw not_json(text, "");
   if (const auto error = parser_.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS)
-    throw Error(ErrorKind::corrupt, "json.syntax", fmt::format("not JSON: {}", simdjson::error_message(error)));
+    throw not_json(text, simdjson::error_message(error));
   if (document.get(root_) != simdjson::SUCCESS)
     throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
 }

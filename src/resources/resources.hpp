@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tare/error.hpp"
 #include "tare/model.hpp"
@@ -23,6 +24,8 @@ enum class Role : std::uint8_t {
   other,      // not one of the directory's well-known files
 };
 Role role_of(std::string_view file_name);
+// Whether it is one of the files that a vocabulary is read from.
+bool holds_vocabulary(std::string_view file_name);
 
 // Fills what is still empty of `model.config` and `model.vocabulary` from the attachments that describe them. A file
 // that does not parse is reported as a warning naming it: it is carried along all the same.
@@ -32,13 +35,21 @@ void describe(Model& model, Diagnostics& diagnostics);
 // tokenizer_config.json. For containers that keep the two only as files.
 void complete(Model& model);
 
-Config parse_config(std::string_view config_json);
+// `ignored` gets, in words, the values that are not of their field's kind.
+Config parse_config(std::string_view config_json, std::vector<std::string>* ignored = nullptr);
+// The keys at the top that a Config has no field for.
+std::vector<std::string> keys_beyond_config(std::string_view config_json);
 std::string config_json(const Config& config);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
 Vocabulary parse_tokenizer_json(std::string_view text);
 Vocabulary parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model);
+
+// Tokens that were added after the training, in the order of their ids: {"text": id} of added_tokens.json, {"id":
+// {"content": text}} under added_tokens_decoder of tokenizer_config.json. Only those beyond the vocabulary are taken.
+void add_tokens(Vocabulary& vocabulary, std::string_view added_tokens);
+void add_decoder_tokens(Vocabulary& vocabulary, std::string_view tokenizer_config);
 
 // Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens.
 struct SpecialTokenFiles {

@@ -9,6 +9,7 @@
 #include <bit>
 #include <exception>
 
+#include "base/lookalike.hpp"
 #include "resources/resources.hpp"
 #include "wire/protobuf.hpp"
 
@@ -74,6 +75,9 @@ void load(sentencepiece::SentencePieceProcessor& processor, const Outline& outli
 }  // namespace
 
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
+  if (const auto known = lookalike({reinterpret_cast<const char*>(tokenizer_model.data()), tokenizer_model.size()});
+      !known.empty())
+    throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", known);
   const Outline outline = outline_of(tokenizer_model);
   sentencepiece::SentencePieceProcessor processor;
   load(processor, outline);

@@ -47,6 +47,7 @@ void read_vocab_map(VocabularyBuilder& tokens, const object& vocab, bool byte_le
     if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
     tokens.add(*id, std::move(token));
   }
+  tokens.check_unique();
 }
 
 // [["token", score], ...]
