@@ -1,5 +1,4 @@
 // The files of a model directory: what is read from them, what is written, and what bad ones get.
-#include "resources/resources.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,8 @@
 #include "base/text.hpp"
 #include "conformance/models.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "resources/piece_merges.hpp"
+#include "resources/piece_merges.hpp"
 
 namespace tare {
 namespace {
@@ -415,6 +416,35 @@ TEST(Describe, TokensThatWereAddedLater) {
 TEST(Describe, TwoTokensOfOneId) {
   EXPECT_EQ(rule_of([] { parse_tokenizer_json(R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 0}}})"); }),
             "tokenizer.ids");
+}
+
+TEST(TokenizerJson, ScoresThatAreRanksAreMerges) {
+  Vocabulary v;
+  v.kind = "spm";
+  v.tokens = {{"<unk>", 0, TokenType::unknown}, {"<0x0A>", 0, TokenType::byte}};
+  for (const char* const piece : {"ab", "▁ab", "abab", "a", "b", "▁"})
+    v.tokens.push_back({piece, 2 - static_cast<float>(v.tokens.size()), TokenType::normal});
+  EXPECT_TRUE(resources::is_ranked(v));
+  EXPECT_EQ(resources::merges_of_ranked(v), (std::vector<std::string>{"a b", "▁ ab", "ab ab"}));
+  const std::string text = resources::tokenizer_json(v);
+  EXPECT_NE(text.find("\"BPE\""), std::string::npos);
+  EXPECT_NE(text.find("\"ByteFallback\""), std::string::npos);
+  EXPECT_EQ(parse_tokenizer_json(text).merges, resources::merges_of_ranked(v));
+
+  v.tokens.back().score = -2.5F;  // a likelihood
+  EXPECT_FALSE(resources::is_ranked(v));
+  EXPECT_NE(resources::tokenizer_json(v).find("\"Unigram\""), std::string::npos);
+}
+
+TEST(TokenizerJson, WordsAreSplitAsTheirKindDoes) {
+  const Vocabulary pieces = parse_tokenizer_json(
+      R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1, "##b": 2}}})");
+  EXPECT_NE(resources::tokenizer_json(pieces).find("BertPreTokenizer"), std::string::npos);
+  EXPECT_NE(resources::tokenizer_json(pieces).find("\"lowercase\": true"), std::string::npos);
+  const Vocabulary words =
+      parse_tokenizer_json(R"({"model": {"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "A": 1}}})");
+  EXPECT_EQ(words.kind, "wordlevel");
+  EXPECT_TRUE(parse_tokenizer_json(resources::tokenizer_json(words)) == words);
 }
 
 TEST(Complete, AddsWhatNoFileSays) {

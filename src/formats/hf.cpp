@@ -137,8 +137,7 @@ class Reader {
       resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
-      reports_->error(problem("hf.config.json",
-                              fmt::format("{}; move it away to go without it", error.sentence()),
+      reports_->error(problem("hf.config.json", fmt::format("{}; move it away to go without it", error.sentence()),
                               path_of("config.json")));
     }
   }

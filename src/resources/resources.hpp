@@ -57,8 +57,8 @@ struct SpecialTokenFiles {
 };
 void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files);
 
-// A tokenizer.json that the tokenizers library loads: BPE when there are merges, WordPiece for that kind, else
-// Unigram with the scores.
+// A tokenizer.json that the tokenizers library loads: BPE when there are merges or scores that are ranks (see
+// piece_merges.hpp), WordPiece and WordLevel for those kinds, else Unigram with the scores.
 std::string tokenizer_json(const Vocabulary& vocabulary);
 // The special tokens by name.
 std::string tokenizer_config_json(const Vocabulary& vocabulary);

@@ -109,7 +109,8 @@ std::string kind_of(const object& model) {
   const auto type = get<std::string_view>(model, "type");
   if (type == "BPE") return "bpe";
   if (type == "Unigram") return "unigram";
-  if (type == "WordPiece" || type == "WordLevel") return "wordpiece";
+  if (type == "WordPiece") return "wordpiece";
+  if (type == "WordLevel") return "wordlevel";
   if (type) throw malformed("tokenizer.model", fmt::format("the model type \"{}\" is not known", *type));
   // Files from before the types were written.
   if (get<array>(model, "merges")) return "bpe";

@@ -1,7 +1,8 @@
 // Writing tokenizer.json and tokenizer_config.json for a vocabulary that came without them.
 //
-// What splits a text into words is not part of a Vocabulary; the two common ways are told from the tokens: the
-// byte-level alphabet where tokens are not text or the merges are spelled in it, U+2581 for blanks where tokens have it.
+// What splits a text into words is not part of a Vocabulary; the common ways are told from the tokens: the byte-level
+// alphabet where tokens are not text or the merges are spelled in it, U+2581 for blanks where tokens have it, BERT's way
+// for word pieces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
@@ -50,29 +52,78 @@ class Tokenizer {
       if (!texts.contains(joined)) byte_level_ = true;
       if (byte_level_) break;
     }
+    model_ = choose_model();
   }
 
   std::string text() {
     out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
     put_added();
-    out_ += "],\n  \"normalizer\": null,\n  \"pre_tokenizer\": " + splitter();
-    out_ += ",\n  \"post_processor\": null,\n  \"decoder\": " + splitter();
+    out_ += "],\n  \"normalizer\": " + normalizer() + ",\n  \"pre_tokenizer\": " + splitter();
+    out_ += ",\n  \"post_processor\": null,\n  \"decoder\": " + decoder();
     out_ += ",\n  \"model\": {\n    ";
-    if (vocabulary_.kind == "wordpiece" && unique_)
-      put_word_piece();
-    else if (!vocabulary_.merges.empty() && unique_)
-      put_bpe();
-    else
-      put_unigram();
+    switch (model_) {
+      case ModelType::word_piece: put_word_piece(); break;
+      case ModelType::word_level: put_word_level(); break;
+      case ModelType::bpe: put_bpe(vocabulary_.merges); break;
+      case ModelType::ranked_bpe: put_bpe(merges_of_ranked(vocabulary_)); break;
+      case ModelType::unigram: put_unigram(); break;
+    }
     return std::move(out_) + "\n  }\n}\n";
   }
 
  private:
+  enum class ModelType : std::uint8_t { word_piece, word_level, bpe, ranked_bpe, unigram };
+
+  ModelType choose_model() const {
+    if (!unique_) return ModelType::unigram;  // the others name a token by its text
+    if (vocabulary_.kind == "wordpiece") return ModelType::word_piece;
+    if (vocabulary_.kind == "wordlevel") return ModelType::word_level;
+    if (!vocabulary_.merges.empty()) return ModelType::bpe;
+    return blanks_ && !byte_level_ && is_ranked(vocabulary_) ? ModelType::ranked_bpe : ModelType::unigram;
+  }
+
   std::string spelled(const Token& token) const {
     return byte_level_ && !is_added(token) ? to_byte_alphabet(token.text) : token.text;
   }
 
+  // BERT's uncased models have no capitals but in the names of special tokens.
+  bool has_capitals() const {
+    return std::any_of(vocabulary_.tokens.begin(), vocabulary_.tokens.end(), [](const Token& token) {
+      return token.type == TokenType::normal &&
+             std::any_of(token.text.begin(), token.text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    });
+  }
+
+  std::string normalizer() const {
+    if (model_ == ModelType::word_piece)
+      return fmt::format(
+          R"({{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": {}}})",
+          !has_capitals());
+    if (model_ == ModelType::ranked_bpe)
+      return fmt::format(
+          R"({{"type": "Sequence", "normalizers": [{{"type": "Prepend", "prepend": "{0}"}}, {{"type": "Replace", "pattern": {{"String": " "}}, "content": "{0}"}}]}})",
+          kBlank);
+    return "null";
+  }
+
   std::string splitter() const {
+    if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
+    if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
+    if (model_ == ModelType::ranked_bpe) return "null";
+    return blanks_or_bytes();
+  }
+
+  std::string decoder() const {
+    if (model_ == ModelType::word_piece) return R"({"type": "WordPiece", "prefix": "##", "cleanup": true})";
+    if (model_ == ModelType::word_level) return "null";
+    if (!byte_tokens_ && model_ != ModelType::ranked_bpe) return blanks_or_bytes();
+    // Blanks, then the bytes that stand for themselves, then without the blank that was put in front.
+    return fmt::format(
+        R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}, {{"type": "Strip", "content": " ", "start": 1, "stop": 0}}]}})",
+        kBlank);
+  }
+
+  std::string blanks_or_bytes() const {
     if (byte_level_)
       return R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})";
     if (blanks_)
@@ -117,7 +168,7 @@ class Tokenizer {
       out_ += "null";
   }
 
-  void put_bpe() {
+  void put_bpe(const std::vector<std::string>& merges) {
     out_ += "\"type\": \"BPE\",\n    \"dropout\": null,\n    ";
     put_unk_token();
     out_ += fmt::format(
@@ -126,9 +177,9 @@ class Tokenizer {
         byte_tokens_);
     put_vocab_map();
     out_ += ",\n    \"merges\": [";
-    for (std::size_t i = 0; i < vocabulary_.merges.size(); ++i) {
+    for (std::size_t i = 0; i < merges.size(); ++i) {
       out_ += i == 0 ? "\n      " : ",\n      ";
-      append_json_string(out_, vocabulary_.merges[i]);
+      append_json_string(out_, merges[i]);
     }
     out_ += "\n    ]";
   }
@@ -137,6 +188,13 @@ class Tokenizer {
     out_ += "\"type\": \"WordPiece\",\n    ";
     put_unk_token();
     out_ += ",\n    \"continuing_subword_prefix\": \"##\",\n    \"max_input_chars_per_word\": 100,\n    ";
+    put_vocab_map();
+  }
+
+  void put_word_level() {
+    out_ += "\"type\": \"WordLevel\",\n    ";
+    put_unk_token();
+    out_ += ",\n    ";
     put_vocab_map();
   }
 
@@ -153,6 +211,7 @@ class Tokenizer {
   }
 
   const Vocabulary& vocabulary_;
+  ModelType model_ = ModelType::unigram;
   bool unique_ = true, byte_level_ = false, blanks_ = false, byte_tokens_ = false;
   std::string out_;
 };
