@@ -1,4 +1,5 @@
 // The files of a model directory: what is read from them, what is written, and what bad ones get.
+#include "resources/resources.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include "conformance/models.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/piece_merges.hpp"
-#include "resources/piece_merges.hpp"
+#include "resources/resources.hpp"
 
 namespace tare {
 namespace {
