@@ -115,8 +115,11 @@ TEST(AltQuant, ZerosConstantsAndTheSmallest) {
     EXPECT_EQ(decoded(encode(matrix({tiny, -tiny}, {1, 2}), row.method, row.range)), (std::vector<float>{tiny, -tiny}));
     EXPECT_TRUE(decoded(encode(matrix({}, {0, 4}), row.method, row.range)).empty());
     const float most = std::numeric_limits<float>::max();
-    for (const float value : decoded(encode(matrix({most, -most}, {1, 2}), row.method, row.range)))
-      EXPECT_TRUE(std::isfinite(value) || row.range);
+    for (const float other : {most, 0.0F, -most / 2, most / 3, most / 7}) {
+      const Tensor largest = matrix({most, other}, {1, 2});
+      if (row.range && other < 0) continue;
+      for (const float value : decoded(encode(largest, row.method, row.range))) EXPECT_TRUE(std::isfinite(value));
+    }
   }
 }
 
@@ -136,6 +139,17 @@ TEST(AltQuant, AnyPartCanBeReadAlone) {
       floats.read(at, part);
       EXPECT_TRUE(std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(at))) << at;
     }
+  }
+}
+
+TEST(AltQuant, ARangeWiderThanAFloatIsRefused) {
+  for (const std::string method : {"qint8", "qint4"}) {
+    const Tensor wide = matrix({3e38F, -3e38F}, {1, 2});
+    const auto error = error_of([&] { encode(wide, method, true); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->rule(), "qint.overflow");
+    EXPECT_EQ(error->item(), "w");
+    for (const float value : decoded(encode(wide, method, false))) EXPECT_TRUE(std::isfinite(value));
   }
 }
 

@@ -61,10 +61,17 @@ std::optional<Problem> check(const Tensor& tensor) {
   return alt_plan(tensor, plan);
 }
 
+// Where a byte of the payload stands: in the file, if it stands there as it is.
+std::string place_of(const Blob& payload, std::uint64_t byte) {
+  return payload.is_plain() ? fmt::format("byte {}", payload.offset() + byte)
+                            : fmt::format("byte {} of the codes", byte);
+}
+
 void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
   AltPlan plan;
   if (alt_plan(tensor, plan)) return;
-  ByteStream stream(tensor.component("payload")->blob, 0);
+  const Blob& payload = tensor.component("payload")->blob;
+  ByteStream stream(payload, 0);
   std::uint64_t bad = 0, first = 0;
   int found = 0;
   const auto look = [&](std::uint64_t element, int code) {
@@ -84,11 +91,13 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
     if (2 * i + 1 < plan.elements)
       look(2 * i + 1, signed_nibble(byte & 15));
     else if ((byte & 15) != 0)
-      report({"qint.unused_nibble", fmt::format("the low nibble behind the last code is {}, not 0", byte & 15)});
+      report({"qint.unused_nibble",
+              fmt::format("{}: the low nibble behind the last code is {}, not 0", place_of(payload, i), byte & 15)});
   }
   if (bad > 0)
-    report({"qint.code", fmt::format("element {}: a code is {} to {}, found {} ({} such codes in all)", first,
-                                     plan.lowest(), plan.highest(), found, bad)});
+    report({"qint.code", fmt::format("element {}, {}: a code is {} to {}, found {} ({} such codes in all)", first,
+                                     place_of(payload, plan.packed ? first / 2 : first), plan.lowest(), plan.highest(),
+                                     found, bad)});
 }
 
 constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods) {

@@ -211,7 +211,16 @@ void choose_scale(const Tensor& tensor, const Extent& extent, bool ranged, AltPl
   plan.min = static_cast<float>(constant ? std::min(extent.low, 0.0) : extent.low);
   plan.max = static_cast<float>(constant ? std::max(extent.high, 0.0) : extent.high);
   plan.ranged = true;
-  plan.delta = scale_of(static_cast<double>(plan.max) - static_cast<double>(plan.min), plan.highest());
+  const double span = static_cast<double>(plan.max) - static_cast<double>(plan.min);
+  if (span > std::numeric_limits<float>::max())
+    throw Error(ErrorKind::unsupported, "qint.overflow",
+                fmt::format("weights from {} to {} span more than f32 holds; without --range they can be quantized",
+                            plan.min, plan.max))
+        .about(tensor.name);
+  plan.delta = scale_of(span, plan.highest());
+  // Rounded up, the highest code of a range that ends at the largest floats would decode to infinity.
+  while (!std::isfinite(alt_table(plan)[static_cast<std::size_t>(plan.highest())]))
+    plan.delta = std::nextafter(plan.delta, 0.0F);
 }
 
 void require_encodable(const Tensor& tensor) {
