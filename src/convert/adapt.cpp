@@ -80,7 +80,13 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   if (!lists(target.holds.layouts, codec.layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
                 fmt::format("{} cannot hold {}: {}", target.name, codec.name, holders_of(codec.layout)));
-  if (tensor.layout == codec.layout && codec.methods.size() == 1) return;
+  if (tensor.layout == codec.layout && codec.methods.size() == 1) {
+    if (options.quant.range)
+      changes.add(fmt::format("kept: {} already, which --range does not encode anew; decode with --dtype f32 first",
+                              codec.name),
+                  tensor.name);
+    return;
+  }
   const std::string from = dtype_name(tensor);
   Map attributes = tensor.is_dense() ? std::move(tensor.attributes) : Map();
   const EncodeOptions encode = recipe::encode_options(options.quant, tensor.name, method, options.threads);
@@ -108,6 +114,20 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes
               tensor.name);
 }
 
+void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
+  const std::string from(codec.name.empty() ? tensor.layout : codec.name);
+  tensor = codec.decode(tensor);
+  changes.add(fmt::format("decoded from {} to dense {}", from, dtype_name(tensor)), tensor.name);
+}
+
+// Asked for a float type, codes become floats, also where the target could hold the codes.
+void decode_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
+  const Codec* const codec = find_codec(tensor.layout);
+  if (!options.dtype || codec == nullptr || codec->name.empty() || codec->decode == nullptr) return;
+  decode(tensor, *codec, changes);
+  cast_if_asked(tensor, options, changes);
+}
+
 // A layout the target lacks is decoded to dense.
 void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
   if (lists(target.holds.layouts, tensor.layout)) return;
@@ -116,9 +136,7 @@ void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
     throw refused(ErrorKind::unsupported, "convert.layout", tensor,
                   fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it; leave it out with --skip",
                               target.name, escape_name(tensor.layout)));
-  const std::string from = codec->name.empty() ? tensor.layout : std::string(codec->name);
-  tensor = codec->decode(tensor);
-  changes.add(fmt::format("decoded from {} to dense {}", from, dtype_name(tensor)), tensor.name);
+  decode(tensor, *codec, changes);
 }
 
 // The lossless step up for a type the target lacks; nothing when there is none.
@@ -192,8 +210,14 @@ void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& op
   tensor.attributes = std::move(kept);
 }
 
-Value parse_setting(const std::string& text) {
+Value parse_setting(const std::string& key, const std::string& text, const Format& target) {
+  const auto refuse = [&](std::string_view sentence) {
+    throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, sentence));
+  };
   const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_null()) refuse("null is no value; as a text it is '\"null\"'");
+  if (target.holds.metadata == Room::strings && (json.is_boolean() || json.is_number()))
+    refuse(fmt::format("{} keeps texts; as a text it is '\"{}\"'", target.name, text));
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_unsigned()) return json.get<std::uint64_t>();
   if (json.is_number_integer()) return json.get<std::int64_t>();
@@ -213,7 +237,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
   select(model, options, changes);
-  for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(text));
+  for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(key, text, target));
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,
@@ -226,7 +250,10 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
-    if (!methods[i].empty()) quantize(tensor, methods[i], target, options, changes, outcome);
+    if (methods[i].empty())
+      decode_if_asked(tensor, options, changes);
+    else
+      quantize(tensor, methods[i], target, options, changes, outcome);
     fit_layout(tensor, target, changes);
     fit_types(tensor, target, options, changes);
     fit_attributes(tensor, target, options);
