@@ -31,6 +31,7 @@
 // finite, anything behind the end marker.
 #include "formats/alt.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "formats/rows.hpp"
@@ -40,8 +41,9 @@ namespace {
 
 bool recognize(const Source& source) {
   std::array<std::byte, 20> head{};
-  if (source.size() < head.size()) return false;
-  source.read(0, head);
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  if (length < 8) return false;
+  source.read(0, std::span(head).first(length));
   const auto magic = load_le<std::uint64_t>(head.data());
   return magic == alt::kMagic2 || (magic == alt::kMagic1 && load_le<std::int32_t>(head.data() + 16) != 0);
 }

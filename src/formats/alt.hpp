@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,8 @@ struct Section {
   std::uint64_t begin = 0, size = 0, fields_end = 0;
 
   std::uint64_t size_in(SizeForm form) const;
+  // The one of the four that the size is; none when it is another number.
+  std::optional<SizeForm> form() const;
   // Where a section of that size ends at most, whatever it counts.
   std::uint64_t limit() const;
 };
@@ -83,10 +86,45 @@ struct Section {
 Section open_section(Cursor& cursor, std::string_view name, std::uint64_t marker);
 // Notes where the fields ended and skips the padding. Whether the size is one of the four is checked by `check_size`.
 void close_section(Cursor& cursor, Section& section);
-// An error for a size that is none of the four, a warning for one that is not `canonical`.
-void check_size(const Cursor& cursor, const Section& section, SizeForm canonical);
+// An error for a size that is none of the four, a warning for one that is not `expected`.
+void check_size(const Cursor& cursor, const Section& section, std::uint64_t expected);
+// Whether a marker stands here; of the end marker the first half.
+bool next_is(Cursor& cursor, std::uint64_t marker);
 // The end marker of `width` bytes, and nothing behind it.
 void read_end(Cursor& cursor, std::size_t canonical_width);
+
+// A parameter as a config field: 0 is absent, so is, with a warning, a negative number; one that is not finite is an error.
+void set_count(const Cursor& cursor, std::optional<std::int64_t>& field, std::string_view name, std::int32_t value,
+               std::uint64_t at);
+void set_real(const Cursor& cursor, std::optional<double>& field, std::string_view name, float value, std::uint64_t at);
+
+// How a tokenizer section of version 2 is laid out.
+struct TokenLayout {
+  bool altc = false;    // score, type, id, length, bytes; else length, bytes, score, type
+  bool seq_len = true;  // a sixth number before the tokens
+};
+struct Tokenizer {
+  Section section;
+  TokenLayout layout;
+  std::int32_t seq_len = 0;
+};
+// The tokenizer section of version 2; what the size of the `start` section counts helps to tell its layout.
+Tokenizer read_tokenizer(Cursor& cursor, const Section& start, Vocabulary& vocabulary);
+// The size that alt.c gives its tokenizer section and asks for: 4 bytes a token less than the fields have.
+inline std::uint64_t altc_size(const Section& section, std::uint64_t tokens) {
+  return section.size_in(SizeForm::fields) - 4 * tokens;
+}
+
+struct SpecialId {
+  std::string_view name;
+  std::int64_t Vocabulary::*member;
+};
+inline constexpr SpecialId kSpecialIds[] = {{"bos id", &Vocabulary::bos},
+                                            {"eos id", &Vocabulary::eos},
+                                            {"pad id", &Vocabulary::pad},
+                                            {"unk id", &Vocabulary::unk}};
+// The four ids of either version. A negative one is absent; one that is no token's is kept, and told.
+void read_special_ids(Cursor& cursor, std::int32_t tokens, Vocabulary& vocabulary);
 
 // The records of either version, checked; `version` 1 or 2.
 void read_tensors(Cursor& cursor, const Input& input, int version, Model& model);
@@ -130,6 +168,7 @@ class FieldWriter {
   void end_section(std::size_t begin, SizeForm form);
   std::size_t size() const { return bytes_.size(); }
   Bytes& result() { return bytes_; }
+  const Bytes& result() const { return bytes_; }
 
  private:
   Bytes bytes_;
@@ -141,8 +180,10 @@ std::int32_t data_type_of(const Tensor& tensor);
 // A config number as an int32, 0 when it is absent; and as a float.
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
 float number_or_zero(const std::optional<double>& field);
-// The names of config fields that this model leaves empty, for a remark.
-std::vector<std::string> empty_fields(const Model& model, std::span<const std::string_view> fields);
+// What to tell about a model that is written: what stays empty (`empty`, those of `fields` that are absent, the tokenizer
+// or ids) and numbers that are too small for 32 bits.
+std::vector<std::string> remarks(const Model& model, std::vector<std::string> empty,
+                                 std::span<const std::string_view> fields);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
 

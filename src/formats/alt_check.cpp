@@ -70,6 +70,8 @@ class Checker {
       const auto& value = model_.config.**real;
       if (value && !std::isfinite(static_cast<float>(*value)))
         throw error("write.limit", fmt::format("{} is {}, not a float of 32 bits", field.name, *value)).about("config");
+      if (value && *value < 0)
+        throw error("write.limit", fmt::format("{} is {}, ALT holds 0 and above", field.name, *value)).about("config");
     } else if (const auto* text = std::get_if<std::optional<std::string> Config::*>(&field.member)) {
       const auto& value = model_.config.**text;
       if (value && value->size() > kMost32)
@@ -126,13 +128,5 @@ class Checker {
 }  // namespace
 
 void check_writable(const Model& model, std::string_view format, int version) { Checker(model, format, version).run(); }
-
-std::vector<std::string> empty_fields(const Model& model, std::span<const std::string_view> fields) {
-  std::vector<std::string> empty;
-  const Map config = model.config.to_map();
-  for (const std::string_view field : fields)
-    if (config.find(field) == nullptr) empty.emplace_back(field);
-  return empty;
-}
 
 }  // namespace tare::alt

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "formats/alt.hpp"
 
 namespace tare::alt {
@@ -69,6 +71,13 @@ std::uint64_t Section::size_in(SizeForm form) const {
   }
 }
 
+std::optional<SizeForm> Section::form() const {
+  for (const SizeForm form :
+       {SizeForm::fields, SizeForm::fields_and_header, SizeForm::fields_and_padding, SizeForm::all})
+    if (size == size_in(form)) return form;
+  return std::nullopt;
+}
+
 std::uint64_t Section::limit() const {
   const auto end = checked_add(begin + kHeader, size);
   return end ? *end : UINT64_MAX;
@@ -91,19 +100,35 @@ void close_section(Cursor& cursor, Section& section) {
   cursor.set_item({});
 }
 
-void check_size(const Cursor& cursor, const Section& section, SizeForm canonical) {
-  constexpr SizeForm kForms[] = {SizeForm::fields, SizeForm::fields_and_header, SizeForm::fields_and_padding,
-                                 SizeForm::all};
-  if (section.size == section.size_in(canonical)) return;
-  const std::uint64_t at = section.begin + 8;
-  const bool known =
-      std::any_of(std::begin(kForms), std::end(kForms), [&](SizeForm f) { return section.size == section.size_in(f); });
+void check_size(const Cursor& cursor, const Section& section, std::uint64_t expected) {
+  if (section.size == expected) return;
   const std::string sentence = fmt::format("the {} section has the size {}, {} was expected", section.name,
-                                           section.size, section.size_in(canonical));
-  if (known)
-    cursor.warn("section.size_form", sentence + "; other writers count this way", at);
+                                           static_cast<std::int64_t>(section.size), expected);
+  if (section.form())
+    cursor.warn("section.size_form", sentence + "; other writers count this way", section.begin + 8);
   else
-    cursor.complain("section.size", sentence, at);
+    cursor.complain("section.size", sentence, section.begin + 8);
+}
+
+bool next_is(Cursor& cursor, std::uint64_t marker) {
+  if (cursor.left() < 4) return false;
+  const std::uint64_t at = cursor.at();
+  const auto low = cursor.take<std::uint32_t>("section marker");
+  cursor.go(at);
+  return low == marker;
+}
+
+void set_count(const Cursor& cursor, std::optional<std::int64_t>& field, std::string_view name, std::int32_t value,
+               std::uint64_t at) {
+  if (value < 0) cursor.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
+  if (value > 0) field = value;
+}
+
+void set_real(const Cursor& cursor, std::optional<double>& field, std::string_view name, float value,
+              std::uint64_t at) {
+  if (!std::isfinite(value)) return cursor.complain("parameters.nonfinite", fmt::format("{} is {}", name, value), at);
+  if (value < 0) cursor.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
+  if (value > 0) field = decimal_double(value);
 }
 
 void read_end(Cursor& cursor, std::size_t canonical_width) {

@@ -2,9 +2,9 @@
 // fatal, the rest is reported and the tensor left out.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_set>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -36,7 +36,7 @@ class RecordReader {
   void read_all() {
     const std::uint64_t counts_at = cursor_.at();
     const std::uint64_t count = read_count("tensor_count", version_ == 1 ? kLeastRecord1 : kLeastRecord2);
-    const std::uint64_t shape_count = cursor_.u64("shape_count");
+    const auto shape_count = cursor_.take<std::int64_t>("shape_count");
     std::int32_t block_count = 0, unique_count = 0;
     if (version_ == 2) {
       block_count = cursor_.i32("block_count");
@@ -45,7 +45,7 @@ class RecordReader {
     // Grows as records turn out to be there.
     for (std::uint64_t i = 0; i < count; ++i) read_one(i);
     cursor_.set_item("tensor section");
-    if (shape_count != dimensions_)
+    if (shape_count < 0 || static_cast<std::uint64_t>(shape_count) != dimensions_)
       cursor_.complain("tensor.shape_count",
                        fmt::format("shape_count is {}, the records have {} dimensions", shape_count, dimensions_),
                        counts_at + 8);
@@ -55,7 +55,6 @@ class RecordReader {
                                "tensors outside",
                                block_count, unique_count, blocks_.size(), unique_),
                    counts_at + 16);
-    refuse_duplicates();
   }
 
  private:
@@ -172,6 +171,8 @@ class RecordReader {
     if (record.name.empty()) return cursor_.complain("tensor.name", "the name is empty", record.begin), false;
     if (!is_valid_utf8(record.name))
       return cursor_.complain("tensor.name", "the name is not UTF-8", record.begin), false;
+    if (!names_.insert(record.name).second)
+      return cursor_.complain("tensor.duplicate", "a second tensor of this name", record.begin), false;
     if (!std::isfinite(record.delta) || !std::isfinite(record.min) || !std::isfinite(record.max))
       return cursor_.complain("tensor.delta",
                               fmt::format("delta, min and max are finite numbers, found {}, {}, {}", record.delta,
@@ -206,22 +207,12 @@ class RecordReader {
     model_.tensors.push_back(std::move(tensor));
   }
 
-  void refuse_duplicates() {
-    std::vector<std::string_view> names;
-    names.reserve(model_.tensors.size());
-    for (const Tensor& tensor : model_.tensors) names.push_back(tensor.name);
-    std::sort(names.begin(), names.end());
-    const auto twice = std::adjacent_find(names.begin(), names.end());
-    if (twice == names.end()) return;
-    cursor_.set_item("tensor " + escape_name(*twice));
-    cursor_.complain("tensor.duplicate", "two tensors of this name", cursor_.at());
-  }
-
   Cursor& cursor_;
   const Input& input_;
   int version_;
   Model& model_;
   std::uint64_t dimensions_ = 0;
+  std::unordered_set<std::string> names_;
   std::set<std::int32_t> blocks_;
   std::int32_t unique_ = 0;
 };

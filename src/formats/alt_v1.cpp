@@ -27,6 +27,18 @@
 namespace tare::alt {
 namespace {
 
+// How many tensors have which data type.
+std::array<std::uint64_t, 3> type_counts(const Model& model) {
+  std::array<std::uint64_t, 3> counts{};
+  for (const Tensor& tensor : model.tensors) ++counts[static_cast<std::size_t>(data_type_of(tensor))];
+  return counts;
+}
+// The most common one; of several the one with the lowest number.
+std::int32_t common_type(const Model& model) {
+  const auto counts = type_counts(model);
+  return static_cast<std::int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
 class Reader {
  public:
   Reader(const Input& input, Diagnostics& diagnostics) : input_(input), cursor_(input, "alt1", diagnostics) {}
@@ -40,6 +52,7 @@ class Reader {
     Section section = open_section(cursor_, "tensor", kTensors);
     read_tensors(cursor_, input_, 1, model_);
     finish(section);
+    check_data_type();
     read_end(cursor_, 4);
     model_.version = std::string("1");
     input_.source->check();
@@ -50,19 +63,17 @@ class Reader {
   void finish(Section& section) {
     close_section(cursor_, section);
     cursor_.set_item(fmt::format("{} section", section.name));
-    check_size(cursor_, section, SizeForm::fields_and_header);
+    check_size(cursor_, section, section.size_in(SizeForm::fields_and_header));
     cursor_.set_item({});
   }
 
   void count(std::optional<std::int64_t>& field, std::string_view name) {
     const std::uint64_t at = cursor_.at();
-    const std::int32_t value = cursor_.i32(name);
-    if (value < 0) cursor_.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
-    if (value > 0) field = value;
+    set_count(cursor_, field, name, cursor_.i32(name), at);
   }
   void real(std::optional<double>& field, std::string_view name) {
-    const float value = cursor_.f32(name);
-    if (value != 0) field = decimal_double(value);
+    const std::uint64_t at = cursor_.at();
+    set_real(cursor_, field, name, cursor_.f32(name), at);
   }
 
   void parameters() {
@@ -82,9 +93,10 @@ class Reader {
     real(config.rope_theta, "rope_theta");
     real(config.rms_norm_eps, "rms_norm_eps");
     count(config.head_dim, "head_size");
-    const std::uint64_t at = cursor_.at();
-    if (const std::int32_t type = cursor_.i32("data_type"); type < kFloat32 || type > kQint8)
-      cursor_.complain("parameters.data_type", fmt::format("the data type {} is not known", type), at);
+    data_type_at_ = cursor_.at();
+    data_type_ = cursor_.i32("data_type");
+    if (data_type_ < kFloat32 || data_type_ > kQint8)
+      cursor_.complain("parameters.data_type", fmt::format("the data type {} is not known", data_type_), data_type_at_);
     count(config.max_position_embeddings, "context_length");
     finish(section);
   }
@@ -113,12 +125,23 @@ class Reader {
     return good;
   }
 
+  // The document can be read as if the header's size stood a second time behind it; some files have it so.
+  void skip_repeated_size(const Section& section) {
+    const std::uint64_t start = cursor_.at();
+    if (fits(start) || cursor_.left() < 8 || !fits(start + 8)) return;
+    const std::uint64_t again = cursor_.u64("section size");
+    if (again == section.size)
+      cursor_.warn("tokenizer.size_twice", "the size stands a second time behind the header", start);
+    else
+      cursor_.complain("section.size",
+                       fmt::format("the size stands a second time behind the header, as {}; the header says {}",
+                                   static_cast<std::int64_t>(again), static_cast<std::int64_t>(section.size)),
+                       start);
+  }
+
   void tokenizer() {
     Section section = open_section(cursor_, "tokenizer", kTokenizer);
-    if (const std::uint64_t start = cursor_.at(); !fits(start) && start + 8 <= cursor_.size() && fits(start + 8)) {
-      cursor_.warn("tokenizer.size_twice", "the size stands a second time behind the header", start);
-      cursor_.go(start + 8);
-    }
+    skip_repeated_size(section);
     const std::uint64_t start = cursor_.at();
     const std::int32_t size = cursor_.i32("vocab_size");
     const std::uint64_t room = cursor_.left() < 16 ? 0 : (cursor_.left() - 16) / 4;
@@ -126,13 +149,7 @@ class Reader {
       cursor_.fail("tokenizer.vocab_size", fmt::format("vocab_size is {}, there is room for {} tokens", size, room),
                    start);
     Vocabulary& vocabulary = model_.vocabulary;
-    for (std::int64_t Vocabulary::*const id :
-         {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad, &Vocabulary::unk}) {
-      const std::uint64_t at = cursor_.at();
-      vocabulary.*id = cursor_.i32("special id");
-      if (vocabulary.*id < -1 || vocabulary.*id >= size)
-        cursor_.warn("tokenizer.id", fmt::format("a special id is {}, there are {} tokens", vocabulary.*id, size), at);
-    }
+    read_special_ids(cursor_, size, vocabulary);
     for (std::int32_t id = 0; id < size; ++id) {
       cursor_.set_item(fmt::format("token {}", id));
       vocabulary.tokens.push_back({cursor_.string("token", cursor_.size()), 0, TokenType::normal});
@@ -140,17 +157,23 @@ class Reader {
     finish(section);
   }
 
+  void check_data_type() {
+    if (data_type_ < kFloat32 || data_type_ > kQint8) return;
+    const auto counts = type_counts(model_);
+    const std::int32_t common = common_type(model_);
+    if (counts[static_cast<std::size_t>(data_type_)] == counts[static_cast<std::size_t>(common)]) return;
+    cursor_.set_item("parameters section");
+    cursor_.warn("parameters.data_type_differs",
+                 fmt::format("data_type is {}, most tensors have {}", data_type_, common), data_type_at_);
+    cursor_.set_item({});
+  }
+
   const Input& input_;
   Cursor cursor_;
   Model model_;
+  std::int32_t data_type_ = 0;
+  std::uint64_t data_type_at_ = 0;
 };
-
-// The most common data type of the tensors; of several the one with the lowest number.
-std::int32_t common_type(const Model& model) {
-  std::array<std::uint64_t, 3> counts{};
-  for (const Tensor& tensor : model.tensors) ++counts[static_cast<std::size_t>(data_type_of(tensor))];
-  return static_cast<std::int32_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
-}
 
 constexpr std::string_view kFields[] = {"model_type",
                                         "hidden_size",
@@ -217,14 +240,7 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
-  std::vector<std::string> empty = empty_fields(model, kFields);
-  if (empty.size() == std::size(kFields)) {
-    empty.clear();
-    empty.emplace_back("all parameters (no config)");
-  }
-  if (model.vocabulary.empty()) empty.emplace_back("the tokenizer (no vocabulary)");
-  if (empty.empty()) return {};
-  return {fmt::format("empty or 0 in the file, the source does not say: {}", fmt::join(empty, ", "))};
+  return remarks(model, {}, kFields);
 }
 
 }  // namespace tare::alt

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <ctime>
 #include <set>
@@ -60,14 +61,26 @@ std::string metadata_text(const Model& model, std::string_view key) {
 
 // SOURCE_DATE_EPOCH as a date; empty when it is not set. The clock is never asked: the same input gives the same bytes.
 std::string date_of_source() {
-  const char* const text = std::getenv("SOURCE_DATE_EPOCH");
-  char* end = nullptr;
-  const long long seconds = text == nullptr ? 0 : std::strtoll(text, &end, 10);
-  if (text == nullptr || end == text || *end != '\0') return {};
+  constexpr std::int64_t kLast = 253402300799;  // of the year 9999
+  const char* const set = std::getenv("SOURCE_DATE_EPOCH");
+  if (set == nullptr || *set == '\0') return {};
+  const std::string_view text = set;
+  std::int64_t seconds = -1;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || seconds < 0 || seconds > kLast)
+    throw Error(ErrorKind::usage, "alt.write.date",
+                fmt::format("SOURCE_DATE_EPOCH is \"{}\"; it is a number of seconds since 1970, 0 to {}",
+                            escape_name(text), kLast));
   const std::time_t time = static_cast<std::time_t>(seconds);
   std::tm parts{};
-  if (::gmtime_r(&time, &parts) == nullptr) return {};
+  ::gmtime_r(&time, &parts);
   return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+// The text for one of the two dates.
+std::string date_text(const Model& model, std::string_view key) {
+  std::string text = metadata_text(model, key);
+  return text.empty() ? date_of_source() : text;
 }
 
 // UUID version 8: 122 bits of ours, here of a digest.
@@ -90,15 +103,11 @@ struct Head {
 void put_general(Head& head, const Model& model, SizeForm form) {
   FieldWriter& out = head.fields;
   const std::size_t begin = out.begin_section(kGeneral);
-  const auto dated = [&](std::string_view key) {
-    std::string text = metadata_text(model, key);
-    return text.empty() ? date_of_source() : text;
-  };
   out.string(model.config.model_type.value_or(""));
   out.string(metadata_text(model, "base_model"));
   out.string(metadata_text(model, "author"));
-  out.string(dated("created_at"));
-  out.string(dated("last_modified"));
+  out.string(date_text(model, "created_at"));
+  out.string(date_text(model, "last_modified"));
   out.string(metadata_text(model, "license"));
   const std::string uuid = metadata_text(model, "uuid");
   if (uuid.empty()) head.uuid_at = out.size() + 4;
@@ -130,7 +139,6 @@ void put_tokenizer(FieldWriter& out, const Model& model, bool altc) {
   out.i32(static_cast<std::int64_t>(v.tokens.size()));
   for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk}) out.i32(id);
   if (!altc) out.i32(number_or_zero(model.config.max_position_embeddings));
-  std::uint64_t counted = 20;
   for (std::size_t id = 0; id < v.tokens.size(); ++id) {
     const Token& token = v.tokens[id];
     if (!altc) out.string(token.text);
@@ -140,11 +148,11 @@ void put_tokenizer(FieldWriter& out, const Model& model, bool altc) {
       out.i32(static_cast<std::int64_t>(id));
       out.string(token.text);
     }
-    counted += 12 + token.text.size();
   }
+  const Section section{"tokenizer", begin, 0, out.size()};
   out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
-  // alt.c's own count, short by the length fields; it refuses any other.
-  if (altc) store_le<std::uint64_t>(out.result().data() + begin + 8, counted);
+  // alt.c refuses any other.
+  if (altc) store_le<std::uint64_t>(out.result().data() + begin + 8, altc_size(section, v.tokens.size()));
 }
 
 Head make_head(const Model& model, bool altc) {
@@ -160,10 +168,33 @@ Head make_head(const Model& model, bool altc) {
   return head;
 }
 
-constexpr std::string_view kParameterFields[] = {
-    "hidden_act",          "hidden_size",       "intermediate_size",   "max_position_embeddings",
-    "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "sliding_window",
-    "rope_theta",          "rms_norm_eps",      "initializer_range",   "head_dim"};
+void put_end(FieldWriter& out) { out.put<std::uint64_t>(kEnd); }
+
+// Nothing in a file names its dialect: numbers in it can tell the wrong one. What would be read as something else than
+// was meant is not written.
+void require_readable(const Head& head, bool altc) {
+  FieldWriter file = head.fields;
+  put_end(file);
+  const Model again = read_v2({"", memory_source(std::move(file.result()), "")}, {});
+  if (make_head(again, altc).fields.result() != head.fields.result())
+    throw Error(ErrorKind::unsupported, "alt.write.ambiguous",
+                fmt::format("the parameters would be read as those of the dialect {}", altc ? "spec" : "altc"))
+        .about("config");
+}
+
+constexpr std::string_view kParameterFields[] = {"hidden_act",
+                                                 "tie_word_embeddings",
+                                                 "hidden_size",
+                                                 "intermediate_size",
+                                                 "max_position_embeddings",
+                                                 "num_attention_heads",
+                                                 "num_hidden_layers",
+                                                 "num_key_value_heads",
+                                                 "sliding_window",
+                                                 "rope_theta",
+                                                 "rms_norm_eps",
+                                                 "initializer_range",
+                                                 "head_dim"};
 
 }  // namespace
 
@@ -180,7 +211,9 @@ std::int32_t data_type_of(const Tensor& tensor) {
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field) {
   return static_cast<std::int32_t>(field.value_or(0));
 }
-float number_or_zero(const std::optional<double>& field) { return static_cast<float>(field.value_or(0)); }
+float number_or_zero(const std::optional<double>& field) {
+  return static_cast<float>(field.value_or(0)) + 0.0F;  // -0.0 is 0 as well
+}
 
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running) {
   const std::vector<const Tensor*> order = in_order(model.tensors);
@@ -236,6 +269,7 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
     throw Error(ErrorKind::unsupported, "alt.write.pipe",
                 "the uuid is filled in last: ALT cannot be written to a pipe");
   Head head = make_head(model, altc);
+  require_readable(head, altc);
   sink.write(head.fields.result());
   Digest running = Hasher(DigestAlgorithm::xxh3_128).finish();
   if (!altc) put_tensors(model, sink, options, 2, head.uuid_at == 0 ? nullptr : &running);
@@ -244,25 +278,20 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
     sink.write_at(head.uuid_at, std::as_bytes(std::span(uuid)));
   }
   FieldWriter end;
-  end.put<std::uint64_t>(kEnd);
+  put_end(end);
   sink.write(end.result());
 }
 
 std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& /*options*/) {
   std::vector<std::string> empty;
-  if (!model.config.model_type) empty.emplace_back("model_type");
-  for (const std::string_view key : {"base_model", "author", "created_at", "last_modified", "license"}) {
-    const bool dated = (key == "created_at" || key == "last_modified") && !date_of_source().empty();
-    if (metadata_text(model, key).empty() && !dated) empty.emplace_back(key);
-  }
-  const std::vector<std::string> zeros = empty_fields(model, kParameterFields);
-  if (zeros.size() == std::size(kParameterFields))
-    empty.emplace_back("all parameters (no config)");
-  else
-    empty.insert(empty.end(), zeros.begin(), zeros.end());
-  if (model.vocabulary.empty()) empty.emplace_back("the tokenizer (no vocabulary)");
-  if (empty.empty()) return {};
-  return {fmt::format("empty or 0 in the file, the source does not say: {}", fmt::join(empty, ", "))};
+  const auto look_at = [&](std::string_view key, const std::string& text) {
+    if (text.empty()) empty.emplace_back(key);
+  };
+  look_at("model_type", model.config.model_type.value_or(""));
+  for (const std::string_view key : {"base_model", "author"}) look_at(key, metadata_text(model, key));
+  for (const std::string_view key : {"created_at", "last_modified"}) look_at(key, date_text(model, key));
+  look_at("license", metadata_text(model, "license"));
+  return remarks(model, std::move(empty), kParameterFields);
 }
 
 }  // namespace tare::alt
