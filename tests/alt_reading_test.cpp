@@ -58,10 +58,11 @@ Verification verified(const Bytes& file) {
 TEST(AltReading, TokensAreReadInTheLayoutThatTheSizeConfirms) {
   using Tokens = std::vector<Token>;
   const Tokens none, empty_byte = {{"", 0, TokenType::byte}}, empty_bos = {{"", 0, TokenType::bos}},
-                     two = {{"", 0, TokenType::bos}, {"", 0, TokenType::byte}}, words = {{"a", -1, TokenType::normal}};
+                     two = {{"", 0, TokenType::bos}, {"", 0, TokenType::byte}}, words = {{"a", -1, TokenType::normal}},
+                     tiny_score = {{"a", 1e-45F, TokenType::normal}};
   constexpr SizeForm kForms[] = {SizeForm::fields, SizeForm::fields_and_header, SizeForm::fields_and_padding,
                                  SizeForm::all};
-  for (const Tokens& tokens : {none, empty_byte, empty_bos, two, words})
+  for (const Tokens& tokens : {none, empty_byte, empty_bos, two, words, tiny_score})
     for (const SizeForm sizes : kForms)
       for (const SizeForm tokenizer : {sizes, SizeForm::fields})
         for (const bool seq_len : {true, false}) {

@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
 inline constexpr std::size_t kUuidLength = 36;
 
 // Data types of tensor records.
-enum DataType : std::int32_t { kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3 };
+inline constexpr std::int32_t kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3;
 
 // Reads fields one after another, and says what is wrong where. Rules get the format's name in front.
 class Cursor {

@@ -128,13 +128,14 @@ class Reader {
     const std::size_t head_size = parameters_altc_ ? 0 : 3, theta = parameters_altc_ ? 2 : 0, epsilon = 1,
                       range = parameters_altc_ ? 3 : 2;
     cursor_.set_item("parameters section");
-    if (tail_.words[head_size] != usual)
-      cursor_.warn(
-          "parameters.head_size",
-          fmt::format("head_size is {}, hidden_size / num_attention_heads is {}: that the last four numbers are "
-                      "in the order of {} is a guess",
-                      tail_.words[head_size], usual, parameters_altc_ ? "alt.c" : "the document"),
-          tail_at_ + 4 * head_size);
+    if (tail_.words[head_size] != usual) {
+      const std::string sum = usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
+                                        : " and does not follow from hidden_size and num_attention_heads";
+      cursor_.warn("parameters.head_size",
+                   fmt::format("head_size is {}{}: that the last four numbers are in the order of {} is a guess",
+                               tail_.words[head_size], sum, parameters_altc_ ? "alt.c" : "the document"),
+                   tail_at_ + 4 * head_size);
+    }
     set_count(cursor_, config.head_dim, "head_size", tail_.words[head_size], tail_at_ + 4 * head_size);
     const auto real = [&](std::optional<double>& field, std::string_view name, std::size_t i) {
       set_real(cursor_, field, name, tail_.as_float(i), tail_at_ + 4 * i);

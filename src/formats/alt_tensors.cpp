@@ -25,7 +25,7 @@ struct Record {
   Shape shape;
   std::int32_t data_type = 0;
   float delta = 0, min = 0, max = 0;
-  int packing = 0;
+  std::int8_t packing = 0;
 };
 
 class RecordReader {
@@ -131,7 +131,7 @@ class RecordReader {
     record.delta = cursor_.f32("delta");
     record.min = cursor_.f32("min");
     record.max = cursor_.f32("max");
-    record.packing = static_cast<int>(cursor_.take<std::int8_t>("packing_flag"));
+    record.packing = cursor_.take<std::int8_t>("packing_flag");
     if (record.packing != 0 && (record.packing != 1 || record.data_type != kQint4))
       cursor_.fail("tensor.packing",
                    fmt::format("packing_flag {} with data type {}: only qint4 is packed, with 1", record.packing,

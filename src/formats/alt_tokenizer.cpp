@@ -15,7 +15,7 @@ constexpr TokenLayout kSpecLayout{false, true}, kNoSeqLen{false, false}, kAltcLa
 // How well a layout explains a section, from worst to best.
 enum class Fit : std::uint8_t {
   none,             // other bytes than it asks for
-  fields,           // up to the next section, but the size counts something else
+  fields,           // up to the next section, but the size counts something else, or a score is odd
   size,             // and the size counts one of the things that sizes count
   size_as_in_start  // namely the one that the start marker's size counts
 };
@@ -52,8 +52,10 @@ class TokenizerReader {
 
   Fit fit_of(const TokenLayout& layout) {
     Section section = read_.section;
+    odd_score_ = false;
     const auto tokens = skip_fields(section, layout);
     if (!tokens) return Fit::none;
+    if (odd_score_) return Fit::fields;
     const bool as_altc = layout.altc && section.size == altc_size(section, *tokens);
     if (form_ && (section.size == section.size_in(*form_) || (as_altc && form_ == SizeForm::fields)))
       return Fit::size_as_in_start;
@@ -86,11 +88,11 @@ class TokenizerReader {
            (next_is(cursor_, kTensors) || next_is(cursor_, kEnd));
   }
 
-  // No tokenizer gives scores as small as what a length or a type looks like when it is read as one.
   bool skip_score_and_type() {
-    const float score = cursor_.f32("score");
+    // A length or a type that is read as a score is smaller than what tokenizers give.
+    odd_score_ |= std::fpclassify(cursor_.f32("score")) == FP_SUBNORMAL;
     const std::int32_t type = cursor_.i32("type");
-    return std::fpclassify(score) != FP_SUBNORMAL && type >= 0 && type <= 8;
+    return type >= 0 && type <= 8;
   }
 
   bool skip_token(const TokenLayout& layout, std::int32_t id) {
@@ -142,6 +144,7 @@ class TokenizerReader {
   std::optional<SizeForm> form_;  // what the start marker's size counts
   Vocabulary& vocabulary_;
   Tokenizer read_;
+  bool odd_score_ = false;
 };
 
 }  // namespace
