@@ -177,9 +177,10 @@ void require_readable(const Head& head, bool altc) {
   put_end(file);
   const Model again = read_v2({"", memory_source(std::move(file.result()), "")}, {});
   if (make_head(again, altc).fields.result() != head.fields.result())
-    throw Error(ErrorKind::unsupported, "alt.write.ambiguous",
-                fmt::format("the parameters would be read as those of the dialect {}", altc ? "spec" : "altc"))
-        .about("config");
+    throw Error(
+        ErrorKind::unsupported, "alt.write.ambiguous",
+        fmt::format("the parameters or tokens happen to look like those of the dialect {} and would be read as such",
+                    altc ? "spec" : "altc"));
 }
 
 constexpr std::string_view kParameterFields[] = {"hidden_act",
