@@ -233,6 +233,40 @@ TEST(SafetensorsWrite, RefusesByRule) {
             "safetensors.write.header");
 }
 
+TEST(Safetensors, ATooLongHeaderIsToldHowToSplit) {
+  Model model = small_model(st().holds);
+  model.metadata.set("long", std::string(25'000'000, 'x'));
+  const auto advice = [&](const WriteOptions& options) {
+    return std::string(error_of([&] { write_bytes(st(), model, options); })->sentence());
+  };
+  EXPECT_NE(advice({}).find("with --shard"), std::string::npos);
+  EXPECT_NE(advice({.shard_bytes = 1000}).find("smaller --shard"), std::string::npos);
+}
+
+TEST(Safetensors, ANameThatStandsTwiceIsShown) {
+  const std::string b = "{" + st_entry("b", "U8", "0", 4, 4) + ",", a = st_entry("a", "F32", "1", 0, 4);
+  const Bytes file = st_file(b + a + "," + a + "}", 4);
+  EXPECT_EQ(error_of([&] { read_st(file); })->offset(), 8 + b.size());
+}
+
+// There is no magic. Where nothing matches, the name says whose errors are the helpful ones.
+TEST(Safetensors, TheSuffixDecidesWhoseErrorsAreGiven) {
+  const Bytes good = st_file("{" + st_entry("a", "F32", "1", 0, 4) + "}", 4);
+  const auto rule = [](const Bytes& bytes, const std::string& name) {
+    return rule_of([&] { open(memory_source(bytes, name)); });
+  };
+  for (std::size_t cut : {1, 7, 8, 9}) {
+    const Bytes bytes(good.begin(), good.begin() + cut);
+    EXPECT_EQ(rule(bytes, "m.safetensors"), "safetensors.truncated") << cut;
+    EXPECT_EQ(rule(bytes, "m"), "open.unrecognized") << cut;
+  }
+  const Bytes huge = to_bytes(le64(std::uint64_t{1} << 40) + "{}"), list = st_file("[]");
+  EXPECT_EQ(rule(huge, "m.safetensors"), "safetensors.header.large");
+  EXPECT_EQ(rule(list, "m.safetensors"), "safetensors.header.root");
+  EXPECT_EQ(rule(to_bytes("<html>"), "m.safetensors"), "open.unrecognized") << "a thing of its own";
+  EXPECT_EQ(rule(Bytes(100), "m.safetensors"), "open.unrecognized") << "zeros";
+}
+
 // The scanner of the usual form and the parser of any form read the same; a space is what makes the difference.
 TEST(Safetensors, BothParsersAgree) {
   const Model model = full_model(st().holds);

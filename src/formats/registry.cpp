@@ -33,17 +33,10 @@ const Format* format_of_suffix(std::string_view path) {
 
 namespace {
 
-// Says what bytes are that are no model.
-std::string look_at(const Source& source) {
-  std::array<char, 512> head{};
-  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
-  source.read(0, std::as_writable_bytes(std::span(head).first(length)));
-  const std::string_view text(head.data(), length);
-  if (const std::string_view known = lookalike(text); !known.empty()) return std::string(known);
-  return fmt::format(
-      "not a format Tare knows (first bytes {:02x})",
-      fmt::join(reinterpret_cast<const unsigned char*>(text.data()),
-                reinterpret_cast<const unsigned char*>(text.data()) + std::min<std::size_t>(8, length), " "));
+std::string first_bytes(std::string_view text) {
+  const std::string_view first = text.substr(0, 8);
+  return fmt::format("{:02x}", fmt::join(reinterpret_cast<const unsigned char*>(first.data()),
+                                         reinterpret_cast<const unsigned char*>(first.data()) + first.size(), " "));
 }
 
 const Format& detect_directory(const std::string& path) {
@@ -59,7 +52,17 @@ const Format& detect_directory(const std::string& path) {
 const Format& detect(const Source& source) {
   for (const Format& format : formats())
     if (format.recognize(source)) return format;
-  throw Error(ErrorKind::unsupported, "open.unrecognized", look_at(source)).in(source.name()).at(0);
+  std::array<char, 512> head{};
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  source.read(0, std::as_writable_bytes(std::span(head).first(length)));
+  const std::string_view text(head.data(), length), known = lookalike(text);
+  // A damaged file of the format that its name says: that format's reader knows best what is wrong with it.
+  if (const Format* const named = format_of_suffix(source.name()); named != nullptr && known.empty()) return *named;
+  throw Error(
+      ErrorKind::unsupported, "open.unrecognized",
+      known.empty() ? fmt::format("not a format Tare knows (first bytes {})", first_bytes(text)) : std::string(known))
+      .in(source.name())
+      .at(0);
 }
 
 Model open(const SourcePtr& source, const ReadOptions& options) {

@@ -77,14 +77,18 @@ struct Index {
   struct Entry {
     std::string tensor;
     std::uint32_t shard;  // in `shards`
+    std::uint64_t at;     // byte offset
   };
   std::vector<Entry> weights;
   std::vector<std::string> shards;  // file names, sorted
   std::optional<std::uint64_t> total_size;
+  std::string bad_total;  // a total_size that is no number of bytes, as it stands there
+  std::uint64_t total_at = 0;
   Map metadata;  // without total_size
 };
 // Throws for what is no JSON, breaks the form or names a file elsewhere than beside the index.
 Index parse_index(std::string_view text, const std::string& file);
+Index read_index(const std::string& path, const Source& source, const Limits& limits);
 // The whole set: every shard, held against the index. `path` is the index's, its shards lie beside it.
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options);
 bool looks_like_index(const Source& source);

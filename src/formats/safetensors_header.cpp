@@ -43,7 +43,7 @@ class HeaderParser {
     if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
       diagnostics_.error(Error(ErrorKind::corrupt, "safetensors.name.duplicate", "the name stands twice in the header")
                              .in(file_)
-                             .at(8)
+                             .at(json_.offset_of_key(twice).value_or(8))
                              .about("tensor " + escape_name(twice)));
   }
 

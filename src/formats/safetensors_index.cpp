@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "base/checked.hpp"
@@ -65,10 +67,12 @@ class IndexParser {
       names.add(name);
       if (json_.type_of(entry) != od::json_type::string)
         fail("form", fmt::format("the file of \"{}\" is not a string", escape_name(name)));
-      index_.weights.push_back({std::string(name), number_of(json_.string(entry))});
+      index_.weights.push_back({std::string(name), number_of(json_.string(entry)), at_});
     });
-    if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
+    if (const auto twice = names.find_duplicate(); twice.data() != nullptr) {
+      at_ = json_.offset_of_key(twice).value_or(at_);
       fail("duplicate", fmt::format("the tensor \"{}\" stands twice", escape_name(twice)));
+    }
   }
 
   std::uint32_t number_of(std::string_view shard) {
@@ -88,15 +92,11 @@ class IndexParser {
 
   void read_metadata(od::value value) {
     if (json_.type_of(value) != od::json_type::object) return json_.walk(value, 1);
-    json_.each_field(json_.object(value), [&](std::string_view key, const char*, od::value entry) {
+    json_.each_field(json_.object(value), [&](std::string_view key, const char* at, od::value entry) {
       const std::string raw(entry.raw_json_token());
-      std::uint64_t total = 0;
       if (key == "total_size") {
-        // Some writers count in floating point; that is not held against anything.
-        if (entry.get_uint64().get(total) == simdjson::SUCCESS)
-          index_.total_size = total;
-        else
-          json_.walk(entry, 2);
+        index_.total_at = json_.offset_of(at);
+        read_total(entry, raw);
       } else if (json_.type_of(entry) == od::json_type::string) {
         index_.metadata.set(key, std::string(json_.string(entry)));
       } else {
@@ -104,6 +104,22 @@ class IndexParser {
         keep_scalar(key, raw);
       }
     });
+  }
+
+  void read_total(od::value value, std::string raw) {
+    constexpr double kExact = 9007199254740992;  // 2^53
+    json_.walk(value, 2);
+    raw.resize(raw.find_last_not_of(" \t\r\n") + 1);
+    const char* const end = raw.data() + raw.size();
+    std::uint64_t total = 0;
+    double real = -1;  // some writers count in floating point
+    if (const auto whole = std::from_chars(raw.data(), end, total); whole.ec == std::errc() && whole.ptr == end)
+      index_.total_size = total;
+    else if (std::from_chars(raw.data(), end, real).ptr == end && real >= 0 && real <= kExact &&
+             real == std::floor(real))
+      index_.total_size = static_cast<std::uint64_t>(real);
+    else
+      index_.bad_total = escape_name(raw.substr(0, 40));
   }
 
   // Numbers, booleans and nulls; what is nested is nobody's custom and is passed over.
@@ -150,21 +166,30 @@ class SetReader {
     for (std::size_t i = 0; i < found_.size(); ++i)
       if (!found_[i] && !lost_[index_.weights[i].shard])
         error("missing", fmt::format("not in {}, where the index has it", index_.shards[index_.weights[i].shard]),
-              index_.weights[i].tensor);
+              index_.weights[i]);
     check_total();
     if (!index_.metadata.empty()) model_.metadata.set(kIndexMetadata, std::move(index_.metadata));
     return std::move(model_);
   }
 
  private:
-  Error about(std::string_view rule, const std::string& sentence, std::string_view tensor) const {
+  // At `at` of the index, or nowhere in particular.
+  Error about(std::string_view rule, const std::string& sentence, std::string_view tensor,
+              std::optional<std::uint64_t> at = std::nullopt) const {
     Error error(ErrorKind::corrupt, fmt::format("safetensors.index.{}", rule), sentence);
-    error.in(path_).at(0);
+    error.in(path_);
+    if (at) error.at(*at);
     if (tensor.data() != nullptr) error.about("tensor " + escape_name(tensor));
     return error;
   }
-  void error(std::string_view rule, const std::string& sentence, std::string_view tensor) {
-    reports_->error(about(rule, sentence, tensor));
+  void error(std::string_view rule, const std::string& sentence, const Index::Entry& entry) {
+    reports_->error(about(rule, sentence, entry.tensor, entry.at));
+  }
+  // Where the index speaks of a shard first.
+  std::uint64_t mention_of(std::uint32_t shard) const {
+    return std::find_if(index_.weights.begin(), index_.weights.end(),
+                        [&](const Index::Entry& entry) { return entry.shard == shard; })
+        ->at;
   }
 
   void read_shard(std::uint32_t number) {
@@ -178,7 +203,7 @@ class SetReader {
       Error missing(
           ErrorKind::not_found, "safetensors.index.missing_shard",
           fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));
-      return reports_->error(missing.in(path_).at(0));
+      return reports_->error(missing.in(path_).at(mention_of(number)));
     }
     // Says what a file is that is none: a git-lfs pointer, an error page.
     try {
@@ -199,14 +224,14 @@ class SetReader {
     if (at == expected_.end()) {
       reports_->warning(about("extra", fmt::format("in {}, not in the index", index_.shards[number]), tensor.name));
       if (!extra_.try_emplace(tensor.name, number).second)
-        return error("repeated", "in two shards, and not in the index", tensor.name);
-    } else if (found_[at->second]) {
-      return error("repeated", fmt::format("in {} too", index_.shards[number]), tensor.name);
+        return reports_->error(about("repeated", "in two shards, and not in the index", tensor.name));
+    } else if (const Index::Entry& entry = index_.weights[at->second]; found_[at->second]) {
+      return error("repeated", fmt::format("in {} too", index_.shards[number]), entry);
     } else {
       found_[at->second] = true;
-      if (const std::uint32_t said = index_.weights[at->second].shard; said != number)
-        error("wrong_shard", fmt::format("in {}, the index has it in {}", index_.shards[number], index_.shards[said]),
-              tensor.name);
+      if (entry.shard != number)
+        error("wrong_shard",
+              fmt::format("in {}, the index has it in {}", index_.shards[number], index_.shards[entry.shard]), entry);
     }
     model_.tensors.push_back(std::move(tensor));
   }
@@ -227,12 +252,16 @@ class SetReader {
   }
 
   void check_total() {
+    if (!index_.bad_total.empty())
+      reports_->warning(about("total", fmt::format("total_size is {}, not a number of bytes", index_.bad_total), {},
+                              index_.total_at));
     if (!index_.total_size || std::find(lost_.begin(), lost_.end(), true) != lost_.end()) return;
     std::uint64_t total = 0;
     for (const Tensor& tensor : model_.tensors) total += tensor.bytes();
     if (total != *index_.total_size)
-      reports_->warning(
-          about("total", fmt::format("total_size is {}, the tensors have {} bytes", *index_.total_size, total), {}));
+      reports_->warning(about("total",
+                              fmt::format("total_size is {}, the tensors have {} bytes", *index_.total_size, total), {},
+                              index_.total_at));
   }
 
   const std::string& path_;
@@ -265,20 +294,24 @@ bool looks_like_index(const Source& source) {
   return first != std::string_view::npos && text[first] == '{' && text.find("\"weight_map\"") != std::string_view::npos;
 }
 
-Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options) {
-  if (source->size() > options.limits.metadata_bytes)
+Index read_index(const std::string& path, const Source& source, const Limits& limits) {
+  if (source.size() > limits.metadata_bytes)
     throw Error(ErrorKind::limit, "safetensors.index.large",
-                fmt::format("{} bytes of index, at most {} allowed", source->size(), options.limits.metadata_bytes))
+                fmt::format("{} bytes of index, at most {} allowed", source.size(), limits.metadata_bytes))
         .in(path)
         .at(0);
+  std::string text(static_cast<std::size_t>(source.size()), '\0');
+  source.read(0, std::as_writable_bytes(std::span(text)));
+  return parse_index(text, path);
+}
+
+Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options) {
   if (source->descriptor() < 0)
     throw Error(ErrorKind::usage, "safetensors.index.memory",
                 "an index names files beside it: it must be opened as a file")
         .in(path)
         .at(0);
-  std::string text(static_cast<std::size_t>(source->size()), '\0');
-  source->read(0, std::as_writable_bytes(std::span(text)));
-  return SetReader(path, parse_index(text, path), options).run(source->size());
+  return SetReader(path, read_index(path, *source, options.limits), options).run(source->size());
 }
 
 }  // namespace tare::safetensors

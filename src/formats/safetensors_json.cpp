@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.hpp"
 
 namespace tare::safetensors {
 namespace {
 
-// What the reference implementation takes.
-constexpr unsigned kMaxDepth = 128;
+// What the reference implementation takes: one level less than its limit of 128.
+constexpr unsigned kMaxDepth = 127;
 
 bool is_number(std::string_view text) {
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n' || text.back() == '\r'))
@@ -105,16 +106,21 @@ void Json::fail_trailing(std::size_t at) const {
 }
 
 void Json::walk(Value value, unsigned depth) {
-  if (depth > kMaxDepth) fail("depth", fmt::format("nested deeper than {} levels", kMaxDepth), here());
-  switch (type_of(value)) {
+  const Type type = type_of(value);
+  if (depth == kMaxDepth && (type == Type::object || type == Type::array))
+    fail("depth", fmt::format("nested deeper than {} levels", kMaxDepth), here());
+  switch (type) {
     case Type::object:
       each_field(object(value), [&](std::string_view, const char*, Value field) { walk(field, depth + 1); });
       return;
     case Type::array: each_item(array(value), [&](Value item) { walk(item, depth + 1); }); return;
     case Type::string: string(value); return;
     case Type::number: {
-      // Any number will do, also one that fits no type of ours; the iteration steps over it.
-      if (!is_number(value.raw_json_token())) fail("json", "malformed number", here());
+      // Any number will do that a double can hold, however inexactly.
+      double ignored = 0;
+      const std::uint64_t at = here();
+      if (!is_number(value.raw_json_token())) fail("json", "malformed number", at);
+      if (value.get_double().get(ignored) != simdjson::SUCCESS) fail("json", "a number beyond all types", at);
       return;
     }
     case Type::boolean: {
@@ -135,6 +141,12 @@ std::string_view Json::unescaped(simdjson::simdjson_result<std::string_view> res
   check(std::move(result).get(text));
   if (!is_valid_utf8(text)) fail(simdjson::STRING_ERROR);
   return text;
+}
+
+std::optional<std::uint64_t> Json::offset_of_key(std::string_view key) const {
+  const std::less<> before;
+  const bool in_text = !before(key.data(), text_.data()) && before(key.data(), text_.data() + text_.size());
+  return in_text ? std::optional(offset_of(key.data()) - 1) : std::nullopt;
 }
 
 std::uint64_t Json::here() {

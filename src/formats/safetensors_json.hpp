@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -78,6 +79,8 @@ class Json {
   void walk(Value value, unsigned depth);
 
   std::uint64_t offset_of(const char* place) const { return base_ + static_cast<std::uint64_t>(place - text_.data()); }
+  // Where the quote before a key stands; nothing for one that was written with escapes, which is a copy.
+  std::optional<std::uint64_t> offset_of_key(std::string_view key) const;
 
  private:
   // Up to the closing quote, or to the first backslash.

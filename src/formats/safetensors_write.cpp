@@ -76,7 +76,7 @@ void put_entry(std::string& out, const Tensor& tensor, std::uint64_t begin, std:
   fmt::format_to(std::back_inserter(out), FMT_COMPILE(R"(],"data_offsets":[{},{}]}})"), begin, end);
 }
 
-std::string build_header(std::span<const Tensor* const> ordered, const Strings& metadata, std::uint64_t alignment) {
+std::string build_header(std::span<const Tensor* const> ordered, const Strings& metadata, const WriteOptions& options) {
   std::string text = "{";
   if (!metadata.empty()) {
     fmt::format_to(std::back_inserter(text), R"("{}":{{)", kMetadataKey);
@@ -97,13 +97,14 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
     at = *end;
   }
   text += '}';
+  const std::uint64_t alignment = options.dialect == kUpstream ? 8 : kDataAlignment;
   text.append(static_cast<std::size_t>(*checked_align(text.size() + 8, alignment)) - 8 - text.size(), ' ');
   if (text.size() > kMaxWrittenHeader)
     throw Error(
         ErrorKind::limit, "safetensors.write.header",
-        fmt::format("the header would have {} bytes, and many readers stop at {}; split the tensors over several "
-                    "files with --shard",
-                    text.size(), kMaxWrittenHeader));
+        fmt::format("the header would have {} bytes, and many readers stop at {}; {}", text.size(), kMaxWrittenHeader,
+                    options.shard_bytes ? "give a smaller --shard, for fewer tensors in a file"
+                                        : "split the tensors over several files with --shard"));
   return text;
 }
 
@@ -145,7 +146,7 @@ std::uint64_t header_share(const Tensor& tensor) {
 
 void write_file(std::span<const Tensor* const> ordered, const Strings& metadata, Sink& sink,
                 const WriteOptions& options) {
-  const std::string header = build_header(ordered, metadata, options.dialect == kUpstream ? 8 : kDataAlignment);
+  const std::string header = build_header(ordered, metadata, options);
   std::byte length[8];
   store_le<std::uint64_t>(length, header.size());
   sink.write(length);

@@ -75,12 +75,11 @@ inline std::vector<StCase> st_tolerated_cases() {
   };
   const std::string a = st_entry("a", "F32", "1", 0, 4);
   add("safetensors.entry.unknown", "field",
-      "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":[1e400,-0.5,{\"y\":[null,true,\"\\n\"]}]}}",
+      "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":[1e300,-0.5,123456789012345678901234567890,"
+      "{\"y\":[null,true,\"\\n\"]}]}}",
       4);
-  std::string deep;
-  for (int i = 0; i < 120; ++i) deep += '[';
-  for (int i = 0; i < 120; ++i) deep += ']';
-  add("safetensors.entry.unknown", "nested_120_deep",
+  const std::string deep = std::string(125, '[') + std::string(125, ']');
+  add("safetensors.entry.unknown", "nested_127_deep",
       "{\"a\":{\"x\":" + deep + ",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
   add("safetensors.header.start", "space_first", " {" + a + "}", 4);
   add("safetensors.private.form", "other_version", "{\"__metadata__\":{\"__tare__\":\"{\\\"tare\\\":2}\"}," + a + "}",
@@ -115,11 +114,11 @@ inline void add_json_rejects(std::vector<StCase>& cases) {
       entry("\"x\":tru,\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
   add("safetensors.header.json", "bad_number_in_an_unknown_field",
       entry("\"x\":[1,02],\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
+  add("safetensors.header.json", "number_beyond_all_types",
+      entry("\"x\":1e999,\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
   add("safetensors.header.utf8", "name", "{" + st_entry("a\xFF", "F32", "1", 0, 4) + "}");
-  std::string deep;
-  for (int i = 0; i < 200; ++i) deep += "[";
-  for (int i = 0; i < 200; ++i) deep += "]";
-  add("safetensors.header.depth", "nested_200_deep",
+  const std::string deep = std::string(126, '[') + std::string(126, ']');
+  add("safetensors.header.depth", "nested_128_deep",
       entry("\"x\":" + deep + ",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
   add("safetensors.metadata.form", "number", "{\"__metadata__\":{\"k\":1}," + a + "}");
   add("safetensors.metadata.form", "nested", "{\"__metadata__\":{\"k\":{}}," + a + "}");
