@@ -1,8 +1,11 @@
 // Hugging Face's directories.
+#include <sys/stat.h>
+
 #include <set>
 
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "conformance/steps.hpp"
 
 namespace tare {
 namespace {
@@ -185,7 +188,7 @@ TEST_F(Hf, AChangedConfigIsKept) {
 
 TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
   const fs::path root = fs::path(TARE_TEST_DIR) / "..";
-  std::set<std::string> covered = {"hf.directory", "hf.file.unused"};
+  std::set<std::string> covered = {"hf.directory", "hf.file.unused", "hf.file.broken"};
   for (const HfCase& bad : hf_reject_cases()) covered.insert(bad.rule);
   const std::string page = to_text(get_file(root / "docs/formats/hf.md"));
   std::size_t found = 0;
@@ -199,6 +202,169 @@ TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
     }
   }
   EXPECT_GT(found, 8U);
+}
+
+// A model of this size, as it is stored under any name.
+Bytes weights_of(float value) {
+  Model model;
+  model.tensors = {dense("w", {1}, DType::f32, Blob::memory(to_bytes({reinterpret_cast<const char*>(&value), 4})))};
+  return write_bytes(*find_format("safetensors"), model);
+}
+Bytes config_of(int size) { return to_bytes("{\"hidden_size\": " + std::to_string(size) + "}"); }
+
+// Whatever the old weights are called: what is read after a kill is the old model or the new one, never the config of
+// one with the weights of the other; and where there is neither, it is said where one is.
+TEST_F(Hf, AKillNeverMixesTwoModels) {
+  const std::string shard = "foo-00001-of-00001.safetensors";
+  const Files layouts[] = {
+      {{"model.safetensors", weights_of(1)}},
+      {{"foo.safetensors", weights_of(1)}},
+      {{"model.safetensors", weights_of(1)}, {"adapter.safetensors", weights_of(3)}},
+      {{"foo.safetensors.index.json", to_bytes(hf_index(shard))}, {shard, weights_of(1)}},
+  };
+  Model next = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
+  const std::string path = scratch_ / "d";
+  for (Files old : layouts)
+    for (int step = 0;; ++step) {
+      fs::remove_all(path);
+      old["config.json"] = config_of(1);
+      make(old);
+      const std::string former = content_digest(open(path));
+      const Stopped stopped = kill_before_step(step, [&] {
+        find_format("hf")->write_tree(next, path, {.threads = 1}, true);
+        return 0;
+      });
+      if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";
+      const auto expect_whole = [&](const Model& found) {
+        const bool is_old = content_digest(found) == former;
+        EXPECT_TRUE(is_old || content_digest(found) == content_digest(next)) << step;
+        EXPECT_EQ(found.config.hidden_size, is_old ? 1 : 2) << step;
+      };
+      if (const auto error = error_of([&] { expect_whole(open(path)); })) {
+        EXPECT_TRUE(error->rule().starts_with("hf.weights.")) << error->what();
+        const std::string sentence(error->sentence()), convert_it = "`tare convert ";
+        const std::size_t at = sentence.find(convert_it);
+        ASSERT_NE(at, std::string::npos) << sentence;
+        const std::string whole = sentence.substr(at + convert_it.size());
+        expect_whole(open(whole.substr(0, whole.find(' '))));
+        convert(whole.substr(0, whole.find(' ')), path + "/", {.overwrite = true});
+        expect_whole(open(path));
+        for (const auto& [name, bytes] : files_in(path)) EXPECT_FALSE(name.starts_with('.')) << name;
+      }
+      if (stopped == Stopped::finished) break;
+    }
+}
+
+TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
+  Files old = hf_good();
+  for (const char* const name : {"vocab.txt", "spiece.model", "consolidated.safetensors", "attachments/000001"})
+    old[name] = to_bytes("old");
+  old["notes.md"] = old["attachments/mine.txt"] = to_bytes("mine");
+  const std::string path = make(old);
+  Model next = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
+  next.attachments.push_back({"additional_chat_templates/x.jinja", Blob::memory(to_bytes("x"))});
+  find_format("hf")->write_tree(next, path, {}, true);
+  const Files after = files_in(path);
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : after) names.push_back(name);
+  EXPECT_EQ(names, (std::vector<std::string>{"additional_chat_templates/x.jinja", "attachments/mine.txt", "config.json",
+                                             "model.safetensors", "notes.md", "tare.json"}));
+  // A folder of templates that is a link: it goes, what it leads to stays.
+  fs::rename(path + "/additional_chat_templates", scratch_ / "elsewhere");
+  fs::create_directory_symlink("../elsewhere", path + "/additional_chat_templates");
+  find_format("hf")->write_tree(next, path, {}, true);
+  EXPECT_FALSE(fs::is_symlink(path + "/additional_chat_templates"));
+  EXPECT_EQ(to_text(get_file(scratch_ / "elsewhere/x.jinja")), "x");
+  // A directory in the place of a file, be it one that the new model has not.
+  fs::create_directory(path + "/tokenizer.model");
+  const Files before = files_in(path);
+  EXPECT_EQ(rule_of([&] { find_format("hf")->write_tree(next, path, {}, true); }), "io.tree.blocked");
+  EXPECT_TRUE(files_in(path) == before);
+}
+
+TEST_F(Hf, TokenizerFilesOfAllKindsAreCarried) {
+  Files files = hf_good();
+  for (const char* const name : {"vocab.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json"})
+    files[name] = to_bytes(name);
+  convert(make(files), scratch_ / "m.zt");
+  convert(scratch_ / "m.zt", scratch_ / "back/");
+  Files back = files_in(scratch_ / "back");
+  files["model.safetensors"] = back["model.safetensors"];  // written anew
+  EXPECT_TRUE(back == files);
+}
+
+TEST_F(Hf, WhatDoesNotComeAlongIsSaid) {
+  Files files = hf_good();
+  files["README.md"] = files["original/params.json"] = to_bytes("x");
+  const Conversion done = convert(make(files), scratch_ / "m.zt");
+  ASSERT_EQ(done.changes.size(), 1U);
+  EXPECT_EQ(done.changes[0], "not part of the model: README.md, original/");
+  for (int i = 0; i < 20; ++i) files["z" + std::to_string(i)] = {};
+  const Conversion many = convert(make(files), scratch_ / "n.zt");
+  EXPECT_TRUE(many.changes[0].ends_with(" and 14 more")) << many.changes[0];
+}
+
+// A pruned cache leaves links to nothing; they are no reason to read half a model.
+TEST_F(Hf, AFileThatCannotBeReadIsNotAbsent) {
+  const auto broken = [&](const std::string& name, const auto& put_it) {
+    const std::string path = make(hf_good(), "broken");
+    fs::remove(path + "/" + name);
+    put_it(path + "/" + name);
+    const auto error = error_of([&] { open(path); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->rule(), "hf.file.broken") << error->what();
+    EXPECT_EQ(error->file(), path + "/" + name);
+    EXPECT_FALSE(verify(path).ok(false));
+    fs::remove_all(path);
+  };
+  for (const char* const name :
+       {"config.json", "tokenizer.json", "model.safetensors", "additional_chat_templates/tool.jinja"}) {
+    broken(name, [](const std::string& path) { fs::create_symlink("../blobs/abc", path); });
+    broken(name, [](const std::string& path) { fs::create_symlink(fs::path(path).filename(), path); });
+    broken(name, [](const std::string& path) { fs::create_directory(path); });
+    broken(name, [](const std::string& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); });
+  }
+  // What is not asked for may lead nowhere.
+  const std::string path = make(hf_good());
+  fs::create_symlink("nowhere", path + "/adapter.safetensors");
+  fs::create_symlink("nowhere", path + "/README.md");
+  EXPECT_EQ(rule_of([&] { open(path); }), "");
+}
+
+TEST_F(Hf, AnIndexThatIsNone) {
+  const std::string index = "model.safetensors.index.json", shard = "model-00001-of-00001.safetensors";
+  const auto error_with = [&](const std::string& text, const std::string& name) {
+    return error_of([&] { open(make({{index, to_bytes(text)}, {shard, hf_weights()}}, name)); });
+  };
+  EXPECT_NE(error_with("version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "1")->sentence().find("git-lfs"),
+            std::string::npos);
+  EXPECT_EQ(error_with("<!DOCTYPE html>", "2")->rule(), "open.unrecognized");
+  EXPECT_EQ(error_with(to_text(hf_weights()), "3")->rule(), "hf.weights.format");
+  EXPECT_EQ(error_with("{\"weight_map\":1}", "4")->rule(), "safetensors.index.form");
+}
+
+TEST_F(Hf, WhichShardsArePartOfTheModel) {
+  const std::string index = "model.safetensors.index.json", shard = "model-00001-of-00001.safetensors";
+  const auto unused = [&](const std::string& text, const Bytes& weights, const std::string& name) {
+    for (const Finding& finding : verify(make({{index, to_bytes(text)}, {shard, weights}}, name)).findings)
+      if (finding.rule == "hf.file.unused") return finding.sentence;
+    return std::string();
+  };
+  EXPECT_EQ(unused(hf_index(shard), to_bytes("version https://git-lfs.github.com/spec/v1\n"), "1"), "");
+  EXPECT_EQ(unused("{\"weight_map\": {}}\n", hf_weights(), "2"), "not part of the model: " + shard);
+}
+
+TEST_F(Hf, ADirectoryNobodyMayLookInto) {
+  const std::string path = make(hf_good());
+  fs::permissions(scratch_.path(), fs::perms::group_exec | fs::perms::others_exec, fs::perm_options::add);
+  fs::permissions(path, fs::perms::none);
+  const int status = run_child([&] {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) return 2;
+    const auto error = error_of([&] { open(path); });
+    return error && error->rule() == "hf.directory" && error->sentence().find("ermission") != std::string::npos ? 0 : 1;
+  });
+  fs::permissions(path, fs::perms::owner_all);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // A file where a directory was meant, and one that nobody may look into.

@@ -76,12 +76,35 @@ void check_written(Sink& sink, const Format& target, const Model& model) {
                 fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
 }
 
+// Passes everything on, and keeps what the reader says of files that lie with the model and are no part of it: they do
+// not come along, and nobody else would say so.
+class Unused final : public Diagnostics {
+ public:
+  explicit Unused(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
+  void error(const Error& error) override { next_.error(error); }
+  void warning(const Error& about) override { next_.warning(about); }
+  void note(const Error& about) override {
+    if (std::string_view(about.rule()).ends_with(".unused")) sentences.emplace_back(about.sentence());
+    next_.note(about);
+  }
+  bool thorough() const override { return next_.thorough(); }
+
+  std::vector<std::string> sentences;
+
+ private:
+  Diagnostics throwing_;
+  Diagnostics& next_;
+};
+
 }  // namespace
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
   const bool tree = is_tree(output, target, options);
-  Model model = open(input, options.read);
+  Unused unused(options.read.diagnostics);
+  ReadOptions read = options.read;
+  read.diagnostics = &unused;
+  Model model = open(input, read);
   Conversion done;
   done.from = model.format;
   done.to = target.name;
@@ -92,7 +115,8 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   } catch (Error& error) {
     throw error.in(input);
   }
-  done.changes = std::move(adapted.changes);
+  done.changes = std::move(unused.sentences);
+  done.changes.insert(done.changes.end(), adapted.changes.begin(), adapted.changes.end());
   done.outcomes = std::move(adapted.outcomes);
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "formats/rows.hpp"
@@ -34,6 +35,17 @@ Error problem(std::string_view rule, const std::string& sentence, const std::str
   return Error(ErrorKind::corrupt, rule, sentence).in(file);
 }
 
+bool is_json(const Source& source) {
+  std::array<char, 64> head{};
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  source.read(0, std::as_writable_bytes(std::span(head).first(length)));
+  const std::string_view text(head.data(), length);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  // The length that a safetensors file begins with may look like a brace; it has zeros, text has none.
+  return first != std::string_view::npos && text[first] == '{' &&
+         text.substr(0, 8).find('\0') == std::string_view::npos;
+}
+
 class Reader {
  public:
   Reader(const Input& input, const ReadOptions& options)
@@ -41,9 +53,9 @@ class Reader {
 
   Model run() {
     const std::vector<std::string> files = list_files(directory_);
-    const Weights weights = choose_weights(directory_, files);
+    weights_ = choose_weights(directory_, files);
     const Map own = read_private(files);
-    read_weights(weights);
+    read_weights();
     for (const std::string& file : files)
       if (is_resource(file)) attach(file, file);
     attach_templates();
@@ -51,40 +63,49 @@ class Reader {
     check_config();
     resources::describe(model_, *reports_);
     apply(own);
-    if (reports_->thorough()) note_unused(files);
+    note_unused(files);
     return std::move(model_);
   }
 
  private:
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
 
-  void read_weights(const Weights& weights) {
-    const std::string path = path_of(weights.file);
+  void read_weights() {
+    const std::string path = path_of(weights_.file);
+    if (const auto wrong = what_is_wrong(path)) throw problem("hf.file.broken", *wrong, path);
     const SourcePtr source = open_file(path, options_.access);
-    if (weights.index) {
+    if (weights_.index && is_json(*source)) {
       model_ = safetensors::read_set(path, source, options_);
       return;
     }
     // Says what a file is that is none: a git-lfs pointer, an error page.
-    if (const Format& found = detect(*source);
-        found.name != kSafetensors.name || safetensors::looks_like_index(*source))
-      throw problem("hf.weights.format", fmt::format("safetensors expected, this is {}", found.title), path);
+    if (const Format& found = detect(*source); weights_.index || found.name != kSafetensors.name || is_json(*source))
+      throw problem("hf.weights.format",
+                    fmt::format("{} expected, this is {}", weights_.index ? "an index" : "safetensors",
+                                is_json(*source) ? "JSON" : found.title),
+                    path);
     model_ = safetensors::read_file(source, options_);
     model_.file_bytes = source->size();
   }
 
   void attach(const std::string& file, const std::string& name) {
-    const SourcePtr source = open_file(path_of(file), options_.access);
+    const std::string path = path_of(file);
+    if (const auto wrong = what_is_wrong(path)) return reports_->error(problem("hf.file.broken", *wrong, path));
+    const SourcePtr source = open_file(path, options_.access);
     model_.file_bytes += source->size();
     model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
   }
 
   void attach_templates() {
-    const fs::path folder = fs::path(directory_) / "additional_chat_templates";
+    const std::string folder = path_of(kTemplateFolder);
     std::error_code none;
-    if (!fs::is_directory(folder, none)) return;
-    for (const std::string& file : list_files(folder.string()))
-      if (file.ends_with(".jinja")) attach("additional_chat_templates/" + file, "additional_chat_templates/" + file);
+    if (!fs::exists(fs::symlink_status(folder, none))) return;
+    if (!fs::is_directory(folder, none))
+      return reports_->error(problem("hf.file.broken", "is not a directory of chat templates; move it away", folder));
+    for (const std::string& file : list_entries(folder)) {
+      const std::string name = fmt::format("{}/{}", kTemplateFolder, file);
+      if (is_resource(name)) attach(name, name);
+    }
   }
 
   Map read_private(const std::vector<std::string>& files) {
@@ -165,27 +186,49 @@ class Reader {
     }
   }
 
+  // Whether the model has something of the file, or of a file in the folder.
+  bool is_used(const std::string& path) const {
+    const auto from_there = [&](const Blob& blob) {
+      const std::string& name = blob.source()->name();
+      return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '/');
+    };
+    return std::any_of(model_.attachments.begin(), model_.attachments.end(),
+                       [&](const Attachment& a) { return from_there(a.blob); });
+  }
+
+  // A shard of the set, be it one that could not be read.
+  bool is_shard_of_ours(const std::string& file) {
+    if (!weights_.index || !file.ends_with(safetensors::kSuffix)) return false;
+    const std::string path = path_of(weights_.file);
+    if (!shards_) shards_ = safetensors::read_index(path, *open_file(path, Access::pread), options_.limits).shards;
+    return std::binary_search(shards_->begin(), shards_->end(), file);
+  }
+
   void note_unused(const std::vector<std::string>& files) {
     std::vector<std::string> unused;
-    for (const std::string& file : files) {
-      const std::string path = path_of(file);
-      const bool used = is_resource(file) || file == kPrivateFile || file.ends_with(safetensors::kIndexSuffix) ||
-                        std::any_of(model_.attachments.begin(), model_.attachments.end(),
-                                    [&](const Attachment& a) { return a.blob.source()->name() == path; }) ||
-                        std::any_of(model_.tensors.begin(), model_.tensors.end(), [&](const Tensor& t) {
-                          return t.components.front().blob.source()->name() == path;
-                        });
-      if (!used && !(file.ends_with(safetensors::kSuffix) && model_.tensors.empty())) unused.push_back(file);
-    }
-    if (!unused.empty())
-      reports_->note(
-          problem("hf.file.unused", fmt::format("not part of the model: {}", fmt::join(unused, ", ")), directory_));
+    for (const std::string& file : files)
+      if (!is_resource(file) && file != kPrivateFile && file != weights_.file && !is_used(path_of(file)) &&
+          !is_shard_of_ours(file))
+        unused.push_back(file);
+    for (const std::string& folder : list_folders(directory_))
+      if (folder != kTemplateFolder && !folder.starts_with('.') && !is_used(path_of(folder)))
+        unused.push_back(folder + "/");
+    if (unused.empty()) return;
+    constexpr std::size_t kNamed = 8;
+    const std::size_t named = unused.size() <= kNamed + 1 ? unused.size() : kNamed;
+    const std::string more = named == unused.size() ? "" : fmt::format(" and {} more", unused.size() - named);
+    reports_->note(problem(
+        "hf.file.unused",
+        fmt::format("not part of the model: {}{}", fmt::join(unused.begin(), unused.begin() + named, ", "), more),
+        directory_));
   }
 
   std::string directory_;
   const ReadOptions& options_;
   safetensors::Reports reports_;
   Model model_;
+  Weights weights_;
+  std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
 };
 
 bool recognize_bytes(const Source& /*source*/) { return false; }  // never one file

@@ -1,10 +1,12 @@
 // What the parts of the Hugging Face directory share; see hf.cpp for what lies where.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/tree_swap.hpp"
 #include "tare/format.hpp"
 
 namespace tare::hf {
@@ -13,6 +15,7 @@ namespace tare::hf {
 inline constexpr std::string_view kPrivateFile = "tare.json";
 // Attachments whose names cannot be file names here.
 inline constexpr std::string_view kPrivateFolder = "attachments";
+inline constexpr std::string_view kTemplateFolder = "additional_chat_templates";
 
 // The weights a directory holds.
 struct Weights {
@@ -22,10 +25,19 @@ struct Weights {
 // Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
 
-// Names of the files in a directory, sorted; links are followed. Throws `hf.directory`.
+// Names of the files in a directory, sorted; links are followed. What has the name of a model's file is among them
+// whatever it is: see `what_is_wrong`. Throws `hf.directory`.
 std::vector<std::string> list_files(const std::string& directory);
+std::vector<std::string> list_folders(const std::string& directory);
+std::vector<std::string> list_entries(const std::string& directory);
+// Why the file cannot be read, and what to do: a link that leads nowhere, a directory. Nothing: it is a regular file.
+std::optional<std::string> what_is_wrong(const std::string& path);
 // Whether a file of this name belongs to a model (config.json, a chat template): relative to the directory.
 bool is_resource(std::string_view name);
+bool is_weights(std::string_view name);
+// What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
+// state in between can be read as a model. Links are not followed. Throws `io.tree.blocked`.
+io::OldFiles old_files(const std::string& directory);
 // A relative path that stays inside the directory, on any system.
 bool is_safe_path(std::string_view name);
 std::string without_slashes(std::string path);

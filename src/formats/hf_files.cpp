@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
+#include "io/tree_sink.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::hf {
@@ -41,6 +42,42 @@ std::vector<std::string> those(const std::vector<std::string>& files, bool (*wan
 bool is_index(std::string_view name) { return name.ends_with(safetensors::kIndexSuffix); }
 bool is_whole(std::string_view name) { return name.ends_with(safetensors::kSuffix) && !is_shard(name); }
 
+template <typename Wanted>
+std::vector<std::string> list(const std::string& directory, const Wanted& wanted) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  fs::directory_iterator entry(directory, failed);
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
+    if (wanted(*entry)) names.push_back(entry->path().filename().string());
+  if (failed)
+    throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
+        .in(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_true_folder(const fs::directory_entry& entry) {
+  std::error_code failed;
+  return fs::is_directory(entry.symlink_status(failed));
+}
+
+// Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
+std::string leftover_in(const std::string& directory) {
+  for (const std::string& leftover : io::find_leftovers(directory)) {
+    const std::string path = fmt::format("{}/{}", directory, leftover);
+    try {
+      choose_weights(path, list_files(path));
+    } catch (const Error&) {
+      continue;
+    }
+    return fmt::format(
+        "a conversion into the directory was cut off, a whole model is in {}: `tare convert {} {}/ "
+        "--force` puts it here",
+        leftover, path, directory);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string without_slashes(std::string path) {
@@ -49,27 +86,47 @@ std::string without_slashes(std::string path) {
 }
 
 std::vector<std::string> list_files(const std::string& directory) {
-  std::vector<std::string> files;
+  return list(directory, [](const fs::directory_entry& entry) {
+    std::error_code broken;
+    const std::string name = entry.path().filename().string();
+    return entry.is_regular_file(broken) || is_resource(name) || is_weights(name) || name == kPrivateFile;
+  });
+}
+
+std::vector<std::string> list_folders(const std::string& directory) {
+  return list(directory, [](const fs::directory_entry& entry) {
+    std::error_code broken;
+    return entry.is_directory(broken);
+  });
+}
+
+std::vector<std::string> list_entries(const std::string& directory) {
+  return list(directory, [](const fs::directory_entry&) { return true; });
+}
+
+std::optional<std::string> what_is_wrong(const std::string& path) {
   std::error_code failed;
-  fs::directory_iterator entry(directory, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed)) {
-    std::error_code broken;  // a link that leads nowhere is no file
-    if (entry->is_regular_file(broken)) files.push_back(entry->path().filename().string());
-  }
-  if (failed)
-    throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
-        .in(directory);
-  std::sort(files.begin(), files.end());
-  return files;
+  const fs::file_status status = fs::status(path, failed);
+  if (fs::is_regular_file(status)) return std::nullopt;
+  if (fs::is_directory(status)) return "is a directory, a file was expected; move it away";
+  if (fs::exists(status)) return "is a pipe, socket or device, a file was expected; move it away";
+  std::error_code no_link;
+  if (const fs::path leads = fs::read_symlink(path, no_link); !no_link)
+    return fmt::format(
+        "is a link to {}, which cannot be reached ({}); download the file again, or remove the link",
+        escape_name(leads.string()),
+        failed ? failed.message() : std::make_error_code(std::errc::no_such_file_or_directory).message());
+  return "is not there; download it again";
 }
 
 bool is_resource(std::string_view name) {
-  constexpr std::string_view kTemplates = "additional_chat_templates/";
-  if (name.starts_with(kTemplates))
-    return name.ends_with(".jinja") && is_safe_path(name) &&
-           name.find('/', kTemplates.size()) == std::string_view::npos;
+  const std::string templates = fmt::format("{}/", kTemplateFolder);
+  if (name.starts_with(templates))
+    return name.ends_with(".jinja") && is_safe_path(name) && name.find('/', templates.size()) == std::string_view::npos;
   return resources::role_of(name) != resources::Role::other;
 }
+
+bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
 
 bool is_safe_path(std::string_view name) {
   constexpr std::size_t kLongest = 200;
@@ -87,14 +144,10 @@ bool is_safe_path(std::string_view name) {
 bool recognize(const std::string& path) {
   std::error_code failed;
   if (!fs::is_directory(path, failed)) return false;
-  try {
-    const std::vector<std::string> files = list_files(path);
-    return std::any_of(files.begin(), files.end(), [](const std::string& file) {
-      return is_resource(file) || file.ends_with(safetensors::kSuffix) || is_index(file) || is_torch(file);
-    });
-  } catch (const Error&) {
-    return false;
-  }
+  const std::vector<std::string> files = list_files(path);
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string& file) { return is_resource(file) || is_weights(file) || is_torch(file); }) ||
+         !io::find_leftovers(path).empty();
 }
 
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files) {
@@ -119,17 +172,54 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     candidates.insert(candidates.end(), wholes.begin(), wholes.end());
     throw ambiguous(candidates);
   }
+  // What to do, where there is nothing better.
+  const auto or_else = [&, leftover = leftover_in(directory)](const std::string& advice) {
+    return leftover.empty() ? advice : leftover;
+  };
   if (!shards.empty())
-    throw refuse(
-        ErrorKind::not_found, "hf.weights.no_index",
-        fmt::format("{} is a shard, and there is no index; download {} into the directory", shards.front(), kIndex));
+    throw refuse(ErrorKind::not_found, "hf.weights.no_index",
+                 fmt::format("{} is a shard, and there is no index; {}", shards.front(),
+                             or_else(fmt::format("download {} into the directory", kIndex))));
   if (const auto torch = those(files, is_torch); !torch.empty())
     throw refuse(ErrorKind::unsupported, "hf.weights.torch",
-                 fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; download the "
-                             "model's {} or convert it with PyTorch",
-                             torch.front(), kFile));
+                 fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; {}", torch.front(),
+                             or_else(fmt::format("download the model's {} or convert it with PyTorch", kFile))));
   throw refuse(ErrorKind::not_found, "hf.weights.missing",
-               fmt::format("there are no weights: neither {} nor {}; download them into the directory", kFile, kIndex));
+               fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
+                           or_else("download them into the directory")));
+}
+
+io::OldFiles old_files(const std::string& directory) {
+  io::OldFiles old;
+  std::vector<std::string> shards;
+  const auto within = [&](std::string_view folder, const auto& belongs) {
+    const std::string path = fmt::format("{}/{}", directory, folder);
+    if (!fs::is_directory(fs::symlink_status(path))) return;
+    for (const std::string& name : list(path, [](const auto& entry) { return !is_true_folder(entry); }))
+      if (belongs(name)) old.others.push_back(fmt::format("{}/{}", folder, name));
+  };
+  for (const std::string& name : list_entries(directory)) {
+    const bool weights = is_weights(name), other = is_resource(name) || name == kPrivateFile;
+    if (const std::string path = fmt::format("{}/{}", directory, name); fs::is_directory(fs::symlink_status(path))) {
+      if (weights || other)
+        throw Error(ErrorKind::usage, "io.tree.blocked", "is a directory with the name of a model's file; move it away")
+            .in(path);
+    } else if (weights) {
+      (is_shard(name) ? shards : old.vital).push_back(name);
+    } else if (other || name == kTemplateFolder) {  // a link to a folder goes itself
+      old.others.push_back(name);
+    }
+  }
+  // What the reader prefers is the last candidate: if it went first, another would be left as the only one. Shards
+  // without their index are nothing.
+  std::stable_partition(old.vital.begin(), old.vital.end(),
+                        [](const std::string& name) { return name != kFile && name != kIndex; });
+  old.vital.insert(old.vital.end(), shards.begin(), shards.end());
+  within(kTemplateFolder, [](const std::string& name) { return name.ends_with(".jinja"); });
+  within(kPrivateFolder, [](const std::string& name) {
+    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string::npos;
+  });
+  return old;
 }
 
 }  // namespace tare::hf

@@ -97,18 +97,12 @@ void copy(const Blob& blob, Sink& sink) {
   }
 }
 
-// What an older model left in the directory and the new one does not replace.
-bool is_stale(std::string_view name) {
-  return safetensors::is_set_file(name) || name == kPrivateFile || resources::role_of(name) != resources::Role::other;
-}
-
 }  // namespace
 
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   const Plan plan(model);
   safetensors::check_writable(plan.weights());
-  io::TreeSink tree(path,
-                    {.overwrite = overwrite, .durable = true, .stale = is_stale, .vital = safetensors::vital_files()});
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
   const auto put = [&](const Attachment& file) {
     const auto sink = tree.file(file.name);
     copy(file.blob, *sink);

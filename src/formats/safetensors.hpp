@@ -132,10 +132,6 @@ using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options);
 // Opens what `write_set` wrote into this directory before it gets its name: throws when it is not this model.
 void check_set(const std::string& directory, const Model& model);
-// Whether a set that is being replaced may own a file of this name: model.safetensors, a shard, the index.
-bool is_set_file(std::string_view name);
-// Of those, the ones without which the others are nothing.
-std::vector<std::string> vital_files();
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 
 }  // namespace tare::safetensors

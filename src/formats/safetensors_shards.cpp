@@ -46,6 +46,21 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
   return text + (places.empty() ? "}\n}\n" : "\n  }\n}\n");
 }
 
+// The set that another takes the place of: what makes it one first. Other safetensors files are not touched.
+io::OldFiles old_set(const std::string& directory) {
+  io::OldFiles old;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (std::filesystem::is_directory(entry.symlink_status(failed))) continue;
+    if (name == kOnlyFile || name == kIndexFile)
+      old.vital.push_back(name);
+    else if (name.starts_with("model-") && name.ends_with(kSuffix))
+      old.others.push_back(name);
+  }
+  return old;
+}
+
 }  // namespace
 
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
@@ -97,15 +112,9 @@ void check_set(const std::string& directory, const Model& model) {
                 fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
 }
 
-std::vector<std::string> vital_files() { return {std::string(kIndexFile), std::string(kOnlyFile)}; }
-
-bool is_set_file(std::string_view name) {
-  return name == kOnlyFile || name == kIndexFile || (name.starts_with("model-") && name.ends_with(kSuffix));
-}
-
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   check_writable(model);
-  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .stale = is_set_file, .vital = vital_files()});
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_set});
   write_set(
       model, [&](const std::string& name) { return tree.file(name); }, options);
   check_set(tree.staging(), model);

@@ -11,7 +11,9 @@ constexpr std::string_view kDescribed[] = {
     "config.json", "tokenizer.json",        "tokenizer.model",         "vocab.json",
     "merges.txt",  "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 constexpr std::string_view kCarried[] = {"generation_config.json", "chat_template.jinja", "chat_template.json",
-                                         "preprocessor_config.json", "processor_config.json"};
+                                         "preprocessor_config.json", "processor_config.json",
+                                         // Vocabularies in forms that are not read.
+                                         "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json"};
 constexpr std::string_view kTemplates = "additional_chat_templates/";
 // Each of these holds a vocabulary.
 constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "vocab.json"};
