@@ -26,8 +26,30 @@ std::string_view name_of(Severity severity) {
   return "?";
 }
 
+namespace {
+
+// Words of a file may stand in a sentence: a zero byte in them would end what(), a line feed would begin a line of
+// somebody else's.
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (byte < 0x20 || byte == 0x7F)
+      out += fmt::format("\\x{:02X}", byte);
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 Error::Error(ErrorKind kind, std::string_view rule, std::string_view sentence)
-    : std::runtime_error(std::string()), kind_(kind), rule_(rule), sentence_(sentence) {
+    : std::runtime_error(std::string()), kind_(kind), rule_(rule), sentence_(one_line(sentence)) {
   compose();
 }
 
@@ -44,14 +66,14 @@ Error& Error::at(std::uint64_t offset) {
 }
 
 Error& Error::about(std::string_view item) {
-  if (item_.empty()) item_ = item;
+  if (item_.empty()) item_ = one_line(item);
   compose();
   return *this;
 }
 
 void Error::compose() {
   text_.clear();
-  if (!file_.empty()) text_ += file_ + ": ";
+  if (!file_.empty()) text_ += one_line(file_) + ": ";
   if (!item_.empty()) text_ += item_ + ": ";
   text_ += sentence_;
   text_ += offset_ ? fmt::format(" ({}, byte {})", rule_, *offset_) : fmt::format(" ({})", rule_);
