@@ -71,6 +71,9 @@ TEST(ZtRules, FoundInTheData) {
       if (bad.found == ZtCase::Found::on_read) {
         EXPECT_EQ(found->severity, Severity::error);
       }
+      if (found->severity == Severity::error) {
+        EXPECT_TRUE(found->offset.has_value()) << found->sentence;
+      }
     }
   }
 }

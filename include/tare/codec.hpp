@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "tare/error.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
@@ -25,6 +26,8 @@ class Rows;  // rows.hpp
 struct Problem {
   std::string rule;
   std::string sentence;
+  std::optional<std::uint64_t> offset = std::nullopt;  // in the file, where the bytes lie there as they are
+  Severity severity = Severity::error;
 };
 
 // What an encoded tensor lost, in terms of the values it stands for. Filled once, when the last byte of it has been

@@ -50,7 +50,8 @@ std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values) 
 
 void throw_corrupt(const Tensor& tensor, const Component& component, const Problem& problem) {
   Error error(ErrorKind::corrupt, problem.rule, problem.sentence);
-  if (component.blob.source() != nullptr) error.in(component.blob.source()->name()).at(component.blob.offset());
+  if (component.blob.source() != nullptr)
+    error.in(component.blob.source()->name()).at(problem.offset.value_or(component.blob.offset()));
   throw error.about(tensor.name);
 }
 

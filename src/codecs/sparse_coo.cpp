@@ -83,9 +83,18 @@ class Coordinates {
   std::vector<IndexStream> streams_;
 };
 
-Problem outside_problem(const Coordinates& at, std::uint64_t entry, std::size_t d, const Shape& shape) {
-  return {"coo.bounds", fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}", entry,
-                                    at.current()[d], d, shape.text())};
+// Where coordinate d of an entry is in the file; a scalar's entries have none.
+std::optional<std::uint64_t> coordinate_offset(const Tensor& tensor, std::uint64_t entry, std::size_t d) {
+  const Blob& coords = tensor.component("coords")->blob;
+  if (tensor.shape.rank() == 0) return std::nullopt;
+  return file_offset(coords, d * (coords.size() / tensor.shape.rank()) + entry * 8);
+}
+
+Problem outside_problem(const Tensor& tensor, const Coordinates& at, std::uint64_t entry, std::size_t d) {
+  return {"coo.bounds",
+          fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}", entry, at.current()[d], d,
+                      tensor.shape.text()),
+          coordinate_offset(tensor, entry, d)};
 }
 
 using Report = std::function<void(Problem)>;
@@ -103,13 +112,14 @@ Survey survey(const Tensor& tensor, std::uint64_t entries) {
   Shape previous;
   for (std::uint64_t entry = 0; entry < entries; ++entry) {
     if (const auto d = at.next())
-      if (found.outside++ == 0) found.first_outside = outside_problem(at, entry, *d, tensor.shape);
+      if (found.outside++ == 0) found.first_outside = outside_problem(tensor, at, entry, *d);
     if (entry > 0) {
       const Shape& now = at.current();
       if (std::lexicographical_compare(now.begin(), now.end(), previous.begin(), previous.end())) found.rising = false;
       if (now == previous && found.repeated++ == 0)
         found.first_repeated =
-            Problem{"coo.duplicate", fmt::format("entries {} and {} are at the same place", entry - 1, entry)};
+            Problem{"coo.duplicate", fmt::format("entries {} and {} are at the same place", entry - 1, entry),
+                    coordinate_offset(tensor, entry, 0)};
     }
     previous = at.current();
   }
@@ -145,24 +155,6 @@ std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries
       return Problem{"coo.duplicate", fmt::format("two entries are at the same place, {} in row-major order", *twice)};
   }
   return std::nullopt;
-}
-
-void verify(const Tensor& tensor, const Report& report) {
-  const Component& values = *tensor.component("values");
-  verify_type(values, report);
-  verify_booleans(values, report);
-  const std::uint64_t entries = values.blob.size() / width_of(values);
-  Survey found = survey(tensor, entries);
-  if (found.first_outside) {
-    found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
-    report(*found.first_outside);
-  }
-  if (found.first_repeated) {
-    found.first_repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
-    report(*found.first_repeated);
-  } else if (!found.rising && found.outside == 0 && tensor.shape.elements()) {
-    if (auto problem = find_repeated(tensor, entries)) report(*problem);
-  }
 }
 
 template <typename T>
@@ -202,6 +194,30 @@ Add addition(const Component& values) {
     case DType::boolean: return add_boolean;
   }
   return nullptr;
+}
+
+void verify(const Tensor& tensor, const Report& report) {
+  const Component& values = *tensor.component("values");
+  verify_type(values, report);
+  verify_booleans(values, report);
+  const std::uint64_t entries = values.blob.size() / width_of(values);
+  Survey found = survey(tensor, entries);
+  if (found.first_outside) {
+    found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
+    report(*found.first_outside);
+  }
+  std::optional<Problem> repeated = std::move(found.first_repeated);
+  if (repeated)
+    repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
+  else if (!found.rising && found.outside == 0 && tensor.shape.elements())
+    repeated = find_repeated(tensor, entries);
+  if (!repeated) return;
+  // What can be added up has a meaning, and no rule of the document forbids it.
+  if (addition(values) != nullptr) {
+    repeated->severity = Severity::warning;
+    repeated->sentence += "; their values are added up";
+  }
+  report(*repeated);
 }
 
 // Adds one entry's value to another's at the same place.
@@ -350,7 +366,7 @@ class CooProducer final : public BlobProducer {
     rising_ = true;
     for (std::uint64_t entry = 0; entry < entries_; ++entry) {
       if (const auto d = at.next())
-        throw_corrupt(tensor_, *tensor_.component("coords"), outside_problem(at, entry, *d, tensor_.shape));
+        throw_corrupt(tensor_, *tensor_.component("coords"), outside_problem(tensor_, at, entry, *d));
       const std::uint64_t place = at.place();
       if (place < previous) rising_ = false;
       previous = place;

@@ -53,18 +53,21 @@ bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entri
   IndexStream stream(indptr, 0);
   std::uint64_t previous = stream.next();
   bool good = previous == 0;
-  if (!good) report({"csr.indptr_start", fmt::format("the first row pointer is 0, found {}", previous)});
+  if (!good)
+    report({"csr.indptr_start", fmt::format("the first row pointer is 0, found {}", previous), file_offset(indptr, 0)});
   for (std::uint64_t row = 0; row < rows; ++row) {
     const std::uint64_t next = stream.next();
     if (next < previous) {
-      report({"csr.indptr_order", fmt::format("row {} ends at entry {}, before its start {}", row, next, previous)});
+      report({"csr.indptr_order", fmt::format("row {} ends at entry {}, before its start {}", row, next, previous),
+              file_offset(indptr, (row + 1) * 8)});
       return false;
     }
     previous = next;
   }
   if (previous == entries) return good;
   report({"csr.indptr_end",
-          fmt::format("the last row pointer is the number of entries, {}, found {}", entries, previous)});
+          fmt::format("the last row pointer is the number of entries, {}, found {}", entries, previous),
+          file_offset(indptr, rows * 8)});
   return false;
 }
 
@@ -72,11 +75,16 @@ bool verify_pointers(const Blob& indptr, std::uint64_t rows, std::uint64_t entri
 struct Tally {
   std::uint64_t count = 0;
   std::string first;
-  void add(const std::string& sentence) {
-    if (count++ == 0) first = sentence;
+  std::uint64_t entry = 0;  // of the first
+  void add(std::uint64_t at, const std::string& sentence) {
+    if (count++ > 0) return;
+    first = sentence;
+    entry = at;
   }
-  void tell(std::string_view rule, const Report& report) const {
-    if (count > 0) report({std::string(rule), fmt::format("{} ({} such entries in all)", first, count)});
+  void tell(std::string_view rule, const Blob& indices, const Report& report) const {
+    if (count > 0)
+      report({std::string(rule), fmt::format("{} ({} such entries in all)", first, count),
+              file_offset(indices, entry * 8)});
   }
 };
 
@@ -100,15 +108,15 @@ void verify(const Tensor& tensor, const Report& report) {
     }
     const std::uint64_t column = columns_of.next();
     if (column >= columns)
-      outside.add(fmt::format("entry {} is in column {}, the matrix has {}", entry, column, columns));
+      outside.add(entry, fmt::format("entry {} is in column {}, the matrix has {}", entry, column, columns));
     if (rows_known && !first_in_row && column <= previous)
-      order.add(
-          fmt::format("row {}: column {} of entry {} follows column {}", rows_entered - 1, column, entry, previous));
+      order.add(entry, fmt::format("row {}: column {} of entry {} follows column {}", rows_entered - 1, column, entry,
+                                   previous));
     previous = column;
     first_in_row = false;
   }
-  outside.tell("csr.column", report);
-  order.tell("csr.order", report);
+  outside.tell("csr.column", indices, report);
+  order.tell("csr.order", indices, report);
 }
 
 class CsrCursor final : public SparseCursor {

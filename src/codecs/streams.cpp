@@ -63,6 +63,11 @@ void ElementStream::read(std::span<double> out) {
   }
 }
 
+std::optional<std::uint64_t> file_offset(const Blob& blob, std::uint64_t at) {
+  if (!blob.is_plain() || blob.source() == nullptr) return std::nullopt;
+  return blob.offset() + at;
+}
+
 bool is_seekable(const Blob& blob) {
   const std::uint64_t step = blob.seek_granularity();
   return step != 0 && step <= 64;
@@ -88,15 +93,19 @@ void verify_booleans(const Component& component, const std::function<void(Proble
     at += part.size();
   }
   if (bad == 0) return;
-  report({"bool.value", fmt::format("component \"{}\": a boolean is 0 or 1, element {} is {} ({} such bytes in all)",
-                                    component.role, first, std::to_integer<unsigned>(found), bad)});
+  report({"bool.value",
+          fmt::format("component \"{}\": a boolean is 0 or 1, element {} is {} ({} such bytes in all)", component.role,
+                      first, std::to_integer<unsigned>(found), bad),
+          file_offset(component.blob, first)});
 }
 
 void verify_type(const Component& component, const std::function<void(Problem)>& report) {
   const LogicalType* const known = find_logical_type(component.type);
   if (known == nullptr || known->storage == component.dtype) return;
-  report({"type.storage", fmt::format("component \"{}\": {} is stored as {}, found {}", component.role, known->name,
-                                      name_of(known->storage), name_of(component.dtype))});
+  report({"type.storage",
+          fmt::format("component \"{}\": {} is stored as {}, found {}", component.role, known->name,
+                      name_of(known->storage), name_of(component.dtype)),
+          file_offset(component.blob, 0)});
 }
 
 }  // namespace tare

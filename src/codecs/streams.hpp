@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,9 @@ class ElementStream {
   std::vector<double> values_;
   std::size_t at_ = 0;
 };
+
+// Where byte `at` of a blob is in its file; nothing when the file holds it in another form.
+std::optional<std::uint64_t> file_offset(const Blob& blob, std::uint64_t at);
 
 // Whether a blob can be entered anywhere at no more cost than at the beginning.
 bool is_seekable(const Blob& blob);

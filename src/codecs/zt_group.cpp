@@ -94,13 +94,16 @@ void for_each_parameter(const Component& component, const GroupPlan& plan, const
 template <typename Bad>
 void verify_parameters(const Component& component, const GroupPlan& plan, std::string_view rule,
                        std::string_view expected, const Bad& bad, const Report& report) {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0, at = 0;
   std::string first;
   for_each_parameter(component, plan, [&](std::uint64_t row, std::uint64_t group, double value) {
     if (!bad(value) || count++ > 0) return;
+    at = (row * plan.groups + group) * size_of(component.dtype);
     first = fmt::format("row {}, group {}: {}, found {}", row, group, expected, value);
   });
-  if (count > 0) report({std::string(rule), fmt::format("{} ({} such groups in all)", first, count)});
+  if (count > 0)
+    report(
+        {std::string(rule), fmt::format("{} ({} such groups in all)", first, count), file_offset(component.blob, at)});
 }
 
 // The bits after a row's last code are zero.
@@ -115,9 +118,10 @@ void verify_unused_bits(const Component& packed, const GroupPlan& plan, const Re
     if ((word >> used) != 0 && count++ == 0) first = row;
   }
   if (count > 0)
-    report(
-        {"group.unused_bits", fmt::format("row {}: the {} bits after its last code are not zero ({} such rows in all)",
-                                          first, 32 - used, count)});
+    report({"group.unused_bits",
+            fmt::format("row {}: the {} bits after its last code are not zero ({} such rows in all)", first, 32 - used,
+                        count),
+            file_offset(packed.blob, ((first + 1) * plan.words - 1) * 4)});
 }
 
 void verify(const Tensor& tensor, const Report& report) {

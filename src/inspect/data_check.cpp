@@ -224,7 +224,8 @@ void DataCheck::scan_piece(const Part& part, Piece& piece) const {
 
 void DataCheck::check_rules(const Codec& codec, const Unit& unit, std::vector<Finding>& out) const {
   codec.verify(*unit.tensor, [&](const Problem& problem) {
-    out.push_back(about(unit, Severity::error, prefix_ + problem.rule, problem.sentence));
+    out.push_back(about(unit, problem.severity, prefix_ + problem.rule, problem.sentence));
+    out.back().offset = problem.offset;
   });
 }
 
