@@ -192,12 +192,24 @@ TEST(ZtLegacy11, DecodingToLearnSizesHasABudget) {
   zipped.emplace_back("encoding", cbor::text("zstd"));
   Entries components;
   for (int i = 0; i < 100; ++i) components.emplace_back("c" + std::to_string(i), cbor::map(zipped));
-  const Bytes bytes = file(frame, cbor::map(root({{"w", cbor::map(object({2}, "x.custom", components))}}, "1.1.0")));
+  const auto file_of = [&](const std::string& data, const Entries& parts) {
+    return file(data, cbor::map(root({{"w", cbor::map(object({2}, "x.custom", parts))}}, "1.1.0")));
+  };
   ReadOptions options;
-  options.limits.component_bytes = 100 * (std::uint64_t{1} << 20);
-  EXPECT_EQ(rule_of([&] { open(memory_source(bytes), options); }), "");
-  options.limits.component_bytes -= 1;
-  EXPECT_EQ(rule_of([&] { open(memory_source(bytes), options); }), "zt.component.limit");
+  options.limits.component_bytes = std::uint64_t{1} << 20;
+  EXPECT_EQ(rule_of([&] { open(memory_source(file_of(frame, components)), options); }), "")
+      << "one range, decoded once";
+
+  zipped[1] = {"offset", cbor::number(64 + padded(frame).size())};
+  components.emplace_back("other", cbor::map(zipped));
+  const Bytes two = file_of(padded(frame) + frame, components);
+  const auto error = error_of([&] { open(memory_source(two), options); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "zt.component.limit");
+  EXPECT_EQ(error->item(), "tensor w");
+  EXPECT_NE(error->sentence().find("more than the 1048576 bytes allowed"), std::string::npos) << error->what();
+  options.limits.component_bytes *= 2;
+  EXPECT_EQ(rule_of([&] { open(memory_source(two), options); }), "");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,7 @@ class ObjectChecker {
 
   bool check_component(const RawObject& object, const RawComponent& raw, Component& out);
   std::optional<std::uint64_t> decoded_size(const RawObject& object, const RawComponent& raw, DType dtype);
+  std::optional<std::uint64_t> measured_size(const RawObject& object, const RawComponent& raw);
   void report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
               std::string_view sentence);
   void check_overlaps();
@@ -84,7 +86,9 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
-  std::uint64_t measured_ = 0;  // bytes decoded only to learn sizes
+  // What was unpacked only to learn its size: by offset and length of the range, and all of it together.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
+  std::uint64_t measured_bytes_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
 };

@@ -18,15 +18,15 @@ namespace {
 constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
 
 // Decodes to learn the size: containers before 1.2 do not store it, and only dense objects imply it.
-std::uint64_t measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length, std::uint64_t limit) {
+// Nothing when there are more than `most` bytes.
+std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length,
+                                     std::uint64_t most) {
   io::ZstdUnpacker unpacker(source, offset, length);
   Bytes scratch(std::size_t{1} << 16);
   std::uint64_t total = 0;
   while (const std::size_t got = unpacker.read_some(scratch)) {
     total += got;
-    if (total > limit)
-      throw Error(ErrorKind::limit, "zt.component.limit", fmt::format("decodes to more than {} bytes", limit))
-          .at(offset);
+    if (total > most) return std::nullopt;
   }
   unpacker.expect_end();
   return total;
@@ -54,6 +54,29 @@ void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind 
   diagnostics_.error(error.in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
+// One allowance for the whole file, and each range is unpacked once: many objects may share a few bytes that decode to
+// very many.
+std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& object, const RawComponent& raw) {
+  const std::pair range(*raw.offset, *raw.length);
+  if (const auto known = measured_.find(range); known != measured_.end()) return known->second;
+  const std::uint64_t most = options_.limits.component_bytes;
+  std::optional<std::uint64_t> size;
+  try {
+    size = measure(input_.source, *raw.offset, *raw.length, most - measured_bytes_);
+  } catch (Error& error) {
+    diagnostics_.error(error.in(input_.path).at(raw.at).about("tensor " + escape_name(object.name)));
+    return std::nullopt;
+  }
+  measured_bytes_ = size ? measured_bytes_ + *size : most;
+  if (size)
+    measured_.emplace(range, *size);
+  else
+    report(object, raw.at, ErrorKind::limit, "zt.component.limit",
+           fmt::format("its size is not stored, and to unpack what has none would take more than the {} bytes allowed",
+                       most));
+  return size;
+}
+
 std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw,
                                                          DType dtype) {
   const auto bad = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
@@ -76,9 +99,9 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
     if (!bytes) return bad(ErrorKind::corrupt, "zt.dense.size", "the shape's size does not fit 64 bits");
     size = *bytes;
   } else {
-    // One allowance for the whole file: many objects may share a few bytes that decode to very many.
-    size = measure(input_.source, *raw.offset, *raw.length, options_.limits.component_bytes - measured_);
-    measured_ += size;
+    const auto measured = measured_size(object, raw);
+    if (!measured) return std::nullopt;
+    size = *measured;
   }
   if (size / kMostRatio > *raw.length)
     return bad(ErrorKind::corrupt, "zt.component.ratio",
@@ -213,23 +236,27 @@ void ObjectChecker::check_padding() {
 }
 
 // The tensors in the order of their first blobs: `ranges_` is sorted, so that is the order in which they first appear
-// there; ties (an empty blob and the one behind it, tensors that share a blob) go by name.
+// there. Of several at one place those without bytes come first, as only they can have been written in front of the one
+// that has some; what is still equal (empty tensors, tensors that share a blob) goes by name.
 std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
   std::vector<std::uint32_t> order;
   order.reserve(tensors_.size());
-  std::vector<bool> placed(tensors_.size(), false);
+  std::vector<bool> placed(tensors_.size(), false), filled(tensors_.size(), false);
   std::size_t group = 0;  // where the tensors with the current offset start
-  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return tensors_[a].name < tensors_[b].name; };
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return filled[a] != filled[b] ? filled[b] : tensors_[a].name < tensors_[b].name;
+  };
   for (std::size_t i = 0; i < ranges_.size(); ++i) {
     if (i > 0 && ranges_[i].offset != ranges_[i - 1].offset) {
-      if (order.size() - group > 1) std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
+      if (order.size() - group > 1) std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), before);
       group = order.size();
     }
+    if (ranges_[i].length > 0) filled[ranges_[i].tensor] = true;
     if (placed[ranges_[i].tensor]) continue;
     placed[ranges_[i].tensor] = true;
     order.push_back(ranges_[i].tensor);
   }
-  std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
+  std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), before);
   // Objects without any component stand last, as they came.
   for (std::uint32_t i = 0; i < placed.size(); ++i)
     if (!placed[i]) order.push_back(i);
