@@ -47,7 +47,9 @@ TEST(IoDigest, Spellings) {
   EXPECT_EQ(text("crc32c:0xe3069283"), "crc32c:0xE3069283");
   EXPECT_EQ(text("crc32c:0X1"), "crc32c:0x00000001");
   EXPECT_EQ(text("sha256:" + std::string(64, 'A')), "sha256:" + std::string(64, 'a'));
-  EXPECT_EQ(text("crc32c:DEADBEEF"), "crc32c:DEADBEEF");  // not a spelling upstream knows: another algorithm
+  EXPECT_EQ(text("crc32c:DEADBEEF"), "crc32c:0xDEADBEEF");
+  EXPECT_EQ(text("crc32c:3q2+7w=="), "crc32c:3q2+7w==");  // base64: a notation we do not know
+  EXPECT_EQ(text("crc32c:1234567"), "crc32c:1234567");    // as good as decimal
   EXPECT_EQ(text("blake3:xyz"), "blake3:xyz");
   EXPECT_EQ(text(""), "");
   for (const std::string& bad :

@@ -327,6 +327,7 @@ TEST(IoSink, ThroughAFifo) {
   const Scratch scratch;
   const std::string path = scratch / "fifo";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(rule_of([&] { create_file(path, {}); }), "io.sink.exists") << "without waiting for a reader";
   Bytes got;
   std::thread reader([&] { got = get_file(path); });
   const Bytes expected = write_bytes(*find_format("zt"), small_model(find_format("zt")->holds));

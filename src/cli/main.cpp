@@ -73,8 +73,10 @@ int run(std::vector<std::string> words) {
 }  // namespace tare::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away is an error like others, so that temporary files are removed on the way out.
+  // A reader that goes away and a file beyond the limit on sizes are errors like others, so that temporary files are
+  // removed on the way out.
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   try {
     return tare::cli::run(std::vector<std::string>(argv + (argc > 0), argv + argc));
   } catch (const std::bad_alloc&) {

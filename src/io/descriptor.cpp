@@ -25,12 +25,16 @@ namespace {
 // Linux moves at most this much in one call.
 constexpr std::size_t kMost = std::size_t{1} << 30;
 
-[[noreturn]] void write_failed(const std::string& file, int code) {
-  const std::string_view rule = code == ENOSPC || code == EDQUOT || code == EFBIG ? "io.sink.full" : "io.sink.write";
+}  // namespace
+
+void write_failed(const std::string& file, int code) {
+  if (code == EFBIG)
+    throw Error(ErrorKind::io, "io.sink.full",
+                "cannot write: larger than the file system or the limit on the size of files (ulimit -f) allows")
+        .in(file);
+  const std::string_view rule = code == ENOSPC || code == EDQUOT ? "io.sink.full" : "io.sink.write";
   throw system_error(rule, "cannot write", file, code);
 }
-
-}  // namespace
 
 void write_all(int fd, std::span<const std::byte> bytes, const std::string& file) {
   while (!bytes.empty()) {

@@ -36,6 +36,9 @@ class Descriptor {
 // An Error that ends in the system's own words for the current `errno` (kept in `code`).
 Error system_error(std::string_view rule, std::string_view doing, const std::string& file, int code);
 
+// What a failed write is called: `io.sink.full` where there is no room, else `io.sink.write`.
+[[noreturn]] void write_failed(const std::string& file, int code);
+
 // Writes or reads everything, over short counts and interruptions. `pread_all` returns how much there was.
 void write_all(int fd, std::span<const std::byte> bytes, const std::string& file);
 void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& file);

@@ -34,6 +34,14 @@ const AlgorithmRow* row_of(DigestAlgorithm algorithm) {
   return row == std::end(kAlgorithms) ? nullptr : row;
 }
 
+// A CRC-32C as other tools spell it, "crc32c:DEADBEEF". Anything but eight digits may be another notation.
+std::string_view bare_crc(std::string_view text) {
+  constexpr std::string_view kPrefix = "crc32c:";
+  const std::string_view digits = text.substr(std::min(text.size(), kPrefix.size()));
+  const bool hex = digits.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+  return text.starts_with(kPrefix) && digits.size() == 8 && hex ? digits : std::string_view();
+}
+
 // Case-insensitive in the prefix's "0x" only: upstream reads "crc32c:0X" too.
 bool starts_with_prefix(std::string_view text, std::string_view prefix) {
   if (text.size() < prefix.size()) return false;
@@ -61,6 +69,7 @@ Digest::Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes) : al
 }
 
 std::optional<Digest> Digest::parse(std::string_view text) {
+  if (const std::string_view digits = bare_crc(text); !digits.empty()) return parse(fmt::format("crc32c:0x{}", digits));
   for (const auto& row : kAlgorithms) {
     if (!starts_with_prefix(text, row.prefix)) continue;
     const std::string_view digits = text.substr(row.prefix.size());

@@ -114,8 +114,7 @@ class AtomicFileSink final : public Sink {
 
  private:
   void set_size() const {
-    if (::ftruncate(file_.get(), static_cast<off_t>(position())) != 0)
-      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
+    if (::ftruncate(file_.get(), static_cast<off_t>(position())) != 0) io::write_failed(path_, errno);
   }
 
   // A symbolic link is followed, also to a file that does not exist yet: that file is replaced, not the link.
@@ -228,7 +227,12 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode))
       throw Error(ErrorKind::usage, "io.sink.directory", "is a directory, a file name was expected").in(path);
-    if (!S_ISREG(status.st_mode)) return std::make_unique<ThroughSink>(path);
+    if (!S_ISREG(status.st_mode)) {
+      // To open a FIFO waits for its reader, and a device keeps what it is given.
+      if (!options.overwrite)
+        throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device; --force writes into it").in(path);
+      return std::make_unique<ThroughSink>(path);
+    }
   }
   return std::make_unique<AtomicFileSink>(path, options);
 }
