@@ -24,6 +24,14 @@ void append_entry(std::string& out, std::string_view left, std::size_t left_colu
   for (std::size_t i = 0; i < lines.size(); ++i) out += fmt::format("{:{}}{}\n", "", i == 0 ? 2 : indent, lines[i]);
 }
 
+// Verbs for installers and shells, which would only be in the way in the list.
+Words hidden_verbs() {
+  Words names;
+  for (const Verb* verb : verbs())
+    if (verb->hidden) names.push_back(fmt::format("`{}`", verb->name));
+  return names;
+}
+
 std::string option_left(const Option& option) {
   const std::string letter = option.letter != 0 ? fmt::format("-{}, ", option.letter) : "    ";
   return letter + spelling(option);
@@ -55,7 +63,8 @@ std::string general_help(const HelpLook& look) {
     if (const std::string operands = operands_text(*verb); !operands.empty()) left += ' ' + operands;
     append_entry(out, left, columns, verb->summary, look);
   }
-  out += "\n`tare help VERB` explains one of them; `tare --version` prints the version.\n";
+  out += fmt::format("\n`tare help VERB` explains one of them, and {}.\n`tare --version` prints the version.\n",
+                     fmt::join(hidden_verbs(), " and "));
   return out;
 }
 

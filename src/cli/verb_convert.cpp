@@ -38,7 +38,8 @@ Words drop_words() {
 Words dialect_words() {
   Words words;
   for (const Format& format : formats())
-    for (const std::string_view dialect : format.holds.dialects) words.emplace_back(dialect);
+    for (const std::string_view dialect : format.holds.dialects)
+      if (std::find(words.begin(), words.end(), dialect) == words.end()) words.emplace_back(dialect);
   return words;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/checked.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
@@ -22,7 +23,12 @@ constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumn
 
 struct TypeSum {
   std::string type;
-  std::uint64_t tensors = 0, parameters = 0, bytes = 0, stored = 0;
+  std::uint64_t tensors = 0, bytes = 0, stored = 0;
+  std::optional<std::uint64_t> parameters = 0;  // nothing: more than 64 bits count, as a sparse tensor may claim
+
+  void add_parameters(std::optional<std::uint64_t> more) {
+    parameters = parameters && more ? checked_add(*parameters, *more) : std::nullopt;
+  }
 };
 
 struct Summary {
@@ -39,7 +45,7 @@ Summary sum_up(const Model& model) {
     for (TypeSum* sum : {&types[type], &summary.all}) {
       sum->type = type;
       sum->tensors += 1;
-      sum->parameters += tensor.shape.elements().value_or(0);
+      sum->add_parameters(tensor.shape.elements());
       sum->bytes += tensor.bytes();
       sum->stored += tensor.stored_bytes();
     }
@@ -58,7 +64,9 @@ Summary sum_up(const Model& model) {
 }
 
 // "1.24 billion" says more than nine digits do.
-std::string parameters_text(std::uint64_t number) {
+std::string parameters_text(std::optional<std::uint64_t> counted_parameters) {
+  if (!counted_parameters) return "more than 2^64 parameters";
+  const std::uint64_t number = *counted_parameters;
   const auto value = static_cast<double>(number);
   if (number >= 1'000'000'000) return fmt::format("{:.2f} billion parameters", value / 1e9);
   if (number >= 1'000'000) return fmt::format("{:.2f} million parameters", value / 1e6);
@@ -79,7 +87,7 @@ void print_types(const Summary& summary, Session& session) {
     rest.type = fmt::format("{} others", shown.size() - kTypes + 1);
     for (std::size_t i = kTypes - 1; i < shown.size(); ++i) {
       rest.tensors += shown[i].tensors;
-      rest.parameters += shown[i].parameters;
+      rest.add_parameters(shown[i].parameters);
       rest.bytes += shown[i].bytes;
     }
     shown.resize(kTypes - 1);
@@ -88,8 +96,9 @@ void print_types(const Summary& summary, Session& session) {
   for (const TypeSum& sum : shown) {
     const double share =
         summary.all.bytes > 0 ? static_cast<double>(sum.bytes) / static_cast<double>(summary.all.bytes) : 0;
-    table.add({Cell(printable(sum.type), Style::cyan), counted(sum.tensors, "tensor"), count_text(sum.parameters),
-               size_text(sum.bytes), fmt::format("{:.1f}%", share * 100),
+    table.add({Cell(printable(sum.type), Style::cyan), counted(sum.tensors, "tensor"),
+               sum.parameters ? count_text(*sum.parameters) : "more than 2^64", size_text(sum.bytes),
+               fmt::format("{:.1f}%", share * 100),
                Cell(share_bar(share, kBarColumns, session.unicode()), Style::green)});
   }
   table.print(session);
@@ -159,17 +168,27 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   table.print(session);
 }
 
+void write_count(JsonWriter& json, std::optional<std::uint64_t> count) {
+  if (count)
+    json.number(*count);
+  else
+    json.null();
+}
+
 void print_json(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   std::string text;
   JsonWriter json(text);
   json.open('{').key("file").text(file).key("format").text(model.format).key("version").text(model.version);
   json.key("bytes").number(model.file_bytes).key("tensors").number(summary.all.tensors);
-  json.key("parameters").number(summary.all.parameters).key("tensor_bytes").number(summary.all.bytes);
+  json.key("parameters");
+  write_count(json, summary.all.parameters);
+  json.key("tensor_bytes").number(summary.all.bytes);
   json.key("stored_bytes").number(summary.all.stored).key("types").open('[');
   for (const TypeSum& sum : summary.types) {
     json.open('{').key("dtype").text(sum.type).key("tensors").number(sum.tensors).key("parameters");
-    json.number(sum.parameters).key("bytes").number(sum.bytes).key("stored_bytes").number(sum.stored).close('}');
+    write_count(json, sum.parameters);
+    json.key("bytes").number(sum.bytes).key("stored_bytes").number(sum.stored).close('}');
   }
   json.close(']').key("metadata").raw(to_json(model.metadata)).key("config").raw(to_json(model.config.to_map()));
   json.key("vocabulary");

@@ -22,8 +22,9 @@ void print_facts(const Tensor& tensor, Session& session) {
   const auto elements = tensor.shape.elements();
   session.line(session.paint(Style::bold, printable(escape_name(tensor.name))));
   Table facts({{}, {}}, "  ");
-  facts.add({Cell("shape", Style::dim),
-             fmt::format("{}  ({})", tensor.shape.text(), counted(elements.value_or(0), "element"))});
+  facts.add(
+      {Cell("shape", Style::dim), fmt::format("{}  ({})", tensor.shape.text(),
+                                              elements ? counted(*elements, "element") : "more than 2^64 elements")});
   facts.add({Cell("type", Style::dim), Cell(dtype_name(tensor), Style::cyan)});
   facts.add({Cell("layout", Style::dim), tensor.layout});
   facts.add({Cell("bytes", Style::dim),

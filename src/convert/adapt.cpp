@@ -48,10 +48,14 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   const auto matches = [](const std::vector<std::string>& globs, const std::string& name) {
     return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
   };
-  for (const std::string& glob : options.match)
-    if (std::none_of(model.tensors.begin(), model.tensors.end(),
-                     [&](const Tensor& t) { return glob_match(glob, t.name); }))
-      throw Error(ErrorKind::usage, "convert.match", fmt::format("--match {} fits no tensor", glob));
+  const auto expect_some = [&](std::string_view option, const std::vector<std::string>& globs) {
+    for (const std::string& glob : globs)
+      if (std::none_of(model.tensors.begin(), model.tensors.end(),
+                       [&](const Tensor& t) { return glob_match(glob, t.name); }))
+        throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} fits no tensor", option, glob));
+  };
+  expect_some("match", options.match);
+  expect_some("skip", options.skip);
   std::erase_if(model.tensors, [&](const Tensor& tensor) {
     const bool keep =
         (options.match.empty() || matches(options.match, tensor.name)) && !matches(options.skip, tensor.name);

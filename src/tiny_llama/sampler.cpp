@@ -23,7 +23,7 @@ bool more_likely(const std::pair<float, std::int32_t>& a, const std::pair<float,
 Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), state_(sampling.seed) {
   if (!(sampling.temperature >= 0) || !std::isfinite(sampling.temperature))
     throw Error(ErrorKind::usage, "tllm.sampler.temperature",
-                fmt::format("a temperature of {}; it must be 0 or more", sampling.temperature));
+                fmt::format("a temperature of {}; it must be finite and 0 or more", sampling.temperature));
   if (!(sampling.top_p > 0 && sampling.top_p <= 1))
     throw Error(ErrorKind::usage, "tllm.sampler.top_p",
                 fmt::format("top-p of {}; it must lie in (0, 1]", sampling.top_p));

@@ -146,6 +146,21 @@ def make(directory):
         ),
         "odd.zt": zt({"has nan": dense([6], "f32", f32(nan, inf, -inf, 0, 1, -3))}),
         "empty.zt": zt({}),
+        "vast.zt": zt(
+            {"v": csr | {"shape": [2, 1 << 63]}, "w": dense([2], "u8", b"\1\2")},
+        ),
+        "nul.zt": zt({"a\0b": dense([1], "u8", b"\7")}),
+        "unsound.zt": zt(
+            {
+                "mask": dense([4], "bool", b"\1\0\2\1"),
+                "rows": csr | {"components": csr["components"] | {"indices": ("u64", u64(0, 9, 1))}},
+                "list": {
+                    "shape": [4],
+                    "format": "sparse_coo",
+                    "components": {"values": ("f32", f32(1, 2)), "coords": ("u64", u64(3, 3))},
+                },
+            }
+        ),
         "names.zt": zt(
             {
                 name: dense([1], "u8", b"\7")

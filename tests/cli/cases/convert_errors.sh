@@ -12,6 +12,7 @@ tare convert tiny.zt out.zt --quant q0
 tare convert tiny.zt out.zt --set nothing
 tare convert tiny.zt out.zt --threads many
 tare convert tiny.zt out.zt --match nope
+tare convert tiny.zt out.zt --skip nope
 tare convert tiny.zt -
 tare convert tiny.zt - --to zt --json
 pty --stdout tare convert tiny.zt - --to zt
@@ -25,4 +26,10 @@ mkdir folder; tare convert tiny.zt folder --to zt
 # a bad input leaves the old output alone, and no temporary file
 echo old > keep.zt; tare convert cut.zt keep.zt --force; cat keep.zt; ls -A | grep tmp
 tare convert tiny.zt /dev/full --to zt
+tare convert tiny.zt /dev/full --to zt --force
+mkfifo fifo; tare convert tiny.zt fifo --to zt
 tare convert tiny.zt - --to zt > /dev/full
+# a limit on the size of files is a full disk
+(ulimit -f 1024; tare convert big.zt limited.zt); ls -A | grep -e limited -e tmp
+# bytes of a file do not cut a sentence
+tare convert nul.zt nul.npz

@@ -7,3 +7,6 @@ tare verify --json tiny.zt odd.zt
 tare verify words.txt
 tare verify
 pty --stdout tare verify cut.zt odd.zt
+# where the data is wrong; what stands twice in a list of coordinates is added up
+tare verify unsound.zt
+tare cat unsound.zt list --as f32 | od -An -t f4
