@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/parallel.hpp"
+#include "convert/origins.hpp"
 
 namespace tare {
 namespace {
@@ -108,11 +109,14 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   Conversion done;
   done.from = model.format;
   done.to = target.name;
+  const Origins origins(model);
   Adapted adapted;
   try {
     if (options.check) check_digests(model, options.write.threads);
     adapted = adapt(std::move(model), target, options.adapt);
+    origins.verify_changed(adapted.model, options.write.threads);
   } catch (Error& error) {
+    origins.name_tensor(error);
     throw error.in(input);
   }
   done.changes = std::move(unused.sentences);
@@ -128,6 +132,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     try {
       done.file_bytes = target.write_tree(adapted.model, output, options.write, options.overwrite);
     } catch (Error& error) {
+      origins.name_tensor(error);
       throw error.in(output);
     }
     return done;
@@ -138,6 +143,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     target.write(adapted.model, *sink, options.write);
     check_written(*sink, target, adapted.model);
   } catch (Error& error) {
+    origins.name_tensor(error);
     throw error.in(output);
   }
   done.file_bytes = sink->position();

@@ -29,6 +29,11 @@ void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, co
   }
 }
 
+// The first algorithm, unless the second one tells as much.
+DigestAlgorithm other_algorithm(DigestAlgorithm wanted, DigestAlgorithm computed) {
+  return wanted == computed ? DigestAlgorithm::none : wanted;
+}
+
 }  // namespace
 
 Transfer::Transfer(Sink& sink, const TransferOptions& options) : sink_(sink), options_(options) {}
@@ -40,18 +45,32 @@ DigestAlgorithm Transfer::algorithm_for(const Blob& blob) const {
   return own == DigestAlgorithm::unknown ? DigestAlgorithm::none : own;
 }
 
-// What was hashed on the way must equal the digest the same bytes came with: a corrupt input is not passed on.
-void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest& computed) {
-  StoredBlob& stored = stored_[number];
-  stored.digest = computed;
-  const bool same_bytes = stored.encoding == Encoding::raw && blob.encoding() == Encoding::raw;
-  if (!same_bytes || !blob.digest()) return;
+DigestAlgorithm arrived_algorithm(const Blob& blob) {
+  const DigestAlgorithm own = blob.digest().algorithm();
+  return blob.is_plain() && own != DigestAlgorithm::unknown ? own : DigestAlgorithm::none;
+}
+
+void expect_arrived(const Blob& blob, const Digest& computed) {
   if (blob.digest().algorithm() == computed.algorithm() && blob.digest() != computed)
     throw Error(ErrorKind::corrupt, "digest.mismatch",
                 fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", blob.size(),
                             blob.digest().text(), computed.text()))
         .in(blob.source() == nullptr ? std::string() : blob.source()->name())
         .at(blob.offset());
+}
+
+bool Transfer::is_copy(const Job& job) {
+  return job.digest == DigestAlgorithm::none && job.blob.is_plain() &&
+         arrived_algorithm(job.blob) == DigestAlgorithm::none;
+}
+
+// What was hashed on the way must equal the digest the same bytes came with: a corrupt input is not passed on.
+void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest& computed) {
+  StoredBlob& stored = stored_[number];
+  stored.digest = computed;
+  const bool same_bytes = stored.encoding == Encoding::raw && blob.encoding() == Encoding::raw;
+  if (!same_bytes || !blob.digest()) return;
+  expect_arrived(blob, computed);
   // An algorithm we cannot compute stays true of unchanged bytes.
   if (!options_.digest && blob.digest().algorithm() == DigestAlgorithm::unknown) stored.digest = blob.digest();
 }
@@ -90,18 +109,20 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
 }
 
 void Transfer::stream(const Blob& blob, std::size_t number) {
-  Hasher hasher(algorithm_for(blob));
+  Hasher hasher(algorithm_for(blob)), arrived(other_algorithm(arrived_algorithm(blob), algorithm_for(blob)));
   for_each_chunk(blob, 0, blob.size(), [&](std::uint64_t, std::span<const std::byte> bytes) {
     hasher.update(bytes);
+    arrived.update(bytes);
     sink_.write(bytes);
     if (options_.progress != nullptr) options_.progress->advance(bytes.size());
   });
+  expect_arrived(blob, arrived.finish());
   settle_digest(blob, number, hasher.finish());
 }
 
 void Transfer::run(const Job& job) {
   const std::uint64_t base = stored_[job.number].offset;
-  if (job.digest == DigestAlgorithm::none && job.blob.is_plain()) {
+  if (is_copy(job)) {
     for (std::uint64_t at = job.begin; at < job.end; at += std::min(16 * kChunk, job.end - at)) {
       const std::uint64_t part = std::min(16 * kChunk, job.end - at);
       sink_.copy_at(base + at, *job.blob.source(), job.blob.offset() + at, part);
@@ -115,13 +136,16 @@ void Transfer::run(const Job& job) {
       if (options_.progress != nullptr) options_.progress->advance(bytes.size());
     });
   }
-  Hasher hasher(job.digest);
+  Hasher hasher(job.digest), arrived(other_algorithm(arrived_algorithm(job.blob), job.digest));
   for_each_chunk(job.blob, job.begin, job.end, [&](std::uint64_t at, std::span<const std::byte> bytes) {
     hasher.update(bytes);
+    arrived.update(bytes);
     sink_.write_at(base + at, bytes);
     if (options_.progress != nullptr) options_.progress->advance(bytes.size());
   });
-  if (job.begin == 0 && job.end == job.blob.size()) settle_digest(job.blob, job.number, hasher.finish());
+  if (job.begin != 0 || job.end != job.blob.size()) return;
+  expect_arrived(job.blob, arrived.finish());
+  settle_digest(job.blob, job.number, hasher.finish());
 }
 
 void Transfer::finish() {
@@ -129,8 +153,7 @@ void Transfer::finish() {
   if (options_.zstd_level) pack_all();
   // A file takes one writer at a time, so plain copies go one after the other, as one piece of work beside the rest.
   std::vector<const Job*> copies, others;
-  for (const Job& job : jobs_)
-    (job.blob.is_plain() && job.digest == DigestAlgorithm::none ? copies : others).push_back(&job);
+  for (const Job& job : jobs_) (is_copy(job) ? copies : others).push_back(&job);
   const std::size_t first = copies.empty() ? 0 : 1;
   parallel_for(first + others.size(), options_.threads, [&](std::size_t i) {
     if (i >= first) return run(*others[i - first]);

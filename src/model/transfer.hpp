@@ -21,6 +21,12 @@ struct StoredBlob {
   Digest digest;
 };
 
+// The algorithm of the digest that plain bytes came with; none where there is none that can be computed. Packed bytes
+// look after themselves.
+DigestAlgorithm arrived_algorithm(const Blob& blob);
+// Throws `digest.mismatch` when the blob came with another digest of this algorithm.
+void expect_arrived(const Blob& blob, const Digest& computed);
+
 struct TransferOptions {
   std::uint64_t alignment = 64;
   std::optional<int> zstd_level;          // compress what shrinks; nothing: raw
@@ -61,6 +67,7 @@ class Transfer {
   };
 
   DigestAlgorithm algorithm_for(const Blob& blob) const;
+  static bool is_copy(const Job& job);
   void add_raw(const Blob& blob, std::size_t number);
   void stream(const Blob& blob, std::size_t number);
   void add_running(const Blob& blob, std::size_t number);

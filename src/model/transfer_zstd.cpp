@@ -109,7 +109,7 @@ void Transfer::pack_all() {
     sizes_known = true;
   }
 
-  Hasher hasher(DigestAlgorithm::none);
+  Hasher hasher(DigestAlgorithm::none), arrived(DigestAlgorithm::none);
   const auto put = [&](std::span<const std::byte> bytes) {
     hasher.update(bytes);
     sink_.write(bytes);
@@ -138,8 +138,10 @@ void Transfer::pack_all() {
       sink_.align(options_.alignment);
       stored.offset = sink_.position();
       start(blob, stored);
+      arrived = Hasher(arrived_algorithm(blob));
       raw = !sizes_known || stays_raw(at.blob);
     }
+    arrived.update(slots[s].input);
     if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
       raw = false;
       if (at.frame > 0) start(blob, stored);
@@ -147,6 +149,7 @@ void Transfer::pack_all() {
     }
     put(raw ? slots[s].input : slots[s].frame);
     if (!at.last) return;
+    expect_arrived(blob, arrived.finish());
     if (!raw && sink_.position() - stored.offset >= blob.size()) {  // what some frames saved, the others cost
       start(blob, stored);
       return stream(blob, number);

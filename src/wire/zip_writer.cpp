@@ -63,6 +63,7 @@ class Writer {
   }
 
   void run() {
+    verify_bodies();
     cut();
     if (sink_.positional()) {
       sink_.skip(end_);
@@ -112,11 +113,17 @@ class Writer {
     members_.push_back(std::move(member));
   }
 
+  // Bytes that came with a digest are checked as a whole before they are written in pieces.
+  void verify_bodies() const {
+    std::vector<const Blob*> bodies;
+    for (const Member& member : members_)
+      if (member.entry.body.digest()) bodies.push_back(&member.entry.body);
+    parallel_for(bodies.size(), threads_, [&](std::size_t i) { bodies[i]->verify(); });
+  }
+
   void cut() {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Blob& body = members_[i].entry.body;
-      // Packed bytes have their digest checked as a whole, before anything built on them is written.
-      if (body.encoding() != Encoding::raw && body.digest()) body.verify();
       const std::uint64_t step = body.size() <= kPiece ? 0 : body.seek_granularity();
       const std::uint64_t piece = step == 0 ? body.size() : ceil_div(kPiece, step) * step;
       std::uint64_t at = 0;

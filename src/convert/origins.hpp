@@ -1,0 +1,30 @@
+// Where the bytes of a model that is being converted came from.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tare/error.hpp"
+#include "tare/model.hpp"
+
+namespace tare {
+
+class Origins {
+ public:
+  explicit Origins(const Model& input);
+
+  // Checks the digests of bytes that `output` holds in another form (cast, decoded, quantized): a writer sees only what
+  // became of them. Those it gets as they were it checks itself. Throws `digest.mismatch`.
+  void verify_changed(const Model& output, unsigned threads) const;
+  // Says which tensor an error is about that happened at a place in the input.
+  void name_tensor(Error& error) const;
+
+ private:
+  struct Origin {
+    std::string tensor;
+    Blob blob;
+  };
+  std::vector<Origin> origins_;
+};
+
+}  // namespace tare
