@@ -22,10 +22,53 @@ bool holds_all(std::span<const std::string_view> names) { return lists(names, "*
 // contents of a set. Losing it loses nothing.
 constexpr std::string_view kIncidental[] = {"format", "safetensors.index"};
 
+bool has_place(const Format& target, std::string_view key) {
+  return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
+}
+
+// A UUID of version 8 as ALT's writer makes it: a digest of the tensors, which can be computed again. Any other was given
+// to the model by somebody.
+bool is_computed_uuid(const Value* uuid) {
+  const std::string* const text = uuid == nullptr ? nullptr : uuid->text();
+  return text != nullptr && text->size() == 36 && (*text)[14] == '8';
+}
+
 void leave_incidental(Model& model, const Format& target, std::vector<std::string>& lines) {
   for (const std::string_view key : kIncidental)
-    if ((target.holds.metadata == Room::none || !lists(target.holds.metadata_keys, key)) && model.metadata.erase(key))
+    if (!has_place(target, key) && model.metadata.erase(key))
       lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
+  if (!has_place(target, "uuid") && is_computed_uuid(model.metadata.find("uuid")) && model.metadata.erase("uuid"))
+    lines.emplace_back("metadata: uuid left out, it was computed from the tensors");
+}
+
+// Metadata that repeats a field of the config, for containers that have no such field.
+struct Repeated {
+  std::string_view key, field;
+};
+constexpr Repeated kRepeated[] = {{"tllm.num_heads", "num_attention_heads"},
+                                  {"tllm.max_sequence_length", "max_position_embeddings"}};
+// Metadata that every reader assumes where nothing is said.
+constexpr std::pair<std::string_view, std::string_view> kAssumed[] = {{"tllm.dropout", "0.1"}};
+
+// A number, also when a container of texts carried it.
+std::string spelled(const Value& value) { return value.text() != nullptr ? *value.text() : to_json(value); }
+
+// What is said elsewhere is not lost.
+void leave_repeated(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  const Map config = asked_to_drop(options, "config") || !target.holds.config ? Map() : model.config.to_map();
+  for (const auto& [key, field] : kRepeated) {
+    const Value* const value = model.metadata.find(key);
+    const Value* const said = lists(target.holds.config_fields, field) ? config.find(field) : nullptr;
+    if (has_place(target, key) || value == nullptr || said == nullptr || spelled(*value) != spelled(*said)) continue;
+    model.metadata.erase(key);
+    lines.push_back(fmt::format("metadata: {} left out, the config says it as {}", key, field));
+  }
+  for (const auto& [key, usual] : kAssumed) {
+    const Value* const value = model.metadata.find(key);
+    if (has_place(target, key) || value == nullptr || spelled(*value) != usual) continue;
+    model.metadata.erase(key);
+    lines.push_back(fmt::format("metadata: {} left out, it is the default {}", key, usual));
+  }
 }
 
 void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
@@ -34,7 +77,7 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   std::vector<std::string> homeless;
   for (const auto& [key, value] : model.metadata) {
     const bool text_only = target.holds.metadata == Room::strings;
-    const bool fits = some_room && lists(target.holds.metadata_keys, key) && (!text_only || value.text() != nullptr);
+    const bool fits = has_place(target, key) && (!text_only || value.text() != nullptr);
     // With a place for everything, --drop means everything.
     if (!fits || (drop && holds_all(target.holds.metadata_keys))) homeless.push_back(key);
   }
@@ -231,6 +274,7 @@ void fit_attachments(Model& model, const Format& target, const AdaptOptions& opt
 
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   leave_incidental(model, target, lines);
+  leave_repeated(model, target, options, lines);
   fit_metadata(model, target, options, lines);
   fit_config(model, target, options, lines);
   fit_vocabulary(model, target, options, lines);
