@@ -251,7 +251,7 @@ TEST(TinyLlamaModel, HalvesAreWidenedAndStrangersRefused) {
   halves.tensors.pop_back();
   const auto error = error_of([&] { TinyLlamaModel::from(halves); });
   ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->rule(), "tllm.write.model");
+  EXPECT_EQ(error->rule(), "tllm.run.model");
   EXPECT_NE(error->sentence().find("missing: output.weight"), std::string::npos);
 }
 

@@ -158,6 +158,23 @@ TEST(Tllm, WhatDoesNotFitIsListedAtOnce) {
     EXPECT_NE(all.find(part), std::string::npos) << all;
 }
 
+// Without a config the names tell the number of layers, and one stray name is not five more of them.
+TEST(Tllm, AStrayNameIsNoLayer) {
+  const auto forget = [](Model& model) {
+    model.config = {};
+    model.config.num_attention_heads = 1;
+    model.tensors.push_back(make_dense("layers.5.norm1.bias", {2}, DType::f32));
+  };
+  const std::string stray = refusal(forget);
+  EXPECT_NE(stray.find("not of a Tiny Llama: layers.5.norm1.bias"), std::string::npos) << stray;
+  EXPECT_EQ(stray.find("missing"), std::string::npos) << stray;
+  const std::string incomplete = refusal([&](Model& model) {
+    forget(model);
+    std::erase_if(model.tensors, [](const Tensor& t) { return t.name == "layers.0.norm1.bias"; });
+  });
+  EXPECT_NE(incomplete.find("missing: layers.0.norm1.bias;"), std::string::npos) << incomplete;
+}
+
 TEST(Tllm, WhatTheHeaderNeedsMustBeKnown) {
   const auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;

@@ -78,7 +78,7 @@ class TinyLlamaModel {
   // Throws FileIOException.
   static TinyLlamaModel map(const std::string& path);
   // The model in any container that holds one, by the names of its tensors. f32 tensors that lie in memory or in a mapped
-  // file stay there; others are read, decoded and widened. Throws tare::Error `tllm.write.model`, which lists all that
+  // file stay there; others are read, decoded and widened. Throws tare::Error `tllm.run.model`, which lists all that
   // does not fit.
   static TinyLlamaModel from(const tare::Model& model);
 

@@ -28,6 +28,10 @@ const Format* format_of_suffix(std::string_view path) {
   for (const Format& format : formats())
     for (const std::string_view suffix : format.suffixes)
       if (path.size() > suffix.size() && path.ends_with(suffix)) return &format;
+  // A directory that is there needs no slash behind its name.
+  std::error_code none;
+  if (!path.ends_with('/') && std::filesystem::is_directory(path, none))
+    return format_of_suffix(std::string(path) + "/");
   return nullptr;
 }
 

@@ -70,6 +70,8 @@ constexpr LayerPart kLayerParts[] = {{"attention.query.weight", &Header::dim, &H
                                      {"norm2.weight", &Header::dim, nullptr},
                                      {"norm2.bias", &Header::dim, nullptr}};
 
+static_assert(std::size(kLayerParts) == kLayerTensors);
+
 Place place(const Header& header, std::string name, std::int32_t Header::*rows, std::int32_t Header::*columns) {
   Place result;
   result.name = std::move(name);

@@ -18,6 +18,7 @@ inline constexpr std::uint32_t kSwappedMagic = 0x4D4C4C54;  // by a writer of th
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint64_t kHeaderBytes = 36;
 inline constexpr std::string_view kArchitecture = "tiny_llama";
+inline constexpr std::size_t kLayerTensors = 12;
 // What the document gives a model that does not say.
 inline constexpr float kDefaultDropout = 0.1f;
 
@@ -69,8 +70,8 @@ void for_each_place(const Header& header, const std::function<bool(const Place&)
 std::optional<std::uint64_t> file_bytes(const Header& header);
 
 // The header that a model asks for. Throws one Error that lists everything that is missing, too much or of another
-// shape or type, or that its config and metadata leave open or contradict: `tllm.write.*`.
-Header header_for(const Model& model);
+// shape or type, or that its config and metadata leave open or contradict, under the rule that the caller names.
+Header header_for(const Model& model, std::string_view rule);
 
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include "base/endian.hpp"
@@ -58,17 +59,20 @@ std::int64_t dimension(const ByName& tensors, std::string_view name, std::size_t
   return size <= static_cast<std::uint64_t>(kMost) ? static_cast<std::int64_t>(size) : 0;
 }
 
+// How many layers the names speak of. A layer counts when most of its tensors are there: one that is missing does not
+// unmake it, and a stray name does not make one.
 std::int64_t layers_named(const Model& model) {
-  std::int64_t layers = 0;
+  std::map<std::int64_t, std::size_t> tensors;
   for (const Tensor& tensor : model.tensors) {
     constexpr std::string_view kPrefix = "layers.";
     if (!tensor.name.starts_with(kPrefix)) continue;
     std::int64_t layer = -1;
     std::from_chars(tensor.name.data() + kPrefix.size(), tensor.name.data() + tensor.name.size(), layer);
     // A number far beyond what the tensors could fill is a stray name, not a size.
-    if (layer < static_cast<std::int64_t>(model.tensors.size())) layers = std::max(layers, layer + 1);
+    if (layer >= 0 && layer < static_cast<std::int64_t>(model.tensors.size())) ++tensors[layer];
   }
-  return layers;
+  std::erase_if(tensors, [](const auto& layer) { return layer.second <= kLayerTensors / 2; });
+  return tensors.empty() ? 0 : tensors.rbegin()->first + 1;
 }
 
 class Plan {
@@ -79,14 +83,14 @@ class Plan {
         problems_.surplus.push_back(fmt::format("a second {}", escape_name(tensor.name)));
   }
 
-  Header header() {
+  Header header(std::string_view rule) {
     settle_sizes();
     settle_settings();
     compare();
     // Sizes that nothing tells are 0; with nothing missing, a dimension of 0 is what the tensors really have.
     if (problems_.none()) check(header_);
     if (!problems_.none())
-      throw Error(ErrorKind::unsupported, "tllm.write.model",
+      throw Error(ErrorKind::unsupported, rule,
                   fmt::format("not a Tiny Llama model as tllm holds it: {}", problems_.text()));
     return header_;
   }
@@ -145,7 +149,8 @@ class Plan {
     settle(&Header::heads, "num_attention_heads", model_.config.num_attention_heads, {told});
     if (header_.heads == 0 && !model_.config.num_attention_heads && model_.metadata.find(kHeadsKey) == nullptr)
       problems_.settings.push_back(
-          fmt::format("the number of heads is not known (config num_attention_heads, or metadata {}: --set {}=N)",
+          fmt::format("the number of heads is not known: neither config num_attention_heads nor metadata {} says it "
+                      "(`tare convert --set {}=N` writes it into a file)",
                       kHeadsKey, kHeadsKey));
     disagree(kHeadsKey, told, header_.heads);
     disagree(kPositionsKey, told_positions_, header_.positions);
@@ -244,11 +249,11 @@ void put_header(const Header& header, Sink& sink) {
 
 }  // namespace
 
-Header header_for(const Model& model) { return Plan(model).header(); }
+Header header_for(const Model& model, std::string_view rule) { return Plan(model).header(rule); }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
   check_room(model);
-  const Header header = header_for(model);
+  const Header header = header_for(model, "tllm.write.model");
   ByName tensors;
   for (const Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
   put_header(header, sink);

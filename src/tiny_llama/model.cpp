@@ -125,7 +125,7 @@ TinyLlamaModel TinyLlamaModel::from(const tare::Model& model) {
     if (data.dtype != tare::DType::f32 || !data.type.empty()) dense = tare::cast(dense, tare::DType::f32);
     plain.tensors.push_back(std::move(dense));
   }
-  auto weights = std::make_unique<Weights>(config_of(tare::tllm::header_for(plain)));
+  auto weights = std::make_unique<Weights>(config_of(tare::tllm::header_for(plain, "tllm.run.model")));
   std::unordered_map<std::string_view, const tare::Blob*> by_name;
   for (const tare::Tensor& tensor : plain.tensors) by_name.emplace(tensor.name, &tensor.components[0].blob);
   std::vector<tare::Blob> blobs;
@@ -152,7 +152,7 @@ void TinyLlamaModel::load_model_weights(const std::string& path) {
   with_file(path, [&] {
     // Copied, not mapped: the weights must stay what they are when the file changes.
     const tare::Model file = read_file(path, tare::Access::pread);
-    check_same(config(), config_of(tare::tllm::header_for(file)));
+    check_same(config(), config_of(tare::tllm::header_for(file, "tllm.run.model")));
     // Into fresh memory: a failure in the middle must not leave a model of two halves.
     auto loaded = std::make_unique<Weights>(config());
     loaded->allocate();

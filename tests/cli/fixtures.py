@@ -149,6 +149,12 @@ def make(directory):
         "vast.zt": zt(
             {"v": csr | {"shape": [2, 1 << 63]}, "w": dense([2], "u8", b"\1\2")},
         ),
+        "whole.zt": zt(
+            {
+                "i": dense([3], "i64", struct.pack("<3q", -(2**63), 2**53 + 1, 2**63 - 1)),
+                "u": dense([2], "u64", u64(2**64 - 1, 2**53 + 1)),
+            }
+        ),
         "nul.zt": zt({"a\0b": dense([1], "u8", b"\7")}),
         "unsound.zt": zt(
             {
@@ -179,6 +185,7 @@ def make(directory):
         "big.zt": zt({f"t{i}": dense([4 << 20], "u8", bytes(4 << 20)) for i in range(4)}),
         "pointer.zt": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
         "page.zt": b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n",
+        "second.zt": b"\x89ZT2\r\n\x1a\n" + bytes(56),
         "nothing.zt": b"",
         "words.txt": b"just some words\n",
         "llama.bin": llama(6),

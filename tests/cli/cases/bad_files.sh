@@ -4,6 +4,7 @@ mkfifo pipe; tare ls pipe
 tare ls /dev/null
 tare ls pointer.zt
 tare ls page.zt
+tare ls second.zt
 tare ls nothing.zt
 tare ls words.txt
 tare ls cut.zt

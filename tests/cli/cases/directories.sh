@@ -17,6 +17,8 @@ cat back/model.safetensors.index.json
 tare diff hub back
 tare convert hub.zt back/
 tare convert hub.zt back/ --force && ls back
+mkdir there && tare convert hub.zt there && ls there
+tare convert hub.zt there
 # Merged, without what a single file has no place for.
 tare convert hub one.safetensors
 tare convert hub one.safetensors --drop attachments --drop vocabulary
