@@ -53,6 +53,28 @@ tiny_llama::Sampling sampling(const Arguments& arguments) {
   return result;
 }
 
+// An option that does nothing misleads.
+void refuse_idle_options(const Arguments& arguments) {
+  if (!arguments.has("logits")) return;
+  for (const std::string_view option : {"count", "stop", "temperature", "top-k", "top-p", "seed"})
+    if (arguments.has(option))
+      throw UsageError(fmt::format("--{} is about making tokens, and --logits makes none", option));
+}
+
+void check_stops(const Tokens& stops, std::int32_t vocab_size) {
+  for (const std::int32_t token : stops)
+    if (token < 0 || token >= vocab_size)
+      throw UsageError(fmt::format("--stop {}: the model's tokens are 0 to {}", token, vocab_size - 1));
+}
+
+// The two come from different files as often as not.
+void compare_vocabularies(const BytePairTokenizer& tokenizer, const TinyLlamaModel& model, Session& session) {
+  const auto known = static_cast<std::size_t>(model.config().vocab_size);
+  if (tokenizer.size() != known)
+    session.remark(fmt::format("warning: the vocabulary has {} tokens, the model {}; is it the model's own?",
+                               tokenizer.size(), known));
+}
+
 // How tokens are spelled: by the files named, else by the vocabulary in the model's own file, else not at all.
 std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const Model& model) {
   if (arguments.has("vocab") != arguments.has("merges")) throw UsageError("--vocab and --merges go together");
@@ -123,6 +145,7 @@ void print_logits(const TinyLlamaModel& model, const Tokens& tokens, const Argum
 int run(const Arguments& arguments, Session& session) {
   if (arguments.has("tokens") == arguments.has("prompt"))
     throw UsageError("give the beginning as --tokens or as --prompt");
+  refuse_idle_options(arguments);
   Tokens tokens = token_list(arguments, "tokens");
   const Tokens stops = token_list(arguments, "stop");
   const auto count = static_cast<std::size_t>(arguments.number("count", 32, 0, 1L << 30));
@@ -135,6 +158,8 @@ int run(const Arguments& arguments, Session& session) {
     tokens = tokenizer->encode(arguments.get("prompt"));
   }
   const TinyLlamaModel model = TinyLlamaModel::from(file);
+  check_stops(stops, model.config().vocab_size);
+  if (tokenizer) compare_vocabularies(*tokenizer, model, session);
   if (arguments.has("logits")) {
     print_logits(model, tokens, arguments, session);
     return kDone;

@@ -26,7 +26,22 @@ tare run llama.bin --prompt h --vocab vocab.txt
 tare run llama.bin --tokens 1,x
 tare run llama.bin --tokens 1 --temperature warm
 tare run llama.bin --tokens 1 --temperature -1
+tare run llama.bin --tokens 1 --temperature inf
 tare run llama.bin --tokens 1 --top-k 3
+tare run llama.bin --tokens 1 --logits -n 3
+tare run llama.bin --tokens 1 --logits --temperature 1
+tare run llama.bin --tokens 1 --logits --stop 2
+tare run llama.bin --tokens 1 --stop 6
+tare run llama.bin --tokens 1 --stop 2,-1
 tare run llama.bin --tokens 1 --temperature 1 --top-p 2
 tare run llama.bin --prompt h --vocab nowhere.txt --merges merges.txt
 tare run llama.bin --prompt h --vocab vocab.txt --merges words.txt
+# a vocabulary of another model
+head -4 vocab.txt > short.txt; : > none.txt; tare run llama.bin --tokens 0 --vocab short.txt --merges none.txt -n 1
+(cat vocab.txt; echo more) > long.txt; tare run llama.bin --prompt he --vocab long.txt --merges merges.txt -n 1
+# without the number of heads
+tare convert llama.bin bare.npz --drop config --drop metadata -q; tare run bare.npz --tokens 1
+tare convert bare.npz told.npz --set tllm.num_heads=1 -q && tare run told.npz --tokens 1 -n 1
+# through ALT and back: what the config says is not lost, and what identifies the file is no obstacle
+tare convert llama.bin it.alt && tare convert it.alt back.bin --to tllm && cmp llama.bin back.bin && echo the same
+tare convert llama.bin dropout.zt --set tllm.dropout=0.5 -q && tare convert dropout.zt dropout.alt
