@@ -33,11 +33,18 @@ Verification verify(const std::string& path, const VerifyOptions& options = {});
 // "tare1:<64 hex>": the same for every container that stores the same tensors.
 std::string content_digest(const Model& model, unsigned threads = 0, Progress* progress = nullptr);
 
+// Integers as they are: a double holds no more than 53 bits of one.
+struct WholeNumbers {
+  Value min = 0, max = 0;
+  List first;
+};
+
 struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
   double min = 0, max = 0, mean = 0, std = 0;  // over the finite values; 0 when there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
   std::vector<double> first;                   // the first values
+  std::optional<WholeNumbers> whole;           // integer types only: min, max and first once more, exactly
 };
 
 // Decodes any known layout. Throws `codec.unknown` or `stats.type` for what has no numbers.

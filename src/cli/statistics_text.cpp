@@ -33,7 +33,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   const std::size_t count_columns = count_text(top).size();
   const std::size_t width = session.screen().terminal ? session.screen().columns : 72;
   const std::size_t used = edge_columns + count_columns + 6;
-  const std::size_t room = std::min<std::size_t>(60, width > used + 8 ? width - used : 8);
+  const std::size_t room = std::min<std::size_t>(60, width > used ? width - used : 1);
   session.line();
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const double share = static_cast<double>(stats.histogram[i]) / static_cast<double>(top);
@@ -45,6 +45,20 @@ void print_histogram(const Statistics& stats, Session& session) {
   }
 }
 
+// As many of the first values as the line has room for.
+std::string first_text(const Statistics& stats, const Session& session) {
+  constexpr std::size_t kBefore = sizeof("  first  ") - 1;
+  const std::size_t room =
+      session.screen().terminal ? session.screen().columns - std::min(kBefore, session.screen().columns) : SIZE_MAX;
+  std::string line;
+  for (std::size_t i = 0; i < stats.first.size(); ++i) {
+    const std::string value = stats.whole ? to_json(stats.whole->first[i]) : number_text(stats.first[i]);
+    if (line.size() + 1 + value.size() > room) break;
+    line += (line.empty() ? "" : " ") + value;
+  }
+  return line;
+}
+
 }  // namespace
 
 void print_statistics(const Statistics& stats, Session& session) {
@@ -53,27 +67,34 @@ void print_statistics(const Statistics& stats, Session& session) {
   const auto add = [&](std::string_view name, std::string value) {
     numbers.add({Cell(name, Style::dim), std::move(value)});
   };
-  add("min", number_text(stats.min));
-  add("max", number_text(stats.max));
+  add("min", stats.whole ? to_json(stats.whole->min) : number_text(stats.min));
+  add("max", stats.whole ? to_json(stats.whole->max) : number_text(stats.max));
   add("mean", number_text(stats.mean));
   add("std", number_text(stats.std));
   add("zeros", share_text(stats.zeros, stats.count));
   add("nan", share_text(stats.nan, stats.count));
   add("inf", share_text(stats.inf, stats.count));
-  std::vector<std::string> first;
-  for (const double value : stats.first) first.push_back(number_text(value));
-  add("first", fmt::format("{}", fmt::join(first, " ")));
+  add("first", first_text(stats, session));
   numbers.print(session);
   if (!stats.histogram.empty()) print_histogram(stats, session);
 }
 
 void write_statistics(JsonWriter& json, const Statistics& stats) {
   json.open('{').key("count").number(stats.count).key("nan").number(stats.nan).key("inf").number(stats.inf);
-  json.key("zeros").number(stats.zeros).key("min").real(stats.min).key("max").real(stats.max);
+  json.key("zeros").number(stats.zeros);
+  if (stats.whole)
+    json.key("min").raw(to_json(stats.whole->min)).key("max").raw(to_json(stats.whole->max));
+  else
+    json.key("min").real(stats.min).key("max").real(stats.max);
   json.key("mean").real(stats.mean).key("std").real(stats.std).key("histogram").open('[');
   for (const std::uint64_t count : stats.histogram) json.number(count);
   json.close(']').key("first").open('[');
-  for (const double value : stats.first) json.real(value);
+  for (std::size_t i = 0; i < stats.first.size(); ++i) {
+    if (stats.whole)
+      json.raw(to_json(stats.whole->first[i]));
+    else
+      json.real(stats.first[i]);
+  }
   json.close(']').close('}');
 }
 

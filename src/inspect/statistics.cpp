@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "inspect/blocks.hpp"
+#include "inspect/whole_numbers.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "tare/inspect.hpp"
@@ -207,7 +208,9 @@ Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first,
                 fmt::format("elements of type {} are not numbers", data == nullptr ? "(none)" : data->type_name()))
         .about("tensor " + escape_name(tensor.name));
   try {
-    return statistics_of(*data, bins, first, threads);
+    Statistics out = statistics_of(*data, bins, first, threads);
+    out.whole = inspect::whole_numbers(*data, first, threads);
+    return out;
   } catch (Error& error) {
     error.about("tensor " + escape_name(tensor.name));
     throw;

@@ -8,3 +8,6 @@ tare show model.zt attention
 tare show model.zt zzzzzzzz
 tare show names.zt 'line\nfeed' --bins 1
 tare show tiny.zt w --bins 0
+# integers are exact
+tare show whole.zt i --bins 1
+tare show whole.zt u --json --bins 1
