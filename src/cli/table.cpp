@@ -33,44 +33,60 @@ void Table::add(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths(const Session& session) const {
+std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths(columns_.size(), 0);
   for (const auto& row : rows_)
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], display_width(row[c].text));
-  std::size_t total = indent_.size();
-  for (std::size_t c = 0; c < widths.size(); ++c) {
-    if (widths[c] == 0) continue;
-    widths[c] = std::max(widths[c], display_width(columns_[c].title));
-    total += widths[c] + kGap;
-  }
-  total -= std::min(total, kGap);
-
-  // The widest elastic column gives way first.
-  while (session.screen().terminal && total > session.screen().columns) {
-    std::size_t widest = widths.size();
-    for (std::size_t c = 0; c < widths.size(); ++c)
-      if (columns_[c].elastic && widths[c] > kLeast && (widest == widths.size() || widths[c] > widths[widest]))
-        widest = c;
-    if (widest == widths.size()) break;
-    --widths[widest];
-    --total;
-  }
+  for (std::size_t c = 0; c < widths.size(); ++c)
+    if (widths[c] > 0) widths[c] = std::max(widths[c], display_width(columns_[c].title));
   return widths;
 }
 
-void Table::print(Session& session) const {
-  if (rows_.empty()) return;
-  const auto fitted = widths(session);
-  std::size_t last = 0;
-  for (std::size_t c = 0; c < fitted.size(); ++c)
-    if (fitted[c] > 0) last = c;
+// The columns that have text, in as few parts as fit when elastic ones give way.
+std::vector<Table::Part> Table::parts(const std::vector<std::size_t>& widths, std::size_t room) const {
+  std::vector<Part> parts(1);
+  std::size_t used = indent_.size();
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    if (widths[c] == 0) continue;
+    const std::size_t least = kGap + (columns_[c].elastic ? std::min(widths[c], kLeast) : widths[c]);
+    if (parts.back().size() > 1 && used + least - kGap > room) {
+      const std::size_t first = parts.back().front();
+      parts.push_back({first});
+      used = indent_.size() + kGap + (columns_[first].elastic ? std::min(widths[first], kLeast) : widths[first]);
+    }
+    parts.back().push_back(c);
+    used += least;
+  }
+  return parts;
+}
+
+// Shortens columns until they fit: the widest elastic one first, down to what still says something; the others only when
+// nothing else is left.
+void Table::fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const {
+  std::size_t total = indent_.size() + kGap * (part.size() - std::min<std::size_t>(1, part.size()));
+  for (const std::size_t c : part) total += widths[c];
+  const auto shrink = [&](bool all, std::size_t least) {
+    while (total > room) {
+      std::size_t* widest = nullptr;
+      for (const std::size_t c : part)
+        if ((all || columns_[c].elastic) && widths[c] > least && (widest == nullptr || widths[c] > *widest))
+          widest = &widths[c];
+      if (widest == nullptr) return;
+      --*widest;
+      --total;
+    }
+  };
+  shrink(false, kLeast);
+  shrink(true, 1);
+}
+
+void Table::print_part(const Part& part, const std::vector<std::size_t>& widths, Session& session) const {
   std::string line;
   const auto print_row = [&](const auto& cell_at) {
     line = indent_;
-    for (std::size_t c = 0; c < fitted.size(); ++c) {
-      if (fitted[c] == 0) continue;
-      if (line.size() > indent_.size()) line.append(kGap, ' ');
-      append_cell(line, cell_at(c), fitted[c], columns_[c].align, c == last, session.screen().color,
+    for (const std::size_t c : part) {
+      if (c != part.front()) line.append(kGap, ' ');
+      append_cell(line, cell_at(c), widths[c], columns_[c].align, c == part.back(), session.screen().color,
                   session.ellipsis());
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -79,6 +95,19 @@ void Table::print(Session& session) const {
   if (std::any_of(columns_.begin(), columns_.end(), [](const Column& column) { return !column.title.empty(); }))
     print_row([&](std::size_t c) { return Cell(columns_[c].title, Style::bold); });
   for (const auto& row : rows_) print_row([&](std::size_t c) -> const Cell& { return row[c]; });
+}
+
+void Table::print(Session& session) const {
+  if (rows_.empty()) return;
+  const std::size_t room = session.screen().terminal ? session.screen().columns : SIZE_MAX;
+  const std::vector<std::size_t> natural = widths();
+  const std::vector<Part> all = parts(natural, room);
+  for (const Part& part : all) {
+    if (&part != &all.front()) session.line();
+    std::vector<std::size_t> fitted = natural;
+    fit(part, room, fitted);
+    print_part(part, fitted, session);
+  }
 }
 
 }  // namespace tare::cli

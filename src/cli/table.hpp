@@ -1,4 +1,5 @@
-// Aligned columns. On a terminal the elastic columns are shortened until a line fits; in a pipe nothing is cut.
+// Aligned columns. On a terminal the elastic columns are shortened until a line fits; where that is not enough the
+// columns are printed in parts, one below the other, each with the first column. In a pipe nothing is cut.
 #pragma once
 
 #include <string>
@@ -37,7 +38,12 @@ class Table {
   void print(Session& session) const;
 
  private:
-  std::vector<std::size_t> widths(const Session& session) const;
+  using Part = std::vector<std::size_t>;  // numbers of columns
+
+  std::vector<std::size_t> widths() const;
+  std::vector<Part> parts(const std::vector<std::size_t>& widths, std::size_t room) const;
+  void fit(const Part& part, std::size_t room, std::vector<std::size_t>& widths) const;
+  void print_part(const Part& part, const std::vector<std::size_t>& widths, Session& session) const;
 
   std::vector<Column> columns_;
   std::string indent_;
