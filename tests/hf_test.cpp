@@ -318,7 +318,7 @@ TEST_F(Hf, AFileThatCannotBeReadIsNotAbsent) {
     fs::remove_all(path);
   };
   for (const char* const name :
-       {"config.json", "tokenizer.json", "model.safetensors", "additional_chat_templates/tool.jinja"}) {
+       {"config.json", "tokenizer.json", "tare.json", "model.safetensors", "additional_chat_templates/tool.jinja"}) {
     broken(name, [](const std::string& path) { fs::create_symlink("../blobs/abc", path); });
     broken(name, [](const std::string& path) { fs::create_symlink(fs::path(path).filename(), path); });
     broken(name, [](const std::string& path) { fs::create_directory(path); });

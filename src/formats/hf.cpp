@@ -111,6 +111,7 @@ class Reader {
   Map read_private(const std::vector<std::string>& files) {
     if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return {};
     const std::string path = path_of(kPrivateFile);
+    if (const auto wrong = what_is_wrong(path)) throw problem("hf.file.broken", *wrong, path);
     try {
       const SourcePtr source = open_file(path, options_.access);
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);

@@ -36,7 +36,7 @@ std::optional<std::string> what_is_wrong(const std::string& path);
 bool is_resource(std::string_view name);
 bool is_weights(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
-// state in between can be read as a model. Links are not followed. Throws `io.tree.blocked`.
+// state in between can be read as a model. Links are not followed.
 io::OldFiles old_files(const std::string& directory);
 // A relative path that stays inside the directory, on any system.
 bool is_safe_path(std::string_view name);

@@ -56,9 +56,9 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   return names;
 }
 
-bool is_true_folder(const fs::directory_entry& entry) {
+bool is_true_folder(const std::string& path) {
   std::error_code failed;
-  return fs::is_directory(entry.symlink_status(failed));
+  return fs::is_directory(fs::symlink_status(path, failed));
 }
 
 // Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
@@ -194,16 +194,14 @@ io::OldFiles old_files(const std::string& directory) {
   std::vector<std::string> shards;
   const auto within = [&](std::string_view folder, const auto& belongs) {
     const std::string path = fmt::format("{}/{}", directory, folder);
-    if (!fs::is_directory(fs::symlink_status(path))) return;
-    for (const std::string& name : list(path, [](const auto& entry) { return !is_true_folder(entry); }))
-      if (belongs(name)) old.others.push_back(fmt::format("{}/{}", folder, name));
+    if (!is_true_folder(path)) return;
+    for (const std::string& name : list_entries(path))
+      if (belongs(name) && !is_true_folder(path + "/" + name)) old.others.push_back(fmt::format("{}/{}", folder, name));
   };
   for (const std::string& name : list_entries(directory)) {
     const bool weights = is_weights(name), other = is_resource(name) || name == kPrivateFile;
-    if (const std::string path = fmt::format("{}/{}", directory, name); fs::is_directory(fs::symlink_status(path))) {
-      if (weights || other)
-        throw Error(ErrorKind::usage, "io.tree.blocked", "is a directory with the name of a model's file; move it away")
-            .in(path);
+    if (is_true_folder(fmt::format("{}/{}", directory, name))) {
+      if (weights || other) old.in_the_way.push_back(name);
     } else if (weights) {
       (is_shard(name) ? shards : old.vital).push_back(name);
     } else if (other || name == kTemplateFolder) {  // a link to a folder goes itself

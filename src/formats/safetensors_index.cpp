@@ -205,14 +205,15 @@ class SetReader {
           fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));
       return reports_->error(missing.in(path_).at(mention_of(number)));
     }
-    // Says what a file is that is none: a git-lfs pointer, an error page.
+    Model shard;
     try {
+      // Says what a file is that is none: a git-lfs pointer, an error page.
       if (detect(*source).name != "safetensors" || looks_like_index(*source))
         throw Error(ErrorKind::corrupt, "safetensors.index.shard", "not a safetensors file").in(file).at(0);
+      shard = read_file(source, options_);
     } catch (const Error& reason) {
       return reports_->error(reason);
     }
-    Model shard = read_file(source, options_);
     lost_[number] = false;
     model_.file_bytes += source->size();
     merge_metadata(shard, number);

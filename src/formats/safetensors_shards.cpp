@@ -50,9 +50,11 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
 io::OldFiles old_set(const std::string& directory) {
   io::OldFiles old;
   std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
-    const std::string name = entry.path().filename().string();
-    if (std::filesystem::is_directory(entry.symlink_status(failed))) continue;
+  std::filesystem::directory_iterator entry(directory, failed);
+  for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    std::error_code gone;
+    const std::string name = entry->path().filename().string();
+    if (std::filesystem::is_directory(entry->symlink_status(gone))) continue;
     if (name == kOnlyFile || name == kIndexFile)
       old.vital.push_back(name);
     else if (name.starts_with("model-") && name.ends_with(kSuffix))

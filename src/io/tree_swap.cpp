@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "io/descriptor.hpp"
-#include "tare/error.hpp"
 
 namespace tare::io {
 namespace {
@@ -26,6 +25,8 @@ std::vector<std::string> folders_of(const std::string& name) {
     folders.push_back(name.substr(0, slash));
   return folders;
 }
+
+constexpr const char* kDirectory = "is a directory where a file of the model belongs; move it away";
 
 // A link is what it is, not what it leads to.
 fs::file_type type_of(const std::string& path) {
@@ -41,6 +42,7 @@ TreeSwap::TreeSwap(std::string target, std::string workshop, std::string shown, 
 void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& new_files) {
   leaving_ = old_files.vital;
   leaving_.insert(leaving_.end(), old_files.others.begin(), old_files.others.end());
+  if (!old_files.in_the_way.empty()) throw blocked(old_files.in_the_way.front(), kDirectory);
   check_the_way(new_files);
   std::vector<std::string> others = old_files.others;
   for (const std::string& name : new_files)
@@ -80,10 +82,11 @@ bool TreeSwap::is_in_place(const std::string& name) const {
          type_of(target_ + "/" + name) != fs::file_type::not_found;
 }
 
+Error TreeSwap::blocked(const std::string& name, const char* sentence) const {
+  return Error(ErrorKind::usage, "io.tree.blocked", sentence).in(shown_ + "/" + name);
+}
+
 void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
-  const auto blocked = [&](const std::string& name, const char* sentence) {
-    return Error(ErrorKind::usage, "io.tree.blocked", sentence).in(shown_ + "/" + name);
-  };
   for (const std::string& name : new_files) {
     bool free = false;  // everything below something that leaves, or is not there
     for (const std::string& folder : folders_of(name)) {
@@ -95,8 +98,7 @@ void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
       if (type != fs::file_type::directory)
         throw blocked(folder, "is a file, and a directory must go here; move it away");
     }
-    if (!free && type_of(target_ + "/" + name) == fs::file_type::directory)
-      throw blocked(name, "is a directory, and a file must go here; move it away");
+    if (!free && type_of(target_ + "/" + name) == fs::file_type::directory) throw blocked(name, kDirectory);
   }
 }
 

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "tare/error.hpp"
+
 namespace tare::io {
 
 inline constexpr const char *kPart = "part", *kNew = "new", *kTaken = "taken", *kOld = "old";
@@ -22,7 +24,8 @@ inline constexpr const char *kPart = "part", *kNew = "new", *kTaken = "taken", *
 // What the old content leaves, relative paths that lead through no links. `vital` goes first: without it the rest is
 // nothing, in any order of its own.
 struct OldFiles {
-  std::vector<std::string> vital, others;
+  std::vector<std::string> vital = {}, others = {};
+  std::vector<std::string> in_the_way = {};  // directories that have a name they must not have
 };
 
 class TreeSwap {
@@ -38,6 +41,7 @@ class TreeSwap {
   bool stuck() const { return stuck_; }
 
  private:
+  Error blocked(const std::string& name, const char* sentence) const;
   void check_the_way(const std::vector<std::string>& new_files) const;
   void take(const std::vector<std::string>& files);
   void put(const std::vector<std::string>& files);

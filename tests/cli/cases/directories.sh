@@ -35,5 +35,11 @@ tare info bare
 tare info torch
 tare info twice
 tare info .bin
+mkdir gone; cp broken/config.json gone; ln -s ../blobs/abc gone/model.safetensors; tare info gone
+# Overwriting: what is in the way, and what a kill leaves.
+mkdir back/special_tokens_map.json; tare convert hub.zt back/ --force; rmdir back/special_tokens_map.json; ls back
+rm back/model.safetensors; mkdir back/.tare-abcdef; cp -r hub back/.tare-abcdef/new
+tare info back
+tare convert back/.tare-abcdef/new back/ --force && ls -a back | grep tare
 rm hub/model-00002-of-00002.safetensors; tare info hub
 tare info cut/short.safetensors
