@@ -17,7 +17,7 @@ Model reopen(const Model& model) { return open(memory_source(write_mcf(model), "
 Model open_file_of(const File& file) { return open(memory_source(bytes_of(file), "it")); }
 Model open_info(const Info& info) {
   File file;
-  file.sections[1] = info_bytes(info);
+  file.sections[1] = mcf_bytes::info_bytes(info);
   return open_file_of(file);
 }
 std::uint64_t bits(float value) {
@@ -225,6 +225,71 @@ TEST(McfModel, ResourcesDescribeTheModel) {
   const Model again = reopen(other);
   EXPECT_TRUE(again.config == other.config);
   EXPECT_TRUE(again.vocabulary == other.vocabulary);
+}
+
+Model with_config_json(std::string_view text) {
+  Model model;
+  model.attachments = {{"config.json", Blob::memory(to_bytes(std::string(text)))}};
+  return model;
+}
+
+// The training context, rope type, base and scale of ModelInfo.
+std::string rope_fields(const Bytes& file) {
+  const std::uint64_t at = mcf::sections(*memory_source(file))[0].offset;
+  return to_text(std::span(file).subspan(at + 40, 16));
+}
+std::string rope_fields(std::uint32_t context, std::uint32_t type, float base, float scale) {
+  return u32(context) + u32(type) + mcf_bytes::f32(base) + mcf_bytes::f32(scale);
+}
+
+TEST(McfModel, ScaledPositionsAreInModelInfo) {
+  const auto fields = [](std::string_view config) {
+    const Bytes file = write_mcf(with_config_json(config));
+    const Model found = open(memory_source(file));
+    EXPECT_TRUE(found.metadata.empty()) << to_json(found.metadata);
+    EXPECT_TRUE(write_mcf(found) == file);
+    EXPECT_TRUE(format().remarks(found, {}).empty());
+    return rope_fields(file);
+  };
+  EXPECT_EQ(fields(R"({"rope_theta":1e4})"), rope_fields(0, 1, 10000, 1));
+  EXPECT_EQ(fields(R"({"rope_theta":1e4,"rope_scaling":{"type":"linear","factor":4.0}})"), rope_fields(0, 2, 10000, 4));
+  EXPECT_EQ(fields(R"({"rope_parameters":{"rope_theta":1e6,"rope_type":"yarn","factor":2.5,)"
+                   R"("original_max_position_embeddings":32768}})"),
+            rope_fields(32768, 3, 1e6F, 2.5));
+  // Nothing that a 32-bit field cannot hold, nothing that is no factor.
+  EXPECT_EQ(fields(R"({"rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":1e300,)"
+                   R"("original_max_position_embeddings":4294967296}})"),
+            rope_fields(0, 3, 10000, 1));
+}
+
+TEST(McfModel, AKindOfScalingWithoutANumberIsTold) {
+  const Model model = with_config_json(
+      R"({"rope_theta":5e5,"rope_scaling":{"rope_type":"llama3","factor":8,"original_max_position_embeddings":8192}})");
+  EXPECT_EQ(rope_fields(write_mcf(model)), rope_fields(8192, 1, 5e5F, 1));
+  ASSERT_EQ(format().remarks(model, {}).size(), 1U);
+  EXPECT_NE(format().remarks(model, {})[0].find("llama3"), std::string::npos);
+  EXPECT_TRUE(reopen(model).metadata.empty());
+}
+
+// ModelInfo against config.json: both are kept.
+TEST(McfModel, OtherPositionsThanConfigJsonSaysAreMetadata) {
+  File file;
+  file.sections[0x100] = R"({"rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0}})";
+  file.sections[1] = mcf_bytes::info_bytes(
+      {.fields = {{"train_context", 512}, {"rope_type", 1}, {"rope_base", bits(10000)}, {"rope_scale", bits(1)}}});
+  const Model model = open_file_of(file);
+  EXPECT_EQ(to_json(model.metadata, JsonKeys::sorted),
+            R"({"mcf.rope_scale":1.0,"mcf.rope_type":"standard","mcf.train_context":512})");
+  EXPECT_EQ(rope_fields(write_mcf(model)), rope_fields(512, 1, 10000, 1));
+  EXPECT_TRUE(reopen(model).metadata == model.metadata);
+  // A ModelInfo that tells nothing, or none at all, contradicts nothing.
+  file.sections[1] = mcf_bytes::info_bytes({});
+  EXPECT_TRUE(open_file_of(file).metadata.empty());
+  file.sections.erase(1);
+  EXPECT_TRUE(open_file_of(file).metadata.empty());
+  // Numbers that ModelInfo has no room for are no reason to refuse a file.
+  file.sections[0x100] = R"({"vocab_size":4294967296})";
+  EXPECT_EQ(open_file_of(file).config.vocab_size, std::int64_t{1} << 32);
 }
 
 // Types that MCF lacks, in all the combinations a component can have.

@@ -47,6 +47,26 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
   EXPECT_EQ(seeing.hidden_size, 5);
 }
 
+TEST(ConfigJson, ScalingOfRotaryPositions) {
+  const auto text_of = [](std::string_view config) {
+    const auto [kind, factor, context] = resources::parse_rope_scaling(config);
+    return fmt::format("{}/{}/{}", kind, factor.value_or(-1), context.value_or(-1));
+  };
+  EXPECT_EQ(text_of(R"({"rope_theta": 1e4})"), "/-1/-1");
+  EXPECT_EQ(text_of(R"({"rope_scaling": null})"), "/-1/-1");
+  EXPECT_EQ(text_of(R"({"rope_scaling": {"type": "linear", "factor": 4}})"), "linear/4/-1");
+  EXPECT_EQ(text_of(R"({"rope_scaling": {"rope_type": "yarn", "type": "linear", "factor": 2.5,
+                        "original_max_position_embeddings": 32768}})"),
+            "yarn/2.5/32768");
+  EXPECT_EQ(text_of(R"({"rope_parameters": {"rope_type": "default", "rope_theta": 1e6}})"), "/-1/-1");
+  EXPECT_EQ(text_of(R"({"rope_parameters": {"sliding_attention": {"rope_type": "default"},
+                        "full_attention": {"rope_type": "linear", "factor": 8.0}}})"),
+            "linear/8/-1");
+  EXPECT_EQ(text_of(R"({"text_config": {"rope_scaling": {"type": "yarn", "factor": "x"}}})"), "yarn/-1/-1");
+  EXPECT_EQ(text_of(R"({"original_max_position_embeddings": 4096, "rope_scaling": {"type": "longrope"}})"),
+            "longrope/-1/4096");
+}
+
 TEST(ConfigJson, ValuesOfAnotherKindAreLeftOut) {
   const Config config = parse_config(
       R"({"hidden_size": "64", "num_hidden_layers": 2.0, "num_attention_heads": 2.5, "rope_theta": true,

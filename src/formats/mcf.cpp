@@ -74,6 +74,7 @@ constexpr Format kMcf = {
     .recognize = recognize,
     .read = mcf::read,
     .write = mcf::write,
+    .remarks = mcf::remarks,
 };
 
 }  // namespace tare

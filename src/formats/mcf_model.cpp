@@ -8,8 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "resources/resources.hpp"
-
 namespace tare::mcf {
 namespace {
 
@@ -51,6 +49,25 @@ float rope_base_of(const Config& config) {
   return fits ? static_cast<float>(theta) : 0;
 }
 
+// The number that ModelInfo has for a kind of scaling, its place in kRopeTypes; nothing when it has none. The first two
+// are no scaling.
+std::optional<std::uint32_t> rope_type_of(std::string_view kind) {
+  for (std::uint32_t i = 2; i < std::size(kRopeTypes); ++i)
+    if (kRopeTypes[i] == kind) return i;
+  return std::nullopt;
+}
+
+void set_scaling(InfoFields& fields, const resources::RopeScaling& scaling) {
+  const std::int64_t context = scaling.original_context.value_or(0);
+  if (context > 0 && context <= std::numeric_limits<std::uint32_t>::max())
+    fields.train_context = static_cast<std::uint32_t>(context);
+  const auto type = rope_type_of(scaling.kind);
+  if (!type) return;
+  fields.rope_type = *type;
+  const double factor = scaling.factor.value_or(1);
+  if (factor > 0 && factor <= std::numeric_limits<float>::max()) fields.rope_scale = static_cast<float>(factor);
+}
+
 }  // namespace
 
 std::string section_name(const Section& section) {
@@ -76,8 +93,20 @@ std::uint32_t arch_of(std::string_view model_type) {
   return 0;
 }
 
-InfoFields fields_of(const Config& config) {
+InfoFields usual_fields(const Config& config, const resources::RopeScaling& scaling) {
   InfoFields fields;
+  fields.arch = arch_of(config.model_type.value_or(""));
+  fields.rope_base = rope_base_of(config);
+  if (fields.rope_base != 0) {
+    fields.rope_type = 1;
+    fields.rope_scale = 1;
+  }
+  set_scaling(fields, scaling);
+  return fields;
+}
+
+InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling) {
+  InfoFields fields = usual_fields(config, scaling);
   for (const IntegerField& integer : kIntegers) {
     const std::int64_t value = (config.*integer.config).value_or(0);
     if (value > std::numeric_limits<std::uint32_t>::max())
@@ -86,13 +115,14 @@ InfoFields fields_of(const Config& config) {
           fmt::format("{} is {}, which does not fit the 32 bits that ModelInfo has for it", integer.name, value));
     if (value > 0) fields.*integer.field = static_cast<std::uint32_t>(value);
   }
-  fields.arch = arch_of(config.model_type.value_or(""));
-  fields.rope_base = rope_base_of(config);
-  if (fields.rope_base != 0) {
-    fields.rope_type = 1;
-    fields.rope_scale = 1;
-  }
   return fields;
+}
+
+std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+  const std::string kind = resources::rope_scaling_of(model).kind;
+  if (kind.empty() || rope_type_of(kind) || model.metadata.find(kRopeTypeKey) != nullptr) return {};
+  return {fmt::format("ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
+                      escape_name(kind))};
 }
 
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "formats/mcf.hpp"
+#include "resources/resources.hpp"
 
 namespace tare::mcf {
 
@@ -36,8 +37,12 @@ inline constexpr std::uint32_t kLastArch = 6;
 // The number that ModelInfo has for a model type; 0 when it has none.
 std::uint32_t arch_of(std::string_view model_type);
 
-// Fixed fields that follow from the rest; the file's own value is metadata only where it differs.
-InfoFields fields_of(const Config& config);
+// Architecture, training context and rope: fields that follow from the rest, so that the file's own value is metadata
+// only where it differs. `scaling` is that of config.json; a kind that ModelInfo has no number for leaves the rope type
+// standard, and `remarks` tells.
+InfoFields usual_fields(const Config& config, const resources::RopeScaling& scaling);
+// Those and the numbers of the config. Throws mcf.write.limit for one that does not fit.
+InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling);
 
 // Fills what is still empty of the model's config and vocabulary from the fixed fields and the attachments.
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics);

@@ -136,12 +136,12 @@ class ModelReader {
 
   // The fixed fields that the config has no place for, where they are not what we would write anyway.
   void add_fields(const InfoFields& fields) {
-    InfoFields usual;
-    usual.arch = arch_of(model_.config.model_type.value_or(""));
-    usual.rope_type = fields.rope_base != 0 ? 1 : 0;
-    usual.rope_scale = fields.rope_base != 0 ? 1.0F : 0.0F;
+    const InfoFields usual = usual_fields(model_.config, resources::rope_scaling_of(model_));
     if (fields.arch != 0 && fields.arch != usual.arch) add_field(kArchKey, std::int64_t{fields.arch});
-    if (fields.train_context != 0) add_field(kTrainContextKey, std::int64_t{fields.train_context});
+    if (fields.train_context != 0 && fields.train_context != usual.train_context)
+      add_field(kTrainContextKey, std::int64_t{fields.train_context});
+    // All three 0 tell nothing about it.
+    if (fields.rope_type == 0 && fields.rope_base == 0 && fields.rope_scale == 0) return;
     if (fields.rope_type != usual.rope_type) {
       if (fields.rope_type < std::size(kRopeTypes))
         add_field(kRopeTypeKey, kRopeTypes[fields.rope_type]);

@@ -43,7 +43,7 @@ class OutlineMaker {
   Outline run() {
     check_keys();
     add_attachments();
-    info_.fields = fields_of(described({}, model_.config).config);
+    info_.fields = fields_of(described({}, model_.config).config, resources::rope_scaling_of(model_));
     add_metadata();
     add_config_and_vocabulary();
     for (const Tensor& tensor : model_.tensors) add_notes(tensor);
@@ -141,7 +141,7 @@ class OutlineMaker {
     if (key == kBaseKey || key == kBaseKey2) return take_name(key, value, kBaseKey, kBaseKey2, info_.base_model);
     if (!key.starts_with("mcf.")) return false;
     InfoFields& fields = info_.fields;
-    if (key == kTrainContextKey) return take(integer_in(value, 1, kMaxU32), fields.train_context);
+    if (key == kTrainContextKey) return take_train_context(value);
     if (key == kArchKey) return take_arch(value);
     if (key == kRopeTypeKey) return take_rope_type(value);
     if (key == kRopeScaleKey) {
@@ -179,6 +179,11 @@ class OutlineMaker {
     // Read back, a number that has a name becomes the model type unless there is one.
     if (number && !model_.config.model_type && *number <= kLastArch) return false;
     return take(number, info_.fields.arch);
+  }
+
+  bool take_train_context(const Value& value) {
+    const auto number = integer_in(value, 1, kMaxU32);
+    return number != info_.fields.train_context && take(number, info_.fields.train_context);
   }
 
   bool take_rope_type(const Value& value) {

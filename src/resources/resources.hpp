@@ -5,6 +5,8 @@
 // whatever the text. The functions that write give the same bytes for the same model.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +42,17 @@ Config parse_config(std::string_view config_json, std::vector<std::string>* igno
 // The keys at the top that a Config has no field for.
 std::vector<std::string> keys_beyond_config(std::string_view config_json);
 std::string config_json(const Config& config);
+
+// How a model's rotary positions reach beyond those it was trained for, as config.json has it under rope_parameters or
+// rope_scaling. What is missing, or no number, is absent.
+struct RopeScaling {
+  std::string kind = {};  // "linear", "yarn", "llama3", ...; empty where positions are as they are
+  std::optional<double> factor = {};
+  std::optional<std::int64_t> original_context = {};  // positions of the training
+};
+RopeScaling parse_rope_scaling(std::string_view config_json);
+// Of the model's config.json; nothing from one that is missing or does not parse (`describe` reports that).
+RopeScaling rope_scaling_of(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
 Vocabulary parse_tokenizer_json(std::string_view text);
