@@ -87,6 +87,32 @@ TEST(McfEncode, RawMethodsOnEverySimdTarget) {
       }
 }
 
+// The largest S may be rounded up, and a range's ends may be half a step off: no code may decode to an infinity.
+TEST(McfEncode, RawMethodsHoldTheLargestFloats) {
+  const float most = std::numeric_limits<float>::max();
+  for (const std::string_view name : {"int8", "int4"})
+    for (const bool range : {false, true})
+      for (const auto& [low, high] :
+           {std::pair(-most, most), {-most, 0.0f}, {0.0f, most}, {-3.4e38f, 3.3e38f}, {1.0f, most}}) {
+        std::vector<float> values;
+        for (int i = 0; i <= 40; ++i)
+          values.push_back(low * (1 - static_cast<float>(i) / 40) + high * (static_cast<float>(i) / 40));
+        const McfMethod& method = *find_mcf_method(name);
+        const McfGeometry geometry =
+            *mcf_geometry(method, range ? McfDomain::activations : McfDomain::weights, Shape{1, values.size()});
+        for_each_simd_target([&] {
+          EncodeOptions options{.method = std::string(name), .range = range};
+          options.report = std::make_shared<EncodeReport>();
+          const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, 1, values.size()), options)));
+          const float step = most / static_cast<float>(method.qmax);
+          for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_LE(std::fabs(static_cast<double>(back[i]) - values[i]), step) << name << range << ": " << values[i];
+          EXPECT_TRUE(std::isfinite(options.report->squared_error));
+          EXPECT_LT(options.report->squared_error, options.report->squared_sum);
+        });
+      }
+}
+
 TEST(McfEncode, RawTensorOfOneValueOrOfZeros) {
   for (const float value : {0.0f, -2.0f, std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()}) {
     const std::vector<float> values(70, value);
@@ -138,6 +164,34 @@ TEST(McfEncode, SearchNeverLosesMoreThanFast) {
           }
           EXPECT_GT(better, fast.size() / (kind == Weights::odd ? 6 : 2)) << method->name;
         }
+}
+
+// Below f16's normal numbers `fast` rounds scales up, which now and then loses more than the nearest f16 would. The search
+// tries that, too.
+TEST(McfEncode, SearchOfSubnormalScalesNeverLosesMoreThanTheNearest) {
+  for (const std::string_view name : {"q8", "q4"}) {
+    const McfMethod& method = *find_mcf_method(name);
+    const std::uint64_t rows = 200, columns = 32;
+    auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 11);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] *= static_cast<float>(method.qmax) * std::ldexp(1.0f, -14 - static_cast<int>(i / columns % 9));
+    const McfGeometry geometry = *mcf_geometry(method, McfDomain::weights, Shape{rows, columns});
+    const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), by(method))));
+    const auto searched = errors_of(values, back, columns, columns);
+    for (std::size_t r = 0; r < rows; ++r) {
+      const auto row = std::span(values).subspan(r * columns, columns);
+      float absmax = 0;
+      for (const float w : row) absmax = std::max(absmax, std::fabs(w));
+      const auto qmax = static_cast<float>(method.qmax);
+      const float nearest = f16_to_f32(f32_to_f16(absmax / qmax));
+      double error = 0;
+      for (const float w : row) {
+        const float q = nearest > 0 ? std::clamp(std::rint(w / nearest), -qmax, qmax) : 0;
+        error += std::pow(static_cast<double>(w) - static_cast<double>(nearest * q), 2);
+      }
+      EXPECT_LE(searched[r], error * 1.0001) << name << ", row " << r;
+    }
+  }
 }
 
 TEST(McfEncode, SearchReachesTheErrorsAskedFor) {

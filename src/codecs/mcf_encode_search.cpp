@@ -79,15 +79,25 @@ void put_codes(const McfMethod& method, std::span<const float> row, std::uint64_
     put_mcf_code(method.bits, codes, i, static_cast<int>(std::clamp(std::rint(row[first + i] * v), -qmax, qmax)));
 }
 
+// Of an f16; itself where it need not be tried.
+float lower_neighbour(float scale) { return scale > 0 && scale <= kMcfSmallScale ? scale - kMcfSmallStep : scale; }
+
 void search_block(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
                   std::uint64_t index, const McfRowTarget& target) {
   const Block block = block_of(method, row, importance, index);
   const float fast = f16_to_f32(load_le<std::uint16_t>(target.scales + 2 * index));
-  const std::uint16_t bits = mcf_round_scale(best_fit(block, mcf_search(method)).scale);
-  const float searched = f16_to_f32(bits);
-  if (!(loss(block, searched) < kMcfBetter * loss(block, fast))) return;
-  store_le<std::uint16_t>(target.scales + 2 * index, bits);
-  put_codes(method, row, index, searched, target.codes + index * method.block_bytes());
+  const float searched = f16_to_f32(mcf_round_scale(best_fit(block, mcf_search(method)).scale));
+  float best = searched, least = loss(block, searched);
+  for (const float lower : {lower_neighbour(searched), lower_neighbour(fast)}) {
+    const float found = loss(block, lower);
+    if (found < least) {
+      least = found;
+      best = lower;
+    }
+  }
+  if (!(least < kMcfBetter * loss(block, fast))) return;
+  store_le<std::uint16_t>(target.scales + 2 * index, f32_to_f16(best));
+  put_codes(method, row, index, best, target.codes + index * method.block_bytes());
 }
 
 float sub_scale(float s, float super_scale) { return std::rint(std::clamp(s * (32 / super_scale), 1.0f, 63.0f)); }

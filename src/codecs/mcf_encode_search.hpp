@@ -12,7 +12,9 @@
 //
 //   block             tries v = (qmax / absmax) * (first + c step), c = 0 ... count - 1; the fit that saves most, the
 //                     first of equals, gives s = A / B, A and B. (Nothing saves anything: s = absmax / qmax, A = B = 0.)
-//   q*                S = f16(s). Taken if E(S) < better * E(S of `fast`).
+//   q*                S = f16(s). Below f16's normal numbers, where f16() rounds up, also the next smaller ones of S and
+//                     of the S of `fast`. The one with the least E, the first of equals, is taken if that is
+//                     < better * E(S of `fast`).
 //   k*                tries S = f16(32 s_max / (63 - j)), j = 0 ... 15, s_max the largest s: u = rint(s (32 / S)) within
 //                     1..63, t = S (u / 32), and takes the S for which the sum over the blocks of t (2 A - t B), what the
 //                     fits save, or 0 where that is less (other codes will save more), is largest, the first of equals. Then each block takes of u, u - 1, u + 1 the first
@@ -46,6 +48,9 @@ inline constexpr float kMcfBetter = 1 - 0x1p-16f;
 // The least divisor of qmax / absmax: a block of smaller weights than f16 can scale is not searched, but must not overflow.
 inline constexpr float kMcfLeastAbsmax = 0x1p-60f;
 inline constexpr float kMcfLargestScale = 65504;
+// Up to here the next smaller f16 of a scale is tried, too.
+inline constexpr float kMcfSmallScale = 0x1p-14f;
+inline constexpr float kMcfSmallStep = 0x1p-24f;  // between f16 numbers up to there
 
 // As mcf_reference_encode_row, with searched scales. `importance` is empty or has a value for each column: finite, not
 // negative, at most 1.

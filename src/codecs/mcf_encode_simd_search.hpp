@@ -116,6 +116,12 @@ HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const
   }
 }
 
+// Of f16 numbers; themselves where they need not be tried.
+HWY_INLINE V lower_neighbours(V scale) {
+  const auto small = hn::And(hn::Gt(scale, hn::Zero(kFloat)), hn::Le(scale, hn::Set(kFloat, kMcfSmallScale)));
+  return hn::Sub(scale, hn::IfThenElseZero(small, hn::Set(kFloat, kMcfSmallStep)));
+}
+
 template <bool kWeighted>
 void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
   const auto qmax = static_cast<float>(in.method->qmax);
@@ -128,13 +134,28 @@ void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, s
   std::uint16_t bits[kTile];
   for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
   round_scales(fits.scale, kTile, searched, bits);
+  bool some_lower = false;
   for (std::size_t l = 0; l < kTile; l += kLanes) {
     const V scale[2] = {hn::LoadU(kFloat, s.block + at + l), hn::Load(kFloat, searched + l)};
     V loss[2];
     losses<kWeighted>(tile, l, qmax, scale, loss);
-    const auto mask = hn::Lt(loss[1], hn::Mul(hn::Set(kFloat, kMcfBetter), loss[0]));
+    V best = scale[1], least = loss[1];
+    const V lower[2] = {lower_neighbours(scale[1]), lower_neighbours(scale[0])};
+    const auto same = hn::And(hn::Eq(lower[0], scale[1]), hn::Eq(lower[1], scale[0]));
+    if (!hn::AllTrue(kFloat, same)) {
+      some_lower = true;
+      V found[2];
+      losses<kWeighted>(tile, l, qmax, lower, found);
+      for (std::size_t k = 0; k < 2; ++k) {
+        best = hn::IfThenElse(hn::Lt(found[k], least), lower[k], best);
+        least = hn::Min(found[k], least);
+      }
+    }
+    const auto mask = hn::Lt(least, hn::Mul(hn::Set(kFloat, kMcfBetter), loss[0]));
+    hn::Store(best, kFloat, searched + l);
     hn::Store(hn::IfThenElse(mask, hn::Set(kFloat, 1), hn::Zero(kFloat)), kFloat, better + l);
   }
+  if (some_lower) round_scales(searched, kTile, searched, bits);
   for (std::size_t l = 0; l < blocks; ++l) {
     if (better[l] == 0) continue;
     s.block[at + l] = searched[l];

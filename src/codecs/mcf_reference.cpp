@@ -233,15 +233,22 @@ std::optional<std::uint64_t> mcf_reference_encode_row(const McfMethod& method, s
   return method.family == McfFamily::block ? encode_blocks(method, row, target) : encode_supers(method, row, target);
 }
 
+// The scale, or the largest one below it by which `reach` steps from zero are a finite number.
+static float bounded_scale(float scale, float reach) {
+  if (std::isfinite(scale * reach)) return scale;
+  scale = std::numeric_limits<float>::max() / reach;
+  return std::isfinite(scale * reach) ? scale : std::nextafter(scale, 0.0f);
+}
+
 McfScaleZero mcf_scale_zero(const McfMethod& method, McfDomain domain, float min, float max) {
-  if (domain == McfDomain::weights)
-    return {std::max(std::fabs(min), std::fabs(max)) / static_cast<float>(method.qmax), 0};
+  const auto qmax = static_cast<float>(method.qmax);
+  if (domain == McfDomain::weights) return {bounded_scale(std::max(std::fabs(min), std::fabs(max)) / qmax, qmax), 0};
   const double low = std::min(min, 0.0f), high = std::max(max, 0.0f);
   const auto scale = static_cast<float>((high - low) / ((1u << method.bits) - 1));
   if (scale == 0) return {};
   const double least = -method.qmax - 1;
-  const double zero = std::rint(least - low / scale);
-  return {scale, static_cast<float>(std::clamp(zero, least, static_cast<double>(method.qmax)))};
+  const auto zero = static_cast<float>(std::clamp(std::rint(least - low / scale), least, static_cast<double>(qmax)));
+  return {bounded_scale(scale, std::max(zero - static_cast<float>(least), qmax - zero)), zero};
 }
 
 void mcf_reference_encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters,

@@ -15,6 +15,7 @@
 //            int*: S = absmax / qmax as f32; q = rint(w / S) clamped (a division: 1 / S may overflow)
 //            int*, activations: S = f32((max - min) / (2^bits - 1)), made in f64, of a range widened to hold 0;
 //            Z = rint(-2^(bits-1) - min / S) clamped to the codes, made in f64; q = rint(x / S) + Z clamped
+//            Where a code would decode to an infinity, S is the largest f32 by which none does.
 //   f16(s)   nearest, ties to even; but upwards below f16's normal numbers, where rounding down could cut the largest
 //            weight to two thirds or lose the block.
 #pragma once
