@@ -253,6 +253,50 @@ TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
     }
 }
 
+// The report of `values` by a method, and what decoding says of the same.
+struct Told {
+  EncodeReport report;
+  double squared_sum = 0, squared_error = 0;
+};
+Told told_and_found(const std::vector<float>& values, const McfMethod& method,
+                    std::optional<std::pair<float, float>> clip = std::nullopt) {
+  const auto report = std::make_shared<EncodeReport>();
+  const Tensor coded = mcf_encode(matrix(values, 1, values.size()),
+                                  {.method = std::string(method.name), .clip = clip, .report = report});
+  const auto back = decoded(*mcf_geometry(method, McfDomain::weights, coded.shape), payload_of(coded));
+  Told told{*report};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    told.squared_sum += std::pow(static_cast<double>(values[i]), 2);
+    told.squared_error += std::pow(static_cast<double>(values[i]) - back[i], 2);
+  }
+  return told;
+}
+
+// Squares of these leave f32, one way or the other.
+TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
+  for (const float magnitude : {1e-45f, 1e-25f, 1e-15f, 1e-4f, 1e4f, 1e20f, 1e38f})
+    for (const McfMethod& method : mcf_methods()) {
+      if (magnitude > 1e4f && method.family != McfFamily::raw) continue;  // beyond their scales
+      auto values = weights(Weights::gaussian, 100, 6);
+      for (float& w : values) w = std::clamp(w * 10, -2.0f, 2.0f) * magnitude;
+      const Told told = told_and_found(values, method);
+      EXPECT_NEAR(told.report.squared_sum / told.squared_sum, 1, 1e-5) << method.name << ", " << magnitude;
+      EXPECT_NEAR(told.report.squared_error / told.squared_error, 1, 1e-4) << method.name << ", " << magnitude;
+    }
+}
+
+TEST(McfEncodeStream, TheReportIsAgainstTheWeightsBeforeTheClip) {
+  const auto values = weights(Weights::gaussian, 1000, 6);
+  for (const McfMethod& method : mcf_methods())
+    // The second does not hold 0, which is what stands behind the end of a row.
+    for (const auto& clip : {std::pair(-0.01f, 0.02f), {0.01f, 0.02f}}) {
+      const Told told = told_and_found(values, method, clip);
+      EXPECT_GT(told.squared_error, 0.05 * told.squared_sum);
+      EXPECT_NEAR(told.report.squared_sum / told.squared_sum, 1, 1e-5) << method.name;
+      EXPECT_NEAR(told.report.squared_error / told.squared_error, 1, 1e-4) << method.name;
+    }
+}
+
 TEST(McfEncodeStream, EmptyTensors) {
   for (const McfMethod& method : mcf_methods())
     for (const Shape& shape : {Shape{0, 32}, Shape{5, 0}}) {
@@ -283,6 +327,25 @@ TEST(McfEncodeStream, WeightsThatCannotBeCodedAreNamed) {
       }
 }
 
+// A finite f64 that no f32 can be is called that, and a clip takes it.
+TEST(McfEncodeStream, WeightsOutsideF32CanBeClipped) {
+  std::vector<double> values(64, 0.5);
+  values[40] = -1e300;
+  Bytes bytes(values.size() * 8);
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  const Tensor tensor = dense("w", Shape{2, 32}, DType::f64, Blob::memory(bytes));
+  for (const McfMethod& method : mcf_methods()) {
+    EncodeOptions options{.method = std::string(method.name)};
+    const auto error = error_of([&] { payload_of(mcf_encode(tensor, options)); });
+    ASSERT_TRUE(error) << method.name;
+    EXPECT_NE(error->sentence().find("element [1, 8] is -1e+300, outside f32"), std::string::npos) << error->what();
+    options.clip = {-1, 1};
+    const Tensor coded = mcf_encode(tensor, options);
+    const auto back = decoded(*mcf_geometry(method, McfDomain::weights, coded.shape), payload_of(coded));
+    EXPECT_LT(back[40], -0.5f) << method.name;
+  }
+}
+
 TEST(McfEncodeStream, ScalesBeyondF16AreNamed) {
   for (const McfMethod& method : mcf_methods()) {
     if (method.family == McfFamily::raw) continue;
@@ -297,7 +360,8 @@ TEST(McfEncodeStream, ScalesBeyondF16AreNamed) {
       ASSERT_TRUE(error) << method.name;
       EXPECT_EQ(error->rule(), "quant.overflow");
       EXPECT_EQ(error->item(), "big");
-      EXPECT_NE(error->sentence().find("row 1, column "), std::string::npos) << error->sentence();
+      EXPECT_NE(error->sentence().find("row 1, column 400: a weight of "), std::string::npos) << error->sentence();
+      EXPECT_NE(error->sentence().find("--clip"), std::string::npos) << error->sentence();
     }
   }
 }

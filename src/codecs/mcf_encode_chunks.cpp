@@ -20,6 +20,7 @@ constexpr std::size_t kRun = 256;       // blocks that are read and coded togeth
 // A few blocks on their way.
 struct McfChunkBytes::Scratch {
   alignas(64) float values[kRun * kMcfBlock];
+  alignas(64) float clipped[kRun * kMcfBlock];
   alignas(64) std::byte codes[kRun * kMcfBlock];
   std::byte sub_scales[kRun];
 };
@@ -50,7 +51,7 @@ std::uint64_t McfChunks::element_of(std::uint64_t block) const {
 }
 
 McfValues McfChunks::values(std::size_t chunk) const {
-  return McfValues(tensor_, options_.clip, element_of(first_block(chunk)));
+  return McfValues(tensor_, options_.clip ? McfBeyond::largest : McfBeyond::infinite, element_of(first_block(chunk)));
 }
 
 McfChunks::Place McfChunks::place(std::size_t chunk) const { return place_of(first_block(chunk)); }
@@ -103,9 +104,22 @@ void McfChunks::make_raw(std::uint64_t first, std::size_t blocks, McfValues& val
     values.read(out.scratch_->values, count);
     from = out.scratch_->values;
   }
+  const McfRaw in{.method = geometry_.method,
+                  .domain = geometry_.domain,
+                  .parameters = parameters(),
+                  .values = clipped(from, count, out.scratch_->clipped),
+                  .source = from,
+                  .count = count};
   std::byte* const to = out.codes.data() + (place_of(first).codes - place(out.first_).codes);
-  mcf_encode_raw(*geometry_.method, geometry_.domain, parameters(), from, count, to,
-                 options_.report == nullptr ? nullptr : &slot.loss, first);
+  mcf_encode_raw(in, to, options_.report == nullptr ? nullptr : &slot.loss, first);
+}
+
+// The values, or a copy of them within the clip.
+const float* McfChunks::clipped(const float* values, std::size_t count, float* copy) const {
+  if (!options_.clip) return values;
+  const auto [low, high] = *options_.clip;
+  for (std::size_t i = 0; i < count; ++i) copy[i] = std::clamp(values[i], low, high);
+  return copy;
 }
 
 // Calls visit(block in the row, block in the run, blocks) for the part of each row in a run.
@@ -120,26 +134,32 @@ static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t 
 }
 
 // The values of some blocks, zeros behind the ends of rows; where they lie if there are no such ends.
-const float* McfChunks::read_run(std::uint64_t first, std::size_t blocks, McfValues& values, float* buffer) const {
+McfChunks::Run McfChunks::read_run(std::uint64_t first, std::size_t blocks, McfValues& values,
+                                   McfChunkBytes::Scratch& scratch) const {
   if (geometry_.columns == row_blocks_ * kMcfBlock)
-    if (const float* const view = values.view(blocks * kMcfBlock)) return view;
+    if (const float* const view = values.view(blocks * kMcfBlock)) return {view, view};
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
-    float* const to = buffer + at * kMcfBlock;
+    float* const to = scratch.values + at * kMcfBlock;
     const std::uint64_t column = std::min(in_row * kMcfBlock, geometry_.columns);
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(part * kMcfBlock, geometry_.columns - column));
     values.read(to, count);
     std::fill(to + count, to + part * kMcfBlock, 0.0f);
+    if (!options_.clip) return;
+    float* const cut = scratch.clipped + at * kMcfBlock;
+    clipped(to, count, cut);
+    std::fill(cut + count, cut + part * kMcfBlock, 0.0f);
   });
-  return buffer;
+  return {options_.clip ? scratch.clipped : scratch.values, scratch.values};
 }
 
 void McfChunks::make_run(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out,
                          Slot& slot) const {
   const McfMethod& method = *geometry_.method;
   McfChunkBytes::Scratch& scratch = *out.scratch_;
-  const float* const from = read_run(first, blocks, values, scratch.values);
+  const Run run = read_run(first, blocks, values, scratch);
   const McfBlocks in{.method = &method,
-                     .values = from,
+                     .values = run.values,
+                     .source = run.source,
                      .count = blocks,
                      .importance = importance_.empty() ? nullptr : importance_.data(),
                      .period = static_cast<std::size_t>(row_blocks_),
@@ -157,7 +177,7 @@ void McfChunks::make_run(std::uint64_t first, std::size_t blocks, McfValues& val
   const bool some_not_stored = row_blocks_ != geometry_.blocks;
   if (some_not_stored) target = {target.scales, scratch.sub_scales, scratch.codes};
   const McfEncoded result = mcf_encode_blocks(in, target, options_.report == nullptr ? nullptr : &slot.loss, first);
-  if (result.status != McfEncoded::Status::done) refuse(result, first, from);
+  if (result.status != McfEncoded::Status::done) refuse(result, first, run.values);
   slot.absmax = std::max(slot.absmax, result.absmax);
   if (!some_not_stored) return;
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
@@ -174,16 +194,17 @@ void McfChunks::refuse(const McfEncoded& why, std::uint64_t first, const float* 
   const float* const block = values + why.block * kMcfBlock;
   if (why.status == McfEncoded::Status::not_finite) {
     const float* const bad = std::find_if(block, block + kMcfBlock, [](float v) { return !std::isfinite(v); });
-    throw mcf_not_finite(tensor_, element + static_cast<std::uint64_t>(bad - block), *bad);
+    throw mcf_not_finite(tensor_, element + static_cast<std::uint64_t>(bad - block));
   }
-  const bool super = geometry_.method->family == McfFamily::super;
-  float most = 0;
-  for (std::size_t i = 0; i < (super ? kMcfSuper : kMcfBlock); ++i) most = std::max(most, std::fabs(block[i]));
-  throw Error(
-      ErrorKind::unsupported, "quant.overflow",
-      fmt::format("row {}, column {}: a weight of magnitude {} needs a scale of {}, more than the f16 of {} holds",
-                  element / geometry_.columns, element % geometry_.columns, most,
-                  most / static_cast<float>(geometry_.method->qmax), geometry_.method->layout))
+  const unsigned width = geometry_.method->family == McfFamily::super ? kMcfSuper : kMcfBlock;
+  const float* const most =
+      std::max_element(block, block + width, [](float a, float b) { return std::fabs(a) < std::fabs(b); });
+  const std::uint64_t at = element + static_cast<std::uint64_t>(most - block);
+  throw Error(ErrorKind::unsupported, "quant.overflow",
+              fmt::format("row {}, column {}: a weight of {} needs a scale of {}, more than the f16 of {} holds; "
+                          "--clip would cut it, int8 hold it, --keep leave the tensor as it is",
+                          at / geometry_.columns, at % geometry_.columns, *most,
+                          std::fabs(*most) / static_cast<float>(geometry_.method->qmax), geometry_.method->layout))
       .about(tensor_.name);
 }
 
@@ -220,7 +241,7 @@ McfRange McfChunks::range_of_all() const {
     parallel_for(parts, options_.threads, [&](std::size_t part) {
       const std::uint64_t first = parts == 1 ? 0 : element_of(first_block(part));
       const std::uint64_t end = parts == 1 ? geometry_.elements() : element_of(first_block(part + 1));
-      McfValues values(tensor_, options_.clip, first);
+      McfValues values(tensor_, McfBeyond::infinite, first);
       std::vector<float> buffer(kRun * kMcfBlock);
       for (std::uint64_t at = first; at < end; at = values.position()) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
@@ -228,7 +249,7 @@ McfRange McfChunks::range_of_all() const {
         const McfRange here = mcf_range(buffer.data(), count);
         if (!here.finite) {
           const auto bad = std::find_if(buffer.begin(), buffer.end(), [](float v) { return !std::isfinite(v); });
-          throw mcf_not_finite(tensor_, at + static_cast<std::uint64_t>(bad - buffer.begin()), *bad);
+          throw mcf_not_finite(tensor_, at + static_cast<std::uint64_t>(bad - buffer.begin()));
         }
         const std::scoped_lock lock(mutex);
         all.min = any ? std::min(all.min, here.min) : here.min;

@@ -70,7 +70,12 @@ class McfChunks {
   Place place_of(std::uint64_t block) const;
   void make_raw(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out, Slot& slot) const;
   void make_run(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out, Slot& slot) const;
-  const float* read_run(std::uint64_t first, std::size_t blocks, McfValues& values, float* buffer) const;
+  // `values` are what is coded, `source` what they were before the clip.
+  struct Run {
+    const float *values, *source;
+  };
+  Run read_run(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes::Scratch& scratch) const;
+  const float* clipped(const float* values, std::size_t count, float* copy) const;
   [[noreturn]] void refuse(const McfEncoded& why, std::uint64_t first, const float* values) const;
   void settle(std::size_t chunk, const Slot& slot) const;
   void fill_report() const;

@@ -13,6 +13,7 @@ namespace tare {
 struct McfBlocks {
   const McfMethod* method = nullptr;
   const float* values = nullptr;
+  const float* source = nullptr;  // what losses are measured against: the values before a clip, or the values
   std::size_t count = 0;
   // Null, or the importance of every column of a row padded as the values are: `period` blocks, the first of our blocks
   // being number `phase` of them.
@@ -27,11 +28,11 @@ struct McfCoded {
   std::byte* codes = nullptr;       // method->block_bytes() each
 };
 
-// What was lost, added up over calls; f64 sums of blocks that are f32 sums.
+// What was lost, added up over calls in f64. The sums of a block are f32, too, where that is accurate.
 struct McfLoss {
   double squared_sum = 0, squared_error = 0;
   float max_error = 0;
-  float worst_error = 0;          // the largest squared error of a block
+  double worst_error = 0;         // the largest squared error of a block
   std::uint64_t worst_block = 0;  // its number
 };
 
@@ -45,9 +46,16 @@ struct McfEncoded {
 McfEncoded mcf_encode_blocks(const McfBlocks& blocks, const McfCoded& out, McfLoss* loss, std::uint64_t first);
 
 // int*: `count` values by the tensor's S and Z, to one code a byte (int8) or two (int4; an odd last one alone). Values
-// must be finite.
-void mcf_encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters, const float* values,
-                    std::size_t count, std::byte* codes, McfLoss* loss, std::uint64_t first_block);
+// must be finite. `source` is as in McfBlocks.
+struct McfRaw {
+  const McfMethod* method = nullptr;
+  McfDomain domain = McfDomain::weights;
+  McfScaleZero parameters;
+  const float* values = nullptr;
+  const float* source = nullptr;
+  std::size_t count = 0;
+};
+void mcf_encode_raw(const McfRaw& in, std::byte* codes, McfLoss* loss, std::uint64_t first_block);
 
 // The least and largest of the values; NaN and infinities are found by `finite`.
 struct McfRange {

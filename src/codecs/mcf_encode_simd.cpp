@@ -99,6 +99,24 @@ HWY_INLINE V load_bytes(const std::uint8_t* codes) {
   return hn::ConvertTo(kFloat, hn::PromoteTo(kInt, hn::LoadU(d8, reinterpret_cast<const std::int8_t*>(codes))));
 }
 
+struct Sums {
+  double squares = 0, errors = 0;
+};
+
+// Whether no square that matters can have been lost below f32's normal numbers or have left them above.
+bool is_accurate(float sum) { return sum >= 0x1p-100f && sum <= std::numeric_limits<float>::max(); }
+
+// Of one block.
+Sums sums_in_f64(const float* values, float scale, float zero, const std::uint8_t* codes) {
+  Sums sums;
+  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+    const double x = values[i], back = scale * (static_cast<float>(static_cast<std::int8_t>(codes[i])) - zero);
+    sums.squares += x * x;
+    sums.errors += (x - back) * (x - back);
+  }
+  return sums;
+}
+
 void measure(const float* values, const float* scales, float zero_number, const std::uint8_t* codes, std::size_t blocks,
              std::uint64_t first, McfLoss& loss) {
   const V zero = hn::Set(kFloat, zero_number);
@@ -113,11 +131,16 @@ void measure(const float* values, const float* scales, float zero_number, const 
       errors = hn::MulAdd(e, e, errors);
       max_error = hn::Max(max_error, hn::Abs(e));
     }
-    const float error = hn::GetLane(hn::SumOfLanes(kFloat, errors));
-    loss.squared_sum += hn::GetLane(hn::SumOfLanes(kFloat, squares));
-    loss.squared_error += error;
-    if (error > loss.worst_error) {
-      loss.worst_error = error;
+    const float squared_sum = hn::GetLane(hn::SumOfLanes(kFloat, squares));
+    const float squared_error = hn::GetLane(hn::SumOfLanes(kFloat, errors));
+    const std::size_t at = b * kMcfBlock;
+    const Sums sums = is_accurate(squared_sum) && is_accurate(squared_error)
+                          ? Sums{squared_sum, squared_error}
+                          : sums_in_f64(values + at, scales[b], zero_number, codes + at);
+    loss.squared_sum += sums.squares;
+    loss.squared_error += sums.errors;
+    if (sums.errors > loss.worst_error) {
+      loss.worst_error = sums.errors;
       loss.worst_block = first + b;
     }
   }
@@ -166,32 +189,36 @@ McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss
     std::uint8_t* const codes = method.bits == 8 ? reinterpret_cast<std::uint8_t*>(to_codes) : buffer;
     (cut ? put_bytes<true> : put_bytes<false>)(values, s, blocks, qmax, codes);
     if (method.bits != 8) put_codes(method.bits, codes, blocks * kMcfBlock, to_codes);
-    if (loss != nullptr) measure(values, s.block, 0, codes, blocks, number + first, *loss);
+    if (loss != nullptr) measure(in.source + first * kMcfBlock, s.block, 0, codes, blocks, number + first, *loss);
   }
   return result;
 }
 
-void encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters, const float* values,
-                std::size_t count, std::byte* out, McfLoss* loss, std::uint64_t number) {
-  const int lowest = domain == McfDomain::weights ? -method.qmax : -method.qmax - 1;
+// `count` values, or a copy of them with zeros behind it up to a whole block.
+const float* padded(const float* values, std::size_t count, float* copy) {
+  if (count % kMcfBlock == 0) return values;
+  std::copy_n(values, count, copy);
+  std::fill_n(copy + count, kMcfBlock - count % kMcfBlock, 0.0f);
+  return copy;
+}
+
+void encode_raw(const McfRaw& in, std::byte* out, McfLoss* loss, std::uint64_t number) {
+  const McfMethod& method = *in.method;
+  const McfScaleZero& parameters = in.parameters;
+  const int lowest = in.domain == McfDomain::weights ? -method.qmax : -method.qmax - 1;
   const V most = hn::Set(kFloat, static_cast<float>(method.qmax)), least = hn::Set(kFloat, static_cast<float>(lowest));
   const V scale = hn::Set(kFloat, parameters.scale), zero = hn::Set(kFloat, parameters.zero);
   const hn::RebindToUnsigned<FloatTag> d32;
   const hn::Rebind<std::uint8_t, FloatTag> d8;
   const V magic = hn::Set(kFloat, 0x1.8p23f);
   alignas(64) std::uint8_t codes[kBatch * kMcfBlock];
-  alignas(64) float last[kBatch * kMcfBlock];
+  alignas(64) float last[kBatch * kMcfBlock], last_source[kBatch * kMcfBlock];
   alignas(64) float scales[kBatch];
   std::fill_n(scales, kBatch, parameters.scale);
-  for (std::size_t first = 0; first < count; first += kBatch * kMcfBlock) {
-    const std::size_t here = std::min(kBatch * kMcfBlock, count - first);
+  for (std::size_t first = 0; first < in.count; first += kBatch * kMcfBlock) {
+    const std::size_t here = std::min(kBatch * kMcfBlock, in.count - first);
     const std::size_t blocks = (here + kMcfBlock - 1) / kMcfBlock;
-    const float* from = values + first;
-    if (here % kMcfBlock != 0) {
-      std::copy_n(from, here, last);
-      std::fill(last + here, last + blocks * kMcfBlock, 0.0f);
-      from = last;
-    }
+    const float* const from = padded(in.values + first, here, last);
     for (std::size_t i = 0; i < blocks * kMcfBlock; i += kLanes) {
       if (parameters.scale == 0) {
         hn::StoreU(hn::Zero(d8), d8, codes + i);
@@ -201,7 +228,9 @@ void encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& p
       const V whole = hn::Min(hn::Max(q, least), most);
       hn::StoreU(hn::TruncateTo(d8, hn::BitCast(d32, hn::Add(whole, magic))), d8, codes + i);
     }
-    if (loss != nullptr) measure(from, scales, parameters.zero, codes, blocks, number + first / kMcfBlock, *loss);
+    if (loss != nullptr)
+      measure(padded(in.source + first, here, last_source), scales, parameters.zero, codes, blocks,
+              number + first / kMcfBlock, *loss);
     if (method.bits == 8) {
       std::memcpy(out + first, codes, here);
     } else {
@@ -257,9 +286,8 @@ McfEncoded mcf_encode_blocks(const McfBlocks& blocks, const McfCoded& out, McfLo
   return HWY_DYNAMIC_DISPATCH(encode_blocks)(blocks, out, loss, first);
 }
 
-void mcf_encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters, const float* values,
-                    std::size_t count, std::byte* codes, McfLoss* loss, std::uint64_t first_block) {
-  HWY_DYNAMIC_DISPATCH(encode_raw)(method, domain, parameters, values, count, codes, loss, first_block);
+void mcf_encode_raw(const McfRaw& in, std::byte* codes, McfLoss* loss, std::uint64_t first_block) {
+  HWY_DYNAMIC_DISPATCH(encode_raw)(in, codes, loss, first_block);
 }
 
 McfRange mcf_range(const float* values, std::size_t count) {

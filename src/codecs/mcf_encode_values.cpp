@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace tare {
 namespace {
@@ -21,19 +23,30 @@ std::string index_text(const Shape& shape, std::uint64_t element) {
   return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
+double element_at(const Component& data, std::uint64_t element) {
+  std::array<std::byte, sizeof(double)> bytes;
+  const std::size_t width = size_of(data.dtype);
+  data.blob.read(element * width, std::span(bytes).first(width));
+  double value = 0;
+  with_kind(kind_of(data.dtype, data.type), [&]<Kind K>() { value = static_cast<double>(load<K>(bytes.data(), 0)); });
+  return value;
+}
+
 }  // namespace
 
-Error mcf_not_finite(const Tensor& tensor, std::uint64_t element, float value) {
+Error mcf_not_finite(const Tensor& tensor, std::uint64_t element) {
+  const double value = element_at(*tensor.component("data"), element);
+  const char* const why = std::isfinite(value) ? "outside f32; --clip would cut it, --keep leave the tensor as it is"
+                                               : "and only finite weights can be quantized";
   return Error(ErrorKind::unsupported, "quant.nonfinite",
-               fmt::format("element {} is {}: only finite weights can be quantized", index_text(tensor.shape, element),
-                           value))
+               fmt::format("element {} is {}, {}", index_text(tensor.shape, element), value, why))
       .about(tensor.name);
 }
 
-McfValues::McfValues(const Tensor& tensor, const Clip& clip, std::uint64_t first)
+McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first)
     : tensor_(tensor),
       data_(*tensor.component("data")),
-      clip_(clip),
+      beyond_(beyond),
       kind_(kind_of(data_.dtype, data_.type)),
       width_(size_of(data_.dtype)),
       next_(first),
@@ -67,18 +80,20 @@ void McfValues::read(float* out, std::size_t count) {
   const std::byte* const from = take(count);
   with_kind(kind_, [&]<Kind K>() {
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(load<K>(from, i));
-  });
-  if (clip_) {
+    if (beyond_ == McfBeyond::infinite) return;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!std::isfinite(out[i])) throw mcf_not_finite(tensor_, next_ + i, out[i]);
-      out[i] = std::clamp(out[i], clip_->first, clip_->second);
+      if (std::isfinite(out[i])) continue;
+      if (!std::isfinite(static_cast<double>(load<K>(from, i)))) throw mcf_not_finite(tensor_, next_ + i);
+      out[i] = std::copysign(std::numeric_limits<float>::max(), out[i]);
     }
-  }
+  });
   next_ += count;
 }
 
 const float* McfValues::view(std::size_t count) {
-  if (view_ == nullptr || kind_ != Kind::f32 || clip_ || !kLittleEndianHost || count > end_ - next_) return nullptr;
+  if (view_ == nullptr || kind_ != Kind::f32 || beyond_ == McfBeyond::largest || !kLittleEndianHost ||
+      count > end_ - next_)
+    return nullptr;
   const std::byte* const from = view_ + next_ * width_;
   if (reinterpret_cast<std::uintptr_t>(from) % alignof(float) != 0) return nullptr;
   next_ += count;

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "codecs/element_kinds.hpp"
@@ -13,18 +11,21 @@
 
 namespace tare {
 
-// Where a weight that is NaN or infinite stands.
-Error mcf_not_finite(const Tensor& tensor, std::uint64_t element, float value);
+// Where a weight stands that is NaN, infinite or outside f32; which of them is read from the tensor.
+Error mcf_not_finite(const Tensor& tensor, std::uint64_t element);
+
+// What becomes of values that no finite f32 can be.
+enum class McfBeyond : std::uint8_t {
+  infinite,  // they are infinite or NaN, and the caller looks for them
+  largest,   // finite ones are set to the largest f32, to be clipped; the others are refused (`quant.nonfinite`)
+};
 
 // Used by one thread. Values of other types are rounded to f32.
 class McfValues {
  public:
-  using Clip = std::optional<std::pair<float, float>>;
-
   // Begins at element `first` of `tensor`, which must outlive this.
-  McfValues(const Tensor& tensor, const Clip& clip, std::uint64_t first);
-  // Fills `out` with the next elements. With a clip, values beyond it are set to it, and those that are not finite are
-  // refused (`quant.nonfinite`); without, the caller looks for them.
+  McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first);
+  // Fills `out` with the next elements.
   void read(float* out, std::size_t count);
   // The next elements where they lie, without a copy; null when they cannot be used so, and then nothing is passed over.
   const float* view(std::size_t count);
@@ -38,7 +39,7 @@ class McfValues {
 
   const Tensor& tensor_;
   const Component& data_;
-  Clip clip_;
+  McfBeyond beyond_;
   Kind kind_;
   std::size_t width_;
   std::uint64_t next_, end_;
