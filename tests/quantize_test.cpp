@@ -187,6 +187,25 @@ TEST(Quantize, NonFiniteWeightsAreRefusedByNameAndIndex) {
   EXPECT_NE(std::string(error->what()).find("[1, 265]"), std::string::npos) << error->what();
 }
 
+// The weight is the input's, although it is met while the output is written.
+TEST(Quantize, ABadWeightIsAnErrorOfTheInput) {
+  const Scratch scratch;
+  Model model;
+  model.tensors = {gaussian("w", 8, 64, 1e9F, 1)};
+  const std::string input = scratch / "in.npz", output = scratch / "out.zt";
+  const auto sink = create_file(input, {.overwrite = true, .durable = false});
+  find_format("npz")->write(model, *sink, {});
+  sink->commit();
+  for (const char* const method : {"mcf.k4", "zt.group4"}) {
+    ConvertOptions options;
+    options.adapt.quant = with_method(method);
+    const auto error = error_of([&] { convert(input, output, options); });
+    ASSERT_TRUE(error.has_value()) << method;
+    EXPECT_TRUE(error->rule().ends_with(".overflow")) << error->what();
+    EXPECT_EQ(error->file(), input) << error->what();
+  }
+}
+
 TEST(Quantize, ImportanceMovesTheErrorToColumnsThatMatterLess) {
   Quantization how = with_method("k2");
   std::vector<float> weights(512, 0.01F);

@@ -97,6 +97,14 @@ class Unused final : public Diagnostics {
   Diagnostics& next_;
 };
 
+// The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
+// a weight it cannot hold; that weight is the input's.
+const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
+  const bool weight = error.kind() == ErrorKind::unsupported &&
+                      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow"));
+  return weight ? input : output;
+}
+
 }  // namespace
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
@@ -133,7 +141,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
       done.file_bytes = target.write_tree(adapted.model, output, options.write, options.overwrite);
     } catch (Error& error) {
       origins.name_tensor(error);
-      throw error.in(output);
+      throw error.in(file_at_fault(error, input, output));
     }
     return done;
   }
@@ -144,7 +152,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     check_written(*sink, target, adapted.model);
   } catch (Error& error) {
     origins.name_tensor(error);
-    throw error.in(output);
+    throw error.in(file_at_fault(error, input, output));
   }
   done.file_bytes = sink->position();
   sink->commit();
