@@ -363,6 +363,7 @@ std::vector<McfCase> mcf_verify_cases() {
   File bare = mcf_good_q8();
   bare.records.clear();
   cases.add("mcf.quantinfo.absent", "q8", bare);
+  cases.record("mcf.quantinfo.reversed", "lower_above_upper", {.min = 2, .max = -2});
   cases.record("mcf.quantinfo.unknown", "no_numbers",
                {.min = std::numeric_limits<float>::quiet_NaN(), .max = std::numeric_limits<float>::quiet_NaN()});
   File two = mcf_good_q8();

@@ -149,10 +149,10 @@ TEST(McfCodec, APayloadWithoutItsScaleIsNamed) {
   EXPECT_NE(problem->sentence.find("96 bytes, found 32"), std::string::npos) << problem->sentence;
 }
 
-std::map<std::string, std::string> verify_rules(const Tensor& tensor) {
-  std::map<std::string, std::string> found;
+std::map<std::string, Problem> verify_rules(const Tensor& tensor) {
+  std::map<std::string, Problem> found;
   EXPECT_EQ(check_rule(tensor), "");
-  find_codec(tensor.layout)->verify(tensor, [&](const Problem& problem) { found[problem.rule] = problem.sentence; });
+  find_codec(tensor.layout)->verify(tensor, [&](const Problem& problem) { found[problem.rule] = problem; });
   return found;
 }
 
@@ -166,7 +166,8 @@ TEST(McfCodec, SoundPayloadsVerify) {
     }
 }
 
-// Changes one byte of a sound payload and expects exactly that rule.
+// Changes one byte of a sound payload and expects exactly that rule, with the offset of that byte or of the number that it
+// is the last byte of.
 void expect_rule(std::string_view method, const Shape& shape, std::uint64_t offset, int byte, const std::string& rule,
                  const std::string& words, McfDomain domain = McfDomain::weights) {
   Bytes payload = sound_payload(geometry(method, shape, domain), 3);
@@ -174,7 +175,10 @@ void expect_rule(std::string_view method, const Shape& shape, std::uint64_t offs
   const auto found = verify_rules(coded(find_mcf_method(method)->layout, shape, Blob::memory(payload), domain));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.begin()->first, rule);
-  EXPECT_NE(found.begin()->second.find(words), std::string::npos) << found.begin()->second;
+  const Problem& problem = found.begin()->second;
+  EXPECT_NE(problem.sentence.find(words), std::string::npos) << problem.sentence;
+  const std::uint64_t width = rule == "quant.scale" || rule == "quant.zero" ? (method.starts_with("int") ? 4 : 2) : 1;
+  EXPECT_EQ(problem.offset, offset / width * width) << problem.sentence;
 }
 
 TEST(McfCodec, VerifyReportsEachRule) {
@@ -221,8 +225,10 @@ TEST(McfCodec, VerifyCountsWhatItFinds) {
   for (std::uint64_t row = 10; row < 100; ++row) payload[g.codes.offset + row * 32] = std::byte{0x88};
   const auto found = verify_rules(coded("mcf.q4", {100, 64}, Blob::memory(payload)));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NE(found.at("quant.code").find("row 10, column 0"), std::string::npos);
-  EXPECT_NE(found.at("quant.code").find("180 such codes"), std::string::npos) << found.at("quant.code");
+  const Problem& problem = found.at("quant.code");
+  EXPECT_NE(problem.sentence.find("row 10, column 0"), std::string::npos);
+  EXPECT_NE(problem.sentence.find("180 such codes"), std::string::npos) << problem.sentence;
+  EXPECT_EQ(problem.offset, g.codes.offset + 10 * 32);
 }
 
 // --- decoding in parts, from every kind of source ---

@@ -72,8 +72,7 @@ TEST(McfRules, ToleratedFormsAreReadAndTold) {
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
                                       [&](const Finding& f) { return f.rule == odd.rule; });
       ASSERT_NE(found, result.findings.end()) << (result.findings.empty() ? "nothing found" : result.findings[0].rule);
-      const bool note =
-          odd.rule == "mcf.flags.unknown" || odd.rule == "mcf.section.unknown" || odd.rule == "mcf.version.other";
+      const bool note = odd.rule.ends_with(".unknown") || odd.rule == "mcf.version.other";
       EXPECT_EQ(found->severity, note ? Severity::note : Severity::warning);
       EXPECT_EQ(found->file, path);
     }
@@ -91,6 +90,34 @@ TEST(McfRules, VerifyGoesOnBehindABadEntry) {
   const Verification result = verify(scratch / "f.mcf");
   EXPECT_EQ(result.tensors, 1U);
   EXPECT_EQ(result.count(Severity::error), 2U);
+}
+
+TEST(McfRules, FindingsInsideAPayloadSayWhere) {
+  const Scratch scratch(Scratch::fast_place());
+  Model model;
+  model.tensors = {make_dense("before", {77}, DType::u8), make_dense("w", {3, 300}, DType::f32)};
+  EncodeOptions options;
+  options.method = "k4";
+  model.tensors[1] = find_codec("mcf.k4")->encode(model.tensors[1], options);
+  Bytes file = write_bytes(*find_format("mcf"), model);
+  const std::uint64_t payload = open(memory_source(file)).tensors[1].components[0].blob.offset();
+  file.at(static_cast<std::size_t>(payload + 64 + 17)) = std::byte{0xFF};  // of 30 sub-scales
+  put_file(scratch / "f.mcf", file);
+  const Verification result = verify(scratch / "f.mcf");
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].rule, "mcf.quant.sub_scale");
+  EXPECT_EQ(result.findings[0].offset, payload + 64 + 17);
+}
+
+// What was written without clipping bounds, because there were none, is nothing to warn about.
+TEST(McfRules, AFileWithoutQuantInfoIsWrittenWithoutWarnings) {
+  const Scratch scratch(Scratch::fast_place());
+  mcf_bytes::File file = mcf_good_q8();
+  file.records.clear();
+  put_file(scratch / "in.mcf", bytes_of(file));
+  convert(scratch / "in.mcf", scratch / "out.mcf");
+  EXPECT_FALSE(verify(scratch / "in.mcf").ok(true));
+  EXPECT_TRUE(verify(scratch / "out.mcf").ok(true));
 }
 
 // Rules that other tests break: what only writing, asking for sections or another magic can meet.

@@ -61,9 +61,11 @@ struct Codec {
   std::span<const std::string_view> roles;
   // Attributes that are part of the encoding: they go where the layout goes, and with it.
   std::span<const std::string_view> parameters = {};
-  // Ranks that `encode` takes; --quant leaves tensors of other ranks as they are.
+  // Ranks that a method for all tensors is applied to; those of other ranks are left as they are.
   std::size_t min_rank = 2, max_rank = 2;
-  bool ranged = false;  // EncodeOptions::range makes a difference
+  bool any_rank = false;  // `encode` takes the other ranks, too; a rule that names the method is enough
+  bool ranged = false;    // EncodeOptions::range makes a difference
+  bool weighted = false;  // so does EncodeOptions::importance, unless `fast`
 
   // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
   std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;

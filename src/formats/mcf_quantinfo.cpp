@@ -56,7 +56,7 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
                              kQuantHeaderBytes + count * kQuantRecordBytes, bytes.size()),
                  4);
   std::uint64_t next = 0;
-  bool ascending = true, known = true;
+  bool ascending = true, known = true, in_order = true;
   for (std::uint64_t record = kQuantHeaderBytes; record < bytes.size(); record += kQuantRecordBytes) {
     const std::uint64_t number = bytes.load<std::uint32_t>(record);
     ascending = ascending && number >= next;
@@ -72,10 +72,15 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
       report.diagnostics.error(broken(rule, sentence, record).about("tensor " + escape_name(entry.name)));
     }
     entry.record = record;
-    known = known && !std::isnan(bytes.load<float>(record + kMinAt)) && !std::isnan(bytes.load<float>(record + kMaxAt));
+    const auto low = bytes.load<float>(record + kMinAt), high = bytes.load<float>(record + kMaxAt);
+    known = known && !std::isnan(low) && !std::isnan(high);
+    in_order = in_order && !(low > high);
   }
   if (!ascending) report.diagnostics.warning(broken("mcf.quantinfo.order", "the records do not ascend by tensor", 0));
-  if (!known) report.diagnostics.warning(broken("mcf.quantinfo.unknown", "a clipping bound that is not a number", 0));
+  if (!in_order)
+    report.diagnostics.warning(broken("mcf.quantinfo.reversed", "a lower clipping bound above the upper one", 0));
+  // Not a warning: it is what a file without QuantInfo becomes when it is written again.
+  if (!known) report.diagnostics.note(broken("mcf.quantinfo.unknown", "a clipping bound that is not a number", 0));
 }
 
 void set_attributes(const SectionBytes& bytes, std::uint64_t record, Map& attributes) {
