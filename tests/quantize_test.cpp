@@ -1,4 +1,5 @@
 // Recipes: which tensor is encoded how, the budget of bits, and what the outcome says.
+#include <atomic>
 #include <cmath>
 #include <random>
 
@@ -72,6 +73,46 @@ TEST(Quantize, TheFirstRuleThatMatchesDecides) {
   EXPECT_EQ(types_of(quantized(how)), (Types{"f32", "mcf.k6", "mcf.q8", "f32"}));
 }
 
+bool tells(const Adapted& adapted, std::string_view words) {
+  return std::any_of(adapted.changes.begin(), adapted.changes.end(),
+                     [&](const std::string& change) { return change.find(words) != std::string::npos; });
+}
+
+TEST(Quantize, WithoutAMethodForAllTheOthersAreKept) {
+  Quantization how;
+  how.rules = {{"*down*", "k4"}};
+  EXPECT_EQ(types_of(quantized(how)), (Types{"f32", "f32", "mcf.k4", "f32"}));
+}
+
+// int* hold any rank; a rule is enough to ask for it. What cannot be followed is told.
+TEST(Quantize, RulesReachOtherRanksOrSayWhyNot) {
+  Model model;
+  model.tensors = {make_dense("cube", {2, 3, 40}, DType::f32), make_dense("norm", {40}, DType::bf16),
+                   make_dense("ids", {4, 4}, DType::i32)};
+  EXPECT_EQ(types_of(quantized(with_method("int8"), model)), (Types{"f32", "bf16", "i32"}));
+  Quantization how;
+  how.rules = {{"*", "int8"}};
+  Adapted adapted = quantized(how, model);
+  EXPECT_EQ(types_of(adapted), (Types{"mcf.int8", "mcf.int8", "i32"}));
+  EXPECT_TRUE(tells(adapted, "1 tensor kept although a rule says int8, which takes floats: ids"));
+  how.rules = {{"*", "k4"}};
+  adapted = quantized(how, model);
+  EXPECT_EQ(types_of(adapted), (Types{"f32", "bf16", "i32"}));
+  EXPECT_TRUE(
+      tells(adapted, "3 tensors kept although a rule says k4, which takes matrices of floats: cube, norm, ids"));
+}
+
+TEST(Quantize, ImportanceThatNothingLooksAtIsTold) {
+  Quantization how = with_method("int8");
+  how.importance = {{"layers.0.up.weight", std::vector<float>(512, 1)}};
+  EXPECT_TRUE(
+      tells(quantized(how), "1 tensor without a use for its importance: int8 has no search: layers.0.up.weight"));
+  how.method = "q8";
+  EXPECT_FALSE(tells(quantized(how), "importance"));
+  how.fast = true;
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.importance");
+}
+
 TEST(Quantize, WhatMakesNoSenseIsRefused) {
   Quantization how = with_method("k5");
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
@@ -82,6 +123,9 @@ TEST(Quantize, WhatMakesNoSenseIsRefused) {
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
   how = with_method("k4");
   how.range = true;
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
+  how.method.clear();
+  how.bits = 5;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
   // A target without the layout must not quantize and decode again.
   EXPECT_EQ(rule_of([&] { quantized(with_method("k4"), model_of_four(), "npz"); }), "convert.quant");
@@ -150,6 +194,40 @@ TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
   const Adapted chosen = quantized(how);
   EXPECT_LT(squared_error_of(chosen), 0.8 * squared_error_of(even));
   EXPECT_GT(chosen.outcomes[2].bits_per_weight(), chosen.outcomes[1].bits_per_weight());
+}
+
+// Counts the bytes that are read.
+class CountingSource final : public Source {
+ public:
+  explicit CountingSource(Bytes bytes) : Source("counted", bytes.size()), bytes_(std::move(bytes)) {}
+  mutable std::atomic<std::uint64_t> count = 0;
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    count += out.size();
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  }
+
+ private:
+  Bytes bytes_;
+};
+
+// A row of any length: no more of it is looked at than a sample takes.
+TEST(Quantize, ABudgetSamplesLongRows) {
+  const std::uint64_t columns = std::uint64_t{1} << 20;
+  Model model;
+  model.tensors = {gaussian("w", 1, columns, 1, 4)};
+  Blob& blob = model.tensors[0].components[0].blob;
+  const auto source = std::make_shared<CountingSource>(blob.bytes());
+  blob = Blob::range(source, 0, source->size());
+  Quantization how;
+  how.bits = 5;
+  how.importance = {{"w", std::vector<float>(columns, 1)}};
+  AdaptOptions options;
+  options.quant = how;
+  const Adapted adapted = adapt(std::move(model), *find_format("zt"), options);
+  EXPECT_EQ(adapted.outcomes[0].type, "mcf.q4");
+  EXPECT_LE(source->count, source->size() / 4);
 }
 
 TEST(Quantize, ABudgetLeavesRulesAlone) {

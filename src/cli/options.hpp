@@ -33,6 +33,13 @@ inline constexpr Option kZstd{.name = "zstd",
                               .help = "compress with zstd, 1 (fast) to 22 (small); 3 unless given",
                               .optional_value = true};
 
+Words drop_words();
+inline constexpr Option kDrop{.name = "drop",
+                              .value = "WHAT",
+                              .help = "leave out what OUT has no room for; may be given several times",
+                              .repeatable = true,
+                              .words = drop_words};
+
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
                                 .value = "ALGORITHM",

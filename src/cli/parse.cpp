@@ -189,6 +189,12 @@ long Arguments::number(std::string_view option, long fallback, long least, long 
   return value;
 }
 
+Words drop_words() {
+  Words words;
+  for (const std::string_view word : kDroppable) words.emplace_back(word);
+  return words;
+}
+
 Words digest_words() {
   Words words{std::string(name_of(DigestAlgorithm::none))};
   for (const auto algorithm :

@@ -29,12 +29,6 @@ Words dtype_words() {
   return words;
 }
 
-Words drop_words() {
-  Words words;
-  for (const std::string_view word : kDroppable) words.emplace_back(word);
-  return words;
-}
-
 Words dialect_words() {
   Words words;
   for (const Format& format : formats())
@@ -163,11 +157,7 @@ constexpr Option kOptions[] = {
      .help = "split the tensors over files of at most SIZE (5GB, 500MiB) in the directory OUT"},
     kMatch,
     kSkip,
-    {.name = "drop",
-     .value = "WHAT",
-     .help = "leave out what OUT has no room for; may be given several times",
-     .repeatable = true,
-     .words = drop_words},
+    kDrop,
     kSet,
     {.name = "check", .help = "verify the digests stored in IN on the way"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},

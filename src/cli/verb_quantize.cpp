@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -10,6 +9,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/quantize_recipe.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -17,69 +17,6 @@
 
 namespace tare::cli {
 namespace {
-
-// Names under which the runtimes keep the token table and the matrix in front of the logits.
-constexpr std::string_view kEmbeddings[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
-                                            "*word_embeddings.weight", "embedding.weight",       "token_embd.weight"};
-constexpr std::string_view kHeads[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
-
-double real_of(std::string_view option, std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    throw UsageError(fmt::format("--{}: '{}' is not a number", option, text));
-  return value;
-}
-
-std::pair<float, float> clip_of(const std::string& text) {
-  const auto comma = text.find(',');
-  if (comma == std::string::npos) throw UsageError("--clip takes two numbers: MIN,MAX");
-  const double low = real_of("clip", std::string_view(text).substr(0, comma));
-  const double high = real_of("clip", std::string_view(text).substr(comma + 1));
-  if (!(low < high)) throw UsageError(fmt::format("--clip: {} is not below {}", low, high));
-  return {static_cast<float>(low), static_cast<float>(high)};
-}
-
-Quantization recipe_from(const Arguments& arguments, const Model& model) {
-  Quantization recipe;
-  for (const std::string& glob : arguments.all("keep")) recipe.rules.emplace_back(glob, kKeep);
-  for (const std::string& word : arguments.all("method")) {
-    // A method has no "=" in it, a glob may.
-    const auto equals = word.rfind('=');
-    if (equals == std::string::npos)
-      recipe.method = word;
-    else
-      recipe.rules.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-  }
-  const auto group = [&](std::string_view option, std::span<const std::string_view> globs) {
-    if (!arguments.has(option)) return;
-    const auto before = recipe.rules.size();
-    for (const std::string_view glob : globs)
-      if (std::any_of(model.tensors.begin(), model.tensors.end(),
-                      [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
-        recipe.rules.emplace_back(glob, arguments.get(option));
-    if (recipe.rules.size() == before)
-      throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
-                                   fmt::join(globs, ", ")));
-  };
-  group("embeddings", kEmbeddings);
-  group("head", kHeads);
-  if (arguments.has("bits")) recipe.bits = real_of("bits", arguments.get("bits"));
-  if (recipe.bits && !recipe.method.empty())
-    throw UsageError("--bits chooses the methods itself; with it, --method takes GLOB=METHOD only");
-  if (!recipe.bits && recipe.method.empty()) throw UsageError("say how: --method METHOD, or --bits N");
-  recipe.fast = arguments.has("fast");
-  recipe.range = arguments.has("range");
-  if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
-  if (arguments.has("importance")) {
-    recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
-    if (std::none_of(model.tensors.begin(), model.tensors.end(),
-                     [&](const Tensor& tensor) { return recipe.importance.contains(tensor.name); }))
-      throw UsageError(
-          fmt::format("--importance: no tensor of {} has a name of the model's", arguments.get("importance")));
-  }
-  return recipe;
-}
 
 // Tensors that became the same thing, summed up.
 struct Group {
@@ -163,6 +100,10 @@ void write_numbers(JsonWriter& json, std::uint64_t elements, std::uint64_t bytes
   json.key("weights").number(elements).key("bytes").number(bytes).key("bits_per_weight").real(bits);
 }
 
+void write_errors(JsonWriter& json, const Group& group) {
+  if (group.measured) json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
+}
+
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
                 Session& session) {
   std::string text;
@@ -170,14 +111,15 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
   json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
   json.key("from").text(done.from).key("to").text(done.to).key("file_bytes").number(done.file_bytes);
   write_numbers(json, groups.back().elements, groups.back().bytes, groups.back().bits());
+  write_errors(json, groups.back());
   json.key("methods").open('[');
   for (const Group& group : groups) {
     if (&group == &groups.back()) break;
     json.open('{').key("method").text(group.type).key("encoded").boolean(group.encoded);
     json.key("tensors").number(group.tensors);
     write_numbers(json, group.elements, group.bytes, group.bits());
+    write_errors(json, group);
     if (group.measured) {
-      json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
       json.key("worst").open('{').key("name").text(escape_name(group.worst));
       json.key("relative_rms").real(group.worst_rms).close('}');
     }
@@ -231,30 +173,29 @@ constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
 constexpr Option kOptions[] = {
     {.name = "method",
      .value = "[GLOB=]METHOD",
-     .help = "the method for all matrices, or for those whose name matches; the first match decides",
+     .help = "the method for all matrices, or for tensors whose name matches; the first match decides",
      .repeatable = true},
     {.name = "keep",
      .value = "GLOB",
-     .help = "leave tensors whose name matches as they are; may be given several times",
+     .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
      .repeatable = true},
-    {.name = "embeddings", .value = "METHOD", .help = "the method for the token embeddings, or \"keep\""},
-    {.name = "head", .value = "METHOD", .help = "the method for the output head, or \"keep\""},
+    {.name = "embeddings",
+     .value = "METHOD",
+     .help = "the method for the token embeddings, or \"keep\", whatever --keep and --method say"},
+    {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
     {.name = "bits",
      .value = "N",
      .help = "choose a method for each matrix: least error within N bits a weight on average"},
     {.name = "fast", .help = "scales from the largest weight of a block, without a search"},
     {.name = "importance",
      .value = "FILE",
-     .help = "weigh errors by column: a vector for each tensor, under its name",
+     .help = "weigh errors by column in the search of q* and k*: a vector for each tensor, under its name",
      .completes = Completes::files},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp weights to this range first"},
     {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
     {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
     kSkip,
-    {.name = "drop",
-     .value = "WHAT",
-     .help = "leave out what OUT has no room for; may be given several times",
-     .repeatable = true},
+    kDrop,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
@@ -276,6 +217,10 @@ constexpr Verb kQuantize{
         "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
         "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
+        "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, at last --method METHOD; "
+        "without "
+        "the last, other tensors are kept. A GLOB=METHOD that cannot be followed is told: all methods take matrices of "
+        "floats, int8 and int4 by such a rule tensors of any rank.\n\n"
         "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
         "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "

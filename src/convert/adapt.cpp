@@ -249,15 +249,16 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   fit_rest(model, target, options, lines);
   for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
   const bool asked = !options.quant.empty();
-  const std::vector<std::string> methods = asked ? recipe::methods_for(model.tensors, options.quant, options.threads)
-                                                 : std::vector<std::string>(model.tensors.size());
+  const std::vector<recipe::Decision> decisions = asked ? recipe::decide(model.tensors, options.quant, options.threads)
+                                                        : std::vector<recipe::Decision>(model.tensors.size());
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
-    if (methods[i].empty())
+    if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);
     else
-      quantize(tensor, methods[i], target, options, changes, outcome);
+      quantize(tensor, decisions[i].method, target, options, changes, outcome);
+    if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
     fit_types(tensor, target, options, changes);
     fit_attributes(tensor, target, options);

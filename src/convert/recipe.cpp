@@ -34,8 +34,27 @@ bool is_real(const Tensor& tensor) {
   return logical != nullptr && logical->per_element == 1 && logical->name.starts_with("f8");
 }
 
-bool takes(const Codec& codec, const Tensor& tensor) {
-  return is_real(tensor) && tensor.shape.rank() >= codec.min_rank && tensor.shape.rank() <= codec.max_rank;
+// A rule may ask for ranks that a method for all tensors leaves alone.
+bool takes(const Codec& codec, const Tensor& tensor, bool ruled) {
+  const bool usual = tensor.shape.rank() >= codec.min_rank && tensor.shape.rank() <= codec.max_rank;
+  return is_real(tensor) && (usual || (ruled && codec.any_rank));
+}
+
+std::string domain_of(const Codec& codec) {
+  if (codec.any_rank) return "floats";
+  return codec.max_rank == 2 ? "matrices of floats" : fmt::format("floats of rank {} and more", codec.min_rank);
+}
+
+// What a method chosen for a tensor leaves undone; empty: nothing.
+std::string remark_on(const Codec& codec, const std::string& method, const Tensor& tensor, bool ruled,
+                      const Quantization& how) {
+  if (!takes(codec, tensor, ruled))
+    return ruled && tensor.shape.elements() != 0
+               ? fmt::format("kept although a rule says {}, which takes {}", method, domain_of(codec))
+               : std::string();
+  return !codec.weighted && how.importance.contains(tensor.name)
+             ? fmt::format("without a use for its importance: {} has no search", method)
+             : std::string();
 }
 
 // Null for none and for kKeep.
@@ -70,14 +89,18 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
-std::vector<std::string> methods_for(const std::vector<Tensor>& tensors, const Quantization& how, unsigned threads) {
+std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, unsigned threads) {
+  if (how.fast && !how.importance.empty())
+    throw Error(ErrorKind::usage, "quantize.importance", "--importance weighs the search, and --fast does without one");
+  if (how.bits && how.range)
+    throw Error(ErrorKind::usage, "convert.quant", "the methods that --bits chooses from have no --range form");
   const Codec* const usual = codec_of(how.method, how);
   for (const auto& [glob, method] : how.rules) {
     codec_of(method, how);
     if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(glob, t.name); }))
       throw Error(ErrorKind::usage, "quantize.rule", fmt::format("the rule {}={} fits no tensor", glob, method));
   }
-  std::vector<std::string> methods(tensors.size());
+  std::vector<Decision> decisions(tensors.size());
   std::vector<bool> open(tensors.size(), false);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const auto rule = std::find_if(how.rules.begin(), how.rules.end(),
@@ -85,11 +108,14 @@ std::vector<std::string> methods_for(const std::vector<Tensor>& tensors, const Q
     const bool ruled = rule != how.rules.end();
     const std::string& method = ruled ? rule->second : how.method;
     const Codec* const codec = ruled ? codec_of(method, how) : usual;
-    if (codec != nullptr && takes(*codec, tensors[i])) methods[i] = method;
+    if (codec != nullptr) {
+      if (takes(*codec, tensors[i], ruled)) decisions[i].method = method;
+      decisions[i].remark = remark_on(*codec, method, tensors[i], ruled, how);
+    }
     open[i] = !ruled && how.bits && is_real(tensors[i]) && tensors[i].shape.rank() == 2;
   }
-  if (how.bits) fit_budget(tensors, open, how, threads, methods);
-  return methods;
+  if (how.bits) fit_budget(tensors, open, how, threads, decisions);
+  return decisions;
 }
 
 }  // namespace recipe

@@ -11,9 +11,17 @@ tare quantize model.zt low.zt --bits 1
 tare diff --tensors model.zt k4.zt
 tare diff model.zt k4.zt embed.weight --bins 6
 tare diff model.zt k4.zt embed.weight --bins 2 --json
+# which option decides
+tare quantize model.zt rules.zt --method '*=k4'
+tare demo kept -q >all.txt
+tare quantize kept/mistral heads.mcf --method '*.0.*=k4' --keep '*' --embeddings q8 --head k6
 # what makes no sense
 tare quantize model.zt bad.zt
 tare quantize model.zt bad.zt --method k5
+tare quantize model.zt bad.zt --method 'embed*=k5'
+tare quantize model.zt bad.zt --method k4 --method q8
+tare quantize model.zt bad.zt --keep '*'
+tare quantize model.zt bad.zt --bits 5 --range
 tare quantize model.zt bad.zt --method k4 --bits 5
 tare quantize model.zt bad.zt --method k4 --clip 1
 tare quantize model.zt bad.zt --method k4 --clip 2,1

@@ -1,0 +1,93 @@
+#include "cli/quantize_recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "cli/options.hpp"
+#include "tare/convert.hpp"
+
+namespace tare::cli {
+namespace {
+
+// Names under which the runtimes keep the token table and the matrix in front of the logits.
+constexpr std::string_view kEmbeddings[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
+                                            "*word_embeddings.weight", "embedding.weight",       "token_embd.weight"};
+constexpr std::string_view kHeads[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
+
+double real_of(std::string_view option, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw UsageError(fmt::format("--{}: '{}' is not a number", option, text));
+  return value;
+}
+
+std::pair<float, float> clip_of(const std::string& text) {
+  const auto comma = text.find(',');
+  if (comma == std::string::npos) throw UsageError("--clip takes two numbers: MIN,MAX");
+  const double low = real_of("clip", std::string_view(text).substr(0, comma));
+  const double high = real_of("clip", std::string_view(text).substr(comma + 1));
+  if (!(low < high)) throw UsageError(fmt::format("--clip: {} is not below {}", low, high));
+  return {static_cast<float>(low), static_cast<float>(high)};
+}
+
+// Rules for the tensors of a kind, if the option is given.
+void add_kind(std::string_view option, std::span<const std::string_view> globs, const Arguments& arguments,
+              const Model& model, Quantization& recipe) {
+  if (!arguments.has(option)) return;
+  const auto before = recipe.rules.size();
+  for (const std::string_view glob : globs)
+    if (std::any_of(model.tensors.begin(), model.tensors.end(),
+                    [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
+      recipe.rules.emplace_back(glob, arguments.get(option));
+  if (recipe.rules.size() == before)
+    throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
+                                 fmt::join(globs, ", ")));
+}
+
+void add_methods(const Arguments& arguments, Quantization& recipe) {
+  for (const std::string& word : arguments.all("method")) {
+    // A method has no "=" in it, a glob may.
+    const auto equals = word.rfind('=');
+    if (equals != std::string::npos)
+      recipe.rules.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+    else if (recipe.method.empty())
+      recipe.method = word;
+    else
+      throw UsageError(fmt::format(
+          "--method {} and --method {}: only one can be for all; the other needs a GLOB=", recipe.method, word));
+  }
+}
+
+}  // namespace
+
+// The first rule that matches decides: from the most particular option to the most general one.
+Quantization recipe_from(const Arguments& arguments, const Model& model) {
+  Quantization recipe;
+  add_kind("embeddings", kEmbeddings, arguments, model, recipe);
+  add_kind("head", kHeads, arguments, model, recipe);
+  for (const std::string& glob : arguments.all("keep")) recipe.rules.emplace_back(glob, kKeep);
+  add_methods(arguments, recipe);
+  if (arguments.has("bits")) recipe.bits = real_of("bits", arguments.get("bits"));
+  if (recipe.bits && !recipe.method.empty())
+    throw UsageError("--bits chooses the methods itself; with it, --method takes GLOB=METHOD only");
+  const bool says_how = recipe.bits || std::any_of(recipe.rules.begin(), recipe.rules.end(),
+                                                   [](const auto& rule) { return rule.second != kKeep; });
+  if (!says_how && recipe.method.empty()) throw UsageError("say how: --method METHOD, or --bits N");
+  recipe.fast = arguments.has("fast");
+  recipe.range = arguments.has("range");
+  if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
+  if (arguments.has("importance")) {
+    recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
+    if (std::none_of(model.tensors.begin(), model.tensors.end(),
+                     [&](const Tensor& tensor) { return recipe.importance.contains(tensor.name); }))
+      throw UsageError(
+          fmt::format("--importance: no tensor of {} has a name of the model's", arguments.get("importance")));
+  }
+  return recipe;
+}
+
+}  // namespace tare::cli
