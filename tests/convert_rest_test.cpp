@@ -48,6 +48,22 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_TRUE(mentions(adapted.changes, "widened from bf16 to f32"));
 }
 
+TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
+  Model model = directory_model();
+  model.attachments.clear();
+  const Adapted adapted = adapt(model, *find_format("mcf"));
+  EXPECT_EQ(adapted.model.config.num_key_value_heads, 2);
+  EXPECT_EQ(adapted.model.config.rope_theta, 10000.0);
+  EXPECT_FALSE(adapted.model.config.rms_norm_eps);
+  EXPECT_NE(adapted.model.attachment("tokenizer.json"), nullptr);
+  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json made from"));
+  // What is there stays as it is.
+  EXPECT_EQ(adapt(directory_model(), *find_format("mcf")).model.attachments.size(), 3U);
+
+  model.config.model_type = "gpt2";  // its positions are learned
+  EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
+}
+
 TEST(FixedFields, NothingIsMadeUpForAModelThatIsNoTransformer) {
   Model model;
   model.config.model_type = "mlp";

@@ -67,6 +67,10 @@ struct Capabilities {
   std::span<const std::string_view> metadata_keys = kEverything;
   std::span<const std::string_view> config_fields = kEverything;
   std::span<const std::string_view> vocabulary_parts = kEverything;
+  // Fields of the config that its readers count on: where the source is silent, `convert` fills in the usual defaults.
+  std::span<const std::string_view> expected_fields = {};
+  // Other programs look for config.json and the tokenizer's files in it: `convert` makes those that are missing.
+  bool wants_files = false;
   bool tensor_attributes = false;    // beside the parameters of a codec, which travel with its layout
   bool widens_logical_types = true;  // fp8 becomes a wider float without being asked for
   bool zstd = false, digests = false, dedup = false, shards = false;  // WriteOptions it honours

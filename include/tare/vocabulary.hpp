@@ -21,7 +21,7 @@ struct Token {
 };
 
 struct Vocabulary {
-  std::string kind;  // "spm", "bpe", "unigram", "wordpiece"; empty when unknown
+  std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty when unknown
   std::vector<Token> tokens;
   std::vector<std::string> merges;  // "left right", by rank
   std::int64_t bos = -1, eos = -1, pad = -1, unk = -1;

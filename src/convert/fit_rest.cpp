@@ -91,22 +91,25 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   lines.push_back(fmt::format("metadata dropped ({} entries)", homeless.size()));
 }
 
+// Of these a position is learned, added or biased: there is no angle to rotate by.
+constexpr std::string_view kWithoutRope[] = {"albert", "bart", "bert", "bloom",   "distilbert", "electra", "gpt2",
+                                             "mpt",    "mt5",  "opt",  "roberta", "t5",         "whisper"};
+
 // Fields that a runtime computes itself when they are missing, as the formats' documents say. Only for models that are
-// transformers at all, and not for a target whose tensors speak for themselves.
+// transformers at all.
 std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds) {
   std::vector<std::string> filled;
   const auto fill = [&](std::string_view name, auto& field, auto value) {
-    if (field || !lists(holds.config_fields, name)) return;
+    if (field || !lists(holds.expected_fields, name)) return;
     field = value;
     filled.push_back(fmt::format("{} = {}", name, to_json(Value(value))));
   };
-  if (!holds.architecture.empty()) return filled;
   if (!config.num_attention_heads || *config.num_attention_heads <= 0) return filled;
   fill("num_key_value_heads", config.num_key_value_heads, *config.num_attention_heads);
   if (config.hidden_size && *config.hidden_size % *config.num_attention_heads == 0)
     fill("head_dim", config.head_dim, *config.hidden_size / *config.num_attention_heads);
   fill("max_position_embeddings", config.max_position_embeddings, std::int64_t{32768});
-  fill("rope_theta", config.rope_theta, 10000.0);
+  if (!lists(kWithoutRope, config.model_type.value_or(""))) fill("rope_theta", config.rope_theta, 10000.0);
   fill("rms_norm_eps", config.rms_norm_eps, 1e-5);
   return filled;
 }
@@ -131,6 +134,22 @@ void count_vocabulary(Model& model, const Format& target, std::vector<std::strin
     lines.push_back(fmt::format("config: vocab_size = {}, counted", *model.config.vocab_size));
 }
 
+void leave_homeless_fields(Config& config, const Format& target, std::vector<std::string>& lines) {
+  std::vector<std::string_view> homeless;
+  for (const ConfigField& field : config_fields()) {
+    if (lists(target.holds.config_fields, field.name)) continue;
+    std::visit(
+        [&](auto member) {
+          if (!(config.*member)) return;
+          homeless.push_back(field.name);
+          (config.*member).reset();
+        },
+        field.member);
+  }
+  if (!homeless.empty())
+    lines.push_back(fmt::format("config: {} left out, {} has no place for it", fmt::join(homeless, ", "), target.name));
+}
+
 void fit_config(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   if (model.config.empty()) return;
   if (asked_to_drop(options, "config")) {
@@ -140,20 +159,7 @@ void fit_config(Model& model, const Format& target, const AdaptOptions& options,
   }
   if (!target.holds.config) throw no_room(target, "config", "config");
   count_vocabulary(model, target, lines);
-  if (holds_all(target.holds.config_fields)) return;
-  std::vector<std::string_view> homeless;
-  for (const ConfigField& field : config_fields()) {
-    if (lists(target.holds.config_fields, field.name)) continue;
-    std::visit(
-        [&](auto member) {
-          if (!(model.config.*member)) return;
-          homeless.push_back(field.name);
-          (model.config.*member).reset();
-        },
-        field.member);
-  }
-  if (!homeless.empty())
-    lines.push_back(fmt::format("config: {} left out, {} has no place for it", fmt::join(homeless, ", "), target.name));
+  leave_homeless_fields(model.config, target, lines);
   const auto filled = fill_defaults(model.config, target.holds);
   if (!filled.empty()) lines.push_back(fmt::format("config: {} by default", fmt::join(filled, ", ")));
 }
@@ -256,7 +262,17 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
     lines.push_back(fmt::format("{} left out, {} has no place for it", fmt::join(left_out, ", "), target.name));
 }
 
+// Files for programs that look for nothing else, from what is known without them.
+void make_files(Model& model, std::vector<std::string>& lines) {
+  const std::size_t before = model.attachments.size();
+  resources::complete(model);
+  std::vector<std::string_view> made;
+  for (std::size_t i = before; i < model.attachments.size(); ++i) made.push_back(model.attachments[i].name);
+  if (!made.empty()) lines.push_back(fmt::format("{} made from config and vocabulary", fmt::join(made, ", ")));
+}
+
 void fit_attachments(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+  if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
     lines.push_back(fmt::format("attachments dropped ({} entries)", model.attachments.size()));

@@ -76,6 +76,7 @@ constexpr Format kAlt = {
               .metadata_keys = kKeys,
               .config_fields = kFields,
               .vocabulary_parts = kParts,
+              .expected_fields = alt::kExpected,
               .widens_logical_types = false,
               .dialects = kDialects},
     .recognize = recognize,

@@ -21,6 +21,10 @@ inline constexpr std::uint64_t kGeneral = 0xCAFEBABE, kParameters = 0xDEADBEEF, 
 inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
 inline constexpr std::size_t kUuidLength = 36;
 
+// Parameters that a runtime computes with; the documents name their defaults.
+inline constexpr std::string_view kExpected[] = {"num_key_value_heads", "head_dim", "max_position_embeddings",
+                                                 "rope_theta", "rms_norm_eps"};
+
 // Data types of tensor records.
 inline constexpr std::int32_t kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3;
 

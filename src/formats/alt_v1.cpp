@@ -259,6 +259,7 @@ constexpr Format kAlt1 = {
               .vocabulary = true,
               .config_fields = alt::kFields,
               .vocabulary_parts = {},
+              .expected_fields = alt::kExpected,
               .widens_logical_types = false,
               .forward_only = true},
     .recognize = alt::recognize,
