@@ -300,12 +300,32 @@ inline void forget_filled_in(Model& found, const Model& expected, const Capabili
   found.metadata = kept;
 }
 
+// One that other programs look for files in gets those that are missing on the way into it.
+inline void forget_made_files(Model& found, const Model& expected) {
+  std::erase_if(found.attachments,
+                [&](const Attachment& attachment) { return expected.attachment(attachment.name) == nullptr; });
+}
+
+// A UUID that ALT's writer computed from the tensors may stay behind.
+inline bool is_computed(const Map::Entry& entry) {
+  const std::string* const text = entry.second.text();
+  return entry.first == "uuid" && text != nullptr && text->size() == 36 && (*text)[14] == '8';
+}
+
+inline void forget_computed(Model& expected, const Capabilities& holds) {
+  if (holds.metadata != Room::none && lists(holds.metadata_keys, "uuid")) return;
+  Map kept;
+  for (const auto& entry : expected.metadata)
+    if (!is_computed(entry)) kept.append(entry.first, entry.second);
+  expected.metadata = kept;
+}
+
 // What of this model, tensors aside, a format has no room for, by the words of AdaptOptions::drop.
 inline std::vector<std::string> without_room(const Model& model, const Capabilities& holds) {
   std::vector<std::string> drop;
   const bool metadata = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const Map::Entry& entry) {
-    return holds.metadata != Room::none && lists(holds.metadata_keys, entry.first) &&
-           (holds.metadata == Room::tree || entry.second.text() != nullptr);
+    return is_computed(entry) || (holds.metadata != Room::none && lists(holds.metadata_keys, entry.first) &&
+                                  (holds.metadata == Room::tree || entry.second.text() != nullptr));
   });
   const bool attributes = std::all_of(model.tensors.begin(), model.tensors.end(), [&](const Tensor& tensor) {
     const Codec* const codec = find_codec(tensor.layout);
