@@ -14,6 +14,8 @@
 
 #include "codecs/mcf_encode_search.hpp"
 
+// Included once for every SIMD target, each in a namespace of its own.
+// NOLINTBEGIN(misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
 namespace tare::HWY_NAMESPACE {
 namespace {
@@ -178,5 +180,6 @@ std::size_t fast_supers(float qmax, std::size_t blocks, Scales& s) {
 }  // namespace
 }  // namespace tare::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+// NOLINTEND(misc-definitions-in-headers)
 
 #endif

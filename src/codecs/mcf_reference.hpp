@@ -70,7 +70,7 @@ double mcf_reference_dot(const McfRows& row, std::span<const float> vector);
 // and so does every product with it.
 struct McfVector {
   // Kernels walk over 16 blocks at a time: everything is padded with zeros to that.
-  static constexpr std::uint64_t kPadding = 16 * kMcfBlock;
+  static constexpr std::uint64_t kPadding = std::uint64_t{16} * kMcfBlock;
 
   std::uint64_t columns = 0;
   AlignedVector<std::int8_t> codes;

@@ -169,8 +169,8 @@ class CsrCursor final : public SparseCursor {
  private:
   const Component& indices() const { return *tensor_.component("indices"); }
   const Component& indptr() const { return *tensor_.component("indptr"); }
-  [[noreturn]] void fail(const Component& component, Problem problem) const {
-    throw_corrupt(tensor_, component, std::move(problem));
+  [[noreturn]] void fail(const Component& component, const Problem& problem) const {
+    throw_corrupt(tensor_, component, problem);
   }
   [[noreturn]] void fail_past_end(std::uint64_t pointer) const {
     fail(indptr(), {"csr.indptr_end", fmt::format("row {} ends at entry {}, there are {}", row_, pointer, entries_)});

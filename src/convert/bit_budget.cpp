@@ -81,6 +81,7 @@ Offers offers_for(const Tensor& tensor, const Quantization& how) {
     return std::pair(a.second.bytes, a.second.error) < std::pair(b.second.bytes, b.second.error);
   });
   std::vector<Price> prices;
+  prices.reserve(all.size());
   for (const auto& [method, price] : all) prices.push_back(price);
   Offers offers;
   for (const std::size_t i : worth_paying(prices)) {

@@ -95,9 +95,10 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
   if (how.bits && how.range)
     throw Error(ErrorKind::usage, "convert.quant", "the methods that --bits chooses from have no --range form");
   const Codec* const usual = codec_of(how.method, how);
-  for (const auto& [glob, method] : how.rules) {
+  for (const auto& rule : how.rules) {
+    const auto& [glob, method] = rule;
     codec_of(method, how);
-    if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(glob, t.name); }))
+    if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(rule.first, t.name); }))
       throw Error(ErrorKind::usage, "quantize.rule", fmt::format("the rule {}={} fits no tensor", glob, method));
   }
   std::vector<Decision> decisions(tensors.size());

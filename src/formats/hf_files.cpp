@@ -196,7 +196,8 @@ io::OldFiles old_files(const std::string& directory) {
     const std::string path = fmt::format("{}/{}", directory, folder);
     if (!is_true_folder(path)) return;
     for (const std::string& name : list_entries(path))
-      if (belongs(name) && !is_true_folder(path + "/" + name)) old.others.push_back(fmt::format("{}/{}", folder, name));
+      if (belongs(name) && !is_true_folder(fmt::format("{}/{}", path, name)))
+        old.others.push_back(fmt::format("{}/{}", folder, name));
   };
   for (const std::string& name : list_entries(directory)) {
     const bool weights = is_weights(name), other = is_resource(name) || name == kPrivateFile;

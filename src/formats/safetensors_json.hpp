@@ -45,8 +45,8 @@ class Json {
   template <typename Visit>
   void each_item(simdjson::ondemand::array array, const Visit& visit) {
     for (auto result : array) {
-      Value item;
-      check(std::move(result).get(item));
+      check(result.error());
+      Value item = result.value_unsafe();
       visit(item);
     }
   }
