@@ -106,7 +106,7 @@ void TreeSwap::take(const std::vector<std::string>& files) {
   const std::string taken = workshop_ + "/" + kTaken;
   for (const std::string& name : files) {
     make_folders(taken, name);
-    move(target_ + "/" + name, taken + "/" + name, name);
+    move(fmt::format("{}/{}", target_, name), fmt::format("{}/{}", taken, name), name);
   }
 }
 
@@ -128,7 +128,7 @@ void TreeSwap::move(const std::string& from, const std::string& to, const std::s
 
 void TreeSwap::make_folders(const std::string& root, const std::string& name) {
   for (const std::string& folder : folders_of(name)) {
-    const std::string path = root + "/" + folder;
+    const std::string path = fmt::format("{}/{}", root, folder);
     if (::mkdir(path.c_str(), 0777) == 0)
       made_.push_back(path);
     else if (errno != EEXIST)

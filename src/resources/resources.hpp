@@ -37,10 +37,10 @@ void describe(Model& model, Diagnostics& diagnostics);
 // tokenizer_config.json. For containers that keep the two only as files.
 void complete(Model& model);
 
-// `ignored` gets, in words, the values that are not of their field's kind.
-Config parse_config(std::string_view config_json, std::vector<std::string>* ignored = nullptr);
+// Of config.json's text. `ignored` gets, in words, the values that are not of their field's kind.
+Config parse_config(std::string_view text, std::vector<std::string>* ignored = nullptr);
 // The keys at the top that a Config has no field for.
-std::vector<std::string> keys_beyond_config(std::string_view config_json);
+std::vector<std::string> keys_beyond_config(std::string_view text);
 std::string config_json(const Config& config);
 
 // How a model's rotary positions reach beyond those it was trained for, as config.json has it under rope_parameters or
@@ -50,7 +50,7 @@ struct RopeScaling {
   std::optional<double> factor = {};
   std::optional<std::int64_t> original_context = {};  // positions of the training
 };
-RopeScaling parse_rope_scaling(std::string_view config_json);
+RopeScaling parse_rope_scaling(std::string_view text);
 // Of the model's config.json; nothing from one that is missing or does not parse (`describe` reports that).
 RopeScaling rope_scaling_of(const Model& model);
 
