@@ -10,8 +10,6 @@
 namespace tare::cli {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;
-
 template <typename Item>
 const Item& find_named(const std::vector<Item>& items, const std::string& file, std::string_view name,
                        std::string_view thing) {
@@ -69,17 +67,6 @@ std::string share_bar(double share, std::size_t columns, bool unicode) {
   else if (eighths >= 4 || (whole == 0 && share > 0))
     bar += '#';
   return bar;
-}
-
-void write_blob(const Blob& blob, Sink& sink) {
-  Bytes chunk(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, blob.size())));
-  const auto reader = blob.open();
-  for (std::uint64_t left = blob.size(); left > 0;) {
-    const auto part = std::span(chunk).first(static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), left)));
-    reader->read(part);
-    sink.write(part);
-    left -= part.size();
-  }
 }
 
 OutputTarget::OutputTarget(const Arguments& arguments, Session& session, bool binary) {

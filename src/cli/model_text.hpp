@@ -26,8 +26,6 @@ std::string counted(std::uint64_t number, std::string_view thing);
 // A bar of at most `columns`, `share` (0 to 1) of it filled; eighths of a column where Unicode may be drawn.
 std::string share_bar(double share, std::size_t columns, bool unicode);
 
-// Streams a blob's decoded bytes.
-void write_blob(const Blob& blob, Sink& sink);
 // The sink that -o names, or standard output. A terminal is refused without --force when `binary`. Commit the result.
 class OutputTarget {
  public:

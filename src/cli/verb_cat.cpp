@@ -4,6 +4,7 @@
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
+#include "model/copy_blob.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -75,7 +76,7 @@ int run(const Arguments& arguments, Session& session) {
   else
     blob = pick_component(tensor, arguments, file).blob;
   OutputTarget target(arguments, session, true);
-  write_blob(blob, target.sink());
+  copy_blob(blob, target.sink());
   target.commit();
   return kDone;
 }

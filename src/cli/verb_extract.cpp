@@ -10,6 +10,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "model/copy_blob.hpp"
 #include "tare/format.hpp"
 
 namespace tare::cli {
@@ -49,7 +50,7 @@ int run(const Arguments& arguments, Session& session) {
   }
   const Attachment& attachment = find_attachment(model, file, arguments.operand(1));
   OutputTarget target(arguments, session, session.screen().terminal && looks_binary(attachment.blob));
-  write_blob(attachment.blob, target.sink());
+  copy_blob(attachment.blob, target.sink());
   target.commit();
   return kDone;
 }

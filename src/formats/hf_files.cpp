@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/path_parts.hpp"
 #include "base/text.hpp"
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
@@ -132,13 +133,7 @@ bool is_safe_path(std::string_view name) {
   constexpr std::size_t kLongest = 200;
   if (name.size() > kLongest || !is_valid_utf8(name)) return false;
   if (name.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos) return false;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    const std::string_view part = name.substr(at, end - at);
-    if (part.empty() || part == "." || part == "..") return false;
-    at = end + 1;
-  }
-  return true;
+  return stays_below(name);
 }
 
 bool recognize(const std::string& path) {

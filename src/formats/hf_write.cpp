@@ -7,6 +7,7 @@
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
 #include "io/tree_sink.hpp"
+#include "model/copy_blob.hpp"
 #include "resources/resources.hpp"
 #include "wire/value_json.hpp"
 
@@ -85,18 +86,6 @@ class Plan {
   unsigned renamed_ = 0;
 };
 
-void copy(const Blob& blob, Sink& sink) {
-  constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
-  Bytes chunk(static_cast<std::size_t>(std::min(kChunk, blob.size())));
-  const auto reader = blob.open();
-  for (std::uint64_t left = blob.size(); left > 0;) {
-    const auto part = std::span(chunk).first(static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), left)));
-    reader->read(part);
-    sink.write(part);
-    left -= part.size();
-  }
-}
-
 }  // namespace
 
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
@@ -105,7 +94,7 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
   const auto put = [&](const Attachment& file) {
     const auto sink = tree.file(file.name);
-    copy(file.blob, *sink);
+    copy_blob(file.blob, *sink);
     sink->commit();
   };
   for (const Attachment& file : plan.files()) put(file);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/path_parts.hpp"
 #include "wire/value_json.hpp"
 
 namespace tare::npz {
@@ -112,13 +113,7 @@ bool is_safe_name(std::string_view name) {
   if (name.front() == '/' || name.back() == '/' ||
       name.find_first_of(std::string_view("\0\\:", 3)) != std::string_view::npos)
     return false;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    const std::string_view part = name.substr(at, end - at);
-    if (part.empty() || part == "." || part == "..") return false;
-    at = end + 1;
-  }
-  return true;
+  return stays_below(name);
 }
 
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed) {
