@@ -145,8 +145,8 @@ TEST(FixedFields, AConversionSaysWhatIsEmpty) {
   put_file(scratch / "in.zt", write_bytes(*find_format("zt"), model));
   const Conversion done = convert(scratch / "in.zt", scratch / "out.alt");
   ASSERT_EQ(done.changes.size(), 1U);
-  EXPECT_TRUE(mentions(done.changes, "the source does not say: model_type, base_model, author"));
-  EXPECT_TRUE(mentions(done.changes, "all parameters (no config), the tokenizer (no vocabulary)"));
+  EXPECT_TRUE(mentions(done.changes, "the source does not say: all parameters (no config), base_model, author"));
+  EXPECT_TRUE(mentions(done.changes, "license, the tokenizer (no vocabulary)"));
 }
 
 TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {

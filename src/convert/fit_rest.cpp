@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "resources/config_table.hpp"
 #include "resources/resources.hpp"
 
 namespace tare {
@@ -91,26 +92,20 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   lines.push_back(fmt::format("metadata dropped ({} entries)", homeless.size()));
 }
 
-// Of these a position is learned, added or biased: there is no angle to rotate by.
-constexpr std::string_view kWithoutRope[] = {"albert", "bart", "bert", "bloom",   "distilbert", "electra", "gpt2",
-                                             "mpt",    "mt5",  "opt",  "roberta", "t5",         "whisper"};
-
-// Fields that a runtime computes itself when they are missing, as the formats' documents say. Only for models that are
+// The numbers that the target's readers count on and the source does not give, from the table. Only for models that are
 // transformers at all.
 std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds) {
   std::vector<std::string> filled;
-  const auto fill = [&](std::string_view name, auto& field, auto value) {
-    if (field || !lists(holds.expected_fields, name)) return;
-    field = value;
-    filled.push_back(fmt::format("{} = {}", name, to_json(Value(value))));
-  };
-  if (!config.num_attention_heads || *config.num_attention_heads <= 0) return filled;
-  fill("num_key_value_heads", config.num_key_value_heads, *config.num_attention_heads);
-  if (config.hidden_size && *config.hidden_size % *config.num_attention_heads == 0)
-    fill("head_dim", config.head_dim, *config.hidden_size / *config.num_attention_heads);
-  fill("max_position_embeddings", config.max_position_embeddings, std::int64_t{32768});
-  if (!lists(kWithoutRope, config.model_type.value_or(""))) fill("rope_theta", config.rope_theta, 10000.0);
-  fill("rms_norm_eps", config.rms_norm_eps, 1e-5);
+  if (config.num_attention_heads.value_or(0) <= 0) return filled;
+  for (const resources::ConfigRow& row : resources::kConfigTable) {
+    if (row.fallback.value == nullptr || !lists(holds.expected_fields, row.field)) continue;
+    Map all = config.to_map();
+    const std::optional<Value> value = all.find(row.field) == nullptr ? row.fallback.value(config) : std::nullopt;
+    if (!value) continue;
+    all.set(row.field, *value);
+    config = Config::from_map(all);
+    filled.push_back(fmt::format("{} = {}", row.field, to_json(*value)));
+  }
   return filled;
 }
 

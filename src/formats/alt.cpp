@@ -52,11 +52,6 @@ constexpr DType kTypes[] = {DType::f32, DType::f16};
 constexpr std::string_view kLayouts[] = {"dense", "alt.qint8", "alt.qint4"};
 constexpr std::string_view kSuffixes[] = {".alt"};
 constexpr std::string_view kKeys[] = {"base_model", "author", "created_at", "last_modified", "license", "uuid"};
-constexpr std::string_view kFields[] = {"model_type",          "hidden_act",        "tie_word_embeddings",
-                                        "hidden_size",         "intermediate_size", "max_position_embeddings",
-                                        "num_attention_heads", "num_hidden_layers", "num_key_value_heads",
-                                        "sliding_window",      "rope_theta",        "rms_norm_eps",
-                                        "initializer_range",   "head_dim"};
 constexpr std::string_view kParts[] = {"scores", "types"};
 constexpr std::string_view kDialects[] = {"spec", "altc"};
 
@@ -74,9 +69,9 @@ constexpr Format kAlt = {
               .config = true,
               .vocabulary = true,
               .metadata_keys = kKeys,
-              .config_fields = kFields,
+              .config_fields = resources::kFieldsOf<&resources::ConfigRow::alt>,
               .vocabulary_parts = kParts,
-              .expected_fields = alt::kExpected,
+              .expected_fields = resources::kExpectedOf<&resources::ConfigRow::alt>,
               .widens_logical_types = false,
               .dialects = kDialects},
     .recognize = recognize,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "resources/config_table.hpp"
 #include "tare/format.hpp"
 #include "wire/window.hpp"
 
@@ -20,10 +21,6 @@ inline constexpr std::uint64_t kGeneral = 0xCAFEBABE, kParameters = 0xDEADBEEF, 
                                kTensors = 0xFACEFEED, kEnd = 0x0FFFFFFF;
 inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
 inline constexpr std::size_t kUuidLength = 36;
-
-// Parameters that a runtime computes with; the documents name their defaults.
-inline constexpr std::string_view kExpected[] = {"num_key_value_heads", "head_dim", "max_position_embeddings",
-                                                 "rope_theta", "rms_norm_eps"};
 
 // Data types of tensor records.
 inline constexpr std::int32_t kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3;
@@ -97,10 +94,26 @@ bool next_is(Cursor& cursor, std::uint64_t marker);
 // The end marker of `width` bytes, and nothing behind it.
 void read_end(Cursor& cursor, std::size_t canonical_width);
 
-// A parameter as a config field: 0 is absent, so is, with a warning, a negative number; one that is not finite is an error.
-void set_count(const Cursor& cursor, std::optional<std::int64_t>& field, std::string_view name, std::int32_t value,
-               std::uint64_t at);
-void set_real(const Cursor& cursor, std::optional<double>& field, std::string_view name, float value, std::uint64_t at);
+// The numbers of the parameters sections, by ALT's names and in the order of the file: 32 bits each, an integer or a float
+// as the field of Config that resources/config_table.hpp has for the name. Those of version 2 end with one of two tails.
+inline constexpr std::string_view kNumbers[] = {"hidden_size",         "intermediate_size", "max_position_embeddings",
+                                                "num_attention_heads", "num_hidden_layers", "num_key_value_heads",
+                                                "sliding_window"};
+inline constexpr std::array<std::string_view, 4> kTail = {"rope_theta", "rms_norm_eps", "initializer_range",
+                                                          "head_size"};
+inline constexpr std::array<std::string_view, 4> kAltcTail = {"head_size", "rms_norm_eps", "rope_theta",
+                                                              "initializer_range"};
+// Version 1 has its data_type before the last.
+inline constexpr std::string_view kNumbers1[] = {"hidden_size",         "num_hidden_layers",   "intermediate_size",
+                                                 "num_attention_heads", "num_key_value_heads", "sliding_window",
+                                                 "rope_theta",          "rms_norm_eps",        "head_size"};
+inline constexpr std::string_view kLastNumber1[] = {"context_length"};
+
+// A number as a field of the config: 0 is absent, so is, with a warning, a negative number; one that is not finite is an
+// error. `column` is the version's.
+void set_parameter(const Cursor& cursor, resources::Column column, std::string_view name, std::uint32_t bits,
+                   std::uint64_t at, Config& config);
+void read_numbers(Cursor& cursor, resources::Column column, std::span<const std::string_view> names, Config& config);
 
 // How a tokenizer section of version 2 is laid out.
 struct TokenLayout {
@@ -181,13 +194,14 @@ class FieldWriter {
 // Checks what either version must be able to say in 32 bits, names, layouts; throws before a byte is written.
 void check_writable(const Model& model, std::string_view format, int version);
 std::int32_t data_type_of(const Tensor& tensor);
-// A config number as an int32, 0 when it is absent; and as a float.
+// A config number as an int32, 0 when it is absent.
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
-float number_or_zero(const std::optional<double>& field);
-// What to tell about a model that is written: what stays empty (`empty`, those of `fields` that are absent, the tokenizer
-// or ids) and numbers that are too small for 32 bits.
-std::vector<std::string> remarks(const Model& model, std::vector<std::string> empty,
-                                 std::span<const std::string_view> fields);
+void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,
+                 const Config& config);
+// What to tell about a model that is written: what stays empty (fields of the column that are absent, `empty_texts`, the
+// tokenizer or ids) and numbers that are too small for 32 bits.
+std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& empty_texts,
+                                 resources::Column column);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
 

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::string_view kGeneralKeys[] = {"base_model", "author", "created_at", "last_modified", "license", "uuid"};
 
-// The four numbers behind sliding_window, as they stand in the file.
-struct Tail {
-  std::array<std::int32_t, 4> words{};
-  float as_float(std::size_t i) const { return std::bit_cast<float>(words[i]); }
-};
-
 class Reader {
  public:
   Reader(const Input& input, Diagnostics& diagnostics) : input_(input), cursor_(input, "alt", diagnostics) {}
@@ -87,11 +81,6 @@ class Reader {
     sections_.push_back(section);
   }
 
-  void count(std::optional<std::int64_t>& field, std::string_view name) {
-    const std::uint64_t at = cursor_.at();
-    set_count(cursor_, field, name, cursor_.i32(name), at);
-  }
-
   void parameters() {
     Section section = open_section(cursor_, "parameters", kParameters);
     Config& config = model_.config;
@@ -99,18 +88,12 @@ class Reader {
     const auto tie = cursor_.take<std::uint8_t>("tie_word_embeddings");
     if (tie > 1)
       cursor_.complain("parameters.tie", fmt::format("tie_word_embeddings is {}, not 0 or 1", tie), cursor_.at() - 1);
-    count(config.hidden_size, "hidden_size");
-    count(config.intermediate_size, "intermediate_size");
-    count(config.max_position_embeddings, "max_position_embeddings");
-    count(config.num_attention_heads, "num_attention_heads");
-    count(config.num_hidden_layers, "num_hidden_layers");
-    count(config.num_key_value_heads, "num_key_value_heads");
-    count(config.sliding_window, "sliding_window");
+    read_numbers(cursor_, &resources::ConfigRow::alt, kNumbers, config);
     tail_at_ = cursor_.at();
-    for (std::int32_t& word : tail_.words) word = cursor_.i32("parameters");
+    for (std::uint32_t& word : tail_) word = cursor_.take<std::uint32_t>("parameters");
     // A section of zeros says nothing, and a byte of 0 in it not even that embeddings are not tied.
-    const bool says_something = !config.empty() || tie != 0 ||
-                                std::any_of(tail_.words.begin(), tail_.words.end(), [](auto w) { return w != 0; });
+    const bool says_something =
+        !config.empty() || tie != 0 || std::any_of(tail_.begin(), tail_.end(), [](auto word) { return word != 0; });
     if (says_something) config.tie_word_embeddings = tie != 0;
     close_section(cursor_, section);
     sections_.push_back(section);
@@ -122,29 +105,29 @@ class Reader {
     Config& config = model_.config;
     const std::int64_t heads = config.num_attention_heads.value_or(0), hidden = config.hidden_size.value_or(0);
     const std::int64_t usual = heads > 0 && hidden % heads == 0 ? hidden / heads : 0;
-    const bool spec = usual > 0 && tail_.words[3] == usual, altc = usual > 0 && tail_.words[0] == usual;
+    const auto head_size_at = [](const auto& order) {
+      return static_cast<std::size_t>(std::find(order.begin(), order.end(), "head_size") - order.begin());
+    };
+    const auto head_size_in = [&](const auto& order) { return static_cast<std::int32_t>(tail_[head_size_at(order)]); };
+    const bool spec = usual > 0 && head_size_in(kTail) == usual, altc = usual > 0 && head_size_in(kAltcTail) == usual;
     parameters_altc_ = spec == altc ? tokenizer_.layout.altc : altc;
 
-    const std::size_t head_size = parameters_altc_ ? 0 : 3, theta = parameters_altc_ ? 2 : 0, epsilon = 1,
-                      range = parameters_altc_ ? 3 : 2;
+    const auto& order = parameters_altc_ ? kAltcTail : kTail;
     cursor_.set_item("parameters section");
-    if (tail_.words[head_size] != usual) {
-      const std::string sum = usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
-                                        : " and does not follow from hidden_size and num_attention_heads";
-      cursor_.warn("parameters.head_size",
-                   fmt::format("head_size is {}{}: that the last four numbers are in the order of {} is a guess",
-                               tail_.words[head_size], sum, parameters_altc_ ? "alt.c" : "the document"),
-                   tail_at_ + 4 * head_size);
-    }
-    set_count(cursor_, config.head_dim, "head_size", tail_.words[head_size], tail_at_ + 4 * head_size);
-    const auto real = [&](std::optional<double>& field, std::string_view name, std::size_t i) {
-      set_real(cursor_, field, name, tail_.as_float(i), tail_at_ + 4 * i);
-    };
-    real(config.rope_theta, "rope_theta", theta);
-    real(config.rms_norm_eps, "rms_norm_eps", epsilon);
-    real(config.initializer_range, "initializer_range", range);
+    if (head_size_in(order) != usual) warn_head_size(head_size_in(order), usual, tail_at_ + 4 * head_size_at(order));
+    for (std::size_t i = 0; i < order.size(); ++i)
+      set_parameter(cursor_, &resources::ConfigRow::alt, order[i], tail_[i], tail_at_ + 4 * i, config);
     cursor_.set_item({});
     if (tokenizer_.seq_len > 0 && !config.max_position_embeddings) config.max_position_embeddings = tokenizer_.seq_len;
+  }
+
+  void warn_head_size(std::int32_t head_size, std::int64_t usual, std::uint64_t at) const {
+    const std::string sum = usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
+                                      : " and does not follow from hidden_size and num_attention_heads";
+    cursor_.warn("parameters.head_size",
+                 fmt::format("head_size is {}{}: that the last four numbers are in the order of {} is a guess",
+                             head_size, sum, parameters_altc_ ? "alt.c" : "the document"),
+                 at);
   }
 
   // ---- dialect
@@ -194,7 +177,7 @@ class Reader {
   Cursor cursor_;
   Model model_;
   std::vector<Section> sections_;
-  Tail tail_;
+  std::array<std::uint32_t, 4> tail_{};  // the numbers behind sliding_window
   std::uint64_t tail_at_ = 0;
   Tokenizer tokenizer_;
   bool parameters_altc_ = false, altc_ = false;

@@ -6,12 +6,12 @@
 namespace tare::alt {
 namespace {
 
-std::vector<std::string> absent_fields(const Config& config, std::span<const std::string_view> fields) {
+std::vector<std::string> absent_fields(const Config& config, resources::Column column) {
+  if (config.empty()) return {"all parameters (no config)"};
   std::vector<std::string> absent;
   const Map stated = config.to_map();
-  for (const std::string_view field : fields)
-    if (stated.find(field) == nullptr) absent.emplace_back(field);
-  if (absent.size() == fields.size()) return {"all parameters (no config)"};
+  for (const resources::ConfigRow& row : resources::kConfigTable)
+    if (!(row.*column).name.empty() && stated.find(row.field) == nullptr) absent.emplace_back(row.field);
   return absent;
 }
 
@@ -25,9 +25,10 @@ std::vector<std::string> absent_tokens(const Vocabulary& vocabulary) {
 
 }  // namespace
 
-std::vector<std::string> remarks(const Model& model, std::vector<std::string> empty,
-                                 std::span<const std::string_view> fields) {
-  for (const auto& absent : {absent_fields(model.config, fields), absent_tokens(model.vocabulary)})
+std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& empty_texts,
+                                 resources::Column column) {
+  std::vector<std::string> empty;
+  for (const auto& absent : {absent_fields(model.config, column), empty_texts, absent_tokens(model.vocabulary)})
     empty.insert(empty.end(), absent.begin(), absent.end());
   std::vector<std::string> lines;
   if (!empty.empty())

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
@@ -116,19 +115,6 @@ bool next_is(Cursor& cursor, std::uint64_t marker) {
   const auto low = cursor.take<std::uint32_t>("section marker");
   cursor.go(at);
   return low == marker;
-}
-
-void set_count(const Cursor& cursor, std::optional<std::int64_t>& field, std::string_view name, std::int32_t value,
-               std::uint64_t at) {
-  if (value < 0) cursor.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
-  if (value > 0) field = value;
-}
-
-void set_real(const Cursor& cursor, std::optional<double>& field, std::string_view name, float value,
-              std::uint64_t at) {
-  if (!std::isfinite(value)) return cursor.complain("parameters.nonfinite", fmt::format("{} is {}", name, value), at);
-  if (value < 0) cursor.warn("parameters.negative", fmt::format("{} is {}: taken as absent", name, value), at);
-  if (value > 0) field = decimal_double(value);
 }
 
 void read_end(Cursor& cursor, std::size_t canonical_width) {

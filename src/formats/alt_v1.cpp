@@ -27,6 +27,8 @@
 namespace tare::alt {
 namespace {
 
+constexpr resources::Column kColumn = &resources::ConfigRow::alt1;
+
 // How many tensors have which data type.
 std::array<std::uint64_t, 3> type_counts(const Model& model) {
   std::array<std::uint64_t, 3> counts{};
@@ -67,15 +69,6 @@ class Reader {
     cursor_.set_item({});
   }
 
-  void count(std::optional<std::int64_t>& field, std::string_view name) {
-    const std::uint64_t at = cursor_.at();
-    set_count(cursor_, field, name, cursor_.i32(name), at);
-  }
-  void real(std::optional<double>& field, std::string_view name) {
-    const std::uint64_t at = cursor_.at();
-    set_real(cursor_, field, name, cursor_.f32(name), at);
-  }
-
   void parameters() {
     Section section = open_section(cursor_, "parameters", kParameters);
     Config& config = model_.config;
@@ -84,20 +77,12 @@ class Reader {
       if (!is_valid_utf8(type)) cursor_.warn("string.utf8", "model_type is not UTF-8", start);
       config.model_type = std::move(type);
     }
-    count(config.hidden_size, "hidden_size");
-    count(config.num_hidden_layers, "num_hidden_layers");
-    count(config.intermediate_size, "intermediate_size");
-    count(config.num_attention_heads, "num_attention_heads");
-    count(config.num_key_value_heads, "num_key_value_heads");
-    count(config.sliding_window, "sliding_window");
-    real(config.rope_theta, "rope_theta");
-    real(config.rms_norm_eps, "rms_norm_eps");
-    count(config.head_dim, "head_size");
+    read_numbers(cursor_, kColumn, kNumbers1, config);
     data_type_at_ = cursor_.at();
     data_type_ = cursor_.i32("data_type");
     if (data_type_ < kFloat32 || data_type_ > kQint8)
       cursor_.complain("parameters.data_type", fmt::format("the data type {} is not known", data_type_), data_type_at_);
-    count(config.max_position_embeddings, "context_length");
+    read_numbers(cursor_, kColumn, kLastNumber1, config);
     finish(section);
   }
 
@@ -175,18 +160,6 @@ class Reader {
   std::uint64_t data_type_at_ = 0;
 };
 
-constexpr std::string_view kFields[] = {"model_type",
-                                        "hidden_size",
-                                        "num_hidden_layers",
-                                        "intermediate_size",
-                                        "num_attention_heads",
-                                        "num_key_value_heads",
-                                        "sliding_window",
-                                        "rope_theta",
-                                        "rms_norm_eps",
-                                        "head_dim",
-                                        "max_position_embeddings"};
-
 bool recognize(const Source& source) {
   std::array<std::byte, 20> head{};
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
@@ -218,14 +191,9 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
   out.align();
   const std::size_t parameters = out.begin_section(kParameters);
   out.string(config.model_type.value_or(""));
-  for (const auto& field : {config.hidden_size, config.num_hidden_layers, config.intermediate_size,
-                            config.num_attention_heads, config.num_key_value_heads, config.sliding_window})
-    out.i32(number_or_zero(field));
-  out.put(number_or_zero(config.rope_theta));
-  out.put(number_or_zero(config.rms_norm_eps));
-  out.i32(number_or_zero(config.head_dim));
+  put_numbers(out, kColumn, kNumbers1, config);
   out.i32(common_type(model));
-  out.i32(number_or_zero(config.max_position_embeddings));
+  put_numbers(out, kColumn, kLastNumber1, config);
   out.end_section(parameters, SizeForm::fields_and_header);
   const std::size_t tokenizer = out.begin_section(kTokenizer);
   out.i32(static_cast<std::int64_t>(v.tokens.size()));
@@ -240,7 +208,7 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
-  return remarks(model, {}, kFields);
+  return remarks(model, {}, kColumn);
 }
 
 }  // namespace tare::alt
@@ -257,9 +225,9 @@ constexpr Format kAlt1 = {
               .layouts = alt::kLayouts,
               .config = true,
               .vocabulary = true,
-              .config_fields = alt::kFields,
+              .config_fields = resources::kFieldsOf<alt::kColumn>,
               .vocabulary_parts = {},
-              .expected_fields = alt::kExpected,
+              .expected_fields = resources::kExpectedOf<alt::kColumn>,
               .widens_logical_types = false,
               .forward_only = true},
     .recognize = alt::recognize,

@@ -119,17 +119,8 @@ void put_parameters(FieldWriter& out, const Config& config, bool altc) {
   const std::size_t begin = out.begin_section(kParameters);
   out.string(config.hidden_act.value_or(""));
   out.put<std::uint8_t>(config.tie_word_embeddings.value_or(false) ? 1 : 0);
-  for (const auto& field :
-       {config.hidden_size, config.intermediate_size, config.max_position_embeddings, config.num_attention_heads,
-        config.num_hidden_layers, config.num_key_value_heads, config.sliding_window})
-    out.i32(number_or_zero(field));
-  const float theta = number_or_zero(config.rope_theta), epsilon = number_or_zero(config.rms_norm_eps),
-              range = number_or_zero(config.initializer_range);
-  if (altc) out.i32(number_or_zero(config.head_dim));
-  out.put(altc ? epsilon : theta);
-  out.put(altc ? theta : epsilon);
-  out.put(range);
-  if (!altc) out.i32(number_or_zero(config.head_dim));
+  put_numbers(out, &resources::ConfigRow::alt, kNumbers, config);
+  put_numbers(out, &resources::ConfigRow::alt, altc ? kAltcTail : kTail, config);
   out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
 }
 
@@ -183,20 +174,6 @@ void require_readable(const Head& head, bool altc) {
                     altc ? "spec" : "altc"));
 }
 
-constexpr std::string_view kParameterFields[] = {"hidden_act",
-                                                 "tie_word_embeddings",
-                                                 "hidden_size",
-                                                 "intermediate_size",
-                                                 "max_position_embeddings",
-                                                 "num_attention_heads",
-                                                 "num_hidden_layers",
-                                                 "num_key_value_heads",
-                                                 "sliding_window",
-                                                 "rope_theta",
-                                                 "rms_norm_eps",
-                                                 "initializer_range",
-                                                 "head_dim"};
-
 }  // namespace
 
 std::int32_t data_type_of(const Tensor& tensor) {
@@ -207,13 +184,6 @@ std::int32_t data_type_of(const Tensor& tensor) {
     case DType::f16: return kFloat16;
     default: return kQint8;
   }
-}
-
-std::int32_t number_or_zero(const std::optional<std::int64_t>& field) {
-  return static_cast<std::int32_t>(field.value_or(0));
-}
-float number_or_zero(const std::optional<double>& field) {
-  return static_cast<float>(field.value_or(0)) + 0.0F;  // -0.0 is 0 as well
 }
 
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running) {
@@ -288,11 +258,10 @@ std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& /*op
   const auto look_at = [&](std::string_view key, const std::string& text) {
     if (text.empty()) empty.emplace_back(key);
   };
-  look_at("model_type", model.config.model_type.value_or(""));
   for (const std::string_view key : {"base_model", "author"}) look_at(key, metadata_text(model, key));
   for (const std::string_view key : {"created_at", "last_modified"}) look_at(key, date_text(model, key));
   look_at("license", metadata_text(model, "license"));
-  return remarks(model, std::move(empty), kParameterFields);
+  return remarks(model, empty, &resources::ConfigRow::alt);
 }
 
 }  // namespace tare::alt

@@ -37,6 +37,7 @@
 #include <array>
 
 #include "formats/rows.hpp"
+#include "resources/config_table.hpp"
 
 namespace tare {
 namespace {
@@ -52,7 +53,6 @@ constexpr std::string_view kAny[] = {"*"};
 constexpr std::string_view kLayouts[] = {"dense",  "mcf.int8", "mcf.int4", "mcf.q8", "mcf.q4",
                                          "mcf.k6", "mcf.k4",   "mcf.k3",   "mcf.k2"};
 constexpr std::string_view kSuffixes[] = {".mcf"};
-constexpr std::string_view kExpected[] = {"num_key_value_heads", "rope_theta"};
 
 }  // namespace
 
@@ -68,7 +68,7 @@ constexpr Format kMcf = {
               .config = true,
               .vocabulary = true,
               .attachments = true,
-              .expected_fields = kExpected,
+              .expected_fields = resources::kExpectedOf<&resources::ConfigRow::mcf>,
               .wants_files = true,
               .tensor_attributes = true,
               .dedup = true,

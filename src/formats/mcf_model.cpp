@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "resources/config_table.hpp"
+
 namespace tare::mcf {
 namespace {
 
@@ -18,18 +20,17 @@ static_assert(std::size(kArchs) == kLastArch + 1);
 constexpr std::pair<std::string_view, std::uint32_t> kRelatives[] = {
     {"qwen2", 3}, {"qwen3", 3}, {"gemma2", 4}, {"gemma3", 4}, {"gemma3_text", 4}};
 
+// The counts of ModelInfo, by the names that resources/config_table.hpp has for them.
 struct IntegerField {
   std::uint32_t InfoFields::*field;
-  std::optional<std::int64_t> Config::*config;
   std::string_view name;
+
+  const ConfigField& in_config() const { return resources::field_called(&resources::ConfigRow::mcf, name); }
+  auto member() const { return resources::count_called(&resources::ConfigRow::mcf, name); }
 };
 constexpr IntegerField kIntegers[] = {
-    {&InfoFields::vocab, &Config::vocab_size, "vocab_size"},
-    {&InfoFields::hidden, &Config::hidden_size, "hidden_size"},
-    {&InfoFields::layers, &Config::num_hidden_layers, "num_hidden_layers"},
-    {&InfoFields::heads, &Config::num_attention_heads, "num_attention_heads"},
-    {&InfoFields::kv_heads, &Config::num_key_value_heads, "num_key_value_heads"},
-    {&InfoFields::context, &Config::max_position_embeddings, "max_position_embeddings"},
+    {&InfoFields::vocab, "vocab"}, {&InfoFields::hidden, "hidden"},     {&InfoFields::layers, "layers"},
+    {&InfoFields::heads, "heads"}, {&InfoFields::kv_heads, "kv_heads"}, {&InfoFields::context, "context"},
 };
 
 constexpr std::string_view kSectionPrefix = "mcf.section.";
@@ -108,11 +109,11 @@ InfoFields usual_fields(const Config& config, const resources::RopeScaling& scal
 InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling) {
   InfoFields fields = usual_fields(config, scaling);
   for (const IntegerField& integer : kIntegers) {
-    const std::int64_t value = (config.*integer.config).value_or(0);
+    const std::int64_t value = (config.*integer.member()).value_or(0);
     if (value > std::numeric_limits<std::uint32_t>::max())
-      throw Error(
-          ErrorKind::limit, "mcf.write.limit",
-          fmt::format("{} is {}, which does not fit the 32 bits that ModelInfo has for it", integer.name, value));
+      throw Error(ErrorKind::limit, "mcf.write.limit",
+                  fmt::format("{} is {}, which does not fit the 32 bits that ModelInfo has for it",
+                              integer.in_config().name, value));
     if (value > 0) fields.*integer.field = static_cast<std::uint32_t>(value);
   }
   return fields;
@@ -132,7 +133,7 @@ void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnost
   Map all = model.config.to_map();
   Config told;
   for (const IntegerField& integer : kIntegers)
-    if (fields.*integer.field != 0) told.*integer.config = fields.*integer.field;
+    if (fields.*integer.field != 0) told.*integer.member() = fields.*integer.field;
   // The field has 32 bits: it does not contradict a number that rounds to it.
   if (fields.rope_base != 0 && rope_base_of(model.config) != fields.rope_base)
     told.rope_theta = static_cast<double>(fields.rope_base);

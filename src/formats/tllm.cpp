@@ -28,6 +28,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "formats/rows.hpp"
+#include "resources/config_table.hpp"
 
 namespace tare {
 namespace tllm {
@@ -123,9 +124,6 @@ constexpr std::string_view kLayouts[] = {"dense"};
 // .bin is what the document uses, and half the world with it: only --to tllm chooses it.
 constexpr std::string_view kSuffixes[] = {".tllm"};
 constexpr std::string_view kMetadataKeys[] = {tllm::kHeadsKey, tllm::kPositionsKey, tllm::kDropoutKey};
-constexpr std::string_view kConfigFields[] = {"vocab_size",        "hidden_size",         "intermediate_size",
-                                              "num_hidden_layers", "num_attention_heads", "max_position_embeddings"};
-
 }  // namespace
 
 constinit const Format kTllm = {
@@ -139,7 +137,7 @@ constinit const Format kTllm = {
               .metadata = Room::tree,
               .config = true,
               .metadata_keys = kMetadataKeys,
-              .config_fields = kConfigFields,
+              .config_fields = resources::kFieldsOf<&resources::ConfigRow::tllm>,
               .forward_only = true,
               .architecture = tllm::kArchitecture},
     .recognize = recognize,

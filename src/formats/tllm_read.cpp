@@ -6,6 +6,7 @@
 #include "base/endian.hpp"
 #include "base/text.hpp"
 #include "formats/tllm.hpp"
+#include "resources/config_table.hpp"
 
 namespace tare::tllm {
 namespace {
@@ -66,12 +67,8 @@ class Reader {
 
   void describe() {
     model_.version = std::to_string(kVersion);
-    model_.config.vocab_size = header_.vocab;
-    model_.config.hidden_size = header_.dim;
-    model_.config.intermediate_size = header_.ffn;
-    model_.config.num_hidden_layers = header_.layers;
-    model_.config.num_attention_heads = header_.heads;
-    model_.config.max_position_embeddings = header_.positions;
+    for (const HeaderField& field : kFields)
+      model_.config.*resources::count_called(&resources::ConfigRow::tllm, field.name) = header_.*field.member;
     model_.metadata.set(kHeadsKey, header_.heads);
     model_.metadata.set(kPositionsKey, header_.positions);
     model_.metadata.set(kDropoutKey, decimal_double(header_.dropout));

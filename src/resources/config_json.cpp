@@ -1,5 +1,5 @@
-// config.json and Config. Most families use the names of Config; the table lists the others that are about, and where
-// newer files nest what older ones had at the top.
+// config.json and Config. Most families use the names of Config; config_table.hpp lists the others that are about, and
+// where newer files nest what older ones had at the top.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "resources/config_table.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
 
@@ -14,33 +15,6 @@ namespace tare::resources {
 namespace {
 
 using nlohmann::json;
-
-struct Alias {
-  std::string_view field, key;
-};
-
-constexpr Alias kAliases[] = {
-    {"hidden_act", "hidden_activation"},
-    {"hidden_act", "activation_function"},
-    {"hidden_size", "n_embd"},
-    {"hidden_size", "d_model"},
-    {"hidden_size", "dim"},
-    {"intermediate_size", "n_inner"},
-    {"intermediate_size", "ffn_dim"},
-    {"intermediate_size", "hidden_dim"},
-    {"num_hidden_layers", "n_layer"},
-    {"num_hidden_layers", "num_layers"},
-    {"num_hidden_layers", "n_layers"},
-    {"num_attention_heads", "n_head"},
-    {"num_attention_heads", "n_heads"},
-    {"num_key_value_heads", "num_kv_heads"},
-    {"num_key_value_heads", "n_kv_heads"},
-    {"max_position_embeddings", "n_positions"},
-    {"max_position_embeddings", "max_sequence_length"},
-    {"max_position_embeddings", "max_seq_len"},
-    {"rope_theta", "rotary_emb_base"},
-    {"rms_norm_eps", "norm_eps"},
-};
 
 std::optional<std::string> read(const json& value, const std::optional<std::string>& /*kind*/) {
   return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
@@ -68,24 +42,34 @@ constexpr const char* name_of_kind(const std::optional<bool>& /*kind*/) { return
 constexpr const char* name_of_kind(const std::optional<double>& /*kind*/) { return "a number"; }
 constexpr const char* name_of_kind(const std::optional<std::int64_t>& /*kind*/) { return "a whole number"; }
 
+// What stands under a key of the table, null when nothing does.
+const json* find(const json& object, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const auto found = object.find(key.substr(0, dot));
+  if (key.empty() || found == object.end()) return nullptr;
+  if (dot == key.npos) return &*found;
+  return found->is_object() ? find(*found, key.substr(dot + 1)) : nullptr;
+}
+
 class ConfigReader {
  public:
   explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
 
   // Sets what is not set yet.
   void take_all(const json& object) {
-    for (const ConfigField& field : config_fields()) take_missing(object, field.name, field.name);
-    for (const Alias& alias : kAliases) take_missing(object, alias.field, alias.key);
-    take_rope(object);
+    for (const ConfigRow& row : kConfigTable) {
+      take_missing(object, row.field, row.field);
+      for (const std::string_view key : row.other_keys) take_missing(object, row.field, key);
+    }
   }
   Config config() const { return config_; }
 
  private:
   void take_missing(const json& object, std::string_view field_name, std::string_view key) {
-    const auto found = object.find(key);
-    if (found == object.end() || found->is_null()) return;
+    const json* const value = find(object, key);
+    if (value == nullptr || value->is_null()) return;
     for (const ConfigField& field : config_fields())
-      if (field.name == field_name) std::visit([&](auto member) { take(config_.*member, key, *found); }, field.member);
+      if (field.name == field_name) std::visit([&](auto member) { take(config_.*member, key, *value); }, field.member);
   }
 
   template <typename Field>
@@ -96,18 +80,6 @@ class ConfigReader {
       ignored_->push_back(fmt::format("{} is {}, where {} is expected", key,
                                       value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 40),
                                       name_of_kind(field)));
-  }
-
-  // rope_parameters: one set, or one for each kind of layer.
-  void take_rope(const json& object) {
-    for (const char* const key : {"rope_parameters", "rope_scaling"}) {
-      const auto rope = object.find(key);
-      if (rope == object.end() || !rope->is_object()) continue;
-      take_missing(*rope, "rope_theta", "rope_theta");
-      for (const char* const kind : {"full_attention", "global"})
-        if (const auto inner = rope->find(kind); inner != rope->end() && inner->is_object())
-          take_missing(*inner, "rope_theta", "rope_theta");
-    }
   }
 
   Config config_;
@@ -135,11 +107,10 @@ Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
 std::vector<std::string> keys_beyond_config(std::string_view text) {
   std::vector<std::string> keys;
   const auto known = [](std::string_view key) {
-    const auto fields = config_fields();
-    return std::any_of(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.name == key; }) ||
-           std::any_of(std::begin(kAliases), std::end(kAliases),
-                       [&](const Alias& alias) { return alias.key == key; }) ||
-           std::find(std::begin(kElsewhere), std::end(kElsewhere), key) != std::end(kElsewhere);
+    const auto says = [&](const ConfigRow& row) {
+      return row.field == key || (!key.empty() && std::ranges::find(row.other_keys, key) != row.other_keys.end());
+    };
+    return std::ranges::any_of(kConfigTable, says) || std::ranges::find(kElsewhere, key) != std::end(kElsewhere);
   };
   const json root = parse_small_json(text);
   for (const auto& [key, value] : root.items())

@@ -1,0 +1,128 @@
+// One table of the hyper-parameters: a row for each field of Config, with the keys of config.json that say it, what each
+// container with fields of its own calls it, and what is taken where a source is silent. A new container is one column.
+//
+// It stands below the formats because they read it both ways: a reader finds the Config field for the name of the number
+// it has before it, a writer the number for the name it has to fill. `convert` reads the defaults. docs/convert.md shows
+// the table; a test keeps the two the same.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "tare/config.hpp"
+
+namespace tare::resources {
+
+// What a container calls a field; without a name it has none.
+struct Place {
+  std::string_view name = {};
+  // Its readers count on the number: where the source is silent, `convert` fills in the default.
+  bool expected = false;
+};
+
+// What is taken for a number that nobody gives. The function may know no answer for a config.
+struct Default {
+  std::string_view words = {};  // for people
+  std::optional<Value> (*value)(const Config& config) = nullptr;
+};
+
+struct ConfigRow {
+  std::string_view field;  // of Config, and config.json's usual key
+  // Other keys of config.json, the first that is there counts; "a.b" is the key b of an object a.
+  std::array<std::string_view, 5> other_keys = {};
+  Place alt = {}, alt1 = {};  // ALT's general and parameters sections
+  Place mcf = {};             // MCF's ModelInfo
+  Place tllm = {};            // the header of Tiny Llama weights
+  Default fallback = {};
+};
+
+std::optional<Value> as_many_as_heads(const Config& config);
+std::optional<Value> hidden_size_by_heads(const Config& config);
+std::optional<Value> usual_positions(const Config& config);
+std::optional<Value> usual_rope_theta(const Config& config);
+std::optional<Value> usual_epsilon(const Config& config);
+
+inline constexpr bool kExpected = true;
+
+// clang-format off
+inline constexpr ConfigRow kConfigTable[] = {
+    {.field = "model_type",
+     .alt = {"model_type"}, .alt1 = {"model_type"}, .mcf = {"arch"}},
+    {.field = "hidden_act",
+     .other_keys = {"hidden_activation", "activation_function"},
+     .alt = {"hidden_act"}},
+    {.field = "tie_word_embeddings",
+     .alt = {"tie_word_embeddings"}},
+    // ALT counts its tokens.
+    {.field = "vocab_size",
+     .mcf = {"vocab"}, .tllm = {"vocabulary size"}},
+    {.field = "hidden_size",
+     .other_keys = {"n_embd", "d_model", "dim"},
+     .alt = {"hidden_size"}, .alt1 = {"hidden_size"}, .mcf = {"hidden"}, .tllm = {"model dimension"}},
+    {.field = "intermediate_size",
+     .other_keys = {"n_inner", "ffn_dim", "hidden_dim"},
+     .alt = {"intermediate_size"}, .alt1 = {"intermediate_size"}, .tllm = {"FFN hidden dimension"}},
+    {.field = "num_hidden_layers",
+     .other_keys = {"n_layer", "num_layers", "n_layers"},
+     .alt = {"num_hidden_layers"}, .alt1 = {"num_hidden_layers"}, .mcf = {"layers"}, .tllm = {"number of layers"}},
+    {.field = "num_attention_heads",
+     .other_keys = {"n_head", "n_heads"},
+     .alt = {"num_attention_heads"}, .alt1 = {"num_attention_heads"}, .mcf = {"heads"}, .tllm = {"number of heads"}},
+    {.field = "num_key_value_heads",
+     .other_keys = {"num_kv_heads", "n_kv_heads"},
+     .alt = {"num_key_value_heads", kExpected}, .alt1 = {"num_key_value_heads", kExpected},
+     .mcf = {"kv_heads", kExpected},
+     .fallback = {"`num_attention_heads`", as_many_as_heads}},
+    {.field = "head_dim",
+     .alt = {"head_size", kExpected}, .alt1 = {"head_size", kExpected},
+     .fallback = {"`hidden_size` / `num_attention_heads`", hidden_size_by_heads}},
+    {.field = "max_position_embeddings",
+     .other_keys = {"n_positions", "max_sequence_length", "max_seq_len"},
+     .alt = {"max_position_embeddings", kExpected}, .alt1 = {"context_length", kExpected},
+     .mcf = {"context"}, .tllm = {"max sequence length"},
+     .fallback = {"32768", usual_positions}},
+    {.field = "sliding_window",
+     .alt = {"sliding_window"}, .alt1 = {"sliding_window"}},
+    {.field = "rope_theta",
+     .other_keys = {"rotary_emb_base", "rope_parameters.rope_theta", "rope_parameters.full_attention.rope_theta",
+                    "rope_parameters.global.rope_theta", "rope_scaling.rope_theta"},
+     .alt = {"rope_theta", kExpected}, .alt1 = {"rope_theta", kExpected}, .mcf = {"rope_base", kExpected},
+     .fallback = {"10000", usual_rope_theta}},
+    {.field = "rms_norm_eps",
+     .other_keys = {"norm_eps"},
+     .alt = {"rms_norm_eps", kExpected}, .alt1 = {"rms_norm_eps", kExpected},
+     .fallback = {"1e-5", usual_epsilon}},
+    {.field = "initializer_range",
+     .alt = {"initializer_range"}},
+};
+// clang-format on
+
+using Column = Place ConfigRow::*;
+
+// The field of Config that a container calls `name`, which must be one of its column.
+const ConfigField& field_called(Column column, std::string_view name);
+inline std::optional<std::int64_t> Config::*count_called(Column column, std::string_view name) {
+  return std::get<std::optional<std::int64_t> Config::*>(field_called(column, name).member);
+}
+
+// The columns as Capabilities want them: the names of the fields, all of them or the expected ones.
+template <Column kColumn, bool kOnlyExpected = false>
+consteval auto fields_in() {
+  constexpr auto counts = [](const ConfigRow& row) {
+    const Place& place = row.*kColumn;
+    return !place.name.empty() && (!kOnlyExpected || place.expected);
+  };
+  std::array<std::string_view, std::ranges::count_if(kConfigTable, counts)> names;
+  auto next = names.begin();
+  for (const ConfigRow& row : kConfigTable)
+    if (counts(row)) *next++ = row.field;
+  return names;
+}
+template <Column kColumn>
+inline constexpr auto kFieldsOf = fields_in<kColumn>();
+template <Column kColumn>
+inline constexpr auto kExpectedOf = fields_in<kColumn, true>();
+
+}  // namespace tare::resources
