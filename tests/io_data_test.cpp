@@ -185,7 +185,7 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
                                    Blob::zstd(memory_source(to_bytes(stream)), 0, stream.size(), soft.size())};
   for (const bool zstd : {false, true})
     for (const auto digest : {DigestAlgorithm::none, DigestAlgorithm::xxh3}) {
-      std::optional<std::string> first;
+      std::optional<Bytes> first;
       for (const int kind : {0, 1, 2})
         for (const unsigned threads : {1U, 4U}) {
           std::unique_ptr<Sink> sink;
@@ -206,15 +206,15 @@ TEST(IoTransfer, EveryKindOfBlobIntoEveryKindOfSink) {
           sink->commit();
           if (plain != nullptr) std::fclose(plain);
           EXPECT_EQ(progress.done(), total) << kind;
-          const std::string found = kind == 0 ? to_text(dynamic_cast<MemorySink&>(*sink).bytes())
-                                              : to_text(get_file(scratch / (kind == 1 ? "out" : "pipe")));
+          const Bytes found =
+              kind == 0 ? dynamic_cast<MemorySink&>(*sink).take() : get_file(scratch / (kind == 1 ? "out" : "pipe"));
           if (!first) first = found;
           EXPECT_TRUE(found == *first) << "sink " << kind << ", " << threads << " threads, zstd " << zstd;
+          const SourcePtr all = memory_source(found);
           for (std::size_t i = 0; i < blobs.size(); ++i) {
             const StoredBlob& stored = transfer.stored(i);
             EXPECT_EQ(stored.offset % 64, 0U);
             ASSERT_LE(stored.offset + stored.stored, found.size());
-            const SourcePtr all = memory_source(to_bytes(found));
             const Blob back = stored.encoding == Encoding::zstd
                                   ? Blob::zstd(all, stored.offset, stored.stored, stored.size, stored.digest)
                                   : Blob::range(all, stored.offset, stored.stored, stored.digest);

@@ -18,6 +18,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "codecs/mcf_reference.hpp"
+#include "counting_source.hpp"
 #include "tare/tare.hpp"
 
 namespace tare {
@@ -295,27 +296,11 @@ TEST(McfCodec, AnyPartDecodesToTheSameBytes) {
     }
 }
 
-// Counts the bytes that are read.
-class CountingSource final : public Source {
- public:
-  explicit CountingSource(Bytes bytes) : Source("counted", bytes.size()), bytes_(std::move(bytes)) {}
-  mutable std::uint64_t count = 0;
-
- protected:
-  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    count += out.size();
-    std::memcpy(out.data(), bytes_.data() + offset, out.size());
-  }
-
- private:
-  Bytes bytes_;
-};
-
 TEST(McfCodec, AFewRowsTouchFewBytes) {
   for (const McfMethod& method : mcf_methods()) {
     SCOPED_TRACE(method.name);
     const McfGeometry g = geometry(method.name, {4000, 1024});
-    const auto source = std::make_shared<CountingSource>(sound_payload(g, 8));
+    const auto source = std::make_shared<test::CountingSource>(sound_payload(g, 8));
     const Tensor tensor = coded(method.layout, {4000, 1024}, Blob::range(source, 0, source->size()));
     const std::uint64_t row_bytes = g.bytes / g.rows;
     const Tensor part = slice(to_dense(tensor), parse_slice("1000:1002"));

@@ -1,9 +1,9 @@
 // Recipes: which tensor is encoded how, the budget of bits, and what the outcome says.
-#include <atomic>
 #include <cmath>
 #include <random>
 
 #include "conformance/models.hpp"
+#include "counting_source.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {
@@ -196,29 +196,13 @@ TEST(Quantize, ABudgetIsKeptAndSpentWhereItHelps) {
   EXPECT_GT(chosen.outcomes[2].bits_per_weight(), chosen.outcomes[1].bits_per_weight());
 }
 
-// Counts the bytes that are read.
-class CountingSource final : public Source {
- public:
-  explicit CountingSource(Bytes bytes) : Source("counted", bytes.size()), bytes_(std::move(bytes)) {}
-  mutable std::atomic<std::uint64_t> count = 0;
-
- protected:
-  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    count += out.size();
-    std::memcpy(out.data(), bytes_.data() + offset, out.size());
-  }
-
- private:
-  Bytes bytes_;
-};
-
 // A row of any length: no more of it is looked at than a sample takes.
 TEST(Quantize, ABudgetSamplesLongRows) {
   const std::uint64_t columns = std::uint64_t{1} << 20;
   Model model;
   model.tensors = {gaussian("w", 1, columns, 1, 4)};
   Blob& blob = model.tensors[0].components[0].blob;
-  const auto source = std::make_shared<CountingSource>(blob.bytes());
+  const auto source = std::make_shared<test::CountingSource>(blob.bytes());
   blob = Blob::range(source, 0, source->size());
   Quantization how;
   how.bits = 5;

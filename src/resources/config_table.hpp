@@ -110,14 +110,14 @@ inline std::optional<std::int64_t> Config::*count_called(Column column, std::str
 // The columns as Capabilities want them: the names of the fields, all of them or the expected ones.
 template <Column kColumn, bool kOnlyExpected = false>
 consteval auto fields_in() {
-  constexpr auto counts = [](const ConfigRow& row) {
+  constexpr auto kCounts = [](const ConfigRow& row) {
     const Place& place = row.*kColumn;
     return !place.name.empty() && (!kOnlyExpected || place.expected);
   };
-  std::array<std::string_view, std::ranges::count_if(kConfigTable, counts)> names;
+  std::array<std::string_view, std::ranges::count_if(kConfigTable, kCounts)> names;
   auto next = names.begin();
   for (const ConfigRow& row : kConfigTable)
-    if (counts(row)) *next++ = row.field;
+    if (kCounts(row)) *next++ = row.field;
   return names;
 }
 template <Column kColumn>
