@@ -1,4 +1,6 @@
 // Config, vocabulary and files on their way into targets with fixed fields.
+#include <fmt/format.h>
+
 #include "conformance/models.hpp"
 #include "resources/resources.hpp"
 #include "tare/convert.hpp"
@@ -117,7 +119,58 @@ TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
   Model model = directory_model();
   model.attachments[0] = file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
                                                  "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
-  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "config.json: architectures, rope_scaling left out"));
+  EXPECT_TRUE(
+      mentions(adapt(model, *find_format("alt")).changes, "config.json: architectures, rope_scaling.factor left out"));
+}
+
+std::vector<std::string> changes_of(std::string_view config_json, std::string_view target = "alt") {
+  Model model;
+  model.attachments = {file("config.json", config_json)};
+  Diagnostics throwing;
+  resources::describe(model, throwing);
+  return adapt(model, *find_format(target)).changes;
+}
+
+TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
+  EXPECT_TRUE(mentions(changes_of(R"({"text_config": {"hidden_size": 8, "query_pre_attn_scalar": 2},
+                                      "vision_config": {"hidden_size": 9}, "eos_token_id": [1, 107],
+                                      "rope_parameters": {"rope_theta": 5.0, "factor": 8.0}})"),
+                       "config.json: eos_token_id but the first, rope_parameters.factor, "
+                       "text_config.query_pre_attn_scalar, vision_config left out"));
+  // Nothing of it is kept.
+  const auto changes = changes_of(R"({"architectures": ["M"]})");
+  EXPECT_TRUE(mentions(changes, "config.json: architectures left out"));
+  EXPECT_TRUE(mentions(changes, "config.json left out, alt has no place for it"));
+}
+
+TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {
+  Model model = directory_model();
+  model.attachments.push_back(
+      file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
+                                        "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null})"));
+  const auto changes = adapt(model, *find_format("alt")).changes;
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template, model_max_length left out"));
+  EXPECT_TRUE(mentions(changes, "tokenizer.json: how a text is normalized and split left out"));
+}
+
+TEST(FixedFields, NoDefaultStandsForWhatConfigJsonSaysInOtherWords) {
+  const std::string heads = R"("num_attention_heads": 8, "hidden_size": 64)";
+  const auto with = [&](std::string_view more) { return changes_of(fmt::format("{{{}, {}}}", heads, more), "mcf"); };
+  EXPECT_TRUE(mentions(with(R"("x": 1)"), "config: num_key_value_heads = 8, rope_theta = 10000.0 by default"));
+  EXPECT_TRUE(mentions(with(R"("multi_query": true)"), "config: rope_theta = 10000.0 by default"));
+  EXPECT_FALSE(mentions(with(R"("alibi": true)"), "rope_theta"));
+  EXPECT_FALSE(mentions(with(R"("position_embedding_type": "absolute")"), "rope_theta"));
+  EXPECT_TRUE(mentions(with(R"("position_embedding_type": "rotary")"), "rope_theta"));
+  EXPECT_FALSE(mentions(with(R"("model_type": "xlm-roberta")"), "rope_theta"));
+}
+
+TEST(FixedFields, OneErrorNamesEverythingWithoutAPlace) {
+  Model model = directory_model();
+  model.metadata.set("tensor", 1);
+  const auto error = error_of([&] { adapt(model, *find_format("safetensors")); });
+  EXPECT_EQ(error.value().sentence(),
+            "safetensors has no place for vocabulary and the attachments config.json, tokenizer.json, "
+            "generation_config.json; --drop vocabulary --drop attachments leaves them out");
 }
 
 TEST(FixedFields, ChatTemplatesAreLeftBehind) {
@@ -147,6 +200,18 @@ TEST(FixedFields, AConversionSaysWhatIsEmpty) {
   ASSERT_EQ(done.changes.size(), 1U);
   EXPECT_TRUE(mentions(done.changes, "the source does not say: all parameters (no config), base_model, author"));
   EXPECT_TRUE(mentions(done.changes, "license, the tokenizer (no vocabulary)"));
+}
+
+// Who only converts should hear it too.
+TEST(FixedFields, AConversionPassesOnWhatLooksWrongAboutTheInput) {
+  const Scratch scratch;
+  Model model;
+  model.tensors = {make_dense("w", {2}, DType::f32)};
+  std::filesystem::create_directory(scratch / "in");
+  put_file(scratch / "in/model.safetensors", write_bytes(*find_format("safetensors"), model));
+  put_file(scratch / "in/config.json", to_bytes(R"({"hidden_size": "64", "num_attention_heads": 2})"));
+  const Conversion done = convert(scratch / "in", scratch / "out.zt");
+  EXPECT_TRUE(mentions(done.changes, R"(config.json: hidden_size is "64", where a whole number is expected)"));
 }
 
 TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {

@@ -113,6 +113,20 @@ TEST(Quantize, ImportanceThatNothingLooksAtIsTold) {
   EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.importance");
 }
 
+// Also when it would have nothing to do.
+TEST(Quantize, AMethodThatTheTargetCannotHoldIsRefused) {
+  Model model;
+  model.tensors = {make_dense("ids", {4}, DType::f32)};
+  AdaptOptions options;
+  options.quant.method = "k4";
+  EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt"), options); }), "convert.quant");
+  options.quant.method = "keep";
+  options.quant.rules = {{"ids", "k4"}};
+  EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt"), options); }), "convert.quant");
+  options.quant = with_method("k4");
+  EXPECT_TRUE(tells(adapt(model, *find_format("mcf"), options), "nothing was quantized"));
+}
+
 TEST(Quantize, WhatMakesNoSenseIsRefused) {
   Quantization how = with_method("k5");
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");

@@ -39,6 +39,17 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
   EXPECT_EQ(gpt.num_attention_heads, 2);
   EXPECT_EQ(gpt.max_position_embeddings, 10);
   EXPECT_FALSE(gpt.intermediate_size);
+  // One key and value for all heads; a number that counts only with its word.
+  EXPECT_EQ(parse_config(R"({"multi_query": true, "num_kv_heads": 71})").num_key_value_heads, 1);
+  EXPECT_EQ(
+      parse_config(R"({"multi_query": true, "new_decoder_architecture": true, "num_kv_heads": 8})").num_key_value_heads,
+      8);
+  EXPECT_EQ(parse_config(R"({"multi_query_attention": true, "multi_query_group_num": 2})").num_key_value_heads, 2);
+  EXPECT_FALSE(parse_config(R"({"multi_query_attention": false, "multi_query_group_num": 2})").num_key_value_heads);
+  EXPECT_EQ(parse_config(R"({"qk_nope_head_dim": 128, "qk_rope_head_dim": 64})").head_dim, 192);
+  EXPECT_EQ(parse_config(R"({"hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh"})").hidden_act,
+            "gelu_pytorch_tanh");
+  EXPECT_EQ(parse_config(R"({"thinker_config": {"text_config": {"hidden_size": 5}}})").hidden_size, 5);
   EXPECT_EQ(parse_config(R"({"rope_parameters": {"rope_theta": 500000, "rope_type": "llama3"}})").rope_theta, 500000.0);
   EXPECT_EQ(parse_config(R"({"rope_parameters": {"full_attention": {"rope_theta": 1e6}}})").rope_theta, 1e6);
   EXPECT_EQ(parse_config(R"({"rope_theta": 1.5, "rope_parameters": {"rope_theta": 2.5}})").rope_theta, 1.5);

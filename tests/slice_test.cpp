@@ -141,12 +141,14 @@ class RecordingSource final : public Source {
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
     std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    const std::lock_guard lock(mutex_);
     std::fill_n(touched_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), true);
     ++reads_;
   }
 
  private:
   Bytes bytes_;
+  mutable std::mutex mutex_;
   mutable std::vector<bool> touched_;
   mutable std::size_t reads_ = 0;
 };

@@ -77,13 +77,19 @@ bool is_plain_float(const Tensor& tensor) {
   return data != nullptr && data->type.empty() && is_float(data->dtype);
 }
 
+// Also where no tensor would be encoded: an option that the target cannot honour is an error.
+void require_room(std::string_view method, const Format& target) {
+  const Codec* const codec = method.empty() ? nullptr : find_codec_by_method(method);
+  if (codec != nullptr && !lists(target.holds.layouts, codec->layout))
+    throw Error(ErrorKind::unsupported, "convert.quant",
+                fmt::format("{} cannot hold {}: {}", target.name, codec->name, holders_of(codec->layout)));
+}
+
 // Encodes a tensor by `method`, unless it is coded so already.
 void quantize(Tensor& tensor, const std::string& method, const Format& target, const AdaptOptions& options,
               Changes& changes, TensorOutcome& outcome) {
   const Codec& codec = *find_codec_by_method(method);
-  if (!lists(target.holds.layouts, codec.layout))
-    throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} cannot hold {}: {}", target.name, codec.name, holders_of(codec.layout)));
+  require_room(method, target);
   if (tensor.layout == codec.layout && codec.methods.size() == 1) {
     if (options.quant.range)
       changes.add(fmt::format("kept: {} already, which --range does not encode anew; decode with --dtype f32 first",
@@ -251,6 +257,10 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   const bool asked = !options.quant.empty();
   const std::vector<recipe::Decision> decisions = asked ? recipe::decide(model.tensors, options.quant, options.threads)
                                                         : std::vector<recipe::Decision>(model.tensors.size());
+  require_room(options.quant.method, target);
+  for (const auto& [glob, method] : options.quant.rules) require_room(method, target);
+  if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
+    lines.emplace_back("nothing was quantized: no tensor is of a kind that the method takes");
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;

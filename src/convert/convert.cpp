@@ -77,24 +77,38 @@ void check_written(Sink& sink, const Format& target, const Model& model) {
                 fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
 }
 
-// Passes everything on, and keeps what the reader says of files that lie with the model and are no part of it: they do
-// not come along, and nobody else would say so.
-class Unused final : public Diagnostics {
+// Passes everything on, and keeps what whoever converts should know: what looks wrong about the input, and files that lie
+// with the model and are no part of it, which do not come along.
+class Remarks final : public Diagnostics {
  public:
-  explicit Unused(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
+  explicit Remarks(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
   void error(const Error& error) override { next_.error(error); }
-  void warning(const Error& about) override { next_.warning(about); }
+  void warning(const Error& about) override {
+    const std::string_view name = about.item().empty() ? last_part(about.file()) : std::string_view(about.item());
+    if (++warnings_ <= kMost) sentences_.push_back(fmt::format("{}: {}", name, about.sentence()));
+    next_.warning(about);
+  }
   void note(const Error& about) override {
-    if (std::string_view(about.rule()).ends_with(".unused")) sentences.emplace_back(about.sentence());
+    if (std::string_view(about.rule()).ends_with(".unused")) sentences_.emplace_back(about.sentence());
     next_.note(about);
   }
   bool thorough() const override { return next_.thorough(); }
 
-  std::vector<std::string> sentences;
+  std::vector<std::string> take() {
+    if (warnings_ > kMost)
+      sentences_.push_back(
+          fmt::format("{} more warnings about the input; `tare verify` lists them", warnings_ - kMost));
+    return std::move(sentences_);
+  }
 
  private:
+  static constexpr std::size_t kMost = 8;
+  static std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
   Diagnostics throwing_;
   Diagnostics& next_;
+  std::vector<std::string> sentences_;
+  std::size_t warnings_ = 0;
 };
 
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
@@ -110,9 +124,9 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
   const bool tree = is_tree(output, target, options);
-  Unused unused(options.read.diagnostics);
+  Remarks remarks(options.read.diagnostics);
   ReadOptions read = options.read;
-  read.diagnostics = &unused;
+  read.diagnostics = &remarks;
   Model model = open(input, read);
   Conversion done;
   done.from = model.format;
@@ -127,8 +141,9 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     origins.name_tensor(error);
     throw error.in(input);
   }
-  done.changes = std::move(unused.sentences);
-  done.changes.insert(done.changes.end(), adapted.changes.begin(), adapted.changes.end());
+  done.changes = remarks.take();
+  for (std::string& change : adapted.changes)
+    if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));

@@ -12,9 +12,38 @@
 namespace tare {
 namespace {
 
-Error no_room(const Format& target, std::string_view what, std::string_view flag) {
-  return {ErrorKind::lossy, "convert.room",
-          fmt::format("{} has no place for {}; --drop {} leaves it out", target.name, what, flag)};
+// What has no place in the target and may only be left out when that is asked for. Everything is looked at before it is
+// refused, so that one error names all.
+class Homeless {
+ public:
+  explicit Homeless(const Format& target) : target_(target) {}
+
+  void add(std::string what, std::string_view flag) {
+    things_.push_back(std::move(what));
+    flags_.push_back(flag);
+  }
+  void refuse_any() const {
+    if (things_.empty()) return;
+    std::string flags;
+    for (const std::string_view flag : flags_) flags += fmt::format("{}--drop {}", flags.empty() ? "" : " ", flag);
+    throw Error(ErrorKind::lossy, "convert.room",
+                fmt::format("{} has no place for {}; {} leaves {} out", target_.name, fmt::join(things_, " and "),
+                            flags, things_.size() == 1 ? "it" : "them"));
+  }
+
+ private:
+  const Format& target_;
+  std::vector<std::string> things_;
+  std::vector<std::string_view> flags_;
+};
+
+// Some names, for a sentence.
+std::string listed(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  for (std::string& name : names) name = escape_name(name);
+  return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 
 bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
@@ -27,7 +56,7 @@ bool has_place(const Format& target, std::string_view key) {
   return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
 }
 
-// A UUID of version 8 as ALT's writer makes it: a digest of the tensors, which can be computed again. Any other was given
+// A UUID of version 8, as ALT's writer makes it of a digest of the tensors: it can be computed again. Any other was given
 // to the model by somebody.
 bool is_computed_uuid(const Value* uuid) {
   const std::string* const text = uuid == nullptr ? nullptr : uuid->text();
@@ -39,7 +68,7 @@ void leave_incidental(Model& model, const Format& target, std::vector<std::strin
     if (!has_place(target, key) && model.metadata.erase(key))
       lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
   if (!has_place(target, "uuid") && is_computed_uuid(model.metadata.find("uuid")) && model.metadata.erase("uuid"))
-    lines.emplace_back("metadata: uuid left out, it was computed from the tensors");
+    lines.emplace_back("metadata: uuid left out, it is of the version (8) that is computed from the tensors");
 }
 
 // Metadata that repeats a field of the config, for containers that have no such field.
@@ -72,35 +101,39 @@ void leave_repeated(Model& model, const Format& target, const AdaptOptions& opti
   }
 }
 
-void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
-  const bool some_room = target.holds.metadata != Room::none;
+void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+                  std::vector<std::string>& lines) {
   const bool drop = asked_to_drop(options, "metadata");
   std::vector<std::string> homeless;
+  bool only_texts = false;
   for (const auto& [key, value] : model.metadata) {
-    const bool text_only = target.holds.metadata == Room::strings;
-    const bool fits = has_place(target, key) && (!text_only || value.text() != nullptr);
+    const bool is_text = target.holds.metadata != Room::strings || value.text() != nullptr;
     // With a place for everything, --drop means everything.
-    if (!fits || (drop && holds_all(target.holds.metadata_keys))) homeless.push_back(key);
+    if (has_place(target, key) && is_text && !(drop && holds_all(target.holds.metadata_keys))) continue;
+    homeless.push_back(key);
+    only_texts = only_texts || (has_place(target, key) && !is_text);
   }
   if (homeless.empty()) return;
-  if (!drop && !some_room) throw no_room(target, "metadata", "metadata");
   if (!drop)
-    throw no_room(target,
-                  fmt::format("the metadata key{} {}", homeless.size() == 1 ? "" : "s", fmt::join(homeless, ", ")),
-                  "metadata");
+    return refused.add(target.holds.metadata == Room::none
+                           ? "metadata"
+                           : fmt::format("the metadata key{} {}{}", homeless.size() == 1 ? "" : "s",
+                                         fmt::join(homeless, ", "), only_texts ? " (it holds texts only)" : ""),
+                       "metadata");
   for (const std::string& key : homeless) model.metadata.erase(key);
-  lines.push_back(fmt::format("metadata dropped ({} entries)", homeless.size()));
+  lines.push_back(fmt::format("metadata dropped: {}", listed(std::move(homeless))));
 }
 
 // The numbers that the target's readers count on and the source does not give, from the table. Only for models that are
 // transformers at all.
-std::vector<std::string> fill_defaults(Config& config, const Capabilities& holds) {
+std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) {
   std::vector<std::string> filled;
+  Config& config = model.config;
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
   for (const resources::ConfigRow& row : resources::kConfigTable) {
     if (row.fallback.value == nullptr || !lists(holds.expected_fields, row.field)) continue;
     Map all = config.to_map();
-    const std::optional<Value> value = all.find(row.field) == nullptr ? row.fallback.value(config) : std::nullopt;
+    const std::optional<Value> value = all.find(row.field) == nullptr ? row.fallback.value(model) : std::nullopt;
     if (!value) continue;
     all.set(row.field, *value);
     config = Config::from_map(all);
@@ -145,21 +178,23 @@ void leave_homeless_fields(Config& config, const Format& target, std::vector<std
     lines.push_back(fmt::format("config: {} left out, {} has no place for it", fmt::join(homeless, ", "), target.name));
 }
 
-void fit_config(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+void fit_config(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+                std::vector<std::string>& lines) {
   if (model.config.empty()) return;
   if (asked_to_drop(options, "config")) {
     lines.push_back(fmt::format("config dropped ({} entries)", model.config.to_map().size()));
     model.config = {};
     return;
   }
-  if (!target.holds.config) throw no_room(target, "config", "config");
+  if (!target.holds.config) return refused.add("config", "config");
   count_vocabulary(model, target, lines);
   leave_homeless_fields(model.config, target, lines);
-  const auto filled = fill_defaults(model.config, target.holds);
+  const auto filled = fill_defaults(model, target.holds);
   if (!filled.empty()) lines.push_back(fmt::format("config: {} by default", fmt::join(filled, ", ")));
 }
 
-void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+                    std::vector<std::string>& lines) {
   Vocabulary& vocabulary = model.vocabulary;
   if (vocabulary.empty()) return;
   if (asked_to_drop(options, "vocabulary")) {
@@ -167,7 +202,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     vocabulary = {};
     return;
   }
-  if (!target.holds.vocabulary) throw no_room(target, "vocabulary", "vocabulary");
+  if (!target.holds.vocabulary) return refused.add("vocabulary", "vocabulary");
   std::vector<std::string> lost;
   const auto leave_out = [&](std::string_view part, bool present, std::string what, const auto& clear) {
     if (!present || lists(target.holds.vocabulary_parts, part)) return;
@@ -213,42 +248,64 @@ bool has_vocabulary_file(const Model& model) {
                      [](const Attachment& file) { return resources::holds_vocabulary(file.name); });
 }
 
-// The keys of config.json that stay behind with the file.
-void name_lost_keys(const Attachment& config, std::vector<std::string>& lines) {
-  constexpr std::size_t kMost = 8;
-  const Bytes bytes = config.blob.bytes(resources::kMaxFileBytes);
-  std::vector<std::string> keys =
-      resources::keys_beyond_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (keys.empty()) return;
-  const std::size_t more = keys.size() > kMost ? keys.size() - kMost : 0;
-  keys.resize(keys.size() - more);
-  for (std::string& key : keys) key = escape_name(key);
-  lines.push_back(fmt::format("config.json: {}{} left out", fmt::join(keys, ", "),
-                              more > 0 ? fmt::format(" and {} more", more) : std::string()));
+std::string text_of(const Attachment& file) {
+  const Bytes bytes = file.blob.bytes(resources::kMaxFileBytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What a file says that no field does, and stays behind with it. A file that cannot be read is told elsewhere.
+template <typename KeysOf>
+void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::vector<std::string>& lines) {
+  const Attachment* const file = model.attachment(name);
+  if (file == nullptr) return;
+  try {
+    std::vector<std::string> keys = keys_of(text_of(*file));
+    if (!keys.empty()) lines.push_back(fmt::format("{}: {} left out", name, listed(std::move(keys))));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+  }
+}
+
+void name_lost_rules(const Model& model, std::vector<std::string>& lines) {
+  std::vector<std::string_view> files;
+  for (const Attachment& file : model.attachments)
+    if (resources::holds_vocabulary(file.name)) files.push_back(file.name);
+  if (!files.empty() && !model.vocabulary.empty())
+    lines.push_back(fmt::format("{}: how a text is normalized and split left out", fmt::join(files, ", ")));
 }
 
 // A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
 // be read.
-void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options,
+void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
                        std::vector<std::string>& lines) {
-  std::vector<std::string> described, left_out;
+  std::vector<std::string> described, left_out, homeless;
   for (const Attachment& attachment : model.attachments) {
     const resources::Role role = resources::role_of(attachment.name);
     if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
-      throw no_room(target, fmt::format("the attachment {}", escape_name(attachment.name)), "attachments");
-    (role == resources::Role::described ? described : left_out).push_back(attachment.name);
+      homeless.push_back(attachment.name);
+    else if (role == resources::Role::described && (attachment.name != "config.json" || !model.config.empty()))
+      described.push_back(attachment.name);
+    else
+      left_out.push_back(attachment.name);
   }
-  const Attachment* const config = model.attachment("config.json");
-  const bool lost = (has_vocabulary_file(model) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary")) ||
-                    (config != nullptr && model.config.empty() && !asked_to_drop(options, "config"));
+  if (!homeless.empty()) {
+    const std::string_view plural = homeless.size() == 1 ? "" : "s";
+    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(homeless))), "attachments");
+  }
+  const bool unread_config =
+      model.attachment("config.json") != nullptr && model.config.empty() && !asked_to_drop(options, "config");
+  const bool unread_vocabulary =
+      has_vocabulary_file(model) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
   for (const std::string& line : unreadable(model.attachments)) {
-    if (lost)
+    if (unread_config || unread_vocabulary)
       throw Error(ErrorKind::lossy, "convert.resource",
                   fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", line,
                               target.name));
     lines.push_back(line);
   }
-  if (config != nullptr && !model.config.empty()) name_lost_keys(*config, lines);
+  name_lost_keys(model, "config.json", resources::keys_beyond_config, lines);
+  name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary, lines);
+  name_lost_rules(model, lines);
   model.attachments.clear();
   if (!described.empty())
     lines.push_back(fmt::format("{} kept as config and vocabulary, not as {}", fmt::join(described, ", "),
@@ -266,7 +323,8 @@ void make_files(Model& model, std::vector<std::string>& lines) {
   if (!made.empty()) lines.push_back(fmt::format("{} made from config and vocabulary", fmt::join(made, ", ")));
 }
 
-void fit_attachments(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+void fit_attachments(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+                     std::vector<std::string>& lines) {
   if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
@@ -274,7 +332,7 @@ void fit_attachments(Model& model, const Format& target, const AdaptOptions& opt
     model.attachments.clear();
     return;
   }
-  if (!target.holds.attachments) return replace_by_fields(model, target, options, lines);
+  if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines);
   // Carried as they are; that nothing can be read from them is worth a word all the same.
   if (!model.vocabulary.empty() || asked_to_drop(options, "vocabulary") || !has_vocabulary_file(model)) return;
   for (const std::string& line : unreadable(model.attachments))
@@ -286,10 +344,12 @@ void fit_attachments(Model& model, const Format& target, const AdaptOptions& opt
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   leave_incidental(model, target, lines);
   leave_repeated(model, target, options, lines);
-  fit_metadata(model, target, options, lines);
-  fit_config(model, target, options, lines);
-  fit_vocabulary(model, target, options, lines);
-  fit_attachments(model, target, options, lines);
+  Homeless refused(target);
+  fit_metadata(model, target, options, refused, lines);
+  fit_config(model, target, options, refused, lines);
+  fit_vocabulary(model, target, options, refused, lines);
+  fit_attachments(model, target, options, refused, lines);
+  refused.refuse_any();
 }
 
 }  // namespace tare

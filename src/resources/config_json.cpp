@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "resources/config_parts.hpp"
 #include "resources/config_table.hpp"
-#include "resources/json_file.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
@@ -42,31 +42,23 @@ constexpr const char* name_of_kind(const std::optional<bool>& /*kind*/) { return
 constexpr const char* name_of_kind(const std::optional<double>& /*kind*/) { return "a number"; }
 constexpr const char* name_of_kind(const std::optional<std::int64_t>& /*kind*/) { return "a whole number"; }
 
-// What stands under a key of the table, null when nothing does.
-const json* find(const json& object, std::string_view key) {
-  const std::size_t dot = key.find('.');
-  const auto found = object.find(key.substr(0, dot));
-  if (key.empty() || found == object.end()) return nullptr;
-  if (dot == key.npos) return &*found;
-  return found->is_object() ? find(*found, key.substr(dot + 1)) : nullptr;
-}
-
 class ConfigReader {
  public:
   explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
 
   // Sets what is not set yet.
   void take_all(const json& object) {
-    for (const ConfigRow& row : kConfigTable) {
-      take_missing(object, row.field, row.field);
-      for (const std::string_view key : row.other_keys) take_missing(object, row.field, key);
-    }
+    take_shared_heads(object);
+    for (const ConfigRow& row : kConfigTable)
+      for (const std::string_view key : row.keys)
+        if (!key.empty()) take_missing(object, row.field, key);
+    take_latent_heads(object);
   }
   Config config() const { return config_; }
 
  private:
   void take_missing(const json& object, std::string_view field_name, std::string_view key) {
-    const json* const value = find(object, key);
+    const json* const value = find_path(object, key);
     if (value == nullptr || value->is_null()) return;
     for (const ConfigField& field : config_fields())
       if (field.name == field_name) std::visit([&](auto member) { take(config_.*member, key, *value); }, field.member);
@@ -82,39 +74,85 @@ class ConfigReader {
                                       name_of_kind(field)));
   }
 
+  // Falcon and StarCoder have a word instead of a number for one key and value for all heads, whatever number stands
+  // beside it; ChatGLM a number that counts with its word only.
+  void take_shared_heads(const json& object) {
+    const auto says = [&](const char* key) { return object.contains(key) && object[key] == true; };
+    if (says("multi_query") && !says("new_decoder_architecture") && !config_.num_key_value_heads)
+      config_.num_key_value_heads = 1;
+    if (says("multi_query_attention")) take_missing(object, "num_key_value_heads", "multi_query_group_num");
+  }
+
+  // DeepSeek's queries and keys have a part that is rotated and one that is not.
+  void take_latent_heads(const json& object) {
+    std::int64_t sum = 0;
+    for (const char* const part : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
+      const auto found = object.find(part);
+      const auto size = found == object.end() ? std::nullopt : read(*found, config_.head_dim);
+      if (!size || *size <= 0 || *size > INT32_MAX) return;
+      sum += *size;
+    }
+    if (!config_.head_dim) config_.head_dim = sum;
+  }
+
   Config config_;
   std::vector<std::string>* ignored_;
 };
 
-// Models that see and hear keep the language model's parameters one level down.
-constexpr const char* kInner[] = {"text_config", "llm_config", "language_config"};
+// Said by the vocabulary or by a field in other words, or about the file.
+constexpr std::string_view kElsewhere[] = {
+    "bos_token_id", "eos_token_id",          "pad_token_id",          "transformers_version",    "_name_or_path",
+    "multi_query",  "multi_query_attention", "multi_query_group_num", "new_decoder_architecture"};
 
-// Said by the vocabulary, or about the file.
-constexpr std::string_view kElsewhere[] = {"bos_token_id", "eos_token_id", "pad_token_id", "transformers_version",
-                                           "_name_or_path"};
+// Whether the table has the path, or has paths that lead through it.
+enum class Known : std::uint8_t { no, through, yes };
+Known known(std::string_view path) {
+  if (std::ranges::find(kElsewhere, path) != std::end(kElsewhere)) return Known::yes;
+  Known found = Known::no;
+  for (const ConfigRow& row : kConfigTable)
+    for (const std::string_view key : row.keys) {
+      if (key.empty() || !key.starts_with(path)) continue;
+      if (key.size() == path.size()) return Known::yes;
+      if (key[path.size()] == '.') found = Known::through;
+    }
+  return found;
+}
+
+bool is_language_part(std::string_view path) {
+  return std::ranges::any_of(kLanguageParts, [&](std::string_view part) {
+    return part.starts_with(path) && (part.size() == path.size() || part[path.size()] == '.');
+  });
+}
+
+// `path` is where the table would have the object's keys, `shown` where they stand in the file.
+void collect_unknown(const json& object, const std::string& path, const std::string& shown,
+                     std::vector<std::string>& keys) {
+  for (const auto& [key, value] : object.items()) {
+    const Known state = known(path + key);
+    if (value.is_null()) continue;
+    if (key == "eos_token_id" && value.is_array() && value.size() > 1) keys.push_back(shown + key + " but the first");
+    if (state == Known::yes) continue;
+    if (value.is_object() && state == Known::through)
+      collect_unknown(value, path + key + ".", shown + key + ".", keys);
+    else if (value.is_object() && is_language_part(shown + key))
+      collect_unknown(value, "", shown + key + ".", keys);
+    else
+      keys.push_back(shown + key);
+  }
+}
 
 }  // namespace
 
 Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const json root = parse_small_json(text);
   ConfigReader reader(ignored);
-  reader.take_all(root);
-  for (const char* const part : kInner)
-    if (const auto inner = root.find(part); inner != root.end() && inner->is_object()) reader.take_all(*inner);
+  for_each_part(root, [&](const json& part) { reader.take_all(part); });
   return reader.config();
 }
 
 std::vector<std::string> keys_beyond_config(std::string_view text) {
   std::vector<std::string> keys;
-  const auto known = [](std::string_view key) {
-    const auto says = [&](const ConfigRow& row) {
-      return row.field == key || (!key.empty() && std::ranges::find(row.other_keys, key) != row.other_keys.end());
-    };
-    return std::ranges::any_of(kConfigTable, says) || std::ranges::find(kElsewhere, key) != std::end(kElsewhere);
-  };
-  const json root = parse_small_json(text);
-  for (const auto& [key, value] : root.items())
-    if (!known(key) && !value.is_null()) keys.push_back(key);
+  collect_unknown(parse_small_json(text), "", "", keys);
   return keys;
 }
 

@@ -39,8 +39,10 @@ void complete(Model& model);
 
 // Of config.json's text. `ignored` gets, in words, the values that are not of their field's kind.
 Config parse_config(std::string_view text, std::vector<std::string>* ignored = nullptr);
-// The keys at the top that a Config has no field for.
+// The keys that a Config has no field for; those inside an object that fields were taken from as "object.key".
 std::vector<std::string> keys_beyond_config(std::string_view text);
+// The keys of tokenizer_config.json that a Vocabulary says nothing of.
+std::vector<std::string> keys_beyond_vocabulary(std::string_view tokenizer_config);
 std::string config_json(const Config& config);
 
 // How a model's rotary positions reach beyond those it was trained for, as config.json has it under rope_parameters or
@@ -53,6 +55,9 @@ struct RopeScaling {
 RopeScaling parse_rope_scaling(std::string_view text);
 // Of the model's config.json; nothing from one that is missing or does not parse (`describe` reports that).
 RopeScaling rope_scaling_of(const Model& model);
+// Whether positions are told by rotating at all: not in families that learn, add or bias them, nor where config.json says
+// otherwise.
+bool rotates(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
 Vocabulary parse_tokenizer_json(std::string_view text);

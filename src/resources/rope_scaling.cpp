@@ -1,8 +1,8 @@
-// What config.json says of scaled rotary positions. One set of parameters, or one for each kind of layer; models that see
-// and hear keep the language model's one level down.
+// What config.json says of rotary positions and their scaling: one set of parameters, or one for each kind of layer.
+#include <algorithm>
 #include <cmath>
 
-#include "resources/json_file.hpp"
+#include "resources/config_parts.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
@@ -10,7 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kLanguageParts[] = {"text_config", "llm_config", "language_config"};
 constexpr std::string_view kRopeSets[] = {"rope_parameters", "rope_scaling"};
 constexpr std::string_view kRopeLayers[] = {"full_attention", "global"};
 
@@ -55,26 +54,54 @@ void take_all(RopeScaling& scaling, const json& object) {
   take_count(scaling.original_context, object, "original_max_position_embeddings");
 }
 
+// Of these a position is learned, added or biased, or there is none: no angle to rotate by.
+constexpr std::string_view kWithoutRope[] = {
+    "albert",     "bart",       "bert",    "big_bird", "blenderbot",  "bloom",   "camembert",   "clip",       "deberta",
+    "deberta-v2", "distilbert", "electra", "gpt2",     "gpt_bigcode", "gpt_neo", "layoutlm",    "longformer", "m2m_100",
+    "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
+    "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
+
+bool has_other_positions(const json& part) {
+  for (const char* const key : {"alibi", "attn_config.alibi"})
+    if (const json* const alibi = find_path(part, key); alibi != nullptr && *alibi == true) return true;
+  const json* const kind = find_path(part, "position_embedding_type");
+  return kind != nullptr && kind->is_string() && *kind != "rope" && *kind != "rotary";
+}
+
+// Nothing is done where config.json is missing or does not parse.
+template <typename Action>
+void with_config_json(const Model& model, const Action& action) {
+  const Attachment* const file = model.attachment("config.json");
+  if (file == nullptr) return;
+  try {
+    const Bytes bytes = file->blob.bytes(kMaxFileBytes);
+    action(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+  }
+}
+
 }  // namespace
 
 RopeScaling parse_rope_scaling(std::string_view text) {
   const json root = parse_small_json(text);
   RopeScaling scaling;
-  take_all(scaling, root);
-  for_each_inner(root, kLanguageParts, [&](const json& part) { take_all(scaling, part); });
+  for_each_part(root, [&](const json& part) { take_all(scaling, part); });
   return scaling;
 }
 
 RopeScaling rope_scaling_of(const Model& model) {
-  const Attachment* const file = model.attachment("config.json");
-  if (file == nullptr) return {};
-  try {
-    const Bytes bytes = file->blob.bytes(kMaxFileBytes);
-    return parse_rope_scaling({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;
-    return {};
-  }
+  RopeScaling scaling;
+  with_config_json(model, [&](std::string_view text) { scaling = parse_rope_scaling(text); });
+  return scaling;
+}
+
+bool rotates(const Model& model) {
+  bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope);
+  with_config_json(model, [&](std::string_view text) {
+    for_each_part(parse_small_json(text), [&](const json& part) { rotates = rotates && !has_other_positions(part); });
+  });
+  return rotates;
 }
 
 }  // namespace tare::resources
