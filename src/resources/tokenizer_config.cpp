@@ -19,7 +19,8 @@ constexpr std::string_view kKnown[] = {"bos_token",
 
 // What is null, false or empty leaves things as they are.
 bool says_something(const nlohmann::json& value) {
-  return value != nullptr && value != false && value != "" && !(value.is_structured() && value.empty());
+  if (const auto* const text = value.get_ptr<const std::string*>()) return !text->empty();
+  return !value.empty() && value != false;  // null is empty
 }
 
 }  // namespace
