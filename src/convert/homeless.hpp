@@ -1,0 +1,49 @@
+// What has no place in a target.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "tare/format.hpp"
+
+namespace tare {
+
+// What has no place in the target and may only be left out when that is asked for. Everything is looked at before it is
+// refused, so that one error names all.
+class Homeless {
+ public:
+  explicit Homeless(const Format& target) : target_(target) {}
+
+  void add(std::string what, std::string_view flag) {
+    things_.push_back(std::move(what));
+    flags_.push_back(flag);
+  }
+  void refuse_any() const {
+    if (things_.empty()) return;
+    std::string flags;
+    for (const std::string_view flag : flags_) flags += fmt::format("{}--drop {}", flags.empty() ? "" : " ", flag);
+    throw Error(ErrorKind::lossy, "convert.room",
+                fmt::format("{} has no place for {}; {} leaves {} out", target_.name, fmt::join(things_, " and "),
+                            flags, things_.size() == 1 ? "it" : "them"));
+  }
+
+ private:
+  const Format& target_;
+  std::vector<std::string> things_;
+  std::vector<std::string_view> flags_;
+};
+
+// Some names, for a sentence.
+inline std::string listed(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+  names.resize(names.size() - more);
+  for (std::string& name : names) name = escape_name(name);
+  return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
+}
+
+}  // namespace tare
