@@ -1,10 +1,11 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <charconv>
 #include <cmath>
+
+#include "base/simdjson.hpp"
 
 namespace tare {
 

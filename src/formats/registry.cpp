@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <new>
 
 #include "base/lookalike.hpp"
 #include "formats/rows.hpp"
@@ -69,16 +70,29 @@ const Format& detect(const Source& source) {
       .at(0);
 }
 
-Model open(const SourcePtr& source, const ReadOptions& options) {
-  const Format& format = detect(*source);
-  Model model;
+namespace {
+
+// Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
+Model read(const Format& format, const Input& input, const ReadOptions& options) {
   try {
-    model = format.read({source->name(), source}, options);
+    Model model = format.read(input, options);
+    model.format = format.name;
+    return model;
   } catch (const Error&) {
-    source->check();  // lost bytes of a mapped file read as zeros: say that, not what the zeros look like
+    if (input.source != nullptr)
+      input.source->check();  // lost bytes of a mapped file read as zeros: say that, not what the zeros look like
     throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::corrupt, "open.reader", fmt::format("the reader gave up: {}", error.what())).in(input.path);
   }
-  model.format = format.name;
+}
+
+}  // namespace
+
+Model open(const SourcePtr& source, const ReadOptions& options) {
+  Model model = read(detect(*source), {source->name(), source}, options);
   if (model.file_bytes == 0) model.file_bytes = source->size();  // a set of files has counted its own
   return model;
 }
@@ -86,10 +100,7 @@ Model open(const SourcePtr& source, const ReadOptions& options) {
 Model open(const std::string& path, const ReadOptions& options) {
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
-  const Format& format = detect_directory(path);
-  Model model = format.read({path, nullptr}, options);
-  model.format = format.name;
-  return model;
+  return read(detect_directory(path), {path, nullptr}, options);
 }
 
 }  // namespace tare

@@ -3,7 +3,6 @@
 // simdjson finds the structure and checks UTF-8; its on-demand front end is lazy, so everything that is passed over
 // (fields nobody knows) is walked here, or bad JSON inside would go unnoticed.
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cstring>

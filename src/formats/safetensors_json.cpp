@@ -130,7 +130,8 @@ void Json::walk(Value value, unsigned depth) {
     }
     case Type::null: {
       const std::uint64_t at = here();
-      if (!value.is_null()) fail("json", "malformed value", at);
+      bool null = false;
+      if (value.is_null().get(null) != simdjson::SUCCESS || !null) fail("json", "malformed value", at);
       return;
     }
   }

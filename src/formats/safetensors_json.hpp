@@ -4,13 +4,12 @@
 // .depth and the byte offset where it is known.
 #pragma once
 
-#include <simdjson.h>
-
 #include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/simdjson.hpp"
 #include "tare/error.hpp"
 
 namespace tare::safetensors {

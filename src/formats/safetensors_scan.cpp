@@ -4,8 +4,6 @@
 //
 // No space inside, fields in this order, no escapes in names, data in the order of the entries. Anything else is left
 // to the parser proper (safetensors_header.cpp), which knows all of JSON and all the errors.
-#include <simdjson.h>
-
 #include <cstring>
 
 #include "base/text.hpp"

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <simdjson.h>
 
 #include <optional>
 #include <string_view>
+
+#include "base/simdjson.hpp"
 
 namespace tare::resources {
 

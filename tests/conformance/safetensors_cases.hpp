@@ -116,6 +116,10 @@ inline void add_json_rejects(std::vector<StCase>& cases) {
       entry("\"x\":[1,02],\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
   add("safetensors.header.json", "number_beyond_all_types",
       entry("\"x\":1e999,\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
+  for (const char* const word : {"nul", "nan", "n", "nullx", "[nul]"})
+    add("safetensors.header.json", std::string("no_null_") + (word[0] == '[' ? "nested" : word),
+        entry("\"x\":" + std::string(word) + ",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]"));
+  add("safetensors.header.json", "metadata_no_null", "{\"__metadata__\":nul," + a + "}");
   add("safetensors.header.utf8", "name", "{" + st_entry("a\xFF", "F32", "1", 0, 4) + "}");
   const std::string deep = std::string(126, '[') + std::string(126, ']');
   add("safetensors.header.depth", "nested_128_deep",
