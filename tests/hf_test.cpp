@@ -341,6 +341,8 @@ TEST_F(Hf, AnIndexThatIsNone) {
   EXPECT_EQ(error_with("<!DOCTYPE html>", "2")->rule(), "open.unrecognized");
   EXPECT_EQ(error_with(to_text(hf_weights()), "3")->rule(), "hf.weights.format");
   EXPECT_EQ(error_with("{\"weight_map\":1}", "4")->rule(), "safetensors.index.form");
+  EXPECT_EQ(error_with("[]", "5")->rule(), "safetensors.index.root");
+  EXPECT_EQ(error_with("{}", "6")->rule(), "safetensors.index.form");
 }
 
 TEST_F(Hf, WhichShardsArePartOfTheModel) {
@@ -351,7 +353,18 @@ TEST_F(Hf, WhichShardsArePartOfTheModel) {
     return std::string();
   };
   EXPECT_EQ(unused(hf_index(shard), to_bytes("version https://git-lfs.github.com/spec/v1\n"), "1"), "");
-  EXPECT_EQ(unused("{\"weight_map\": {}}\n", hf_weights(), "2"), "not part of the model: " + shard);
+  // Its name says that it belongs to the set.
+  EXPECT_EQ(unused("{\"weight_map\": {}}\n", hf_weights(), "2"), "");
+  const auto forgotten = [&](const std::string& extra, const std::string& name) {
+    const Verification result =
+        verify(make({{index, to_bytes(hf_index(shard))}, {shard, hf_weights()}, {extra, hf_weights()}}, name));
+    return std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& finding) {
+      return finding.rule == "hf.weights.forgotten" && finding.file.ends_with(extra);
+    });
+  };
+  EXPECT_TRUE(forgotten("model-00002-of-00001.safetensors", "3"));
+  EXPECT_FALSE(forgotten("model-00002-of-00002.safetensors", "4")) << "left by an older download";
+  EXPECT_FALSE(forgotten("other-00001-of-00001.safetensors", "5"));
 }
 
 TEST_F(Hf, ADirectoryNobodyMayLookInto) {

@@ -72,7 +72,13 @@ TEST_F(SafetensorsSet, FormOfTheIndex) {
   EXPECT_EQ(rules("\"z\"", "\"z\xFF\""), Rules{"safetensors.index.utf8"});
   EXPECT_EQ(rules("\"b.safetensors\"", "1"), Rules{"safetensors.index.form"});
   EXPECT_EQ(rules("\"metadata\"", "\"weight_map\":{},\"metadata\""), Rules{"safetensors.index.form"});
-  EXPECT_EQ(rules("{\"metadata\"", "[{\"metadata\""), Rules{"open.unrecognized"});
+  EXPECT_EQ(rules("{\"metadata\"", "[{\"metadata\""), Rules{"safetensors.index.root"});
+  for (const char* const word : {"nul", "nan", "n", "nullx", "[nul]"}) {
+    const std::string value = word;
+    EXPECT_EQ(rules("{\"metadata\"", "{\"x\":" + value + ",\"metadata\""), Rules{"safetensors.index.json"}) << word;
+    EXPECT_EQ(rules("{\"total_size\":14}", value), Rules{"safetensors.index.json"}) << word;
+    EXPECT_EQ(rules("14", value), Rules{"safetensors.index.json"}) << word;
+  }
   put_index(R"({"weight_map":["x"], "metadata":{}})");
   EXPECT_EQ(rules(), Rules{"safetensors.index.form"});
   put_index(R"({"metadata":{"weight_map":"x"}})");
@@ -81,6 +87,39 @@ TEST_F(SafetensorsSet, FormOfTheIndex) {
   EXPECT_EQ(rules("{\"metadata\"", "{\"x\":" + deep + std::string(200, ']') + ",\"metadata\""),
             Rules{"safetensors.index.depth"});
   EXPECT_EQ(rules("\"x\":", "\"z\":\"a.safetensors\",\"x\":"), Rules{"safetensors.index.duplicate"});
+}
+
+// Whatever is wrong with it, the name says that an index was meant.
+TEST_F(SafetensorsSet, AnIndexIsKnownByItsName) {
+  const auto rule = [&](const std::string& text) {
+    put_index(text);
+    return rules().at(0);
+  };
+  EXPECT_EQ(rule("[]"), "safetensors.index.root");
+  EXPECT_EQ(rule("\xEF\xBB\xBF" + good()), "safetensors.index.root");
+  EXPECT_EQ(rule("what is this"), "safetensors.index.root");
+  EXPECT_EQ(rule("{}"), "safetensors.index.form");
+  EXPECT_EQ(rule("{\"metadata\":{\"long\":\"" + std::string(20000, ' ') + "\"}}"), "safetensors.index.form");
+}
+
+TEST_F(SafetensorsSet, ForgottenShardsAreMissed) {
+  const auto sentence = [&](const std::string& text) {
+    put_index(text);
+    for (const Finding& finding : verify(index()).findings)
+      if (finding.rule == "safetensors.index.shards") {
+        EXPECT_EQ(finding.severity, Severity::warning);
+        return finding.sentence;
+      }
+    return std::string();
+  };
+  for (const char* const name : {"m-00001-of-000003.safetensors", "m-00003-of-000003.safetensors"})
+    std::filesystem::copy_file(scratch_ / "a.safetensors", scratch_ / name);
+  EXPECT_EQ(sentence(R"({"weight_map": {}})"), "the weight_map is empty: the set has no tensors");
+  EXPECT_EQ(sentence(R"({"weight_map":{"x":"m-00001-of-000003.safetensors","y":"m-00003-of-000003.safetensors"}})"),
+            "the index names 2 of the 3 shards that their names speak of; the first it leaves out is m-00002-of-...");
+  EXPECT_EQ(sentence(R"({"weight_map":{"x":"m-00003-of-000003.safetensors"}})"),
+            "the index names 1 of the 3 shards that their names speak of; the first it leaves out is m-00001-of-...");
+  EXPECT_EQ(sentence(good()), "");
 }
 
 TEST_F(SafetensorsSet, ShardsLieBesideTheIndex) {

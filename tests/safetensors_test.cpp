@@ -234,13 +234,21 @@ TEST(SafetensorsWrite, RefusesByRule) {
 }
 
 TEST(Safetensors, ATooLongHeaderIsToldHowToSplit) {
-  Model model = small_model(st().holds);
-  model.metadata.set("long", std::string(25'000'000, 'x'));
+  Model model;
+  model.tensors = {make_dense("", {1}, DType::f32)};
   const auto advice = [&](const WriteOptions& options) {
     return std::string(error_of([&] { write_bytes(st(), model, options); })->sentence());
   };
-  EXPECT_NE(advice({}).find("with --shard"), std::string::npos);
+  // A name so long that only the padding is too much.
+  model.tensors[0].name = std::string(24'999'000, 'x');
+  EXPECT_NE(advice({}).find("with --shard, or pad less with `--dialect upstream`"), std::string::npos);
   EXPECT_NE(advice({.shard_bytes = 1000}).find("smaller --shard"), std::string::npos);
+  EXPECT_EQ(rule_of([&] { write_bytes(st(), model, {.dialect = "upstream"}); }), "");
+  model.tensors[0].name = std::string(25'000'000, 'x');
+  EXPECT_TRUE(advice({}).ends_with("with --shard"));
+  EXPECT_TRUE(advice({.dialect = "upstream"}).ends_with("with --shard"));
+  model.metadata.set("long", std::string(25'000'000, 'x'));
+  EXPECT_TRUE(advice({}).ends_with("the metadata alone takes 25000004: `--drop metadata` goes without it"));
 }
 
 TEST(Safetensors, ANameThatStandsTwiceIsShown) {
@@ -265,6 +273,38 @@ TEST(Safetensors, TheSuffixDecidesWhoseErrorsAreGiven) {
   EXPECT_EQ(rule(list, "m.safetensors"), "safetensors.header.root");
   EXPECT_EQ(rule(to_bytes("<html>"), "m.safetensors"), "open.unrecognized") << "a thing of its own";
   EXPECT_EQ(rule(Bytes(100), "m.safetensors"), "open.unrecognized") << "zeros";
+  const auto words = error_of([&] { open(memory_source(to_bytes("Too many requests"), "m.safetensors")); });
+  EXPECT_EQ(words->rule(), "safetensors.header.large");
+  EXPECT_TRUE(words->sentence().starts_with("the file begins with text (\"Too many\")")) << words->sentence();
+  for (const char* const name : {"m.safetensors", "m.safetensors.index.json", "m"})
+    for (const char* const answer :
+         {"Entry not found", "Invalid username or password.", "{\"error\":\"Repository not found\"}",
+          "\xEF\xBB\xBF<!DOCTYPE html>", "<!-- x -->\n<html>", "\n\n  <html>",
+          "version https://hawser.github.com/spec/v1\noid sha256:0\n"})
+      EXPECT_EQ(rule(to_bytes(answer), name), "open.unrecognized") << answer;
+}
+
+// Its header cannot be read, and it says so in words that are not ours.
+class OddSource final : public Source {
+ public:
+  OddSource() : Source("odd", st_file("{}").size()) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (offset == 8) throw std::logic_error("what nobody foresaw");
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  }
+
+ private:
+  Bytes bytes_ = st_file("{}");
+};
+
+TEST(Safetensors, WhatAReaderThrowsIsAnErrorOfOurs) {
+  const auto error = error_of([&] { open(std::make_shared<OddSource>()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->rule(), "open.reader");
+  EXPECT_EQ(error->file(), "odd");
+  EXPECT_EQ(error->sentence(), "the reader gave up: what nobody foresaw");
 }
 
 // The scanner of the usual form and the parser of any form read the same; a space is what makes the difference.
@@ -308,7 +348,8 @@ TEST(Safetensors, NoRuleIsWithoutACase) {
       "safetensors.index.missing_shard", "safetensors.index.missing", "safetensors.index.extra",
       "safetensors.index.wrong_shard", "safetensors.index.repeated", "safetensors.index.total",
       "safetensors.index.metadata", "safetensors.index.shard", "safetensors.index.memory", "safetensors.index.large",
-      "safetensors.index.root", "safetensors.index.trailing", "safetensors.index.utf8", "safetensors.index.depth"};
+      "safetensors.index.shards", "safetensors.index.root", "safetensors.index.trailing", "safetensors.index.utf8",
+      "safetensors.index.depth"};
   for (const StCase& bad : st_reject_cases()) covered.insert(bad.rule);
   for (const StCase& odd : st_tolerated_cases()) covered.insert(odd.rule);
   std::set<std::string> rules = covered;

@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "formats/rows.hpp"
@@ -33,17 +32,6 @@ namespace fs = std::filesystem;
 
 Error problem(std::string_view rule, const std::string& sentence, const std::string& file) {
   return Error(ErrorKind::corrupt, rule, sentence).in(file);
-}
-
-bool is_json(const Source& source) {
-  std::array<char, 64> head{};
-  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
-  source.read(0, std::as_writable_bytes(std::span(head).first(length)));
-  const std::string_view text(head.data(), length);
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  // The length that a safetensors file begins with may look like a brace; it has zeros, text has none.
-  return first != std::string_view::npos && text[first] == '{' &&
-         text.substr(0, 8).find('\0') == std::string_view::npos;
 }
 
 class Reader {
@@ -74,16 +62,17 @@ class Reader {
     const std::string path = path_of(weights_.file);
     if (const auto wrong = what_is_wrong(path)) throw problem("hf.file.broken", *wrong, path);
     const SourcePtr source = open_file(path, options_.access);
-    if (weights_.index && is_json(*source)) {
+    const Format& found = detect(*source);  // throws for a git-lfs pointer, an error page
+    const bool ours = found.name == kSafetensors.name, index = ours && safetensors::is_index(*source);
+    if (!ours || index != weights_.index)
+      throw problem("hf.weights.format",
+                    fmt::format("{} expected, this is {}", weights_.index ? "an index" : "safetensors",
+                                index ? "an index of such files" : found.title),
+                    path);
+    if (index) {
       model_ = safetensors::read_set(path, source, options_);
       return;
     }
-    // Says what a file is that is none: a git-lfs pointer, an error page.
-    if (const Format& found = detect(*source); weights_.index || found.name != kSafetensors.name || is_json(*source))
-      throw problem("hf.weights.format",
-                    fmt::format("{} expected, this is {}", weights_.index ? "an index" : "safetensors",
-                                is_json(*source) ? "JSON" : found.title),
-                    path);
     model_ = safetensors::read_file(source, options_);
     model_.file_bytes = source->size();
   }
@@ -197,20 +186,50 @@ class Reader {
                        [&](const Attachment& a) { return from_there(a.blob); });
   }
 
+  const std::vector<std::string>& shards_of_index() {
+    const std::string path = path_of(weights_.file);
+    if (!shards_) shards_ = safetensors::read_index(path, *open_file(path, Access::pread), options_.limits).shards;
+    return *shards_;
+  }
+
   // A shard of the set, be it one that could not be read.
   bool is_shard_of_ours(const std::string& file) {
     if (!weights_.index || !file.ends_with(safetensors::kSuffix)) return false;
-    const std::string path = path_of(weights_.file);
-    if (!shards_) shards_ = safetensors::read_index(path, *open_file(path, Access::pread), options_.limits).shards;
-    return std::binary_search(shards_->begin(), shards_->end(), file);
+    return std::binary_search(shards_of_index().begin(), shards_of_index().end(), file);
+  }
+
+  // Whether the name is that of a shard of our set, although the index does not have it. A set of another number of
+  // files is another one, that an older download left.
+  bool is_forgotten(const std::string& file) {
+    const auto shard = safetensors::parse_shard_name(file);
+    const std::string_view stem =
+        std::string_view(weights_.file).substr(0, weights_.file.size() - safetensors::kIndexSuffix.size());
+    if (!weights_.index || !shard || shard->stem != stem) return false;
+    const auto count_of = [](const std::string& name) {
+      const auto named = safetensors::parse_shard_name(name);
+      return named ? named->count : 0;
+    };
+    const std::vector<std::string>& named = shards_of_index();
+    return named.empty() || std::any_of(named.begin(), named.end(),
+                                        [&](const std::string& name) { return count_of(name) == shard->count; });
   }
 
   void note_unused(const std::vector<std::string>& files) {
     std::vector<std::string> unused;
-    for (const std::string& file : files)
-      if (!is_resource(file) && file != kPrivateFile && file != weights_.file && !is_used(path_of(file)) &&
-          !is_shard_of_ours(file))
+    for (const std::string& file : files) {
+      if (is_resource(file) || file == kPrivateFile || file == weights_.file || is_used(path_of(file)) ||
+          is_shard_of_ours(file))
+        continue;
+      if (is_forgotten(file))
+        reports_->warning(
+            problem("hf.weights.forgotten",
+                    fmt::format("a shard of the set by its name, and {} does not name it: its tensors are "
+                                "not read; download the index again",
+                                weights_.file),
+                    path_of(file)));
+      else
         unused.push_back(file);
+    }
     for (const std::string& folder : list_folders(directory_))
       if (folder != kTemplateFolder && !folder.starts_with('.') && !is_used(path_of(folder)))
         unused.push_back(folder + "/");

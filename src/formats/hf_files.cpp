@@ -18,16 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
 
-// "-00001-of-00005.safetensors"
-bool is_shard(std::string_view name) {
-  constexpr std::string_view kPattern = "-00000-of-00000";
-  if (!name.ends_with(safetensors::kSuffix)) return false;
-  name.remove_suffix(safetensors::kSuffix.size());
-  if (name.size() < kPattern.size()) return false;
-  name.remove_prefix(name.size() - kPattern.size());
-  return std::equal(name.begin(), name.end(), kPattern.begin(),
-                    [](char c, char p) { return p == '0' ? c >= '0' && c <= '9' : c == p; });
-}
+bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
 
 bool is_torch(std::string_view name) {
   return (name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))) ||

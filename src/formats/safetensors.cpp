@@ -30,11 +30,10 @@
 #include "base/endian.hpp"
 #include "formats/rows.hpp"
 
-namespace tare {
-namespace {
+namespace tare::safetensors {
 
 // There is no magic: a plausible length, and then what begins a JSON object.
-bool recognize(const Source& source) {
+bool looks_like_file(const Source& source) {
   constexpr std::uint64_t kPlausible = std::uint64_t{1} << 32;
   std::array<std::byte, 64> head{};
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
@@ -45,9 +44,15 @@ bool recognize(const Source& source) {
   const std::size_t brace = text.find_first_not_of(" \t\r\n");
   // White space in front is legal, rare, and easily mistaken: then the length must be one that can be read.
   if (brace == 0 && text[0] == '{' && stated < kPlausible) return true;
-  if (brace < text.size() && text[brace] == '{' && stated <= safetensors::kMaxHeader) return true;
-  return safetensors::looks_like_index(source);
+  return brace < text.size() && text[brace] == '{' && stated <= kMaxHeader;
 }
+
+}  // namespace tare::safetensors
+
+namespace tare {
+namespace {
+
+bool recognize(const Source& source) { return safetensors::looks_like_file(source) || safetensors::is_index(source); }
 
 constexpr std::string_view kSuffixes[] = {safetensors::kSuffix};
 

@@ -16,6 +16,7 @@ namespace tare::safetensors {
 inline constexpr std::uint64_t kMaxHeader = 100'000'000;        // what the reference implementation reads
 inline constexpr std::uint64_t kMaxWrittenHeader = 25'000'000;  // what the tools of Hugging Face's hub still read
 inline constexpr std::uint64_t kDataAlignment = 4096;           // where our files' data begins: a page
+inline constexpr std::uint64_t kLeastAlignment = 8;             // and that of the reference implementation's
 inline constexpr std::string_view kMetadataKey = "__metadata__";
 // One string in the metadata for what has no place of its own: values that are no strings, config, attributes.
 inline constexpr std::string_view kPrivateKey = "__tare__";
@@ -91,7 +92,10 @@ Index parse_index(std::string_view text, const std::string& file);
 Index read_index(const std::string& path, const Source& source, const Limits& limits);
 // The whole set: every shard, held against the index. `path` is the index's, its shards lie beside it.
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options);
-bool looks_like_index(const Source& source);
+// Whether the bytes are an index, or the name says that they are meant to be one.
+bool is_index(const Source& source);
+// Whether the bytes begin as one safetensors file does.
+bool looks_like_file(const Source& source);
 
 // The reader's diagnostics, or one that throws.
 class Reports {
@@ -124,6 +128,16 @@ void write_file(std::span<const Tensor* const> ordered, const Strings& metadata,
 void write(const Model& model, Sink& sink, const WriteOptions& options);
 // Which tensors go into which file: as many as fit, in the model's order.
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes);
+
+// "model-00003-of-00009.safetensors", as all writers of sets call their files.
+struct ShardName {
+  std::string_view stem;    // "model"
+  std::uint32_t number;     // 3
+  std::uint32_t count;      // 9
+  std::string_view digits;  // "00003": as many as the other shards' numbers have
+};
+// Nothing for other names.
+std::optional<ShardName> parse_shard_name(std::string_view file);
 
 // A file of a directory that is being written.
 using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;

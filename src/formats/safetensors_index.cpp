@@ -9,9 +9,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/lookalike.hpp"
 #include "formats/safetensors.hpp"
 #include "formats/safetensors_json.hpp"
 #include "io/descriptor.hpp"
@@ -160,6 +162,7 @@ class SetReader {
 
   Model run(std::uint64_t index_bytes) {
     model_.file_bytes = index_bytes;
+    check_shards();
     for (std::size_t i = 0; i < index_.weights.size(); ++i) expected_.emplace(index_.weights[i].tensor, i);
     found_.resize(index_.weights.size(), false);
     for (std::uint32_t i = 0; i < index_.shards.size(); ++i) read_shard(i);
@@ -173,6 +176,26 @@ class SetReader {
   }
 
  private:
+  // The names of the shards say how many there are: an index that forgot one loses tensors in silence.
+  void check_shards() {
+    if (index_.shards.empty())
+      return reports_->warning(about("shards", "the weight_map is empty: the set has no tensors", {}));
+    std::map<std::pair<std::string_view, std::uint32_t>, std::vector<ShardName>> sets;
+    for (const std::string& file : index_.shards)
+      if (const auto shard = parse_shard_name(file)) sets[{shard->stem, shard->count}].push_back(*shard);
+    for (const auto& [set, named] : sets) {
+      const auto& [stem, count] = set;
+      if (named.size() >= count) continue;
+      std::uint32_t first = named.front().number == 0 ? 0 : 1;  // sorted: the first gap
+      for (const ShardName& shard : named) first += shard.number == first ? 1 : 0;
+      reports_->warning(about("shards",
+                              fmt::format("the index names {} of the {} shards that their names speak of; the first "
+                                          "it leaves out is {}-{:0{}}-of-...",
+                                          named.size(), count, stem, first, named.front().digits.size()),
+                              {}));
+    }
+  }
+
   // At `at` of the index, or nowhere in particular.
   Error about(std::string_view rule, const std::string& sentence, std::string_view tensor,
               std::optional<std::uint64_t> at = std::nullopt) const {
@@ -208,7 +231,7 @@ class SetReader {
     Model shard;
     try {
       // Says what a file is that is none: a git-lfs pointer, an error page.
-      if (detect(*source).name != "safetensors" || looks_like_index(*source))
+      if (detect(*source).name != "safetensors" || is_index(*source))
         throw Error(ErrorKind::corrupt, "safetensors.index.shard", "not a safetensors file").in(file).at(0);
       shard = read_file(source, options_);
     } catch (const Error& reason) {
@@ -283,14 +306,15 @@ Index parse_index(std::string_view text, const std::string& file) {
   return IndexParser(std::string_view(padded).substr(0, text.size()), file).run();
 }
 
-bool looks_like_index(const Source& source) {
+bool is_index(const Source& source) {
   std::array<char, std::size_t{16} << 10> head{};
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
-  if (length < 16) return false;
   source.read(0, std::as_writable_bytes(std::span(head).first(length)));
   const std::string_view text(head.data(), length);
   // A header's length has zeros among its 8 bytes, text has none.
   if (text.substr(0, 8).find('\0') != std::string_view::npos) return false;
+  // By its name, whatever is wrong with it; unless it is a well-known other thing, which `detect` has words for.
+  if (source.name().ends_with(kIndexSuffix)) return !looks_like_file(source) && lookalike(text).empty();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' && text.find("\"weight_map\"") != std::string_view::npos;
 }

@@ -31,6 +31,11 @@ class HeaderText {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
+bool is_text(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte b) { return b >= std::byte{0x20} && b < std::byte{0x7F}; });
+}
+
 std::uint64_t header_length(const Source& source, const Limits& limits) {
   const std::uint64_t size = source.size();
   const auto refuse = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
@@ -43,6 +48,11 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
   source.read(0, bytes);
   const auto length = load_le<std::uint64_t>(bytes.data());
   const std::uint64_t most = std::min(kMaxHeader, limits.metadata_bytes);
+  if (length > most && is_text(bytes))
+    throw refuse(ErrorKind::corrupt, "safetensors.header.large",
+                 fmt::format("the file begins with text (\"{}\"), where the length of a header was expected: something "
+                             "else was saved in its place; download it again",
+                             std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
   if (length > most)
     throw refuse(ErrorKind::limit, "safetensors.header.large",
                  fmt::format("the header is said to have {} bytes, at most {} allowed", length, most));
@@ -96,7 +106,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
 }
 
 Model read(const Input& input, const ReadOptions& options) {
-  if (looks_like_index(*input.source)) return read_set(input.path, input.source, options);
+  if (is_index(*input.source)) return read_set(input.path, input.source, options);
   return read_file(input.source, options);
 }
 

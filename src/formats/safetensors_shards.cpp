@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -16,6 +17,27 @@ constexpr std::string_view kOnlyFile = "model.safetensors", kIndexFile = "model.
 
 std::string shard_name(std::size_t number, std::size_t count) {
   return fmt::format("model-{:05}-of-{:05}{}", number + 1, count, kSuffix);
+}
+
+// Takes the digits at the end of a name away; nothing when there are none, or too many for a number of files.
+std::optional<std::string_view> take_digits(std::string_view& name) {
+  constexpr std::size_t kMost = 9;
+  const std::size_t start = name.find_last_not_of("0123456789") + 1;
+  const std::string_view digits = name.substr(start);
+  name.remove_suffix(digits.size());
+  return digits.empty() || digits.size() > kMost ? std::nullopt : std::optional(digits);
+}
+
+std::uint32_t value_of(std::string_view digits) {
+  std::uint32_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+bool take_suffix(std::string_view& name, std::string_view suffix) {
+  if (!name.ends_with(suffix)) return false;
+  name.remove_suffix(suffix.size());
+  return true;
 }
 
 void put(std::string_view text, Sink& sink) { sink.write(std::as_bytes(std::span(text))); }
@@ -64,6 +86,15 @@ io::OldFiles old_set(const std::string& directory) {
 }
 
 }  // namespace
+
+std::optional<ShardName> parse_shard_name(std::string_view file) {
+  if (!take_suffix(file, kSuffix)) return std::nullopt;
+  const auto count = take_digits(file);
+  if (!count || !take_suffix(file, "-of-")) return std::nullopt;
+  const auto number = take_digits(file);
+  if (!number || !take_suffix(file, "-")) return std::nullopt;
+  return ShardName{file, value_of(*number), value_of(*count), *number};
+}
 
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
   std::vector<std::vector<const Tensor*>> shards(1);

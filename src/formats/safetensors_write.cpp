@@ -76,6 +76,24 @@ void put_entry(std::string& out, const Tensor& tensor, std::uint64_t begin, std:
   fmt::format_to(std::back_inserter(out), FMT_COMPILE(R"(],"data_offsets":[{},{}]}})"), begin, end);
 }
 
+std::size_t padding_of(std::size_t header, std::uint64_t alignment) {
+  return static_cast<std::size_t>(*checked_align(header + 8, alignment)) - 8 - header;
+}
+
+// Advice for a header that is too long: what of it can be done without, the padding, tensors, or metadata?
+std::string how_to_shorten(std::size_t unpadded, const Strings& metadata, const WriteOptions& options) {
+  std::size_t strings = 0;
+  for (const auto& [key, text] : metadata)
+    if (key != kPrivateKey) strings += key.size() + text.size();  // attributes of tensors go where their tensors go
+  if (strings > kMaxWrittenHeader - kDataAlignment)
+    return fmt::format("the metadata alone takes {}: `--drop metadata` goes without it", strings);
+  std::string advice = options.shard_bytes ? "give a smaller --shard, for fewer tensors in a file"
+                                           : "split the tensors over several files with --shard";
+  if (options.dialect != kUpstream && unpadded + padding_of(unpadded, kLeastAlignment) <= kMaxWrittenHeader)
+    advice += fmt::format(", or pad less with `--dialect {}`", kUpstream);
+  return advice;
+}
+
 std::string build_header(std::span<const Tensor* const> ordered, const Strings& metadata, const WriteOptions& options) {
   std::string text = "{";
   if (!metadata.empty()) {
@@ -97,14 +115,13 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
     at = *end;
   }
   text += '}';
-  const std::uint64_t alignment = options.dialect == kUpstream ? 8 : kDataAlignment;
-  text.append(static_cast<std::size_t>(*checked_align(text.size() + 8, alignment)) - 8 - text.size(), ' ');
+  const std::size_t unpadded = text.size();
+  const std::uint64_t alignment = options.dialect == kUpstream ? kLeastAlignment : kDataAlignment;
+  text.append(padding_of(unpadded, alignment), ' ');
   if (text.size() > kMaxWrittenHeader)
-    throw Error(
-        ErrorKind::limit, "safetensors.write.header",
-        fmt::format("the header would have {} bytes, and many readers stop at {}; {}", text.size(), kMaxWrittenHeader,
-                    options.shard_bytes ? "give a smaller --shard, for fewer tensors in a file"
-                                        : "split the tensors over several files with --shard"));
+    throw Error(ErrorKind::limit, "safetensors.write.header",
+                fmt::format("the header would have {} bytes, and many readers stop at {}; {}", text.size(),
+                            kMaxWrittenHeader, how_to_shorten(unpadded, metadata, options)));
   return text;
 }
 
