@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Vocabulary vocabulary;
   try {
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
       case 0: {
         const Config config = resources::parse_config(text);
         if (resources::config_json(resources::parse_config(resources::config_json(config))) !=
@@ -21,11 +21,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
       case 1: vocabulary = resources::parse_tokenizer_json(text); break;
       case 2: vocabulary = resources::parse_sentencepiece(std::as_bytes(std::span(text))); break;
-      default: {
+      case 3: {
         const std::size_t middle = text.find('\0');
-        vocabulary = resources::parse_vocab_and_merges(
-            text.substr(0, middle), middle == std::string_view::npos ? std::string_view() : text.substr(middle + 1));
+        vocabulary = resources::parse_vocab_json(text.substr(0, middle), middle != std::string_view::npos);
+        if (middle != std::string_view::npos) vocabulary.merges = resources::parse_merges(text.substr(middle + 1));
+        break;
       }
+      default: vocabulary = resources::parse_vocab_txt(text);
     }
     resources::find_special_tokens(vocabulary,
                                    {.config = R"({"bos_token_id": 0, "eos_token_id": [1], "pad_token_id": 2})"});

@@ -126,6 +126,7 @@ void add_resources(Corpus& corpus) {
       std::string("\x0A\x0E\x0A\x05<unk>\x15\0\0\0\0\x18\x02", 16) +
           std::string("\x0A\x0A\x0A\x01\x61\x15\0\0\x80\xBF\x18\x01", 12));
   add('\3', "vocab_and_merges", std::string(R"({"a":0,"b":1,"ab":2})") + '\0' + "#version: 0.2\na b\n");
+  add('\4', "words", "[PAD]\n[UNK]\n[CLS]\na\n##b\n");
 }
 
 void add_syntaxes(Corpus& corpus) {

@@ -104,6 +104,15 @@ TEST_F(Hf, SaysWhichFileAndWhatToDo) {
   EXPECT_EQ(rule_of([&] { open(make({{"notes.txt", {}}}, "3")); }), "open.directory");
 }
 
+TEST_F(Hf, ABadConfigIsToldOnce) {
+  const std::string text = std::string("{}") + '\0' + "garbage";
+  auto findings = verify(make({{"config.json", to_bytes(text)}, {"model.safetensors", hf_weights()}})).findings;
+  std::erase_if(findings, [](const Finding& finding) { return finding.severity == Severity::note; });
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].rule, "hf.config.json");
+  EXPECT_EQ(findings[0].offset, 2U);
+}
+
 TEST_F(Hf, ResourceFilesComeBackByteForByte) {
   const std::string path = make(hf_good());
   for (const Format& format : formats()) {

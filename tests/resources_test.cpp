@@ -203,14 +203,39 @@ TEST(TokenizerJson, BadFilesAreErrorsOfOurs) {
 // ---- vocab.json + merges.txt
 
 TEST(VocabAndMerges, AreByteLevel) {
-  const Vocabulary v = resources::parse_vocab_and_merges(
+  const std::string vocab =
       "{\"a\": 0, \"\xC4\xA0\": 1, \"\xC4\xA0"
-      "a\": 2}",
-      "#version: 0.2\n\xC4\xA0 a\r\n\na a");
+      "a\": 2}";
+  const Vocabulary v = resources::parse_vocab_json(vocab, true);
   EXPECT_EQ(v.kind, "bpe");
   EXPECT_EQ(v.tokens[2].text, " a");
-  EXPECT_EQ(v.merges, (std::vector<std::string>{"\xC4\xA0 a", "a a"}));
-  EXPECT_EQ(rule_of([] { resources::parse_vocab_and_merges("{}", "ab\n"); }), "tokenizer.merges");
+  EXPECT_EQ(resources::parse_merges("#version: 0.2\n\xC4\xA0 a\r\n\na a"),
+            (std::vector<std::string>{"\xC4\xA0 a", "a a"}));
+  EXPECT_TRUE(resources::parse_merges("").empty());
+  EXPECT_EQ(rule_of([] { resources::parse_merges("ab\n"); }), "tokenizer.merges");
+  // Alone it is what the tokenizers library saves for a list of words.
+  EXPECT_EQ(resources::parse_vocab_json(vocab, false).kind, "wordlevel");
+  EXPECT_EQ(resources::parse_vocab_json(vocab, false).tokens[1].text, "\xC4\xA0");
+}
+
+// ---- vocab.txt
+
+TEST(VocabTxt, IsWordPiece) {
+  const Vocabulary v = resources::parse_vocab_txt("[PAD]\r\n[unused0]\n\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b");
+  EXPECT_EQ(v.kind, "wordpiece");
+  EXPECT_EQ(tokens_of(v),
+            "[PAD]:pad:0.0 [unused0]:normal:0.0 :unused:0.0 [UNK]:unknown:0.0 [CLS]:control:0.0 [SEP]:control:0.0 "
+            "[MASK]:control:0.0 a:normal:0.0 ##b:normal:0.0 ");
+  EXPECT_EQ(v.unk, 3);
+  EXPECT_EQ(v.pad, 0);
+  EXPECT_EQ(v.bos, -1);
+  const auto rule = [](std::string_view text) { return rule_of([&] { resources::parse_vocab_txt(text); }); };
+  EXPECT_EQ(rule(""), "tokenizer.vocab");
+  EXPECT_EQ(rule("<!DOCTYPE html>\n"), "tokenizer.vocab");
+  EXPECT_EQ(rule("a\n\xFF\n"), "tokenizer.vocab");
+  EXPECT_EQ(rule({"a\0\n", 3}), "tokenizer.vocab");
+  EXPECT_EQ(rule("the 1234\nof 12\n"), "tokenizer.vocab") << "fairseq's";
+  EXPECT_EQ(rule(std::string((1 << 24) + 1, '\n') + "a"), "tokenizer.vocab");
 }
 
 // ---- special tokens
@@ -384,6 +409,76 @@ TEST(Describe, BadFilesAreWarningsAndTheNextOneIsTried) {
   EXPECT_EQ(warnings.lines,
             (std::vector<std::string>{"config.json json.syntax", "tokenizer.model protobuf.truncated",
                                       "tokenizer.json tokenizer.model", "tokenizer_config.json json.form"}));
+}
+
+TEST(Describe, EveryFileIsToldOfItsOwnTrouble) {
+  Model model;
+  model.attachments = {file("vocab.json", R"({"a": 0})"), file("merges.txt", "ab\n")};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(warnings.lines, std::vector<std::string>{"merges.txt tokenizer.merges"});
+  EXPECT_EQ(model.vocabulary.kind, "bpe");
+  EXPECT_EQ(model.vocabulary.tokens.size(), 1U);
+}
+
+TEST(Describe, OtherNamesOfVocabularies) {
+  const auto described = [](std::vector<Attachment> files, const std::vector<std::string>& expected_warnings = {}) {
+    Model model;
+    model.attachments = std::move(files);
+    Warnings warnings;
+    resources::describe(model, warnings);
+    EXPECT_EQ(warnings.lines, expected_warnings);
+    return model.vocabulary;
+  };
+  const Vocabulary pieces =
+      described({file("spiece.model", small_spm()), file("added_tokens.json", R"({"<x>": 262})")});
+  EXPECT_EQ(pieces.kind, "spm");
+  EXPECT_EQ(pieces.tokens.size(), 263U);
+  EXPECT_EQ(pieces.tokens[1].type, TokenType::bos) << "with no settings beside it";
+  // Where both are there, tokenizer.json is sure to have the model's ids.
+  const Attachment json = file("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", -1]]}})");
+  EXPECT_EQ(described({file("spiece.model", small_spm()), json}).kind, "unigram");
+  EXPECT_TRUE(described({file("spiece.model", small_spm()), file("config.json", R"({"model_type": "pegasus"})")},
+                        {"spiece.model tokenizer.shifted"})
+                  .empty());
+  const Vocabulary words = described({file("vocab.txt", "[UNK]\n[CLS]\na\n"),
+                                      file("tokenizer_config.json", R"({"cls_token": "[CLS]", "pad_token": "a"})")});
+  EXPECT_EQ(words.kind, "wordpiece");
+  EXPECT_EQ(words.pad, 2);
+  EXPECT_EQ(described({file("vocab.txt", "[UNK]\n[CLS]\na\n"), json}).kind, "unigram");
+  for (const char* const name : {"spiece.model", "vocab.txt"}) {
+    EXPECT_TRUE(resources::holds_vocabulary(name));
+    EXPECT_EQ(resources::role_of(name), resources::Role::described);
+  }
+}
+
+// Fine-tunes leave tokenizer.model as it was.
+TEST(Describe, SettingsNameSpecialTokensBeforeTheVocabularyDoes) {
+  Model model;
+  model.attachments = {file("tokenizer.model", small_spm()), file("added_tokens.json", R"({"<|im_end|>": 262})"),
+                       file("tokenizer_config.json", R"({"eos_token": "<|im_end|>", "bos_token": null})"),
+                       file("special_tokens_map.json", R"({"eos_token": "</s>", "pad_token": "<|im_end|>"})"),
+                       file("config.json", R"({"bos_token_id": 9, "eos_token_id": 2, "unk_token_id": 5})")};
+  Warnings warnings;
+  resources::describe(model, warnings);
+  EXPECT_EQ(model.vocabulary.eos, 262);
+  EXPECT_EQ(model.vocabulary.tokens[262].type, TokenType::eos);
+  EXPECT_EQ(model.vocabulary.tokens[2].type, TokenType::control);
+  EXPECT_EQ(model.vocabulary.pad, 262);
+  EXPECT_EQ(model.vocabulary.bos, 1) << "of tokenizer.model";
+  EXPECT_EQ(model.vocabulary.unk, 0);
+}
+
+TEST(Describe, NothingMayFollowAZeroByte) {
+  const std::string text = std::string("{\"a\": 1}") + '\0' + "garbage";
+  const auto error = error_of([&] { parse_config(text); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->rule(), "json.syntax");
+  EXPECT_EQ(error->offset(), text.find('\0'));
+  EXPECT_EQ(rule_of([&] { parse_config({"{}\0", 3}); }), "json.syntax");
+  EXPECT_EQ(rule_of([&] { parse_tokenizer_json(std::string("{\"model\":{\"vocab\":{}}}") + '\0' + "x"); }),
+            "json.syntax");
+  EXPECT_EQ(error_of([&] { parse_config("{\"a\": x}"); })->offset(), 6U);
 }
 
 TEST(Describe, TheWrongFileIsNamed) {

@@ -85,6 +85,10 @@ class Reader {
     model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
   }
 
+  void drop_attachment(std::string_view name) {
+    std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == name; });
+  }
+
   void attach_templates() {
     const std::string folder = path_of(kTemplateFolder);
     std::error_code none;
@@ -148,8 +152,11 @@ class Reader {
       resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
-      reports_->error(problem("hf.config.json", fmt::format("{}; move it away to go without it", error.sentence()),
-                              path_of("config.json")));
+      Error bad = problem("hf.config.json", fmt::format("{}; move it away to go without it", error.sentence()),
+                          path_of("config.json"));
+      if (error.offset()) bad.at(*error.offset());
+      reports_->error(bad);
+      drop_attachment("config.json");  // said once is enough
     }
   }
 
@@ -162,9 +169,7 @@ class Reader {
       for (const Value& item : *list)
         if (item.text() != nullptr) visit(*item.text());
     };
-    each("made", [&](const std::string& file) {
-      std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == file; });
-    });
+    each("made", [&](const std::string& file) { drop_attachment(file); });
     each("added", [&](const std::string& key) { model_.metadata.erase(key); });
     if (const Map* const config = map_at(own, "config")) model_.config = Config::from_map(*config);
     const Map* const vocabulary = map_at(own, "vocabulary");

@@ -1,6 +1,7 @@
 // From attachments to Config and Vocabulary, and back.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "resources/resources.hpp"
 
@@ -8,15 +9,19 @@ namespace tare::resources {
 namespace {
 
 constexpr std::string_view kDescribed[] = {
-    "config.json", "tokenizer.json",        "tokenizer.model",         "vocab.json",
-    "merges.txt",  "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
+    "config.json", "tokenizer.json",        "tokenizer.model",         "spiece.model",     "vocab.json", "merges.txt",
+    "vocab.txt",   "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 constexpr std::string_view kCarried[] = {"generation_config.json", "chat_template.jinja", "chat_template.json",
                                          "preprocessor_config.json", "processor_config.json",
                                          // Vocabularies in forms that are not read.
-                                         "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json"};
+                                         "sentencepiece.bpe.model", "tekken.json"};
 constexpr std::string_view kTemplates = "additional_chat_templates/";
 // Each of these holds a vocabulary.
-constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "vocab.json"};
+constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "spiece.model", "vocab.json",
+                                              "vocab.txt"};
+// Ids of a Vocabulary that a file may name.
+constexpr std::int64_t Vocabulary::*kSpecialIds[] = {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad,
+                                                     &Vocabulary::unk};
 
 // The attachments' text, read when it is asked for, and what went wrong with it.
 class Files {
@@ -36,16 +41,18 @@ class Files {
       return true;
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
-      warn(name, Error(error.kind(), error.rule(), error.sentence()));
+      warn(name, Error(error.kind(), error.rule(), error.sentence()), error.offset());
       bad_.emplace_back(name);
       return false;
     }
   }
 
-  void warn(std::string_view name, Error trouble) {
+  // `at`: in the file.
+  void warn(std::string_view name, Error trouble, std::optional<std::uint64_t> at = std::nullopt) {
     const Source* const source = model_.attachment(name)->blob.source().get();
     const bool own_file = source != nullptr && source->name().ends_with(name);
     if (source != nullptr) trouble.in(source->name());
+    if (own_file && at) trouble.at(*at);
     diagnostics_.warning(own_file ? trouble : trouble.about(name));
   }
 
@@ -64,12 +71,32 @@ void add_later_tokens(Files& files, Vocabulary& vocabulary) {
   files.with("tokenizer_config.json", [&](std::string_view text) { add_decoder_tokens(vocabulary, text); });
 }
 
-Vocabulary read_vocabulary(Files& files) {
+// Pegasus puts its own tokens in front and shifts all others; only a tokenizer.json has the ids.
+bool shifts_pieces(const Config& config) {
+  return config.model_type && config.model_type->find("pegasus") != std::string::npos;
+}
+
+Vocabulary read_vocabulary(Files& files, const Config& config) {
   Vocabulary vocabulary;
-  const auto spm = [&](std::string_view model) {
+  const auto read_pieces = [&](std::string_view model) {
     vocabulary = parse_sentencepiece(std::as_bytes(std::span(model.data(), model.size())));
   };
-  if (files.with("tokenizer.model", spm)) {
+  const auto read_spiece = [&] {
+    if (!files.has("spiece.model") || !shifts_pieces(config)) return files.with("spiece.model", read_pieces);
+    files.warn("spiece.model", Error(ErrorKind::unsupported, "tokenizer.shifted",
+                                     "the ids of its pieces are not the model's; a tokenizer.json would have them"));
+    return false;
+  };
+  const auto read_vocab_json = [&] {
+    const bool has_merges = files.has("merges.txt");
+    if (!files.with("vocab.json", [&](std::string_view text) { vocabulary = parse_vocab_json(text, has_merges); }))
+      return false;
+    files.with("merges.txt", [&](std::string_view text) { vocabulary.merges = parse_merges(text); });
+    return true;
+  };
+  const auto read_words = [&](std::string_view text) { vocabulary = parse_vocab_txt(text); };
+
+  if (files.with("tokenizer.model", read_pieces)) {
     // Tokens that were added after the training stand in tokenizer.json only, behind the others.
     files.with("tokenizer.json", [&](std::string_view text) {
       const Vocabulary all = parse_tokenizer_json(text);
@@ -81,21 +108,22 @@ Vocabulary read_vocabulary(Files& files) {
   }
   if (files.with("tokenizer.json", [&](std::string_view text) { vocabulary = parse_tokenizer_json(text); }))
     return vocabulary;
-  files.with("vocab.json", [&](std::string_view vocab) {
-    std::string merges;
-    files.with("merges.txt", [&](std::string_view text) { merges = text; });
-    vocabulary = parse_vocab_and_merges(vocab, merges);
-    add_later_tokens(files, vocabulary);
-  });
+  if (read_spiece() || read_vocab_json() || files.with("vocab.txt", read_words)) add_later_tokens(files, vocabulary);
   return vocabulary;
 }
 
+// What the settings name counts for more than the vocabulary's own file, which fine-tunes leave as it was.
 void read_special_tokens(Files& files, Vocabulary& vocabulary) {
+  std::vector<std::int64_t> own;
+  for (const auto id : kSpecialIds) own.push_back(std::exchange(vocabulary.*id, -1));
   files.with("tokenizer_config.json",
              [&](std::string_view text) { find_special_tokens(vocabulary, {.tokenizer_config = text}); });
   files.with("special_tokens_map.json",
              [&](std::string_view text) { find_special_tokens(vocabulary, {.special_tokens_map = text}); });
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (vocabulary.*kSpecialIds[i] < 0) vocabulary.*kSpecialIds[i] = own[i];
   files.with("config.json", [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text}); });
+  find_special_tokens(vocabulary, {});  // the types, where there was no file
 }
 
 Blob blob_of(std::string_view text) {
@@ -127,7 +155,7 @@ void describe(Model& model, Diagnostics& diagnostics) {
         files.warn("config.json", Error(ErrorKind::corrupt, "config.type", sentence + "; it is ignored"));
     });
   if (!model.vocabulary.empty()) return;
-  model.vocabulary = read_vocabulary(files);
+  model.vocabulary = read_vocabulary(files, model.config);
   if (!model.vocabulary.empty()) read_special_tokens(files, model.vocabulary);
 }
 

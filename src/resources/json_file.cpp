@@ -64,6 +64,9 @@ nlohmann::json parse_small_json(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
+  // To nlohmann's parser it is the end, whatever follows.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    throw not_json(text, fmt::format("a zero byte at {}", zero)).at(zero);
   check_depth(text);
   nlohmann::json json;
   try {
@@ -73,7 +76,7 @@ nlohmann::json parse_small_json(std::string_view text) {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
     std::string_view trouble = error.what();
     if (const std::size_t end = trouble.find("] "); end != std::string_view::npos) trouble.remove_prefix(end + 2);
-    throw not_json(text, trouble).at(error.byte);
+    throw not_json(text, trouble).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
   } catch (const nlohmann::json::exception& error) {
     throw not_json(text, error.what());
   }

@@ -1,5 +1,5 @@
 // The files of a Hugging Face directory that containers carry as attachments, and what they say: the
-// hyper-parameters of config.json, the vocabulary of tokenizer.json, vocab.json + merges.txt or tokenizer.model.
+// hyper-parameters of config.json, the vocabulary of tokenizer.json, tokenizer.model, vocab.json + merges.txt or vocab.txt.
 //
 // The functions that read throw Error corrupt (`config.*`, `tokenizer.*`, `json.*`, `protobuf.*`) and nothing else,
 // whatever the text. The functions that write give the same bytes for the same model.
@@ -61,7 +61,12 @@ bool rotates(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
 Vocabulary parse_tokenizer_json(std::string_view text);
-Vocabulary parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt);
+// {"token": id}: beside a merges.txt the tokens of a byte-level BPE, alone a list of words.
+Vocabulary parse_vocab_json(std::string_view text, bool has_merges);
+std::vector<std::string> parse_merges(std::string_view merges_txt);
+// A token a line, as BERT has it: WordPiece.
+Vocabulary parse_vocab_txt(std::string_view text);
+// tokenizer.model or spiece.model.
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model);
 
 // Tokens that were added after the training, in the order of their ids: {"text": id} of added_tokens.json, {"id":

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/lookalike.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -149,26 +150,31 @@ Vocabulary parse_tokenizer_json(std::string_view text) {
   return vocabulary;
 }
 
-Vocabulary parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt) {
-  const BigJson json(vocab_json);
+Vocabulary parse_vocab_json(std::string_view text, bool has_merges) {
+  const BigJson json(text);
   Vocabulary vocabulary;
-  vocabulary.kind = merges_txt.empty() ? "wordpiece" : "bpe";
+  vocabulary.kind = has_merges ? "bpe" : "wordlevel";
   VocabularyBuilder tokens;
-  // The tokenizers with these two files are byte-level ones.
-  read_vocab_map(tokens, json.root(), !merges_txt.empty(), false);
+  read_vocab_map(tokens, json.root(), has_merges, false);
   vocabulary.tokens = tokens.finish();
-  for (bool first = true; !merges_txt.empty(); first = false) {
-    const std::size_t end = merges_txt.find('\n');
-    std::string_view line = merges_txt.substr(0, end);
-    merges_txt.remove_prefix(end == std::string_view::npos ? merges_txt.size() : end + 1);
+  return vocabulary;
+}
+
+std::vector<std::string> parse_merges(std::string_view text) {
+  if (const std::string_view known = lookalike(text); !known.empty() && !text.empty())
+    throw malformed("tokenizer.merges", known);
+  std::vector<std::string> merges;
+  for (bool first = true; !text.empty(); first = false) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || (first && line.starts_with("#version"))) continue;
     if (line.find(' ') == std::string_view::npos)
-      throw malformed("tokenizer.merges",
-                      fmt::format("merge {} is not two parts and a blank", vocabulary.merges.size()));
-    vocabulary.merges.emplace_back(line);
+      throw malformed("tokenizer.merges", fmt::format("merge {} is not two parts and a blank", merges.size()));
+    merges.emplace_back(line);
   }
-  return vocabulary;
+  return merges;
 }
 
 }  // namespace tare::resources
