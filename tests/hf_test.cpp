@@ -195,13 +195,100 @@ TEST_F(Hf, AChangedConfigIsKept) {
   EXPECT_TRUE(get_file(scratch_ / "e/config.json") == hf_config());
 }
 
+std::string replaced(const Bytes& bytes, const std::string& from, const std::string& to) {
+  std::string text = to_text(bytes);
+  EXPECT_NE(text.find(from), std::string::npos) << text;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+bool is_noted(const std::string& path, std::string_view rule) {
+  const auto findings = verify(path).findings;
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.rule == rule; });
+}
+
+// A made file is ours as long as it is as we wrote it.
+TEST_F(Hf, AMadeFileThatWasEditedIsTheUsers) {
+  Model model = small_model(find_format("hf")->holds);
+  model.config.model_type = "llama";
+  model.config.hidden_size = 64;
+  model.vocabulary = sample_vocabulary();
+  const std::string path = scratch_ / "d";
+  find_format("hf")->write_tree(model, path, {}, false);
+  EXPECT_FALSE(is_noted(path, "hf.private.edited"));
+  const std::string edited =
+      replaced(get_file(path + "/config.json"), "64", "32, \"rope_scaling\": {\"type\": \"yarn\"}");
+  put_file(path + "/config.json", to_bytes(edited));
+  const Model found = open(path);
+  EXPECT_EQ(found.config.hidden_size, 32);
+  ASSERT_EQ(found.attachments.size(), 1U) << "the tokenizer's files are still made";
+  EXPECT_EQ(to_text(found.attachment("config.json")->blob.bytes()), edited);
+  EXPECT_TRUE(found.vocabulary == model.vocabulary);
+  EXPECT_TRUE(is_noted(path, "hf.private.edited"));
+  // Another vocabulary beside the made one.
+  put_file(path + "/tokenizer.json", hf_tokenizer());
+  EXPECT_EQ(open(path).vocabulary.tokens.size(), 3U);
+  EXPECT_EQ(open(path).vocabulary.tokens[2].text, "<s>");
+}
+
+// What was kept fills gaps of an edited file and does not contradict it.
+TEST_F(Hf, KeptFieldsGiveWayToAnEditedConfig) {
+  Model model = open(make(hf_good()));
+  model.config.model_type.reset();
+  model.config.hidden_size = 3;
+  model.config.num_key_value_heads = 71;
+  model.config.head_dim = 64;
+  const std::string path = scratch_ / "e";
+  find_format("hf")->write_tree(model, path, {}, false);
+  EXPECT_TRUE(open(path).config == model.config);
+  // Another attachment of the name lies elsewhere and is no edit.
+  Model twice = model;
+  twice.attachments.push_back({"config.json", Blob::memory(to_bytes("{}"))});
+  find_format("hf")->write_tree(twice, scratch_ / "f", {}, false);
+  EXPECT_FALSE(is_noted(scratch_ / "f", "hf.private.edited"));
+  EXPECT_TRUE(open(scratch_ / "f").config == model.config);
+  EXPECT_NE(to_text(get_file(path + "/tare.json"))
+                .find(R"("config":{"hidden_size":3,"num_key_value_heads":71,"head_dim":64,"model_type":null})"),
+            std::string::npos)
+      << "only what differs";
+  put_file(path + "/config.json", to_bytes(replaced(hf_config(), "2,", "5, \"num_kv_heads\": 1,")));
+  const Config config = open(path).config;
+  EXPECT_EQ(config.model_type, "llama");
+  EXPECT_EQ(config.hidden_size, 5);
+  EXPECT_EQ(config.num_key_value_heads, 1);
+  EXPECT_EQ(config.head_dim, 64);
+}
+
+// As it was written before there were digests.
+TEST_F(Hf, AnOlderPrivateFileIsRead) {
+  Files files = hf_good();
+  files["tare.json"] =
+      to_bytes(R"({"tare":1,"made":["config.json"],"config":{"model_type":"gemma","hidden_size":7,"head_dim":64}})");
+  const Model model = open(make(files));
+  EXPECT_EQ(model.attachment("config.json"), nullptr);
+  EXPECT_EQ(model.config.model_type, "gemma");
+  EXPECT_EQ(model.config.hidden_size, 7);
+  EXPECT_EQ(model.config.head_dim, 64);
+}
+
+TEST_F(Hf, FilesThatAreMadeAreSaid) {
+  Model model = small_model(find_format("hf")->holds);
+  const auto remarks = [&] { return find_format("hf")->remarks(model, {}); };
+  EXPECT_TRUE(remarks().empty());
+  model.config.hidden_size = 2;
+  EXPECT_EQ(remarks(), std::vector<std::string>{"config.json made from config and vocabulary"});
+  model.vocabulary = sample_vocabulary();
+  model.attachments.push_back({"config.json", Blob::memory(hf_config())});
+  EXPECT_EQ(remarks(),
+            std::vector<std::string>{"tokenizer.json, tokenizer_config.json made from config and vocabulary"});
+}
+
 TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
   const fs::path root = fs::path(TARE_TEST_DIR) / "..";
-  std::set<std::string> covered = {"hf.directory", "hf.file.unused", "hf.file.broken"};
+  std::set<std::string> covered = {"hf.directory", "hf.file.unused", "hf.file.broken", "hf.private.edited"};
   for (const HfCase& bad : hf_reject_cases()) covered.insert(bad.rule);
   const std::string page = to_text(get_file(root / "docs/formats/hf.md"));
   std::size_t found = 0;
-  for (const char* const file : {"hf.cpp", "hf_files.cpp", "hf_write.cpp"}) {
+  for (const char* const file : {"hf.cpp", "hf_files.cpp", "hf_private.cpp", "hf_write.cpp"}) {
     const std::string text = to_text(get_file(root / "src/formats" / file));
     for (std::size_t at = text.find("\"hf."); at != std::string::npos; at = text.find("\"hf.", at + 1)) {
       const std::string rule = text.substr(at + 1, text.find('"', at + 1) - at - 1);

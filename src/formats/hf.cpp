@@ -5,11 +5,14 @@
 //       attachments, carried verbatim; config and vocabulary are read from them (resources/)
 //   additional_chat_templates/NAME.jinja                                 attachments too
 //   tare.json                                                            ours, where something has no other place:
-//     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...}}
+//     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
+//      "digests":{FILE:DIGEST}}
 //
 // made: files that were written from the model's config and vocabulary and are no attachments of it. added: metadata
 // keys that were added for other readers ("format":"pt", which transformers wants). attachments: files beyond the
-// well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back.
+// well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back; of config
+// only those fields, null for one that the files give and the model has not. digests: of the files that config and
+// vocabulary are read from. One that has changed since is what the user says now, and counts for more than tare.json.
 //
 // Other files (README.md, original checkpoints) are not part of the model. Weights under other names than "model" are
 // taken when there is only one candidate.
@@ -47,6 +50,7 @@ class Reader {
     for (const std::string& file : files)
       if (is_resource(file)) attach(file, file);
     attach_templates();
+    find_edited(own);  // the directory's own files, before others of the same names
     attach_others(own);
     check_config();
     resources::describe(model_, *reports_);
@@ -160,6 +164,21 @@ class Reader {
     }
   }
 
+  // Directories that were written before there were digests are taken as they are.
+  void find_edited(const Map& own) {
+    const Map* const digests = map_at(own, "digests");
+    if (digests == nullptr) return;
+    edited_ = edited_since(*digests, model_.attachments);
+    if (!edited_.empty())
+      reports_->note(problem(
+          "hf.private.edited",
+          fmt::format("changed since {} was written, and read as now: {}", kPrivateFile, fmt::join(edited_, ", ")),
+          directory_));
+  }
+  bool is_edited(std::string_view file) const {
+    return std::find(edited_.begin(), edited_.end(), file) != edited_.end();
+  }
+
   void apply(const Map& own) {
     const auto each = [&](std::string_view key, const auto& visit) {
       const Value* const value = own.find(key);
@@ -169,11 +188,16 @@ class Reader {
       for (const Value& item : *list)
         if (item.text() != nullptr) visit(*item.text());
     };
-    each("made", [&](const std::string& file) { drop_attachment(file); });
+    each("made", [&](const std::string& file) {
+      if (!is_edited(file)) drop_attachment(file);
+    });
     each("added", [&](const std::string& key) { model_.metadata.erase(key); });
-    if (const Map* const config = map_at(own, "config")) model_.config = Config::from_map(*config);
+    if (const Map* const config = map_at(own, "config"))
+      model_.config = with_differences(model_.config, *config, is_edited("config.json"));
     const Map* const vocabulary = map_at(own, "vocabulary");
-    if (vocabulary == nullptr) return;
+    const bool tokenizer_edited =
+        std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });
+    if (vocabulary == nullptr || (tokenizer_edited && !model_.vocabulary.empty())) return;
     try {
       model_.vocabulary = Vocabulary::from_map(*vocabulary);
     } catch (const Error& error) {
@@ -253,6 +277,7 @@ class Reader {
   safetensors::Reports reports_;
   Model model_;
   Weights weights_;
+  std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
   std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
 };
 
@@ -290,6 +315,7 @@ constinit const Format kHf = {
     .holds = held(),
     .recognize = hf::recognize_bytes,
     .read = hf::read,
+    .remarks = hf::remarks,
     .recognize_tree = hf::recognize,
     .write_tree = hf::write,
 };

@@ -42,8 +42,17 @@ io::OldFiles old_files(const std::string& directory);
 bool is_safe_path(std::string_view name);
 std::string without_slashes(std::string path);
 
+// Of the files that config and vocabulary are read from: file -> digest, as tare.json has it.
+Map digests_of(const std::vector<Attachment>& files);
+// The names of those that have another digest than the stated one, or none.
+std::vector<std::string> edited_since(const Map& digests, const std::vector<Attachment>& files);
+// The fields that make one config of the other; null: to be taken away.
+Map differences(const Config& found, const Config& wanted);
+Config with_differences(const Config& found, const Map& fields, bool only_missing);
+
 bool recognize(const std::string& path);
 Model read(const Input& input, const ReadOptions& options);
+std::vector<std::string> remarks(const Model& model, const WriteOptions& options);
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 
 }  // namespace tare::hf

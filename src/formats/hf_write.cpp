@@ -17,21 +17,31 @@ namespace {
 // transformers refuses weights that do not say which library's they are.
 constexpr std::string_view kFormatKey = "format", kFormat = "pt";
 
+// Config, vocabulary and all files, those among them that only now are made behind the others.
+Model completed(const Model& model) {
+  Model whole;
+  whole.attachments = model.attachments;
+  whole.config = model.config;
+  whole.vocabulary = model.vocabulary;
+  resources::complete(whole);
+  return whole;
+}
+
+std::vector<std::string> made_names(const Model& model, const Model& whole) {
+  std::vector<std::string> names;
+  for (std::size_t i = model.attachments.size(); i < whole.attachments.size(); ++i)
+    names.push_back(whole.attachments[i].name);
+  return names;
+}
+
 // What goes into the directory.
 class Plan {
  public:
   explicit Plan(const Model& model) {
-    Model whole;
-    whole.attachments = model.attachments;
-    whole.config = model.config;
-    whole.vocabulary = model.vocabulary;
-    resources::complete(whole);
+    const Model whole = completed(model);
+    for (const Attachment& attachment : whole.attachments) add(attachment);
     List made;
-    for (std::size_t i = 0; i < whole.attachments.size(); ++i) {
-      const Attachment& attachment = whole.attachments[i];
-      if (i >= model.attachments.size()) made.emplace_back(attachment.name);
-      add(attachment);
-    }
+    for (const std::string& name : made_names(model, whole)) made.emplace_back(name);
     private_.append("tare", 1);
     if (!made.empty()) private_.append("made", std::move(made));
     weights_.tensors = model.tensors;
@@ -75,8 +85,11 @@ class Plan {
     found.attachments = whole.attachments;
     Diagnostics quiet;
     resources::describe(found, quiet);
-    if (found.config != model.config) private_.append("config", model.config.to_map());
+    if (found.config != model.config) private_.append("config", differences(found.config, model.config));
     if (found.vocabulary != model.vocabulary) private_.append("vocabulary", model.vocabulary.to_map());
+    // All of this holds only as long as nobody edits the files.
+    for (const char* const key : {"made", "config", "vocabulary"})
+      if (private_.find(key) != nullptr) private_.set("digests", digests_of(files_));
   }
 
   Model weights_;
@@ -87,6 +100,12 @@ class Plan {
 };
 
 }  // namespace
+
+std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+  const std::vector<std::string> made = made_names(model, completed(model));
+  if (made.empty()) return {};
+  return {fmt::format("{} made from config and vocabulary", fmt::join(made, ", "))};
+}
 
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   const Plan plan(model);
