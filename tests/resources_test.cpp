@@ -563,6 +563,25 @@ TEST(TokenizerJson, ScoresThatAreRanksAreMerges) {
   EXPECT_NE(resources::tokenizer_json(v).find("\"Unigram\""), std::string::npos);
 }
 
+// It makes no words, puts a blank in front of any text and takes what it does not know as one piece.
+TEST(TokenizerJson, PiecesWithScoresAreSplitAsSentencePieceDoes) {
+  const auto has = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
+  Vocabulary v;
+  v.tokens = {{"<unk>", 0, TokenType::unknown}};
+  for (const char* const piece : {"ab", "▁ab", "a", "b", "▁"})
+    v.tokens.push_back({piece, 1 - static_cast<float>(v.tokens.size()), TokenType::normal});
+  const std::string merged = resources::tokenizer_json(v);
+  v.tokens.back().score = -2.5F;
+  const std::string likely = resources::tokenizer_json(v);
+  for (const std::string& text : {merged, likely}) {
+    EXPECT_TRUE(has(text, R"({"type": "Prepend", "prepend": "▁"})")) << text;
+    EXPECT_TRUE(has(text, R"("pre_tokenizer": null)")) << text;
+    EXPECT_TRUE(has(text, R"({"type": "Strip", "content": " ", "start": 1, "stop": 0})")) << text;
+  }
+  EXPECT_TRUE(has(merged, R"("fuse_unk": true)"));
+  EXPECT_TRUE(has(merged, R"("byte_fallback": false)"));
+}
+
 TEST(TokenizerJson, WordsAreSplitAsTheirKindDoes) {
   const Vocabulary pieces = parse_tokenizer_json(
       R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, "a": 1, "##b": 2}}})");

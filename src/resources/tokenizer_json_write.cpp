@@ -2,7 +2,8 @@
 //
 // What splits a text into words is not part of a Vocabulary; the common ways are told from the tokens: the byte-level
 // alphabet where tokens are not text or the merges are spelled in it, U+2581 for blanks where tokens have it, BERT's way
-// for word pieces.
+// for word pieces. Pieces that come with scores and U+2581 are SentencePiece's, which makes no words of a text: one blank
+// is put in front, whatever the text begins with, every blank becomes U+2581, and what it knows no piece for is one piece.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -82,6 +83,10 @@ class Tokenizer {
     return blanks_ && !byte_level_ && is_ranked(vocabulary_) ? ModelType::ranked_bpe : ModelType::unigram;
   }
 
+  bool is_sentence_piece() const {
+    return model_ == ModelType::ranked_bpe || (model_ == ModelType::unigram && blanks_ && !byte_level_);
+  }
+
   std::string spelled(const Token& token) const {
     return byte_level_ && !is_added(token) ? to_byte_alphabet(token.text) : token.text;
   }
@@ -99,7 +104,7 @@ class Tokenizer {
       return fmt::format(
           R"({{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": {}}})",
           !has_capitals());
-    if (model_ == ModelType::ranked_bpe)
+    if (is_sentence_piece())
       return fmt::format(
           R"({{"type": "Sequence", "normalizers": [{{"type": "Prepend", "prepend": "{0}"}}, {{"type": "Replace", "pattern": {{"String": " "}}, "content": "{0}"}}]}})",
           kBlank);
@@ -109,14 +114,14 @@ class Tokenizer {
   std::string splitter() const {
     if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
     if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
-    if (model_ == ModelType::ranked_bpe) return "null";
+    if (is_sentence_piece()) return "null";
     return blanks_or_bytes();
   }
 
   std::string decoder() const {
     if (model_ == ModelType::word_piece) return R"({"type": "WordPiece", "prefix": "##", "cleanup": true})";
     if (model_ == ModelType::word_level) return "null";
-    if (!byte_tokens_ && model_ != ModelType::ranked_bpe) return blanks_or_bytes();
+    if (!byte_tokens_ && !is_sentence_piece()) return blanks_or_bytes();
     // Blanks, then the bytes that stand for themselves, then without the blank that was put in front.
     return fmt::format(
         R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}, {{"type": "Strip", "content": " ", "start": 1, "stop": 0}}]}})",
@@ -172,9 +177,9 @@ class Tokenizer {
     out_ += "\"type\": \"BPE\",\n    \"dropout\": null,\n    ";
     put_unk_token();
     out_ += fmt::format(
-        ",\n    \"continuing_subword_prefix\": null,\n    \"end_of_word_suffix\": null,\n    \"fuse_unk\": {0},\n    "
-        "\"byte_fallback\": {0},\n    ",
-        byte_tokens_);
+        ",\n    \"continuing_subword_prefix\": null,\n    \"end_of_word_suffix\": null,\n    \"fuse_unk\": {},\n    "
+        "\"byte_fallback\": {},\n    ",
+        byte_tokens_ || is_sentence_piece(), byte_tokens_);
     put_vocab_map();
     out_ += ",\n    \"merges\": [";
     for (std::size_t i = 0; i < merges.size(); ++i) {
