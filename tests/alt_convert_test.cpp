@@ -38,6 +38,14 @@ TEST(AltConvert, CodesThatStaySymmetricInSpiteOfRangeAreTold) {
   EXPECT_EQ(adapt(model, *find_format("alt"), options).changes.size(), 1U);
 }
 
+TEST(AltConvert, WhatIsNotUtf8ComesBackFromZTensor) {
+  Model model;
+  model.config.model_type = "\xFF\xFE";
+  model.config.hidden_act = std::string("\x80\0", 2);
+  const Bytes file = write_bytes(*find_format("zt"), model);
+  EXPECT_TRUE(open(memory_source(file, "it")).config == model.config);
+}
+
 TEST(AltConvert, SettingsThatAreNoTextsAreRefused) {
   const auto rule = [](const std::string& text) {
     AdaptOptions options;

@@ -27,6 +27,10 @@ void take(std::optional<T>& field, const Value& value) {
     field = *exact;
   } else if constexpr (std::is_same_v<T, double>) {
     if (const auto* integer = value.get<std::int64_t>()) field = static_cast<double>(*integer);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    // A text that is not UTF-8 is bytes in containers whose texts have to be.
+    if (const auto* bytes = value.get<Bytes>())
+      field.emplace(reinterpret_cast<const char*>(bytes->data()), bytes->size());
   }
 }
 
