@@ -220,6 +220,23 @@ TEST(McfCodec, VerifyReportsTheRulesOfInt) {
   EXPECT_TRUE(verify_rules(coded("mcf.int8", {3, 5}, Blob::memory(payload), McfDomain::activations)).empty());
 }
 
+TEST(McfCodec, CodesOfInfiniteValuesAreAWarning) {
+  for (const McfDomain domain : {McfDomain::weights, McfDomain::activations}) {
+    const McfGeometry g = geometry("int8", {1, 4}, domain);
+    Bytes payload = sound_payload(g, 4);
+    store_le<float>(payload.data() + g.scales.offset, 3e38F);
+    if (domain == McfDomain::activations) store_le<float>(payload.data() + g.zero.offset, 1);
+    const int codes[] = {0, 1, 2, -3};
+    for (std::size_t i = 0; i < 4; ++i) payload[g.codes.offset + i] = static_cast<std::byte>(codes[i]);
+    const auto found = verify_rules(coded("mcf.int8", {1, 4}, Blob::memory(payload), domain));
+    ASSERT_EQ(found.size(), 1u);
+    const Problem& problem = found.at("data.nonfinite");
+    EXPECT_EQ(problem.severity, Severity::warning);
+    const char* const infinite = domain == McfDomain::weights ? "2" : "1";
+    EXPECT_EQ(problem.sentence, std::string("0 NaN and ") + infinite + " infinite among 4 values");
+  }
+}
+
 TEST(McfCodec, VerifyCountsWhatItFinds) {
   const McfGeometry g = geometry("q4", {100, 64});
   Bytes payload = sound_payload(g, 5);

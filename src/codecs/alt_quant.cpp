@@ -72,24 +72,24 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
   if (alt_plan(tensor, plan)) return;
   const Blob& payload = tensor.component("payload")->blob;
   ByteStream stream(payload, 0);
-  std::uint64_t bad = 0, first = 0;
+  const AltTable table = alt_table(plan);
+  std::uint64_t bad = 0, first = 0, infinite = 0;
   int found = 0;
-  const auto look = [&](std::uint64_t element, int code) {
+  const auto look = [&](std::uint64_t element, unsigned bits) {
+    if (!std::isfinite(table[bits])) ++infinite;
+    const int code = plan.code_of(bits);
     if (code >= plan.lowest() && code <= plan.highest()) return;
     if (bad++ == 0) first = element, found = code;
   };
   for (std::uint64_t i = 0; i < plan.payload_bytes(); ++i) {
     const auto byte = std::to_integer<unsigned>(*stream.take(1));
     if (!plan.packed) {
-      look(i, plan.ranged ? static_cast<int>(byte) : static_cast<int>(static_cast<std::int8_t>(byte)));
+      look(i, byte);
       continue;
     }
-    const auto signed_nibble = [&](unsigned n) {
-      return plan.ranged || n < 8 ? static_cast<int>(n) : static_cast<int>(n) - 16;
-    };
-    look(2 * i, signed_nibble(byte >> 4));
+    look(2 * i, byte >> 4);
     if (2 * i + 1 < plan.elements)
-      look(2 * i + 1, signed_nibble(byte & 15));
+      look(2 * i + 1, byte & 15);
     else if ((byte & 15) != 0)
       report({"qint.unused_nibble",
               fmt::format("{}: the low nibble behind the last code is {}, not 0", place_of(payload, i), byte & 15)});
@@ -98,6 +98,7 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
     report({"qint.code", fmt::format("element {}, {}: a code is {} to {}, found {} ({} such codes in all)", first,
                                      place_of(payload, plan.packed ? first / 2 : first), plan.lowest(), plan.highest(),
                                      found, bad)});
+  if (infinite > 0) report(infinite_values(infinite, plan.elements, file_offset(payload, 0)));
 }
 
 constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods) {

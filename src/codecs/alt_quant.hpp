@@ -18,6 +18,11 @@ struct AltPlan {
 
   int lowest() const { return ranged ? 0 : -highest(); }
   int highest() const { return ranged ? (1 << bits) - 1 : (1 << (bits - 1)) - 1; }
+  // The code that is stored as this byte, or nibble when packed.
+  int code_of(unsigned stored) const {
+    const int forms = packed ? 16 : 256, code = static_cast<int>(stored);
+    return ranged || code < forms / 2 ? code : code - forms;
+  }
   std::uint64_t payload_bytes() const { return packed ? elements / 2 + elements % 2 : elements; }
 };
 

@@ -74,13 +74,11 @@ class AltDecoder final : public BlobProducer {
 
 AltTable alt_table(const AltPlan& plan) {
   AltTable table{};
-  const int codes = plan.bits == 4 && plan.packed ? 16 : 256;
-  for (int bits = 0; bits < codes; ++bits) {
-    const int sign_bit = codes / 2;
-    const int code = plan.ranged || bits < sign_bit ? bits : bits - codes;
+  const unsigned codes = plan.packed ? 16 : 256;
+  for (unsigned bits = 0; bits < codes; ++bits) {
     // Through memory, so that no compiler makes one operation with one rounding of the two.
-    volatile float product = plan.delta * static_cast<float>(code);
-    table[static_cast<std::size_t>(bits)] = plan.ranged ? plan.min + product : product;
+    volatile float product = plan.delta * static_cast<float>(plan.code_of(bits));
+    table[bits] = plan.ranged ? plan.min + product : product;
   }
   return table;
 }

@@ -57,6 +57,7 @@ class Verifier {
     check_padding();
     check_pieces();
     for (const Tally* tally : {&scale_, &zero_, &sub_scale_, &padding_, &tail_, &code_}) tally->tell(payload_, report);
+    if (infinite_ > 0) report(infinite_values(infinite_, geometry_.elements(), file_offset(payload_, 0)));
   }
 
  private:
@@ -75,11 +76,15 @@ class Verifier {
     scale_.add(std::isfinite(scale) ? 0 : 1, [&] {
       return Place{geometry_.scales.offset, fmt::format("a scale is a finite number, found {}", scale)};
     });
-    if (geometry_.domain != McfDomain::activations) return;
-    const float zero = read_f32(geometry_.zero.offset);
     const int qmax = geometry_.method->qmax;
+    raw_scale_ = scale;
+    // The scales of the others are of 16 bits: no code takes them beyond a float.
+    may_overflow_ = std::isfinite(scale) && !std::isfinite(scale * static_cast<float>(2 * qmax + 1));
+    if (geometry_.domain != McfDomain::activations) return;
+    const float zero = raw_zero_ = read_f32(geometry_.zero.offset);
     const bool is_code =
         zero >= static_cast<float>(-qmax - 1) && zero <= static_cast<float>(qmax) && std::rint(zero) == zero;
+    may_overflow_ = may_overflow_ && is_code;
     zero_.add(is_code ? 0 : 1, [&] {
       return Place{geometry_.zero.offset,
                    fmt::format("the zero-point is one of the codes {} to {}, found {}", -qmax - 1, qmax, zero)};
@@ -162,6 +167,10 @@ class Verifier {
       return Place{code_offset(number, column + width + at),
                    fmt::format("row {}: the {} codes behind its last column must be 0", number, behind.size())};
     });
+    if (may_overflow_)
+      infinite_ += static_cast<std::uint64_t>(std::count_if(codes.begin(), codes.end(), [&](std::int8_t q) {
+        return !std::isfinite(raw_scale_ * (static_cast<float>(q) - raw_zero_));
+      }));
     if (geometry_.domain == McfDomain::activations) return;
     const auto least = static_cast<std::int8_t>(-row.method->qmax - 1);
     code_.add(static_cast<std::uint64_t>(std::count(codes.begin(), codes.end(), least)), [&] {
@@ -176,6 +185,9 @@ class Verifier {
   const Blob& payload_;
   const McfGeometry& geometry_;
   std::vector<std::int8_t> codes_;
+  float raw_scale_ = 0, raw_zero_ = 0;  // S and Z of int*
+  bool may_overflow_ = false;
+  std::uint64_t infinite_ = 0;
   Tally scale_{"quant.scale", "scales"}, zero_{"quant.zero", "zero-points"},
       sub_scale_{"quant.sub_scale", "sub-scales"}, padding_{"quant.padding", "bytes"}, tail_{"quant.tail", "codes"},
       code_{"quant.code", "codes"};

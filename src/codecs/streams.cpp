@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
@@ -106,6 +107,13 @@ void verify_type(const Component& component, const std::function<void(Problem)>&
           fmt::format("component \"{}\": {} is stored as {}, found {}", component.role, known->name,
                       name_of(known->storage), name_of(component.dtype)),
           file_offset(component.blob, 0)});
+}
+
+// In the words that verify has for floats.
+Problem infinite_values(std::uint64_t infinite, std::uint64_t values, std::optional<std::uint64_t> offset) {
+  return {"data.nonfinite",
+          fmt::format("0 NaN and {} infinite among {} values", count_text(infinite), count_text(values)), offset,
+          Severity::warning};
 }
 
 }  // namespace tare

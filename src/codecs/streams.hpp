@@ -78,5 +78,7 @@ bool is_seekable(const Blob& blob);
 void verify_booleans(const Component& component, const std::function<void(Problem)>& report);
 // Data rule of every component: a logical type that Tare knows lives in its own storage type.
 void verify_type(const Component& component, const std::function<void(Problem)>& report);
+// The warning about codes that stand for infinite values; `offset` is the payload's.
+Problem infinite_values(std::uint64_t infinite, std::uint64_t values, std::optional<std::uint64_t> offset);
 
 }  // namespace tare
