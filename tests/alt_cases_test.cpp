@@ -51,6 +51,14 @@ Bytes mixed_tokenizer() {
   return file;
 }
 
+// A file of alt.c with the document's tensors, their section's size counted as alt.c counts.
+Bytes altc_with_tensors() {
+  Bytes file = alt_golden_altc();
+  const Bytes spec = patched(alt_golden_v2(), kTensors + 8, std::int64_t{173});
+  file.insert(file.end() - 8, spec.begin() + kTensors, spec.begin() + kEnd);
+  return file;
+}
+
 void add_v2_errors(std::vector<AltCase>& cases) {
   const auto add = [&](std::string rule, std::string name, Bytes file) {
     cases.push_back({Severity::error, "alt", "alt." + std::move(rule), std::move(name), std::move(file)});
@@ -190,6 +198,9 @@ void add_v2_warnings(std::vector<AltCase>& cases) {
   }());
   warn("dialect.mixed", "tokenizer", mixed_tokenizer());
   warn("parameters.head_size", "altc_explicit", patched(alt_golden_altc(), kTheta, std::int32_t{7}));
+  warn("dialect.tensors", "altc", altc_with_tensors());
+  warn("tensors.none", "spec", without(alt_golden_v2(), kTensors, kEnd - kTensors));
+  warn("parameters.negative", "seq_len", with32(kSeqLen, -1));
   add(Severity::note, "dialect.altc", "golden", alt_golden_altc());
   add(Severity::note, "tensors.none", "altc", alt_golden_altc());
   add(Severity::note, "tokenizer.seq_len_differs", "32", with32(kSeqLen, 32));
@@ -203,6 +214,7 @@ void add_v2_warnings(std::vector<AltCase>& cases) {
   const Blob payload = open(memory_source(nibble, "it")).tensors[0].components.begin()->blob;
   nibble[static_cast<std::size_t>(payload.offset()) + 1] |= std::byte{5};
   add(Severity::error, "qint.unused_nibble", "five", nibble);
+  warn("data.nonfinite", "codes", patched(quantized(2, 3e38F, 0, 0, 0), kPacking + 1, std::uint64_t{0x00017F81}));
   add(Severity::warning, "data.nonfinite", "nan", with_float(kPacking + 1, std::numeric_limits<float>::quiet_NaN()));
 }
 
@@ -430,8 +442,25 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
   };
   EXPECT_EQ(rule("alt", misleading(&Config::rope_theta)), "alt.write.ambiguous");
   EXPECT_EQ(rule("alt", misleading(&Config::initializer_range), {.dialect = "altc"}), "alt.write.ambiguous");
+  for (const char* const seq_len : {"", "-1", "+1", " 1", "1.0", "2147483648", "many"})
+    EXPECT_EQ(rule("alt", [&](Model& m) { m.metadata.set("alt.seq_len", seq_len); }), "alt.write.seq_len") << seq_len;
   EXPECT_EQ(rule("alt1", [](Model& m) { m.config.hidden_act = "silu"; }), "alt1.write.room");
   EXPECT_EQ(rule("alt1", [](Model& m) { m.vocabulary.tokens = {{"a", 1, TokenType::normal}}; }), "alt1.write.room");
+}
+
+TEST(AltWriting, ALimitSaysWhatCanBeDone) {
+  const auto sentence = [](const auto& change) {
+    Model model;
+    model.tensors = {make_dense("w", {2}, DType::f32)};
+    change(model);
+    return std::string(error_of([&] { write_bytes(*find_format("alt"), model); })->sentence());
+  };
+  EXPECT_EQ(sentence([](Model& m) { m.config.hidden_size = -1; }),
+            "hidden_size is -1, ALT holds 0 to 2147483647; --drop config goes without the parameters");
+  EXPECT_EQ(sentence([](Model& m) { m.vocabulary.unk = -2; }),
+            "a special id is -2, ALT holds -1 to 2147483647; --drop vocabulary goes without the tokens");
+  EXPECT_EQ(sentence([](Model& m) { m.tensors[0].shape = Shape(std::vector<std::uint64_t>(65, 1)); }),
+            "65 dimensions, 64 is the most; --skip leaves the tensor out");
 }
 
 TEST(AltNames, NumbersAndOrder) {

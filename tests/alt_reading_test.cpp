@@ -124,6 +124,10 @@ TEST(AltReading, FindingsSayWhere) {
                                                        {"alt.tokenizer.seq_len/none", 292},
                                                        {"alt.tokenizer.seq_len_differs/32", 292},
                                                        {"alt.tensors.none/altc", 352},
+                                                       {"alt.tensors.none/spec", 352},
+                                                       {"alt.dialect.tensors/altc", 352},
+                                                       {"alt.parameters.negative/seq_len", 292},
+                                                       {"alt.data.nonfinite/codes", 466},
                                                        {"alt.parameters.nonfinite/rms_norm_eps", 217},
                                                        {"alt.parameters.head_size/explicit", 225},
                                                        {"alt.parameters.head_size/altc_explicit", 213},
@@ -170,8 +174,55 @@ TEST(AltReading, SentencesNameTheNumbers) {
   };
   EXPECT_EQ(sentence("alt.section.size", "altc_tokenizer"), "the tokenizer section has the size 50, 49 was expected");
   EXPECT_EQ(sentence("alt.section.size", "tokenizer_-1"), "the tokenizer section has the size -1, 96 was expected");
+  EXPECT_EQ(sentence("alt.data.nonfinite", "codes"), "0 NaN and 2 infinite among 8 values");
   EXPECT_EQ(sentence("alt.qint.code", "most_negative"),
             "element 0, byte 466: a code is -127 to 127, found -128 (2 such codes in all)");
+}
+
+Model reread(const Model& model, const WriteOptions& options = {}) {
+  return open(memory_source(write_bytes(*find_format("alt"), model, options), "it"));
+}
+
+TEST(AltReading, ASeqLenOfItsOwnIsKept) {
+  const auto file = [](std::int32_t positions, std::int32_t seq_len) {
+    Bytes bytes = alt_golden_v2();
+    store_le<std::int32_t>(bytes.data() + 193, positions);
+    store_le<std::int32_t>(bytes.data() + 292, seq_len);
+    return bytes;
+  };
+  const auto model = [](const Bytes& bytes) { return open(memory_source(bytes, "it")); };
+  const auto kept = [](const Model& m) {
+    const Value* const value = m.metadata.find("alt.seq_len");
+    return value == nullptr ? std::string() : *value->text();
+  };
+  const Bytes differs = file(512, 99);
+  EXPECT_EQ(kept(model(differs)), "99");
+  EXPECT_EQ(model(differs).config.max_position_embeddings, 512);
+  EXPECT_EQ(write_bytes(*find_format("alt"), model(differs)), differs);
+  EXPECT_EQ(kept(model(file(512, 512))), "");
+  EXPECT_EQ(kept(model(file(512, 0))), "");
+  // One stands in for the other, in reading and in writing.
+  EXPECT_EQ(kept(model(file(0, 99))), "");
+  EXPECT_EQ(model(file(0, 99)).config.max_position_embeddings, 99);
+  Model alone;
+  alone.metadata.set("alt.seq_len", "99");
+  EXPECT_EQ(reread(alone).config.max_position_embeddings, 99);
+  alone.config.max_position_embeddings = 512;
+  alone.metadata.set("alt.seq_len", "0");
+  EXPECT_EQ(kept(reread(alone)), "");
+}
+
+TEST(AltWriting, TheDialectWithoutASeqLenSaysSo) {
+  Model model;
+  model.config.max_position_embeddings = 512;
+  model.metadata.set("alt.seq_len", "99");
+  const auto last = [&](std::string_view dialect) {
+    WriteOptions options;
+    options.dialect = dialect;
+    return find_format("alt")->remarks(model, options).back();
+  };
+  EXPECT_EQ(last("altc"), "alt.seq_len is 99 in the source and left out: the dialect altc has no seq_len");
+  EXPECT_EQ(last("").find("seq_len"), std::string::npos);
 }
 
 TEST(AltWriting, RemarksNameWhatTheSourceLeavesOpen) {
@@ -188,8 +239,16 @@ TEST(AltWriting, RemarksNameWhatTheSourceLeavesOpen) {
     EXPECT_EQ(lines[0].find("tie_word_embeddings") != std::string::npos, format == std::string("alt")) << lines[0];
     EXPECT_EQ(lines[1], "rms_norm_eps is 1e-60 in the source, which is 0 in a float of 32 bits");
   }
+  // Version 1 has no place for them; one token that says something is enough.
+  const std::string bare = "token scores and types";
+  EXPECT_NE(remarks("alt")[0].find(bare), std::string::npos);
+  EXPECT_EQ(remarks("alt1")[0].find(bare), std::string::npos);
+  model.vocabulary.tokens.push_back({"b", -1, TokenType::normal});
+  EXPECT_EQ(remarks("alt")[0].find(bare), std::string::npos);
   model.config.tie_word_embeddings = false;
   EXPECT_EQ(remarks("alt")[0].find("tie_word_embeddings"), std::string::npos);
+  model.config.rms_norm_eps = 0;
+  EXPECT_EQ(remarks("alt")[1], "rms_norm_eps is 0 in the source, which is read back as absent");
 }
 
 }  // namespace

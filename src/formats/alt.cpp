@@ -22,8 +22,8 @@
 // type, i32 id, string with other type numbers, no tensor section. It is read, and written on request.
 //
 // Mapping: the strings are metadata under their own names (model_type, hidden_act: config), numbers of 0 or less are
-// absent config fields, head_size is head_dim, seq_len is max_position_embeddings. qint8 and qint4 tensors are the
-// layouts alt.qint8 and alt.qint4. The uuid, when the model has none, is a version 8 one of the XXH3-128 of all tensor
+// absent config fields, head_size is head_dim. seq_len is max_position_embeddings where that is absent, and the metadata key
+// alt.seq_len where it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. The uuid, when the model has none, is a version 8 one of the XXH3-128 of all tensor
 // bytes in the order written; dates come from the metadata or SOURCE_DATE_EPOCH, never from the clock.
 //
 // Refused: a size that counts none of the four things it may count, padding that is not zero, counts and lengths that run
@@ -51,7 +51,8 @@ bool recognize(const Source& source) {
 constexpr DType kTypes[] = {DType::f32, DType::f16};
 constexpr std::string_view kLayouts[] = {"dense", "alt.qint8", "alt.qint4"};
 constexpr std::string_view kSuffixes[] = {".alt"};
-constexpr std::string_view kKeys[] = {"base_model", "author", "created_at", "last_modified", "license", "uuid"};
+constexpr std::string_view kKeys[] = {"base_model", "author", "created_at",   "last_modified",
+                                      "license",    "uuid",   alt::kSeqLenKey};
 constexpr std::string_view kParts[] = {"scores", "types"};
 constexpr std::string_view kDialects[] = {"spec", "altc"};
 

@@ -21,6 +21,9 @@ inline constexpr std::uint64_t kGeneral = 0xCAFEBABE, kParameters = 0xDEADBEEF, 
                                kTensors = 0xFACEFEED, kEnd = 0x0FFFFFFF;
 inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
 inline constexpr std::size_t kUuidLength = 36;
+inline constexpr std::uint64_t kMostDimensions = 64;
+// The metadata key of a seq_len that is not max_position_embeddings: a text, which any container with texts can carry.
+inline constexpr std::string_view kSeqLenKey = "alt.seq_len";
 
 // Data types of tensor records.
 inline constexpr std::int32_t kFloat32 = 0, kFloat16 = 1, kQint8 = 2, kQint4 = 3;
@@ -198,9 +201,11 @@ std::int32_t data_type_of(const Tensor& tensor);
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
 void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,
                  const Config& config);
-// What to tell about a model that is written: what stays empty (fields of the column that are absent, `empty_texts`, the
-// tokenizer or ids) and numbers that are too small for 32 bits.
-std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& empty_texts,
+// The number that the key alt.seq_len says: 0 when it is not there, none when its text is not an int32 of 0 or more.
+std::optional<std::int32_t> stated_seq_len(const Model& model);
+// What to tell about a model that is written: what stays empty (fields of the column that are absent, `also_empty`, the
+// tokenizer or ids) and numbers that will be read back as absent.
+std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
                                  resources::Column column);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -75,6 +76,17 @@ void read_numbers(Cursor& cursor, resources::Column column, std::span<const std:
 
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field) {
   return static_cast<std::int32_t>(field.value_or(0));
+}
+
+std::optional<std::int32_t> stated_seq_len(const Model& model) {
+  const Value* const value = model.metadata.find(kSeqLenKey);
+  if (value == nullptr) return 0;
+  const std::string* const text = value->text();
+  std::int32_t number = -1;
+  if (text == nullptr) return std::nullopt;
+  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text->data() + text->size() || number < 0) return std::nullopt;
+  return number;
 }
 
 void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,

@@ -23,11 +23,11 @@ class Reader {
     tokenizer_ = read_tokenizer(cursor_, sections_.front(), model_.vocabulary);
     sections_.push_back(tokenizer_.section);
     finish_parameters();
-    Section tensors{};
-    // A file of alt.c's own has no tensors.
+    take_seq_len();
+    const std::uint64_t tensors_at = cursor_.at();
     const bool has_tensors = next_is(cursor_, kTensors);
     if (has_tensors) {
-      tensors = open_section(cursor_, "tensor", kTensors);
+      Section tensors = open_section(cursor_, "tensor", kTensors);
       read_tensors(cursor_, input_, 2, model_);
       close_section(cursor_, tensors);
       sections_.push_back(tensors);
@@ -36,10 +36,9 @@ class Reader {
       cursor_.fail("section.marker", "neither a tensor section nor the end marker follows the tokenizer", cursor_.at());
     }
     cursor_.set_item({});
-    const std::uint64_t end_at = cursor_.at();
     read_end(cursor_, 8);
     check_dialect();
-    if (!has_tensors) cursor_.note("tensors.none", "no tensor section: a tokenizer only", end_at);
+    check_tensor_section(has_tensors, tensors_at);
     model_.version = altc_ ? "2 (altc)" : "2";
     input_.source->check();
     return std::move(model_);
@@ -118,7 +117,15 @@ class Reader {
     for (std::size_t i = 0; i < order.size(); ++i)
       set_parameter(cursor_, &resources::ConfigRow::alt, order[i], tail_[i], tail_at_ + 4 * i, config);
     cursor_.set_item({});
-    if (tokenizer_.seq_len > 0 && !config.max_position_embeddings) config.max_position_embeddings = tokenizer_.seq_len;
+  }
+
+  // seq_len says max_position_embeddings once more. Where it says something else, that is kept.
+  void take_seq_len() {
+    const std::int32_t seq_len = tokenizer_.seq_len;
+    std::optional<std::int64_t>& positions = model_.config.max_position_embeddings;
+    if (seq_len <= 0) return;
+    if (!positions) positions = seq_len;
+    if (*positions != seq_len) model_.metadata.append(std::string(kSeqLenKey), std::to_string(seq_len));
   }
 
   void warn_head_size(std::int32_t head_size, std::int64_t usual, std::uint64_t at) const {
@@ -144,6 +151,16 @@ class Reader {
     if (!tokenizer_.layout.altc) check_seq_len();
   }
 
+  // A file of alt.c's own has no tensor section, one as the document says always has.
+  void check_tensor_section(bool there, std::uint64_t at) const {
+    if (altc_ && there)
+      cursor_.warn("dialect.tensors", "a tensor section in a file that is otherwise of the dialect of alt.c", at);
+    else if (altc_)
+      cursor_.note("tensors.none", "no tensor section, as alt.c has it: a tokenizer only", at);
+    else if (!there)
+      cursor_.warn("tensors.none", "no tensor section", at);
+  }
+
   void check_size(const Section& section) {
     const bool alt_c_tokens = section.name == "tokenizer" && tokenizer_.layout.altc;
     const std::uint64_t alt_c_size =
@@ -166,10 +183,12 @@ class Reader {
     const std::int64_t positions = model_.config.max_position_embeddings.value_or(0);
     if (!tokenizer_.layout.seq_len)
       cursor_.warn("tokenizer.seq_len", "the tokenizer section has no seq_len", at);
+    else if (tokenizer_.seq_len < 0)
+      cursor_.warn("parameters.negative", fmt::format("seq_len is {}: taken as absent", tokenizer_.seq_len), at);
     else if (tokenizer_.seq_len > 0 && tokenizer_.seq_len != positions)
       cursor_.note("tokenizer.seq_len_differs",
-                   fmt::format("seq_len is {}, max_position_embeddings {}: the model keeps the latter",
-                               tokenizer_.seq_len, positions),
+                   fmt::format("seq_len is {}, max_position_embeddings {}: the former is kept as the metadata key {}",
+                               tokenizer_.seq_len, positions, kSeqLenKey),
                    at);
   }
 

@@ -23,22 +23,30 @@ std::vector<std::string> absent_tokens(const Vocabulary& vocabulary) {
   return absent;
 }
 
+// A number that is there and that a reader will take as absent.
+template <typename Number>
+void remark_on_zero(std::string_view name, const std::optional<Number>& value, std::vector<std::string>& lines) {
+  if constexpr (std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>) {
+    if (!value) return;
+    if (*value == 0)
+      lines.push_back(fmt::format("{} is 0 in the source, which is read back as absent", name));
+    else if (static_cast<float>(*value) == 0)
+      lines.push_back(fmt::format("{} is {} in the source, which is 0 in a float of 32 bits", name, *value));
+  }
+}
+
 }  // namespace
 
-std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& empty_texts,
+std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
                                  resources::Column column) {
   std::vector<std::string> empty;
-  for (const auto& absent : {absent_fields(model.config, column), empty_texts, absent_tokens(model.vocabulary)})
+  for (const auto& absent : {absent_fields(model.config, column), also_empty, absent_tokens(model.vocabulary)})
     empty.insert(empty.end(), absent.begin(), absent.end());
   std::vector<std::string> lines;
   if (!empty.empty())
     lines.push_back(fmt::format("empty, 0 or -1 in the file, the source does not say: {}", fmt::join(empty, ", ")));
   for (const ConfigField& field : config_fields())
-    if (const auto* const member = std::get_if<std::optional<double> Config::*>(&field.member)) {
-      const double value = (model.config.**member).value_or(0);
-      if (value != 0 && static_cast<float>(value) == 0)
-        lines.push_back(fmt::format("{} is {} in the source, which is 0 in a float of 32 bits", field.name, value));
-    }
+    std::visit([&](auto member) { remark_on_zero(field.name, model.config.*member, lines); }, field.member);
   return lines;
 }
 

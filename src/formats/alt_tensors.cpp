@@ -14,7 +14,6 @@
 namespace tare::alt {
 namespace {
 
-constexpr std::uint64_t kMostDimensions = 64;
 // The least a record can take: its numbers and a name of one byte.
 constexpr std::uint64_t kLeastRecord1 = 13, kLeastRecord2 = 42;
 

@@ -124,12 +124,11 @@ void put_parameters(FieldWriter& out, const Config& config, bool altc) {
   out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
 }
 
-void put_tokenizer(FieldWriter& out, const Model& model, bool altc) {
-  const Vocabulary& v = model.vocabulary;
+void put_tokenizer(FieldWriter& out, const Vocabulary& v, std::int64_t seq_len, bool altc) {
   const std::size_t begin = out.begin_section(kTokenizer);
   out.i32(static_cast<std::int64_t>(v.tokens.size()));
   for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk}) out.i32(id);
-  if (!altc) out.i32(number_or_zero(model.config.max_position_embeddings));
+  if (!altc) out.i32(seq_len);
   for (std::size_t id = 0; id < v.tokens.size(); ++id) {
     const Token& token = v.tokens[id];
     if (!altc) out.string(token.text);
@@ -154,8 +153,13 @@ Head make_head(const Model& model, bool altc) {
   head.fields.i32(static_cast<std::int64_t>(kAlignment));
   head.fields.end_section(begin, form);
   put_general(head, model, form);
-  put_parameters(head.fields, model.config, altc);
-  put_tokenizer(head.fields, model, altc);
+  // seq_len and max_position_embeddings stand in for each other, as they do in reading.
+  Config config = model.config;
+  const std::int64_t stated = stated_seq_len(model).value_or(0);
+  if (number_or_zero(config.max_position_embeddings) == 0 && stated > 0) config.max_position_embeddings = stated;
+  put_parameters(head.fields, config, altc);
+  put_tokenizer(head.fields, model.vocabulary, stated > 0 ? stated : number_or_zero(config.max_position_embeddings),
+                altc);
   return head;
 }
 
@@ -253,7 +257,7 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
   sink.write(end.result());
 }
 
-std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& /*options*/) {
+std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options) {
   std::vector<std::string> empty;
   const auto look_at = [&](std::string_view key, const std::string& text) {
     if (text.empty()) empty.emplace_back(key);
@@ -261,7 +265,17 @@ std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& /*op
   for (const std::string_view key : {"base_model", "author"}) look_at(key, metadata_text(model, key));
   for (const std::string_view key : {"created_at", "last_modified"}) look_at(key, date_text(model, key));
   look_at("license", metadata_text(model, "license"));
-  return remarks(model, empty, &resources::ConfigRow::alt);
+  const std::vector<Token>& tokens = model.vocabulary.tokens;
+  const auto is_bare = [](const Token& token) { return token.score == 0 && token.type == TokenType::normal; };
+  if (!tokens.empty() && std::all_of(tokens.begin(), tokens.end(), is_bare))
+    empty.emplace_back("token scores and types");
+  std::vector<std::string> lines = remarks(model, empty, &resources::ConfigRow::alt);
+  const std::int32_t seq_len = stated_seq_len(model).value_or(0);
+  const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
+  if (options.dialect == "altc" && seq_len > 0 && positions > 0 && seq_len != positions)
+    lines.push_back(
+        fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len", kSeqLenKey, seq_len));
+  return lines;
 }
 
 }  // namespace tare::alt

@@ -93,11 +93,11 @@ inline Map sample_metadata(Room room) {
   return map;
 }
 
-// Text for each of the keys a format has a place for.
+// Text for each of the keys a format has a place for: digits, since some are for a number.
 inline Map sample_metadata(const Capabilities& holds) {
   if (lists(holds.metadata_keys, "*")) return sample_metadata(holds.metadata);
   Map map;
-  for (const std::string_view key : holds.metadata_keys) map.set(key, "some " + std::string(key));
+  for (const std::string_view key : holds.metadata_keys) map.set(key, std::to_string(100 + map.size()));
   return map;
 }
 
@@ -134,6 +134,7 @@ inline Config sample_config(const Capabilities& holds, double rope_theta = 10000
   };
   put("model_type", "llama");
   put("hidden_size", 64);
+  put("max_position_embeddings", 512);
   put("rope_theta", rope_theta);
   put("tie_word_embeddings", false);
   return Config::from_map(map);
