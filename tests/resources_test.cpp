@@ -491,6 +491,7 @@ TEST(Describe, TheWrongFileIsNamed) {
   EXPECT_EQ(sentence([&] { parse_tokenizer_json(""); }), "the file is empty");
   // In our words, without the parser's.
   EXPECT_TRUE(sentence([&] { parse_config("{bad"); }).starts_with("not JSON: parse error at line 1"));
+  EXPECT_TRUE(sentence([&] { parse_config("{\"a\": 1e999}"); }).starts_with("not JSON: number overflow"));
 }
 
 TEST(Describe, NumbersThatJsonHasNoWordForAreSkipped) {

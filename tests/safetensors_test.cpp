@@ -276,6 +276,8 @@ TEST(Safetensors, TheSuffixDecidesWhoseErrorsAreGiven) {
   const auto words = error_of([&] { open(memory_source(to_bytes("Too many requests"), "m.safetensors")); });
   EXPECT_EQ(words->rule(), "safetensors.header.large");
   EXPECT_TRUE(words->sentence().starts_with("the file begins with text (\"Too many\")")) << words->sentence();
+  const auto lines = error_of([&] { open(memory_source(to_bytes("\n\nToo many requests"), "m.safetensors")); });
+  EXPECT_TRUE(lines->sentence().starts_with("the file begins with text (\"\\n\\nToo ma\")")) << lines->sentence();
   for (const char* const name : {"m.safetensors", "m.safetensors.index.json", "m"})
     for (const char* const answer :
          {"Entry not found", "Invalid username or password.", "{\"error\":\"Repository not found\"}",

@@ -31,9 +31,9 @@ class HeaderText {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
-bool is_text(std::span<const std::byte> bytes) {
+bool is_text(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(),
-                     [](std::byte b) { return b >= std::byte{0x20} && b < std::byte{0x7F}; });
+                     [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\r' || c == '\n'; });
 }
 
 std::uint64_t header_length(const Source& source, const Limits& limits) {
@@ -48,11 +48,12 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
   source.read(0, bytes);
   const auto length = load_le<std::uint64_t>(bytes.data());
   const std::uint64_t most = std::min(kMaxHeader, limits.metadata_bytes);
-  if (length > most && is_text(bytes))
+  const std::string_view letters(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (length > most && is_text(letters))
     throw refuse(ErrorKind::corrupt, "safetensors.header.large",
                  fmt::format("the file begins with text (\"{}\"), where the length of a header was expected: something "
                              "else was saved in its place; download it again",
-                             std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())));
+                             escape_name(letters)));
   if (length > most)
     throw refuse(ErrorKind::limit, "safetensors.header.large",
                  fmt::format("the header is said to have {} bytes, at most {} allowed", length, most));

@@ -28,6 +28,13 @@ void check_depth(std::string_view text) {
   }
 }
 
+// "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the library's name for it.
+std::string_view words_of(const nlohmann::json::exception& error) {
+  std::string_view words = error.what();
+  if (const std::size_t end = words.find("] "); end != std::string_view::npos) words.remove_prefix(end + 2);
+  return words;
+}
+
 // Rather what it is, if that can be told, than where a parser gave up.
 Error not_json(std::string_view text, std::string_view trouble) {
   const std::string_view known = lookalike(text);
@@ -73,12 +80,9 @@ nlohmann::json parse_small_json(std::string_view text) {
     const bool odd = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
     json = odd ? nlohmann::json::parse(without_infinities(std::string(text))) : nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    std::string_view trouble = error.what();
-    if (const std::size_t end = trouble.find("] "); end != std::string_view::npos) trouble.remove_prefix(end + 2);
-    throw not_json(text, trouble).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
+    throw not_json(text, words_of(error)).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
   } catch (const nlohmann::json::exception& error) {
-    throw not_json(text, error.what());
+    throw not_json(text, words_of(error));
   }
   if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
   return json;
