@@ -22,9 +22,10 @@
 // type, i32 id, string with other type numbers, no tensor section. It is read, and written on request.
 //
 // Mapping: the strings are metadata under their own names (model_type, hidden_act: config), numbers of 0 or less are
-// absent config fields, head_size is head_dim. seq_len is max_position_embeddings where that is absent, and the metadata key
-// alt.seq_len where it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. The uuid, when the model has none, is a version 8 one of the XXH3-128 of all tensor
-// bytes in the order written; dates come from the metadata or SOURCE_DATE_EPOCH, never from the clock.
+// absent config fields, head_size is head_dim. seq_len is max_position_embeddings where that is absent, and the metadata
+// key alt.seq_len where it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. The uuid,
+// when the model has none, is a version 8 one of the XXH3-128 of all tensor bytes in the order written; dates come from
+// the metadata or SOURCE_DATE_EPOCH, never from the clock.
 //
 // Refused: a size that counts none of the four things it may count, padding that is not zero, counts and lengths that run
 // past their section or the file, names twice or empty, packing flags and data types that disagree, numbers that are not
