@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan arm64 fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,9 @@ asan: packages  ## the tests under the address and undefined-behaviour sanitizer
 
 tsan: packages  ## the tests under the thread sanitizer
 	$(call whole_suite,tsan)
+
+arm64:  ## build for ARM64 and run the unit tests under emulation
+	@tools/arm64 $(JOBS)
 
 fuzz: packages  ## fuzz every reader for FUZZ_SECONDS (60) each, with libFuzzer
 	@tools/packages fuzz

@@ -28,7 +28,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 // Up to `most` candidates that look like `word`, nearest first; empty when none is near.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
 
-// Bytes: "1000", "5GB", "500 MiB"; KB, MB, GB, TB are powers of 1000, KiB to TiB of 1024, letters in any case.
+// Bytes: "1000", "5GB", "1.5 GiB"; KB, MB, GB, TB are powers of 1000, KiB to TiB of 1024, letters in any case.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
 }  // namespace tare::cli

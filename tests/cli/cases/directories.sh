@@ -26,7 +26,9 @@ tare convert hub/model.safetensors.index.json two.safetensors && tare hash one.s
 tare convert two.safetensors set/ --to safetensors --shard 1KiB && ls set
 tare convert two.safetensors set.safetensors --shard 1KiB
 tare convert two.safetensors set.zt --shard 1KiB
+tare convert two.safetensors half/ --to safetensors --shard 0.5kib && ls half
 tare convert two.safetensors set/ --shard 5XB
+tare convert two.safetensors set/ --shard 0.5
 tare convert two.safetensors - --to hf
 tare append hub tiny.zt
 # What is wrong with a directory, and what to do about it.
