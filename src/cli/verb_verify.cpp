@@ -48,6 +48,7 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
 
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
   for (const Finding& finding : result.findings) {
+    if (session.quiet() && finding.severity == Severity::note) continue;
     // What keeps a file from being looked at at all is no finding about its content: an error, like elsewhere.
     if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
       session.complain(Error(finding.kind, finding.rule, finding.sentence), file);

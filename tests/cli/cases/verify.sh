@@ -3,6 +3,8 @@ tare verify tiny.zt cut.zt misaligned.zt missing.zt tiny.zt
 tare verify odd.zt
 tare verify --strict odd.zt
 tare verify -q tiny.zt
+# notes are remarks, warnings are not
+cp -r hub noted; echo hello > noted/README.md; tare verify noted; tare verify -q noted; tare verify -q odd.zt
 tare verify --json tiny.zt odd.zt
 tare verify words.txt
 tare verify
