@@ -149,7 +149,7 @@ Value finish(Map map) {
 // Builds the value as the parser meets it: no tree of the parser's own, and no recursion.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  explicit Builder(unsigned max_depth) : max_depth_(max_depth) {}
+  Builder(unsigned max_depth, std::size_t size) : max_depth_(max_depth), size_(size) {}
   Value take() { return std::move(root_); }
 
   bool null() override { return add(Value()); }
@@ -175,9 +175,11 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     open_.pop_back();
     return add(std::move(value));
   }
+  // `position` counts from 1.
   bool parse_error(std::size_t position, const std::string& /*last_token*/,
-                   const nlohmann::detail::exception& error) override {
-    throw malformed("json.syntax", fmt::format("not JSON at character {}: {}", position, error.what()));
+                   const nlohmann::detail::exception& /*error*/) override {
+    throw malformed("json.syntax", position > size_ ? fmt::format("not JSON: it ends too early, at byte {}", size_)
+                                                    : fmt::format("not JSON at byte {}", position - 1));
   }
 
  private:
@@ -204,6 +206,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   unsigned max_depth_;
+  std::size_t size_;  // of the text
   std::vector<Open> open_;
   Value root_;
 };
@@ -217,7 +220,7 @@ std::string write_value_json(const Value& value) {
 }
 
 Value parse_value_json(std::string_view text, unsigned max_depth) {
-  Builder builder(max_depth);
+  Builder builder(max_depth, text.size());
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }
