@@ -50,7 +50,7 @@ class Reader {
     for (const std::string& file : files)
       if (is_resource(file)) attach(file, file);
     attach_templates();
-    find_edited(own);  // the directory's own files, before others of the same names
+    find_edited(own, files);  // the directory's own files, before others of the same names
     attach_others(own);
     check_config();
     resources::describe(model_, *reports_);
@@ -165,15 +165,18 @@ class Reader {
   }
 
   // Directories that were written before there were digests are taken as they are.
-  void find_edited(const Map& own) {
+  void find_edited(const Map& own, const std::vector<std::string>& files) {
     const Map* const digests = map_at(own, "digests");
     if (digests == nullptr) return;
+    const auto note = [&](const std::string& sentence) {
+      reports_->note(problem("hf.private.edited", sentence, directory_));
+    };
     edited_ = edited_since(*digests, model_.attachments);
     if (!edited_.empty())
-      reports_->note(problem(
-          "hf.private.edited",
-          fmt::format("changed since {} was written, and read as now: {}", kPrivateFile, fmt::join(edited_, ", ")),
-          directory_));
+      note(fmt::format("changed since {} was written, and read as now: {}", kPrivateFile, fmt::join(edited_, ", ")));
+    if (const auto missing = missing_since(*digests, files); !missing.empty())
+      note(fmt::format("gone since {0} was written: {1}; what {0} keeps counts", kPrivateFile,
+                       fmt::join(missing, ", ")));
   }
   bool is_edited(std::string_view file) const {
     return std::find(edited_.begin(), edited_.end(), file) != edited_.end();
@@ -186,14 +189,20 @@ class Reader {
       if (value != nullptr && list == nullptr) warn(fmt::format("\"{}\" is not a list", key));
       if (list == nullptr) return;
       for (const Value& item : *list)
-        if (item.text() != nullptr) visit(*item.text());
+        if (item.text() != nullptr)
+          visit(*item.text());
+        else
+          warn(fmt::format("\"{}\" has an entry that is no text", key));
     };
     each("made", [&](const std::string& file) {
       if (!is_edited(file)) drop_attachment(file);
     });
     each("added", [&](const std::string& key) { model_.metadata.erase(key); });
-    if (const Map* const config = map_at(own, "config"))
-      model_.config = with_differences(model_.config, *config, is_edited("config.json"));
+    if (const Map* const config = map_at(own, "config")) {
+      std::vector<std::string> misfits;
+      model_.config = with_differences(model_.config, *config, is_edited("config.json"), misfits);
+      for (const std::string& misfit : misfits) warn(misfit + "; it is ignored");
+    }
     const Map* const vocabulary = map_at(own, "vocabulary");
     const bool tokenizer_edited =
         std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });

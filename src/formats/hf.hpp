@@ -46,9 +46,12 @@ std::string without_slashes(std::string path);
 Map digests_of(const std::vector<Attachment>& files);
 // The names of those that have another digest than the stated one, or none.
 std::vector<std::string> edited_since(const Map& digests, const std::vector<Attachment>& files);
+// Those that have a digest and are not among the files of the directory.
+std::vector<std::string> missing_since(const Map& digests, const std::vector<std::string>& files);
 // The fields that make one config of the other; null: to be taken away.
 Map differences(const Config& found, const Config& wanted);
-Config with_differences(const Config& found, const Map& fields, bool only_missing);
+// `misfits` gets, in words, what is no field or not of its kind; what `found` has of it stays.
+Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits);
 
 bool recognize(const std::string& path);
 Model read(const Input& input, const ReadOptions& options);

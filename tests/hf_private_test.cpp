@@ -1,0 +1,85 @@
+// tare.json in a directory: what does not fit is said and passed over, what is gone is said.
+#include <algorithm>
+
+#include "conformance/hf_cases.hpp"
+#include "conformance/models.hpp"
+#include "conformance/steps.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+namespace fs = std::filesystem;
+
+class HfPrivate : public ::testing::Test {
+ protected:
+  // A good directory beside this tare.json.
+  std::string with_private(std::string_view text) {
+    Files files = hf_good();
+    files["tare.json"] = to_bytes(text);
+    put_files(scratch_ / "d", files);
+    return scratch_ / "d";
+  }
+  Scratch scratch_{Scratch::fast_place()};
+};
+
+// "severity: sentence" of the findings about it.
+std::vector<std::string> findings_of(const std::string& path) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : verify(path).findings)
+    if (finding.rule.starts_with("hf.private."))
+      lines.push_back(std::string(name_of(finding.severity)) + ": " + finding.sentence);
+  return lines;
+}
+
+TEST_F(HfPrivate, AFieldThatDoesNotFitLeavesTheFilesOwn) {
+  const std::string path = with_private(R"({"tare":1,"config":{"hidden_size":"y","nope":3,"head_dim":64}})");
+  EXPECT_EQ(open(path).config.hidden_size, 2);
+  EXPECT_EQ(open(path).config.head_dim, 64);
+  EXPECT_EQ(findings_of(path), (std::vector<std::string>{
+                                   "warning: \"hidden_size\" of \"config\" is not of the field's kind; it is ignored",
+                                   "warning: \"nope\" is no field of \"config\"; it is ignored"}));
+}
+
+TEST_F(HfPrivate, EntriesOfAnotherKindAreSaid) {
+  EXPECT_EQ(
+      findings_of(with_private(R"({"tare":1,"made":[5],"added":"format"})")),
+      (std::vector<std::string>{"warning: \"made\" has an entry that is no text", "warning: \"added\" is not a list"}));
+}
+
+TEST_F(HfPrivate, BrokenJsonIsToldInOurWords) {
+  EXPECT_EQ(findings_of(with_private("{\"tare\":1,\n")),
+            std::vector<std::string>{"warning: not JSON: it ends too early, at byte 11"});
+  EXPECT_EQ(findings_of(with_private("{\"tare\":x}")), std::vector<std::string>{"warning: not JSON at byte 8"});
+}
+
+// The fields that were kept are all there is then.
+TEST_F(HfPrivate, AConfigThatIsGoneIsNoted) {
+  Model model = open(with_private("{\"tare\":1}"));
+  model.config.hidden_size = 3;
+  model.config.model_type.reset();
+  const std::string path = scratch_ / "e";
+  find_format("hf")->write_tree(model, path, {}, false);
+  EXPECT_TRUE(findings_of(path).empty());
+  fs::remove(path + "/config.json");
+  Config kept;
+  kept.hidden_size = 3;
+  EXPECT_TRUE(open(path).config == kept);
+  EXPECT_EQ(findings_of(path), std::vector<std::string>{
+                                   "note: gone since tare.json was written: config.json; what tare.json keeps counts"});
+}
+
+TEST_F(HfPrivate, AVocabularyThatIsGoneIsNotedAndKept) {
+  Model model = open(with_private("{\"tare\":1}"));
+  model.vocabulary.tokens.pop_back();
+  const std::string path = scratch_ / "e";
+  find_format("hf")->write_tree(model, path, {}, false);
+  fs::remove(path + "/tokenizer.json");
+  EXPECT_TRUE(open(path).vocabulary == model.vocabulary);
+  EXPECT_EQ(
+      findings_of(path),
+      std::vector<std::string>{"note: gone since tare.json was written: tokenizer.json; what tare.json keeps counts"});
+}
+
+}  // namespace
+}  // namespace tare
