@@ -442,7 +442,7 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
   };
   EXPECT_EQ(rule("alt", misleading(&Config::rope_theta)), "alt.write.ambiguous");
   EXPECT_EQ(rule("alt", misleading(&Config::initializer_range), {.dialect = "altc"}), "alt.write.ambiguous");
-  for (const char* const seq_len : {"", "-1", "+1", " 1", "1.0", "2147483648", "many"})
+  for (const char* const seq_len : {"", "-1", "0", "+1", " 1", "1.0", "2147483648", "many"})
     EXPECT_EQ(rule("alt", [&](Model& m) { m.metadata.set("alt.seq_len", seq_len); }), "alt.write.seq_len") << seq_len;
   EXPECT_EQ(rule("alt1", [](Model& m) { m.config.hidden_act = "silu"; }), "alt1.write.room");
   EXPECT_EQ(rule("alt1", [](Model& m) { m.vocabulary.tokens = {{"a", 1, TokenType::normal}}; }), "alt1.write.room");

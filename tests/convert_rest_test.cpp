@@ -43,7 +43,7 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_TRUE(adapted.model.vocabulary.merges.empty());
   EXPECT_EQ(adapted.model.vocabulary.bos, 1);
   EXPECT_TRUE(mentions(adapted.changes, "num_key_value_heads = 2"));
-  EXPECT_TRUE(mentions(adapted.changes, "vocab_size left out"));
+  EXPECT_FALSE(mentions(adapted.changes, "vocab_size"));  // as many as the embedding has rows
   EXPECT_TRUE(mentions(adapted.changes, "1 merges, its kind (bpe) left out"));
   EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json kept as config and vocabulary"));
   EXPECT_TRUE(mentions(adapted.changes, "generation_config.json left out"));
@@ -58,7 +58,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_EQ(adapted.model.config.rope_theta, 10000.0);
   EXPECT_FALSE(adapted.model.config.rms_norm_eps);
   EXPECT_NE(adapted.model.attachment("tokenizer.json"), nullptr);
-  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json made from"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json made"));
   // What is there stays as it is.
   EXPECT_EQ(adapt(directory_model(), *find_format("mcf")).model.attachments.size(), 3U);
 
@@ -135,12 +135,63 @@ TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
   EXPECT_TRUE(mentions(changes_of(R"({"text_config": {"hidden_size": 8, "query_pre_attn_scalar": 2},
                                       "vision_config": {"hidden_size": 9}, "eos_token_id": [1, 107],
                                       "rope_parameters": {"rope_theta": 5.0, "factor": 8.0}})"),
-                       "config.json: eos_token_id but the first, rope_parameters.factor, "
+                       "config.json: all but the first eos_token_id, rope_parameters.factor, "
                        "text_config.query_pre_attn_scalar, vision_config left out"));
   // Nothing of it is kept.
   const auto changes = changes_of(R"({"architectures": ["M"]})");
   EXPECT_TRUE(mentions(changes, "config.json: architectures left out"));
   EXPECT_TRUE(mentions(changes, "config.json left out, alt has no place for it"));
+}
+
+// No file is said to be kept that is not.
+TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
+  AdaptOptions options;
+  options.drop = {"vocabulary"};
+  auto changes = adapt(directory_model(), *find_format("alt"), options).changes;
+  EXPECT_TRUE(mentions(changes, "config.json kept as config, not as a file"));
+  EXPECT_TRUE(mentions(changes, "tokenizer.json, generation_config.json left out, alt has no place for them"));
+  EXPECT_FALSE(mentions(changes, "normalized"));
+  options.drop = {"config"};
+  changes = adapt(directory_model(), *find_format("alt"), options).changes;
+  EXPECT_TRUE(mentions(changes, "tokenizer.json kept as vocabulary, not as a file"));
+  EXPECT_FALSE(mentions(changes, "config.json:"));
+  Model model = directory_model();
+  model.attachments.push_back(file("tokenizer_config.json", R"({"x": 1)"));
+  changes = adapt(model, *find_format("alt")).changes;
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: not JSON"));
+  EXPECT_TRUE(mentions(changes, "config.json, tokenizer.json kept as config and vocabulary, not as files"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json left out, alt has no place for them"));
+}
+
+TEST(FixedFields, TheVocabularyIsCountedInAnEmbeddingOfAnyName) {
+  for (const char* const name : {"model.embed_tokens.weight", "transformer.wte.weight", "shared.weight"}) {
+    Model model;
+    model.format = "alt";
+    model.tensors = {make_dense(name, {7, 2}, DType::f32)};
+    model.config.hidden_size = 2;
+    model.vocabulary.tokens.resize(5);
+    EXPECT_EQ(adapt(model, *find_format("zt")).model.config.vocab_size, 7) << name;
+    // On the way there the number is lost only where the count would be another.
+    model.format = "zt";
+    model.config.vocab_size = 7;
+    EXPECT_FALSE(mentions(adapt(model, *find_format("alt")).changes, "vocab_size")) << name;
+    model.config.vocab_size = 8;
+    EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "config: vocab_size left out")) << name;
+  }
+}
+
+TEST(FixedFields, OneErrorNamesEveryTensorOfATypeWithoutAPlace) {
+  Model model;
+  model.tensors = {make_dense("a", {2}, DType::i64), make_dense("b", {2}, DType::f64),
+                   make_dense("c", {2}, DType::i64)};
+  const auto error = error_of([&] { adapt(model, *find_format("alt")); });
+  EXPECT_EQ(error.value().sentence(),
+            "alt cannot hold the types i64 (a, c), f64 (b); --dtype f32 would cast them, --skip leave them out");
+  EXPECT_EQ(error.value().item(), "tensor a");
+  // Rounded for nothing.
+  AdaptOptions options;
+  options.dtype = DType::bf16;
+  EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt"), options); }), "convert.type");
 }
 
 TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {

@@ -275,11 +275,10 @@ TEST_F(Hf, FilesThatAreMadeAreSaid) {
   const auto remarks = [&] { return find_format("hf")->remarks(model, {}); };
   EXPECT_TRUE(remarks().empty());
   model.config.hidden_size = 2;
-  EXPECT_EQ(remarks(), std::vector<std::string>{"config.json made from config and vocabulary"});
+  EXPECT_EQ(remarks(), std::vector<std::string>{"config.json made, not copied"});
   model.vocabulary = sample_vocabulary();
   model.attachments.push_back({"config.json", Blob::memory(hf_config())});
-  EXPECT_EQ(remarks(),
-            std::vector<std::string>{"tokenizer.json, tokenizer_config.json made from config and vocabulary"});
+  EXPECT_EQ(remarks(), std::vector<std::string>{"tokenizer.json, tokenizer_config.json made, not copied"});
 }
 
 TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
@@ -394,7 +393,7 @@ TEST_F(Hf, WhatDoesNotComeAlongIsSaid) {
   files["README.md"] = files["original/params.json"] = to_bytes("x");
   const Conversion done = convert(make(files), scratch_ / "m.zt");
   ASSERT_EQ(done.changes.size(), 1U);
-  EXPECT_EQ(done.changes[0], "not part of the model: README.md, original/");
+  EXPECT_EQ(done.changes[0], "left behind, not part of the model: README.md, original/");
   for (int i = 0; i < 20; ++i) files["z" + std::to_string(i)] = {};
   const Conversion many = convert(make(files), scratch_ / "n.zt");
   EXPECT_TRUE(many.changes[0].ends_with(" and 14 more")) << many.changes[0];

@@ -46,6 +46,8 @@ TEST(ConfigJson, OtherNamesAndNestedForms) {
       8);
   EXPECT_EQ(parse_config(R"({"multi_query_attention": true, "multi_query_group_num": 2})").num_key_value_heads, 2);
   EXPECT_FALSE(parse_config(R"({"multi_query_attention": false, "multi_query_group_num": 2})").num_key_value_heads);
+  EXPECT_FALSE(parse_config(R"({"sliding_window": 32768, "use_sliding_window": false})").sliding_window);
+  EXPECT_EQ(parse_config(R"({"sliding_window": 32768, "use_sliding_window": true})").sliding_window, 32768);
   EXPECT_EQ(parse_config(R"({"qk_nope_head_dim": 128, "qk_rope_head_dim": 64})").head_dim, 192);
   EXPECT_EQ(parse_config(R"({"hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh"})").hidden_act,
             "gelu_pytorch_tanh");

@@ -228,7 +228,7 @@ int tour(const std::string& directory, const Arguments& arguments, Session& sess
   session.line();
   all_good = demo_journey(directory, arguments, session) && all_good;
   session.line();
-  session.line(all_good ? session.paint(Style::green, "Everything came back as it was sent.")
+  session.line(all_good ? session.paint(Style::green, "Every file is read back as it was written.")
                         : session.paint(Style::red, "Something was lost on the way."));
   return all_good ? kDone : kFailed;
 }

@@ -7,6 +7,7 @@
 
 #include "convert/fit_rest.hpp"
 #include "convert/recipe.hpp"
+#include "convert/wording.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -75,6 +76,18 @@ std::string holders_of(std::string_view layout) {
 bool is_plain_float(const Tensor& tensor) {
   const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
   return data != nullptr && data->type.empty() && is_float(data->dtype);
+}
+
+// Rounded to a type that the target lacks, a number would have to be widened again.
+void require_type(const AdaptOptions& options, const Format& target) {
+  const auto& types = target.holds.dtypes;
+  if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) != types.end()) return;
+  std::vector<std::string_view> floats;
+  for (const DType type : types)
+    if (is_float(type)) floats.push_back(name_of(type));
+  throw Error(ErrorKind::unsupported, "convert.type",
+              fmt::format("{} cannot hold {}; --dtype may be {}", target.name, name_of(*options.dtype),
+                          fmt::join(floats, ", ")));
 }
 
 // Also where no tensor would be encoded: an option that the target cannot honour is an error.
@@ -177,7 +190,39 @@ bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, 
   return true;
 }
 
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Changes& changes) {
+// Tensors of types that the target cannot hold: looked for in all before any is refused, so that one error names them.
+class Unfit {
+ public:
+  explicit Unfit(const Format& target) : target_(target) {}
+
+  void add(const Tensor& tensor) {
+    if (order_.empty()) first_ = tensor.name;
+    std::vector<std::string>& names = types_[dtype_name(tensor)];
+    if (names.empty()) order_.push_back(dtype_name(tensor));
+    names.push_back(tensor.name);
+    ++count_;
+  }
+  void refuse_any() const {
+    if (count_ == 0) return;
+    std::vector<std::string> all;
+    for (const std::string& type : order_)
+      all.push_back(count_ == 1 ? type : fmt::format("{} ({})", type, listed(types_.at(type))));
+    const std::string_view them = count_ == 1 ? "it" : "them";
+    throw Error(ErrorKind::lossy, "convert.type",
+                fmt::format("{} cannot hold the type{} {}; --dtype f32 would cast {}, --skip leave {} out",
+                            target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", "), them, them))
+        .about("tensor " + escape_name(first_));
+  }
+
+ private:
+  const Format& target_;
+  std::string first_;
+  std::map<std::string, std::vector<std::string>> types_;
+  std::vector<std::string> order_;
+  std::size_t count_ = 0;
+};
+
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes) {
   // A quantization codec fixes the types of its components: who holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
   if (codec != nullptr && !codec->name.empty()) return;
@@ -199,9 +244,7 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
       return;
     }
   }
-  throw refused(ErrorKind::lossy, "convert.type", tensor,
-                fmt::format("{} cannot hold the type {}; --dtype f32 would cast it, --skip leave it out", target.name,
-                            dtype_name(tensor)));
+  unfit.add(tensor);
 }
 
 // The parameters of a codec travel with its layout; other attributes need a place of their own.
@@ -246,6 +289,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     if (!lists(kDroppable, what))
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
+  require_type(options, target);
   select(model, options, changes);
   for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(key, text, target));
   if (!target.holds.many_tensors && model.tensors.size() != 1)
@@ -257,6 +301,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   const bool asked = !options.quant.empty();
   const std::vector<recipe::Decision> decisions = asked ? recipe::decide(model.tensors, options.quant, options.threads)
                                                         : std::vector<recipe::Decision>(model.tensors.size());
+  Unfit unfit(target);
   require_room(options.quant.method, target);
   for (const auto& [glob, method] : options.quant.rules) require_room(method, target);
   if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
@@ -270,7 +315,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       quantize(tensor, decisions[i].method, target, options, changes, outcome);
     if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
-    fit_types(tensor, target, options, changes);
+    fit_types(tensor, target, options, unfit, changes);
     fit_attributes(tensor, target, options);
     if (!asked) continue;
     outcome.name = tensor.name;
@@ -279,6 +324,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     outcome.bytes = tensor.bytes();
     outcomes.push_back(std::move(outcome));
   }
+  unfit.refuse_any();
   Adapted adapted{std::move(model), changes.lines(), std::move(outcomes)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;

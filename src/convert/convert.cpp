@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "convert/origins.hpp"
+#include "convert/wording.hpp"
 
 namespace tare {
 namespace {
@@ -84,30 +85,29 @@ class Remarks final : public Diagnostics {
   explicit Remarks(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
   void error(const Error& error) override { next_.error(error); }
   void warning(const Error& about) override {
-    const std::string_view name = about.item().empty() ? last_part(about.file()) : std::string_view(about.item());
-    if (++warnings_ <= kMost) sentences_.push_back(fmt::format("{}: {}", name, about.sentence()));
+    if (++warnings_ <= kMost) told_.push_back(line_about(about));
     next_.warning(about);
   }
   void note(const Error& about) override {
-    if (std::string_view(about.rule()).ends_with(".unused")) sentences_.emplace_back(about.sentence());
+    if (about.rule().ends_with(".unused")) left_behind_.push_back(fmt::format("left behind, {}", about.sentence()));
     next_.note(about);
   }
   bool thorough() const override { return next_.thorough(); }
 
-  std::vector<std::string> take() {
+  std::vector<std::string> lines() const {
+    std::vector<std::string> all = told_;
     if (warnings_ > kMost)
-      sentences_.push_back(
-          fmt::format("{} more warnings about the input; `tare verify` lists them", warnings_ - kMost));
-    return std::move(sentences_);
+      all.push_back(fmt::format("{} more warnings about the input; `tare verify` lists them", warnings_ - kMost));
+    all.insert(all.end(), left_behind_.begin(), left_behind_.end());
+    return all;
   }
 
  private:
   static constexpr std::size_t kMost = 8;
-  static std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
   Diagnostics throwing_;
   Diagnostics& next_;
-  std::vector<std::string> sentences_;
+  std::vector<std::string> told_, left_behind_;
   std::size_t warnings_ = 0;
 };
 
@@ -141,7 +141,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     origins.name_tensor(error);
     throw error.in(input);
   }
-  done.changes = remarks.take();
+  done.changes = remarks.lines();
   for (std::string& change : adapted.changes)
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);

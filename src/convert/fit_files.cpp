@@ -3,25 +3,33 @@
 
 #include <algorithm>
 
+#include "convert/wording.hpp"
 #include "resources/resources.hpp"
 
 namespace tare {
 namespace {
 
-// What could not be read, and why, of the files that say what config and vocabulary are.
-std::vector<std::string> unreadable(const std::vector<Attachment>& files) {
-  class Lines final : public Diagnostics {
-   public:
-    void warning(const Error& about) override {
-      if (about.rule() == "config.type") return;  // one value, not the file
-      lines.push_back(fmt::format("{}: {}", about.item().empty() ? about.file() : about.item(), about.sentence()));
-    }
-    std::vector<std::string> lines;
-  } collected;
+// What is wrong with the files that say what config and vocabulary are.
+class Trouble final : public Diagnostics {
+ public:
+  void warning(const Error& about) override {
+    if (about.rule() == "config.type" || about.rule() == "tokenizer.special") return;  // one value, not the file
+    lines_.push_back(line_about(about));
+    files_.emplace_back(subject_of(about));
+  }
+  const std::vector<std::string>& lines() const { return lines_; }
+  bool with(std::string_view file) const { return std::ranges::find(files_, file) != files_.end(); }
+
+ private:
+  std::vector<std::string> lines_, files_;
+};
+
+Trouble trouble_with(const std::vector<Attachment>& files) {
+  Trouble trouble;
   Model model;
   model.attachments = files;
-  resources::describe(model, collected);
-  return collected.lines;
+  resources::describe(model, trouble);
+  return trouble;
 }
 
 bool has_vocabulary_file(const Model& model) {
@@ -47,52 +55,72 @@ void name_lost_keys(const Model& model, std::string_view name, const KeysOf& key
   }
 }
 
-void name_lost_rules(const Model& model, std::vector<std::string>& lines) {
-  std::vector<std::string_view> files;
-  for (const Attachment& file : model.attachments)
-    if (resources::holds_vocabulary(file.name)) files.push_back(file.name);
-  if (!files.empty() && !model.vocabulary.empty())
-    lines.push_back(fmt::format("{}: how a text is normalized and split left out", fmt::join(files, ", ")));
-}
+// Which files a target without a place for files can do without, because its fields say what they say.
+struct Fate {
+  std::vector<std::string> as_config, as_vocabulary, left_out, homeless;
+
+  Fate(const Model& model, const Format& target, const Trouble& trouble) {
+    for (const Attachment& file : model.attachments) {
+      const resources::Role role = resources::role_of(file.name);
+      const bool read = role == resources::Role::described && !trouble.with(file.name);
+      const bool is_config = file.name == "config.json";
+      if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
+        homeless.push_back(file.name);
+      else if (read && is_config && !model.config.empty())
+        as_config.push_back(file.name);
+      else if (read && !is_config && !model.vocabulary.empty())
+        as_vocabulary.push_back(file.name);
+      else
+        left_out.push_back(file.name);
+    }
+  }
+
+  std::string kept() const {
+    std::vector<std::string> names = as_config;
+    names.insert(names.end(), as_vocabulary.begin(), as_vocabulary.end());
+    if (names.empty()) return {};
+    const std::string_view as = as_vocabulary.empty() ? "config"
+                                : as_config.empty()   ? "vocabulary"
+                                                      : "config and vocabulary";
+    return fmt::format("{} kept as {}, not as {}", fmt::join(names, ", "), as, names.size() == 1 ? "a file" : "files");
+  }
+
+  // How a text becomes pieces is in the files that hold the vocabulary.
+  std::string lost_rules() const {
+    std::vector<std::string> names;
+    for (const std::string& name : as_vocabulary)
+      if (resources::holds_vocabulary(name)) names.push_back(name);
+    if (names.empty()) return {};
+    return fmt::format("{}: how a text is normalized and split left out", fmt::join(names, ", "));
+  }
+};
 
 // A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
 // be read.
 void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
                        std::vector<std::string>& lines) {
-  std::vector<std::string> described, left_out, homeless;
-  for (const Attachment& attachment : model.attachments) {
-    const resources::Role role = resources::role_of(attachment.name);
-    if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
-      homeless.push_back(attachment.name);
-    else if (role == resources::Role::described && (attachment.name != "config.json" || !model.config.empty()))
-      described.push_back(attachment.name);
-    else
-      left_out.push_back(attachment.name);
+  const Trouble trouble = trouble_with(model.attachments);
+  Fate fate(model, target, trouble);
+  if (!fate.homeless.empty()) {
+    const std::string_view plural = fate.homeless.size() == 1 ? "" : "s";
+    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(fate.homeless))), "attachments");
   }
-  if (!homeless.empty()) {
-    const std::string_view plural = homeless.size() == 1 ? "" : "s";
-    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(homeless))), "attachments");
-  }
-  const bool unread_config =
+  const bool config_lost =
       model.attachment("config.json") != nullptr && model.config.empty() && !asked_to_drop(options, "config");
-  const bool unread_vocabulary =
+  const bool vocabulary_lost =
       has_vocabulary_file(model) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
-  for (const std::string& line : unreadable(model.attachments)) {
-    if (unread_config || unread_vocabulary)
-      throw Error(ErrorKind::lossy, "convert.resource",
-                  fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", line,
-                              target.name));
-    lines.push_back(line);
-  }
-  name_lost_keys(model, "config.json", resources::keys_beyond_config, lines);
-  name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary, lines);
-  name_lost_rules(model, lines);
+  if ((config_lost || vocabulary_lost) && !trouble.lines().empty())
+    throw Error(ErrorKind::lossy, "convert.resource",
+                fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it",
+                            trouble.lines().front(), target.name));
+  lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
+  if (!asked_to_drop(options, "config")) name_lost_keys(model, "config.json", resources::keys_beyond_config, lines);
+  if (!fate.as_vocabulary.empty())
+    name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary, lines);
+  for (std::string line : {fate.lost_rules(), fate.kept()})
+    if (!line.empty()) lines.push_back(std::move(line));
+  if (!fate.left_out.empty()) lines.push_back(left_out(std::move(fate.left_out), target.name));
   model.attachments.clear();
-  if (!described.empty())
-    lines.push_back(fmt::format("{} kept as config and vocabulary, not as {}", fmt::join(described, ", "),
-                                described.size() == 1 ? "a file" : "files"));
-  if (!left_out.empty())
-    lines.push_back(fmt::format("{} left out, {} has no place for it", fmt::join(left_out, ", "), target.name));
 }
 
 // Files for programs that look for nothing else, from what is known without them.
@@ -101,7 +129,7 @@ void make_files(Model& model, std::vector<std::string>& lines) {
   resources::complete(model);
   std::vector<std::string_view> made;
   for (std::size_t i = before; i < model.attachments.size(); ++i) made.push_back(model.attachments[i].name);
-  if (!made.empty()) lines.push_back(fmt::format("{} made from config and vocabulary", fmt::join(made, ", ")));
+  if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
 }
 
 }  // namespace
@@ -111,15 +139,17 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
-    lines.push_back(fmt::format("attachments dropped ({} entries)", model.attachments.size()));
+    std::vector<std::string> names;
+    for (const Attachment& file : model.attachments) names.push_back(file.name);
+    lines.push_back(fmt::format("attachments dropped: {}", listed(std::move(names))));
     model.attachments.clear();
     return;
   }
   if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines);
   // Carried as they are; that nothing can be read from them is worth a word all the same.
   if (!model.vocabulary.empty() || asked_to_drop(options, "vocabulary") || !has_vocabulary_file(model)) return;
-  for (const std::string& line : unreadable(model.attachments))
-    lines.push_back(line + "; the file is carried as it is");
+  const Trouble trouble = trouble_with(model.attachments);
+  lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
 }
 
 }  // namespace tare

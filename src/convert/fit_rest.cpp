@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "convert/fit_files.hpp"
+#include "convert/wording.hpp"
 #include "resources/config_table.hpp"
 
 namespace tare {
@@ -108,11 +109,17 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
   return filled;
 }
 
+// What families call the embedding of the tokens.
+bool is_embedding(std::string_view name) {
+  constexpr std::string_view kNames[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
+                                         "shared.weight",       "embed_in.weight", "tok_embeddings.weight"};
+  return std::ranges::any_of(kNames, [&](std::string_view end) { return name.ends_with(end); });
+}
+
 // The rows of the embedding, which is what the word means; without one the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
-    if (tensor.name.ends_with("embed_tokens.weight") && tensor.shape.rank() == 2)
-      return static_cast<std::int64_t>(tensor.shape[0]);
+    if (tensor.shape.rank() == 2 && is_embedding(tensor.name)) return static_cast<std::int64_t>(tensor.shape[0]);
   if (model.vocabulary.tokens.empty()) return std::nullopt;
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());
 }
@@ -128,20 +135,23 @@ void count_vocabulary(Model& model, const Format& target, std::vector<std::strin
     lines.push_back(fmt::format("config: vocab_size = {}, counted", *model.config.vocab_size));
 }
 
-void leave_homeless_fields(Config& config, const Format& target, std::vector<std::string>& lines) {
-  std::vector<std::string_view> homeless;
+void leave_homeless_fields(Model& model, const Format& target, std::vector<std::string>& lines) {
+  Config& config = model.config;
+  std::vector<std::string> homeless;
+  // Not lost where the way back counts the same.
+  if (!lists(target.holds.config_fields, "vocab_size") && config.vocab_size == counted_vocabulary(model))
+    config.vocab_size.reset();
   for (const ConfigField& field : config_fields()) {
     if (lists(target.holds.config_fields, field.name)) continue;
     std::visit(
         [&](auto member) {
           if (!(config.*member)) return;
-          homeless.push_back(field.name);
+          homeless.emplace_back(field.name);
           (config.*member).reset();
         },
         field.member);
   }
-  if (!homeless.empty())
-    lines.push_back(fmt::format("config: {} left out, {} has no place for it", fmt::join(homeless, ", "), target.name));
+  if (!homeless.empty()) lines.push_back(fmt::format("config: {}", left_out(std::move(homeless), target.name)));
 }
 
 void fit_config(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
@@ -154,7 +164,7 @@ void fit_config(Model& model, const Format& target, const AdaptOptions& options,
   }
   if (!target.holds.config) return refused.add("config", "config");
   count_vocabulary(model, target, lines);
-  leave_homeless_fields(model.config, target, lines);
+  leave_homeless_fields(model, target, lines);
   const auto filled = fill_defaults(model, target.holds);
   if (!filled.empty()) lines.push_back(fmt::format("config: {} by default", fmt::join(filled, ", ")));
 }
@@ -189,8 +199,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
             "token types", [&] {
               for (Token& token : vocabulary.tokens) token.type = TokenType::normal;
             });
-  if (!lost.empty())
-    lines.push_back(fmt::format("vocabulary: {} left out, {} has no place for it", fmt::join(lost, ", "), target.name));
+  if (!lost.empty()) lines.push_back(fmt::format("vocabulary: {}", left_out(std::move(lost), target.name)));
 }
 
 }  // namespace

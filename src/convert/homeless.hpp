@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
@@ -36,14 +35,5 @@ class Homeless {
   std::vector<std::string> things_;
   std::vector<std::string_view> flags_;
 };
-
-// Some names, for a sentence.
-inline std::string listed(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
-  names.resize(names.size() - more);
-  for (std::string& name : names) name = escape_name(name);
-  return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
-}
 
 }  // namespace tare

@@ -154,6 +154,7 @@ struct Place {
   std::int32_t component = 0, block = 0, layer = 0, projection = 0;
   friend bool operator==(const Place&, const Place&) = default;
 };
+inline constexpr std::int32_t kLayers = 0, kEmbedTokens = 1, kLmHead = 2, kNorm = 3, kOther = 4;  // components
 Place place_of(std::string_view name);
 // The order in which records are written: embed_tokens, layers by block and name, norm, lm_head, others by name.
 std::vector<const Tensor*> in_order(const std::vector<Tensor>& tensors);
@@ -201,7 +202,7 @@ std::int32_t data_type_of(const Tensor& tensor);
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
 void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,
                  const Config& config);
-// The number that the key alt.seq_len says: 0 when it is not there, none when its text is not an int32 of 0 or more.
+// The number that the key alt.seq_len says: 0 when it is not there, none when its text is not an int32 above 0.
 std::optional<std::int32_t> stated_seq_len(const Model& model);
 // What to tell about a model that is written: what stays empty (fields of the column that are absent, `also_empty`, the
 // tokenizer or ids) and numbers that will be read back as absent.

@@ -68,7 +68,7 @@ class Checker {
     }
     if (!stated_seq_len(model_))
       throw error("write.seq_len",
-                  fmt::format("the metadata key {0} is \"{1}\", not a number from 0 to {2}; --set "
+                  fmt::format("the metadata key {0} is \"{1}\", not a number from 1 to {2}; --set "
                               "'{0}=\"N\"' gives another",
                               kSeqLenKey, escape_name(*model_.metadata.find(kSeqLenKey)->text()), kMost32));
   }

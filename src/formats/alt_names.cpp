@@ -7,7 +7,6 @@
 namespace tare::alt {
 namespace {
 
-constexpr std::int32_t kLayers = 0, kEmbedTokens = 1, kLmHead = 2, kNorm = 3, kOther = 4;  // components
 constexpr std::int32_t kNone = 0, kWeight = 5, kOtherLayer = 6, kOtherProjection = 8;
 
 constexpr std::string_view kLayerParts[] = {"self_attn", "mlp", "input_layernorm", "post_attention_layernorm",

@@ -85,7 +85,7 @@ std::optional<std::int32_t> stated_seq_len(const Model& model) {
   std::int32_t number = -1;
   if (text == nullptr) return std::nullopt;
   const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text->data() + text->size() || number < 0) return std::nullopt;
+  if (parsed.ec != std::errc() || parsed.ptr != text->data() + text->size() || number <= 0) return std::nullopt;
   return number;
 }
 

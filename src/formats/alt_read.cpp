@@ -113,7 +113,9 @@ class Reader {
 
     const auto& order = parameters_altc_ ? kAltcTail : kTail;
     cursor_.set_item("parameters section");
-    if (head_size_in(order) != usual) warn_head_size(head_size_in(order), usual, tail_at_ + 4 * head_size_at(order));
+    // Many models have heads of a size of their own: nothing to tell whoever only opens the file.
+    if (head_size_in(order) != usual && cursor_.diagnostics().thorough())
+      warn_head_size(head_size_in(order), usual, tail_at_ + 4 * head_size_at(order));
     for (std::size_t i = 0; i < order.size(); ++i)
       set_parameter(cursor_, &resources::ConfigRow::alt, order[i], tail_[i], tail_at_ + 4 * i, config);
     cursor_.set_item({});

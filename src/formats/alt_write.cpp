@@ -178,6 +178,15 @@ void require_readable(const Head& head, bool altc) {
                     altc ? "spec" : "altc"));
 }
 
+// An embedding, and no matrix for the way back from it.
+bool lacks_output(const Model& model) {
+  const auto has = [&](std::int32_t component) {
+    return std::any_of(model.tensors.begin(), model.tensors.end(),
+                       [&](const Tensor& tensor) { return place_of(tensor.name).component == component; });
+  };
+  return has(kEmbedTokens) && !has(kLmHead);
+}
+
 }  // namespace
 
 std::int32_t data_type_of(const Tensor& tensor) {
@@ -270,6 +279,9 @@ std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& opti
   if (!tokens.empty() && std::all_of(tokens.begin(), tokens.end(), is_bare))
     empty.emplace_back("token scores and types");
   std::vector<std::string> lines = remarks(model, empty, &resources::ConfigRow::alt);
+  if (!model.config.tie_word_embeddings && !model.config.empty() && lacks_output(model))
+    lines.emplace_back(
+        "tie_word_embeddings is written as 0, the source does not say; without an lm_head the embeddings may be tied");
   const std::int32_t seq_len = stated_seq_len(model).value_or(0);
   const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
   if (options.dialect == "altc" && seq_len > 0 && positions > 0 && seq_len != positions)

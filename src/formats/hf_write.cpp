@@ -104,7 +104,7 @@ class Plan {
 std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
   const std::vector<std::string> made = made_names(model, completed(model));
   if (made.empty()) return {};
-  return {fmt::format("{} made from config and vocabulary", fmt::join(made, ", "))};
+  return {fmt::format("{} made, not copied", fmt::join(made, ", "))};
 }
 
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {

@@ -53,6 +53,8 @@ class ConfigReader {
       for (const std::string_view key : row.keys)
         if (!key.empty()) take_missing(object, row.field, key);
     take_latent_heads(object);
+    // Qwen names a window that is not in use.
+    if (object.contains("use_sliding_window") && object["use_sliding_window"] == false) config_.sliding_window.reset();
   }
   Config config() const { return config_; }
 
@@ -101,8 +103,8 @@ class ConfigReader {
 
 // Said by the vocabulary or by a field in other words, or about the file.
 constexpr std::string_view kElsewhere[] = {
-    "bos_token_id", "eos_token_id",          "pad_token_id",          "transformers_version",    "_name_or_path",
-    "multi_query",  "multi_query_attention", "multi_query_group_num", "new_decoder_architecture"};
+    "bos_token_id", "eos_token_id",          "pad_token_id",          "transformers_version",     "_name_or_path",
+    "multi_query",  "multi_query_attention", "multi_query_group_num", "new_decoder_architecture", "use_sliding_window"};
 
 // Whether the table has the path, or has paths that lead through it.
 enum class Known : std::uint8_t { no, through, yes };
@@ -130,7 +132,8 @@ void collect_unknown(const json& object, const std::string& path, const std::str
   for (const auto& [key, value] : object.items()) {
     const Known state = known(path + key);
     if (value.is_null()) continue;
-    if (key == "eos_token_id" && value.is_array() && value.size() > 1) keys.push_back(shown + key + " but the first");
+    if (key == "eos_token_id" && value.is_array() && value.size() > 1)
+      keys.push_back(fmt::format("all but the first {}{}", shown, key));
     if (state == Known::yes) continue;
     if (value.is_object() && state == Known::through)
       collect_unknown(value, path + key + ".", shown + key + ".", keys);
