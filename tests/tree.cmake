@@ -53,3 +53,6 @@ add_test(NAME tree.install
                  -D SANITIZE=${TARE_SANITIZE} -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D COMMAND_BUILT=$<TARGET_EXISTS:tare-cli>
                  -P ${CMAKE_CURRENT_SOURCE_DIR}/consumer/run.cmake)
 set_tests_properties(tree.install PROPERTIES TIMEOUT 300)
+
+# Every rule id that an error or a finding may carry is explained.
+add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
