@@ -39,8 +39,11 @@ TokenType type_of(std::uint64_t number) {
   }
 }
 
-Outline outline_of(std::span<const std::byte> message) {
-  Outline outline;
+Error not_sentencepiece(std::string_view why) {
+  return {ErrorKind::corrupt, "tokenizer.sentencepiece", fmt::format("not a SentencePiece model: {}", why)};
+}
+
+void read_outline(std::span<const std::byte> message, Outline& outline) {
   ProtobufReader model(message);
   while (const auto field = model.next()) {
     if (field->number != kPieces && field->number != kTrainer) continue;
@@ -54,7 +57,35 @@ Outline outline_of(std::span<const std::byte> message) {
     while (const auto inner = piece.next())
       if (inner->number == kType && !inner->is_bytes) outline.types.back() = type_of(inner->value);
   }
-  if (outline.types.empty()) throw Error(ErrorKind::corrupt, "tokenizer.piece", "no pieces: not a SentencePiece model");
+}
+
+// "IQ== 0": a token in base64, a blank, its rank.
+bool looks_like_tiktoken(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
+  std::string_view line = text.substr(0, text.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::size_t blank = line.find(' ');
+  if (blank == 0 || blank == std::string_view::npos || blank % 4 != 0 || blank + 1 == line.size()) return false;
+  return line.substr(0, blank).find_first_not_of(kBase64) == std::string_view::npos &&
+         line.substr(blank + 1).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+// Rather what the file is, if that can be told, than where reading it ended.
+Outline outline_of(std::span<const std::byte> file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (const auto known = lookalike(text); !known.empty())
+    throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", known);
+  if (looks_like_tiktoken(text))
+    throw not_sentencepiece("it looks like tiktoken's text, which is not read; a tokenizer.json would have its tokens");
+  Outline outline;
+  try {
+    read_outline(file, outline);
+  } catch (const Error& error) {
+    if (!outline.types.empty()) throw;  // broken behind its first pieces, it is one all the same
+    throw not_sentencepiece(error.sentence());
+  }
+  if (outline.types.empty()) throw not_sentencepiece("it has no pieces");
   return outline;
 }
 
@@ -75,9 +106,6 @@ void load(sentencepiece::SentencePieceProcessor& processor, const Outline& outli
 }  // namespace
 
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
-  if (const auto known = lookalike({reinterpret_cast<const char*>(tokenizer_model.data()), tokenizer_model.size()});
-      !known.empty())
-    throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", known);
   const Outline outline = outline_of(tokenizer_model);
   sentencepiece::SentencePieceProcessor processor;
   load(processor, outline);
