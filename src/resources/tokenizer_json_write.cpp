@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
+#include <string>
 #include <unordered_set>
 
 #include "base/text.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
+#include "resources/vocabulary_builder.hpp"
 
 namespace tare::resources {
 namespace {
@@ -34,6 +37,27 @@ bool is_added(const Token& token) {
 
 // An id that no token has.
 bool is_gap(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
+
+// Whether there is a piece for each byte, as SentencePiece spells them.
+bool spells_all_bytes(const Vocabulary& vocabulary) {
+  std::bitset<256> spelled;
+  for (const Token& token : vocabulary.tokens)
+    if (is_byte_token(token.text)) spelled.set(std::stoul(token.text.substr(3, 2), nullptr, 16));
+  return spelled.all();
+}
+
+// Some containers have no types, ALT's first version among them: special tokens are then known by their ids, bytes by
+// their spelling.
+Vocabulary with_types(Vocabulary vocabulary) {
+  std::vector<Token>& tokens = vocabulary.tokens;
+  if (std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.type != TokenType::normal; }))
+    return vocabulary;
+  if (spells_all_bytes(vocabulary))
+    for (Token& token : tokens)
+      if (is_byte_token(token.text)) token.type = TokenType::byte;
+  find_special_tokens(vocabulary, {});
+  return vocabulary;
+}
 
 class Tokenizer {
  public:
@@ -223,7 +247,10 @@ class Tokenizer {
 
 }  // namespace
 
-std::string tokenizer_json(const Vocabulary& vocabulary) { return Tokenizer(vocabulary).text(); }
+std::string tokenizer_json(const Vocabulary& vocabulary) {
+  const Vocabulary typed = with_types(vocabulary);
+  return Tokenizer(typed).text();
+}
 
 std::string tokenizer_config_json(const Vocabulary& vocabulary) {
   const std::pair<std::string_view, std::int64_t> special[] = {{"bos_token", vocabulary.bos},
