@@ -1,4 +1,6 @@
 // From attachments to Config and Vocabulary, and back.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -12,13 +14,17 @@ constexpr std::string_view kDescribed[] = {
     "config.json", "tokenizer.json",        "tokenizer.model",         "spiece.model",     "vocab.json", "merges.txt",
     "vocab.txt",   "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
 constexpr std::string_view kCarried[] = {"generation_config.json", "chat_template.jinja", "chat_template.json",
-                                         "preprocessor_config.json", "processor_config.json",
-                                         // Vocabularies in forms that are not read.
-                                         "sentencepiece.bpe.model", "tekken.json"};
+                                         "preprocessor_config.json", "processor_config.json"};
 constexpr std::string_view kTemplates = "additional_chat_templates/";
-// Each of these holds a vocabulary.
+// Vocabularies are read from these.
 constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "spiece.model", "vocab.json",
                                               "vocab.txt"};
+// Vocabularies in forms that are not read, and why.
+struct UnreadForm {
+  std::string_view file, reason;
+};
+constexpr UnreadForm kUnread[] = {{"sentencepiece.bpe.model", "fairseq shifts its ids"},
+                                  {"tekken.json", "Mistral's own form"}};
 // Ids of a Vocabulary that a file may name.
 constexpr std::int64_t Vocabulary::*kSpecialIds[] = {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad,
                                                      &Vocabulary::unk};
@@ -66,9 +72,23 @@ class Files {
   std::vector<std::string> bad_;  // said once is enough
 };
 
+// Each file may have tokens that the other has not: only together they show which ids are nobody's.
 void add_later_tokens(Files& files, Vocabulary& vocabulary) {
-  files.with("added_tokens.json", [&](std::string_view text) { add_tokens(vocabulary, text); });
-  files.with("tokenizer_config.json", [&](std::string_view text) { add_decoder_tokens(vocabulary, text); });
+  std::vector<AddedToken> all;
+  std::uint64_t highest = 0;
+  std::string_view farthest;  // the file that has the highest id, and answers for gaps
+  const auto collect = [&](std::string_view name, const auto& parse) {
+    files.with(name, [&](std::string_view text) {
+      for (AddedToken& added : parse(text)) {
+        if (added.id >= highest) farthest = name;
+        highest = std::max(highest, added.id);
+        all.push_back(std::move(added));
+      }
+    });
+  };
+  collect("added_tokens.json", parse_added_tokens);
+  collect("tokenizer_config.json", parse_added_tokens_decoder);
+  if (!all.empty()) files.with(farthest, [&](std::string_view) { append_added(vocabulary, std::move(all)); });
 }
 
 // Pegasus puts its own tokens in front and shifts all others; only a tokenizer.json has the ids.
@@ -116,14 +136,40 @@ Vocabulary read_vocabulary(Files& files, const Config& config) {
 void read_special_tokens(Files& files, Vocabulary& vocabulary) {
   std::vector<std::int64_t> own;
   for (const auto id : kSpecialIds) own.push_back(std::exchange(vocabulary.*id, -1));
-  files.with("tokenizer_config.json",
-             [&](std::string_view text) { find_special_tokens(vocabulary, {.tokenizer_config = text}); });
-  files.with("special_tokens_map.json",
-             [&](std::string_view text) { find_special_tokens(vocabulary, {.special_tokens_map = text}); });
+  const auto find_in = [&](std::string_view name, std::string_view SpecialTokenFiles::*kind) {
+    files.with(name, [&](std::string_view text) {
+      SpecialTokenFiles only;
+      only.*kind = text;
+      std::vector<std::string> ignored;
+      find_special_tokens(vocabulary, only, &ignored);
+      for (const std::string& sentence : ignored)
+        files.warn(name, Error(ErrorKind::corrupt, "tokenizer.special", sentence + "; it is ignored"));
+    });
+  };
+  find_in("tokenizer_config.json", &SpecialTokenFiles::tokenizer_config);
+  find_in("special_tokens_map.json", &SpecialTokenFiles::special_tokens_map);
   for (std::size_t i = 0; i < own.size(); ++i)
     if (vocabulary.*kSpecialIds[i] < 0) vocabulary.*kSpecialIds[i] = own[i];
   files.with("config.json", [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text}); });
   find_special_tokens(vocabulary, {});  // the types, where there was no file
+}
+
+void name_unread(Files& files) {
+  for (const auto& [file, reason] : kUnread)
+    if (files.has(file))
+      files.warn(file, Error(ErrorKind::unsupported, "tokenizer.unread",
+                             fmt::format("a vocabulary in a form that is not read ({}); a tokenizer.json would have it",
+                                         reason)));
+}
+
+template <std::size_t N>
+bool among(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+bool is_unread(std::string_view file_name) {
+  return std::any_of(std::begin(kUnread), std::end(kUnread),
+                     [&](const UnreadForm& form) { return form.file == file_name; });
 }
 
 Blob blob_of(std::string_view text) {
@@ -134,16 +180,12 @@ Blob blob_of(std::string_view text) {
 }  // namespace
 
 Role role_of(std::string_view file_name) {
-  const auto among = [&](std::span<const std::string_view> names) {
-    return std::find(names.begin(), names.end(), file_name) != names.end();
-  };
+  if (among(kDescribed, file_name)) return Role::described;
   const bool chat_template = file_name.starts_with(kTemplates) && file_name.ends_with(".jinja");
-  return among(kDescribed) ? Role::described : among(kCarried) || chat_template ? Role::carried : Role::other;
+  return among(kCarried, file_name) || is_unread(file_name) || chat_template ? Role::carried : Role::other;
 }
 
-bool holds_vocabulary(std::string_view file_name) {
-  return std::find(std::begin(kVocabularies), std::end(kVocabularies), file_name) != std::end(kVocabularies);
-}
+bool holds_vocabulary(std::string_view file_name) { return among(kVocabularies, file_name) || is_unread(file_name); }
 
 void describe(Model& model, Diagnostics& diagnostics) {
   Files files(model, diagnostics);
@@ -156,7 +198,10 @@ void describe(Model& model, Diagnostics& diagnostics) {
     });
   if (!model.vocabulary.empty()) return;
   model.vocabulary = read_vocabulary(files, model.config);
-  if (!model.vocabulary.empty()) read_special_tokens(files, model.vocabulary);
+  if (model.vocabulary.empty())
+    name_unread(files);
+  else
+    read_special_tokens(files, model.vocabulary);
 }
 
 void complete(Model& model) {
@@ -165,7 +210,7 @@ void complete(Model& model) {
   };
   if (!model.config.empty()) add("config.json", config_json(model.config));
   const bool has_vocabulary = std::any_of(model.attachments.begin(), model.attachments.end(),
-                                          [](const Attachment& file) { return holds_vocabulary(file.name); });
+                                          [](const Attachment& file) { return among(kVocabularies, file.name); });
   if (model.vocabulary.empty() || has_vocabulary) return;
   add("tokenizer.json", tokenizer_json(model.vocabulary));
   add("tokenizer_config.json", tokenizer_config_json(model.vocabulary));

@@ -26,11 +26,12 @@ enum class Role : std::uint8_t {
   other,      // not one of the directory's well-known files
 };
 Role role_of(std::string_view file_name);
-// Whether it is one of the files that a vocabulary is read from.
+// Whether a vocabulary is in it, be it in a form that is not read.
 bool holds_vocabulary(std::string_view file_name);
 
 // Fills what is still empty of `model.config` and `model.vocabulary` from the attachments that describe them. A file
-// that does not parse is reported as a warning naming it: it is carried along all the same.
+// that does not parse is reported as a warning naming it: it is carried along all the same. So is a vocabulary in a form
+// that is not read (`tokenizer.unread`), where no other file has one, and a special token that is none (`tokenizer.special`).
 void describe(Model& model, Diagnostics& diagnostics);
 
 // Adds the files that say what config and vocabulary say and no attachment does: config.json, tokenizer.json and
@@ -69,16 +70,24 @@ Vocabulary parse_vocab_txt(std::string_view text);
 // tokenizer.model or spiece.model.
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model);
 
-// Tokens that were added after the training, in the order of their ids: {"text": id} of added_tokens.json, {"id":
-// {"content": text}} under added_tokens_decoder of tokenizer_config.json. Only those beyond the vocabulary are taken.
-void add_tokens(Vocabulary& vocabulary, std::string_view added_tokens);
-void add_decoder_tokens(Vocabulary& vocabulary, std::string_view tokenizer_config);
+// Tokens that were added after the training: {"text": id} of added_tokens.json, {"id": {"content": text}} under
+// added_tokens_decoder of tokenizer_config.json.
+struct AddedToken {
+  std::uint64_t id;
+  Token token;
+};
+std::vector<AddedToken> parse_added_tokens(std::string_view added_tokens);
+std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_config);
+// Those beyond the vocabulary; of two with one id the later. Throws `tokenizer.ids` where they leave too many gaps.
+void append_added(Vocabulary& vocabulary, std::vector<AddedToken> added);
 
-// Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens.
+// Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens. `ignored`
+// gets, in words, the names that are no token's.
 struct SpecialTokenFiles {
   std::string_view tokenizer_config = {}, special_tokens_map = {}, config = {};
 };
-void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files);
+void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
+                         std::vector<std::string>* ignored = nullptr);
 
 // A tokenizer.json that the tokenizers library loads: BPE when there are merges or scores that are ranks (see
 // piece_merges.hpp), WordPiece and WordLevel for those kinds, else Unigram with the scores.

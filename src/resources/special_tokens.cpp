@@ -1,8 +1,12 @@
 // Which tokens begin, end, pad and stand for the unknown: told by name in tokenizer_config.json and
 // special_tokens_map.json, by id in config.json.
+#include <fmt/format.h>
+
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
 
@@ -26,11 +30,12 @@ constexpr SpecialToken kSpecial[] = {
 };
 
 // A text, or {"content": text, ...}.
-std::string text_of(const json& value) {
+std::optional<std::string> text_of(const json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (!value.is_object()) return {};
+  if (!value.is_object()) return std::nullopt;
   const auto content = value.find("content");
-  return content != value.end() && content->is_string() ? content->get<std::string>() : std::string();
+  if (content == value.end() || !content->is_string()) return std::nullopt;
+  return content->get<std::string>();
 }
 
 // A number, or a list of several, of which the first is the usual one.
@@ -43,16 +48,16 @@ std::int64_t id_of(const json& value, std::size_t count) {
 
 class Finder {
  public:
-  explicit Finder(Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+  Finder(Vocabulary& vocabulary, std::vector<std::string>* ignored) : vocabulary_(vocabulary), ignored_(ignored) {}
 
   void by_name(std::string_view file) {
     if (file.empty()) return;
     const json root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
       const auto found = root.find(special.name);
-      if (found == root.end() || vocabulary_.*special.member >= 0) continue;
-      const std::string text = text_of(*found);
-      if (!text.empty()) vocabulary_.*special.member = look_up(text);
+      if (found == root.end() || found->is_null()) continue;
+      const std::int64_t id = named(special.name, text_of(*found));
+      if (vocabulary_.*special.member < 0) vocabulary_.*special.member = id;
     }
   }
 
@@ -67,7 +72,20 @@ class Finder {
   }
 
  private:
-  std::int64_t look_up(const std::string& text) {
+  // An empty text is how some files say that there is none.
+  std::int64_t named(std::string_view key, const std::optional<std::string>& text) {
+    if (!text) return ignore(fmt::format("\"{}\" is no text", key));
+    if (text->empty()) return -1;
+    const std::int64_t id = look_up(*text);
+    return id >= 0 ? id : ignore(fmt::format("\"{}\" is \"{}\", no token of the vocabulary", key, escape_name(*text)));
+  }
+
+  std::int64_t ignore(std::string sentence) {
+    if (ignored_ != nullptr) ignored_->push_back(std::move(sentence));
+    return -1;
+  }
+
+  std::int64_t look_up(std::string_view text) {
     if (ids_.empty())
       for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id)
         ids_.emplace(vocabulary_.tokens[id].text, static_cast<std::int64_t>(id));
@@ -76,19 +94,20 @@ class Finder {
   }
 
   Vocabulary& vocabulary_;
-  std::unordered_map<std::string, std::int64_t> ids_;
+  std::vector<std::string>* ignored_;
+  std::unordered_map<std::string_view, std::int64_t> ids_;  // by the vocabulary's own texts
 };
 
 }  // namespace
 
-void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files) {
-  Finder finder(vocabulary);
+void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files, std::vector<std::string>* ignored) {
+  Finder finder(vocabulary, ignored);
   finder.by_name(files.tokenizer_config);
   finder.by_name(files.special_tokens_map);
   finder.by_id(files.config);
   for (const SpecialToken& special : kSpecial) {
     const std::int64_t id = vocabulary.*special.member;
-    if (id < 0) continue;
+    if (id < 0 || static_cast<std::size_t>(id) >= vocabulary.tokens.size()) continue;
     // One token may serve twice; the first use names it.
     TokenType& type = vocabulary.tokens[static_cast<std::size_t>(id)].type;
     if (type != TokenType::bos && type != TokenType::eos) type = special.type;

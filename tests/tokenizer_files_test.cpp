@@ -1,0 +1,158 @@
+// Tokenizer files that are not what they seem, or say something only together.
+#include <fmt/format.h>
+
+#include "conformance/models.hpp"
+#include "resources/resources.hpp"
+#include "tare/convert.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
+
+// "file rule: sentence" of each warning.
+class Warnings final : public Diagnostics {
+ public:
+  void warning(const Error& about) override {
+    lines.push_back(fmt::format("{} {}: {}", about.item(), about.rule(), about.sentence()));
+  }
+  std::vector<std::string> lines;
+};
+
+struct Described {
+  Vocabulary vocabulary;
+  std::vector<std::string> warnings;
+};
+Described described(std::vector<Attachment> files) {
+  Model model;
+  model.attachments = std::move(files);
+  Warnings warnings;
+  resources::describe(model, warnings);
+  return {std::move(model.vocabulary), std::move(warnings.lines)};
+}
+
+const std::string kTokenizer = R"({"model": {"type": "BPE", "vocab": {"a": 0, "<s>": 1}, "merges": []}})";
+
+// ---- forms that are not read
+
+TEST(TokenizerFiles, AFormThatIsNotReadIsSaidWhereThereIsNoOther) {
+  EXPECT_EQ(described({file("tekken.json", "{}")}).warnings,
+            std::vector<std::string>{"tekken.json tokenizer.unread: a vocabulary in a form that is not read (Mistral's "
+                                     "own form); a tokenizer.json would have it"});
+  EXPECT_EQ(
+      described({file("sentencepiece.bpe.model", "x")}).warnings,
+      std::vector<std::string>{"sentencepiece.bpe.model tokenizer.unread: a vocabulary in a form that is not read "
+                               "(fairseq shifts its ids); a tokenizer.json would have it"});
+  EXPECT_TRUE(described({file("tekken.json", "{}"), file("tokenizer.json", kTokenizer)}).warnings.empty());
+  EXPECT_EQ(described({file("tekken.json", "{}"), file("tokenizer.json", "{}")}).warnings.size(), 2U);
+}
+
+TEST(TokenizerFiles, AFormThatIsNotReadIsNotLostInAConversion) {
+  for (const char* const name : {"sentencepiece.bpe.model", "tekken.json"}) {
+    EXPECT_TRUE(resources::holds_vocabulary(name));
+    EXPECT_EQ(resources::role_of(name), resources::Role::carried);
+    Model model;
+    model.attachments = {file(name, "{}")};
+    const auto error = error_of([&] { adapt(model, *find_format("alt")); });
+    ASSERT_TRUE(error) << name;
+    EXPECT_EQ(error->rule(), "convert.resource");
+    EXPECT_TRUE(error->sentence().starts_with(name)) << error->sentence();
+    // A vocabulary that came from elsewhere still gets its own file.
+    model.vocabulary.tokens = {{"a", 0, TokenType::normal}};
+    resources::complete(model);
+    EXPECT_NE(model.attachment("tokenizer.json"), nullptr);
+  }
+}
+
+TEST(TokenizerFiles, WhatIsNoSentencePieceModelIsSaid) {
+  const auto trouble = [](std::string_view bytes) {
+    return error_of([&] { resources::parse_sentencepiece(to_bytes(bytes)); }).value();
+  };
+  const std::string ours = "tokenizer.sentencepiece", begins = "not a SentencePiece model: ";
+  for (const char* const text : {"IQ== 0\nIg== 1\n", "IQ== 0\r\nIg== 1\r\n"}) {
+    EXPECT_EQ(trouble(text).rule(), ours);
+    EXPECT_TRUE(trouble(text).sentence().starts_with(begins + "it looks like tiktoken's text"))
+        << trouble(text).sentence();
+  }
+  for (const char* const text : {"IQ== x\n", " 0\n", "IQ== \n", "just a text", "\x12\x01x", "\x0A\x7Fx"}) {
+    EXPECT_EQ(trouble(text).rule(), ours) << text;
+    EXPECT_TRUE(trouble(text).sentence().starts_with(begins)) << trouble(text).sentence();
+    EXPECT_EQ(trouble(text).sentence().find("tiktoken"), std::string::npos) << text;
+  }
+}
+
+// ---- what several files say together
+
+std::string texts_and_types(const Vocabulary& vocabulary) {
+  std::string line;
+  for (const Token& token : vocabulary.tokens) line += fmt::format("{}:{} ", token.text, name_of(token.type));
+  return line;
+}
+
+TEST(TokenizerFiles, AddedTokensOfBothFilesAreOneList) {
+  const auto both = described({file("vocab.json", R"({"a": 0, "b": 1})"), file("added_tokens.json", R"({"<|x|>": 4})"),
+                               file("tokenizer_config.json", R"({"added_tokens_decoder":
+                                    {"2": {"content": "<two>", "special": true}, "3": {"content": "<three>"}}})")});
+  EXPECT_EQ(texts_and_types(both.vocabulary),
+            "a:normal b:normal <two>:control <three>:user_defined <|x|>:user_defined ");
+  EXPECT_TRUE(both.warnings.empty());
+  // In both: tokenizer_config.json says more.
+  const auto twice = described(
+      {file("vocab.json", R"({"a": 0})"), file("added_tokens.json", R"({"<x>": 1})"),
+       file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>", "special": true}}})")});
+  EXPECT_EQ(texts_and_types(twice.vocabulary), "a:normal <x>:control ");
+}
+
+TEST(TokenizerFiles, TheFileThatReachesFarthestAnswersForGaps) {
+  const auto far = described({file("vocab.json", R"({"a": 0})"), file("added_tokens.json", R"({"<far>": 99999999})"),
+                              file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>"}}})")});
+  ASSERT_EQ(far.warnings.size(), 1U);
+  EXPECT_TRUE(far.warnings[0].starts_with("added_tokens.json tokenizer.ids: ")) << far.warnings[0];
+  EXPECT_EQ(far.vocabulary.tokens.size(), 1U);
+}
+
+TEST(TokenizerFiles, ASpecialTokenThatIsNoneIsSaid) {
+  const auto odd = described({file("tokenizer.json", kTokenizer),
+                              file("tokenizer_config.json", R"({"bos_token": 5, "eos_token": "<nope>",
+                                   "pad_token": null, "unk_token": ""})"),
+                              file("special_tokens_map.json", R"({"eos_token": {"content": "<s>"},
+                                   "bos_token": {"content": "<no>"}, "pad_token": {}})")});
+  EXPECT_EQ(odd.warnings, (std::vector<std::string>{
+                              "tokenizer_config.json tokenizer.special: \"bos_token\" is no text; it is ignored",
+                              "tokenizer_config.json tokenizer.special: \"eos_token\" is \"<nope>\", no token of the "
+                              "vocabulary; it is ignored",
+                              "special_tokens_map.json tokenizer.special: \"bos_token\" is \"<no>\", no token of the "
+                              "vocabulary; it is ignored",
+                              "special_tokens_map.json tokenizer.special: \"pad_token\" is no text; it is ignored"}));
+  EXPECT_EQ(odd.vocabulary.eos, 1);
+  EXPECT_EQ(odd.vocabulary.bos, -1);
+}
+
+// ---- vocabularies without types
+
+TEST(TokenizerFiles, BytesAndSpecialTokensAreKnownWithoutTypes) {
+  const auto has = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
+  Vocabulary v;
+  for (const char* const text : {"<unk>", "<s>", "</s>"}) v.tokens.push_back({text, 0, TokenType::normal});
+  for (int byte = 0; byte < 256; ++byte) v.tokens.push_back({fmt::format("<0x{:02X}>", byte), 0, TokenType::normal});
+  v.tokens.push_back({"\xE2\x96\x81", 0, TokenType::normal});
+  v.unk = 0;
+  v.bos = 1;
+  v.eos = 2;
+  v.pad = 1000;  // nobody's
+  const std::string text = resources::tokenizer_json(v);
+  EXPECT_TRUE(has(text, "\"byte_fallback\": true"));
+  EXPECT_TRUE(has(text, "{\"id\": 1, \"content\": \"<s>\""));
+  EXPECT_FALSE(has(text, "{\"id\": 3, "));
+
+  Vocabulary few = v;
+  few.tokens.erase(few.tokens.begin() + 100);
+  EXPECT_TRUE(has(resources::tokenizer_json(few), "\"byte_fallback\": false")) << "a byte is missing";
+  v.tokens[258].type = TokenType::unused;
+  EXPECT_TRUE(has(resources::tokenizer_json(v), "\"byte_fallback\": false")) << "types are known";
+}
+
+}  // namespace
+}  // namespace tare
