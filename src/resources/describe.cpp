@@ -72,23 +72,38 @@ class Files {
   std::vector<std::string> bad_;  // said once is enough
 };
 
-// Each file may have tokens that the other has not: only together they show which ids are nobody's.
-void add_later_tokens(Files& files, Vocabulary& vocabulary) {
+struct Addition {
+  std::string_view file;
+  std::vector<AddedToken> tokens;
+  std::uint64_t highest;  // id
+};
+
+std::vector<AddedToken> tokens_of(const std::vector<Addition>& additions) {
   std::vector<AddedToken> all;
-  std::uint64_t highest = 0;
-  std::string_view farthest;  // the file that has the highest id, and answers for gaps
+  for (const Addition& addition : additions) all.insert(all.end(), addition.tokens.begin(), addition.tokens.end());
+  return all;
+}
+
+// Each file may have tokens that the other has not: only together they show which ids are nobody's. If these are too
+// many, the file with the highest id is to blame, and the other one goes on alone.
+void add_later_tokens(Files& files, Vocabulary& vocabulary) {
+  std::vector<Addition> additions;
   const auto collect = [&](std::string_view name, const auto& parse) {
     files.with(name, [&](std::string_view text) {
-      for (AddedToken& added : parse(text)) {
-        if (added.id >= highest) farthest = name;
-        highest = std::max(highest, added.id);
-        all.push_back(std::move(added));
-      }
+      Addition addition{name, parse(text), 0};
+      for (const AddedToken& added : addition.tokens) addition.highest = std::max(addition.highest, added.id);
+      additions.push_back(std::move(addition));
     });
   };
   collect("added_tokens.json", parse_added_tokens);
   collect("tokenizer_config.json", parse_added_tokens_decoder);
-  if (!all.empty()) files.with(farthest, [&](std::string_view) { append_added(vocabulary, std::move(all)); });
+  while (!additions.empty()) {
+    const auto farthest = std::max_element(additions.begin(), additions.end(),
+                                           [](const Addition& a, const Addition& b) { return a.highest < b.highest; });
+    const auto append = [&](std::string_view) { append_added(vocabulary, tokens_of(additions)); };
+    if (files.with(farthest->file, append)) return;
+    additions.erase(farthest);
+  }
 }
 
 // Pegasus puts its own tokens in front and shifts all others; only a tokenizer.json has the ids.
