@@ -23,15 +23,13 @@ constexpr ConfigField kFields[] = {
 
 template <typename T>
 void take(std::optional<T>& field, const Value& value) {
-  if (const auto* exact = value.get<T>()) {
-    field = *exact;
-  } else if constexpr (std::is_same_v<T, double>) {
+  if (const auto* exact = value.get<T>()) field = *exact;
+  if constexpr (std::is_same_v<T, double>)
     if (const auto* integer = value.get<std::int64_t>()) field = static_cast<double>(*integer);
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    // A text that is not UTF-8 is bytes in containers whose texts have to be.
+  // A text that is not UTF-8 is bytes in containers whose texts have to be.
+  if constexpr (std::is_same_v<T, std::string>)
     if (const auto* bytes = value.get<Bytes>())
       field.emplace(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  }
 }
 
 }  // namespace

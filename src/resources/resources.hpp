@@ -64,7 +64,8 @@ bool rotates(const Model& model);
 Vocabulary parse_tokenizer_json(std::string_view text);
 // {"token": id}: beside a merges.txt the tokens of a byte-level BPE, alone a list of words.
 Vocabulary parse_vocab_json(std::string_view text, bool has_merges);
-std::vector<std::string> parse_merges(std::string_view merges_txt);
+// Of merges.txt.
+std::vector<std::string> parse_merges(std::string_view text);
 // A token a line, as BERT has it: WordPiece.
 Vocabulary parse_vocab_txt(std::string_view text);
 // tokenizer.model or spiece.model.
