@@ -163,6 +163,36 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json left out, alt has no place for them"));
 }
 
+// The refusal names the file that matters.
+TEST(FixedFields, TroubleWithOneFileIsNoReasonToRefuseAnother) {
+  Model model = directory_model();
+  model.config = {};
+  model.attachments[0] = file("config.json", R"({"architectures": ["M"]})");
+  model.attachments[2] = file("tokenizer_config.json", "{");
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "tokenizer_config.json: not JSON"));
+  model.vocabulary = {};
+  model.attachments[1] = file("tokenizer.json", "{");
+  const auto error = error_of([&] { adapt(model, *find_format("alt")); });
+  EXPECT_EQ(error.value().rule(), "convert.resource");
+  EXPECT_TRUE(error.value().sentence().starts_with("tokenizer.json: ")) << error.value().sentence();
+}
+
+TEST(FixedFields, EmbeddingsThatMayBeTiedAreTold) {
+  const auto told = [&](std::vector<Tensor> tensors, std::optional<bool> tie) {
+    Model model;
+    model.tensors = std::move(tensors);
+    model.config.hidden_size = 2;
+    model.config.tie_word_embeddings = tie;
+    return mentions(find_format("alt")->remarks(model, {}), "the embeddings may be tied");
+  };
+  const Tensor embedding = make_dense("model.embed_tokens.weight", {3, 2}, DType::f32);
+  const Tensor head = make_dense("lm_head.weight", {3, 2}, DType::f32);
+  EXPECT_TRUE(told({embedding}, std::nullopt));
+  EXPECT_FALSE(told({embedding}, false));
+  EXPECT_FALSE(told({embedding, head}, std::nullopt));
+  EXPECT_FALSE(told({head}, std::nullopt));
+}
+
 TEST(FixedFields, TheVocabularyIsCountedInAnEmbeddingOfAnyName) {
   for (const char* const name : {"model.embed_tokens.weight", "transformer.wte.weight", "shared.weight"}) {
     Model model;

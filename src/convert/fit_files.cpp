@@ -19,6 +19,12 @@ class Trouble final : public Diagnostics {
   }
   const std::vector<std::string>& lines() const { return lines_; }
   bool with(std::string_view file) const { return std::ranges::find(files_, file) != files_.end(); }
+  // The first line about a file that `is_meant`; null when there is none.
+  template <typename IsMeant>
+  const std::string* line_with(const IsMeant& is_meant) const {
+    const auto found = std::ranges::find_if(files_, is_meant);
+    return found == files_.end() ? nullptr : &lines_[static_cast<std::size_t>(found - files_.begin())];
+  }
 
  private:
   std::vector<std::string> lines_, files_;
@@ -105,14 +111,15 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
     const std::string_view plural = fate.homeless.size() == 1 ? "" : "s";
     return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(fate.homeless))), "attachments");
   }
-  const bool config_lost =
-      model.attachment("config.json") != nullptr && model.config.empty() && !asked_to_drop(options, "config");
-  const bool vocabulary_lost =
-      has_vocabulary_file(model) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
-  if ((config_lost || vocabulary_lost) && !trouble.lines().empty())
+  const auto is_lost = [&](std::string_view file) {
+    return file == "config.json"
+               ? model.config.empty() && !asked_to_drop(options, "config")
+               : resources::holds_vocabulary(file) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
+  };
+  if (const std::string* const line = trouble.line_with(is_lost))
     throw Error(ErrorKind::lossy, "convert.resource",
-                fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it",
-                            trouble.lines().front(), target.name));
+                fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", *line,
+                            target.name));
   lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
   if (!asked_to_drop(options, "config")) name_lost_keys(model, "config.json", resources::keys_beyond_config, lines);
   if (!fate.as_vocabulary.empty())

@@ -88,8 +88,8 @@ class Plan {
     if (found.config != model.config) private_.append("config", differences(found.config, model.config));
     if (found.vocabulary != model.vocabulary) private_.append("vocabulary", model.vocabulary.to_map());
     // All of this holds only as long as nobody edits the files.
-    for (const char* const key : {"made", "config", "vocabulary"})
-      if (private_.find(key) != nullptr) private_.set("digests", digests_of(files_));
+    const auto keeps = [&](std::string_view key) { return private_.find(key) != nullptr; };
+    if (keeps("made") || keeps("config") || keeps("vocabulary")) private_.set("digests", digests_of(files_));
   }
 
   Model weights_;
