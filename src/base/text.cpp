@@ -8,6 +8,13 @@
 #include "base/simdjson.hpp"
 
 namespace tare {
+namespace {
+
+// simdjson chooses its code for this processor at the first use, allocates for that, and ends the process where there
+// is no memory. So the first use is here, before anything was begun.
+[[maybe_unused]] const bool simdjson_is_ready = simdjson::validate_utf8("", 0);
+
+}  // namespace
 
 bool is_valid_utf8(std::string_view text) { return simdjson::validate_utf8(text.data(), text.size()); }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 #include "base/lookalike.hpp"
 #include "tare/error.hpp"
 
@@ -92,8 +94,10 @@ BigJson::BigJson(std::string_view text) {
   check_depth(text);
   simdjson::dom::element document;
   if (text.empty()) throw not_json(text, "");
-  if (const auto error = parser_.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS)
+  if (const auto error = parser_.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS) {
+    if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     throw not_json(text, simdjson::error_message(error));
+  }
   if (document.get(root_) != simdjson::SUCCESS)
     throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
 }
