@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan arm64 fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults arm64 fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -48,6 +48,12 @@ asan: packages  ## the tests under the address and undefined-behaviour sanitizer
 
 tsan: packages  ## the tests under the thread sanitizer
 	$(call whole_suite,tsan)
+
+faults: packages  ## fail every call and kill before every change of a file, one at a time; FAULTS="--scenario file"
+	$(call configure,release)
+	$(call build,release,--target tare-cli --target tare-faults)
+	@/usr/bin/python3 tests/faults/run.py --tare build/release/tare --library build/release/tests/faults/libtare-faults.so \
+	  --jobs $(JOBS) $(FAULTS)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/arm64 $(JOBS)
