@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,18 +20,32 @@ class Value;
 using Bytes = std::vector<std::byte>;
 using List = std::vector<Value>;
 
-// A map in insertion order. Small by nature: look-ups are linear.
+// A map in insertion order. `find` and `set` take constant time however many keys a file has and whatever they are:
+// larger maps keep an index, hashed with a key that no file can know. `erase` takes linear time; use `erase_if` for
+// several. Keys must not be changed through the iterators.
 class Map {
  public:
   using Entry = std::pair<std::string, Value>;
+
+  Map() = default;
+  Map(const Map& other);
+  Map(Map&&) noexcept = default;
+  Map& operator=(const Map& other);
+  Map& operator=(Map&&) noexcept = default;
+  ~Map() = default;
 
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
   // Replaces the value of an existing key in place, else appends.
   void set(std::string_view key, Value value);
-  // Appends without looking: the caller knows the key is new.
+  // Appends without looking: the caller knows the key is new. Of equal keys, the first is found.
   void append(std::string key, Value value);
+  // Room for this many entries in all.
+  void reserve(std::size_t entries);
   bool erase(std::string_view key);
+  // Erases every entry for which `unwanted(entry)` is true; returns how many.
+  template <typename Predicate>
+  std::size_t erase_if(Predicate unwanted);
 
   bool empty() const;
   std::size_t size() const;
@@ -42,7 +57,15 @@ class Map {
   friend bool operator==(const Map& a, const Map& b);
 
  private:
+  // Null for small maps; else open addressing, at most half full: (hash << 32 | position + 1), 0 for a free slot.
+  using Slots = std::vector<std::uint64_t>;
+
+  std::uint32_t position(std::string_view key) const;
+  void index(std::size_t position);
+  void index_all();
+
   std::vector<Entry> entries_;
+  std::unique_ptr<Slots> slots_;  // apart: most maps are small, and there is one in every tensor
 };
 
 struct Opaque {
@@ -97,6 +120,13 @@ inline const Map::Entry* Map::begin() const { return entries_.data(); }
 inline const Map::Entry* Map::end() const { return entries_.data() + entries_.size(); }
 inline Map::Entry* Map::begin() { return entries_.data(); }
 inline Map::Entry* Map::end() { return entries_.data() + entries_.size(); }
+
+template <typename Predicate>
+std::size_t Map::erase_if(Predicate unwanted) {
+  const std::size_t erased = std::erase_if(entries_, [&](const Entry& entry) { return bool(unwanted(entry)); });
+  if (erased > 0) index_all();
+  return erased;
+}
 
 enum class JsonKeys : std::uint8_t { in_order, sorted };
 
