@@ -20,17 +20,30 @@
 
 namespace tare {
 
-// Bounds on what a file may ask for; every one can be raised by the caller.
+// Bounds on what a file may ask for; every one can be raised by the caller. With these, reading costs time and memory
+// in proportion to the bytes of the file, whatever they say.
 struct Limits {
-  std::uint64_t metadata_bytes = std::uint64_t{1} << 30;    // a manifest, header or member directory
+  std::uint64_t metadata_bytes = std::uint64_t{1} << 30;  // a manifest, header or member directory
+  // Values in a tree of metadata: this many, and one more for every four bytes that store it.
+  std::uint64_t metadata_values = std::uint64_t{1} << 18;
   std::uint64_t component_bytes = std::uint64_t{32} << 30;  // decoded size that only the file vouches for
-  unsigned depth = 64;                                      // nesting of metadata
+  // What all tensors and attachments decode to: `decoded_bytes`, and `expansion` times the bytes of the file.
+  std::uint64_t decoded_bytes = std::uint64_t{256} << 20;
+  std::uint64_t expansion = 32;
+  unsigned depth = 64;  // nesting of metadata
+  unsigned rank = 64;   // dimensions of a tensor
+
+  // The two sums above, for so many bytes.
+  std::uint64_t values_in(std::uint64_t stored_bytes) const;
+  std::uint64_t decoded_from(std::uint64_t file_bytes) const;
 };
 
 struct ReadOptions {
   Access access = Access::mapped;
   Limits limits = {};
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
+  // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
+  bool listing = false;
 };
 
 struct WriteOptions {

@@ -1,0 +1,56 @@
+// What a file may decode to, held against its size: a few kilobytes of zeros, compressed, sparse or listed a thousand
+// times, must not become terabytes of work.
+#include "formats/registry_limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "model/element_size.hpp"
+#include "tare/codec.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::uint64_t kBytesPerValue = 4;
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_add(a, b).value_or(UINT64_MAX); }
+
+// What its components decode to, or the dense tensor if that is more: of a sparse one only the shape vouches for it.
+std::uint64_t most_bytes(const Tensor& tensor) {
+  const std::uint64_t parts = tensor.bytes();
+  const Codec* const codec = find_codec(tensor.layout);
+  const Component* const values = codec == nullptr || codec->decode == nullptr ? nullptr : tensor.component("values");
+  if (values == nullptr) return parts;
+  const auto count = tensor.shape.elements();
+  const auto dense = count ? elements_bytes(*count, values->dtype, values->type) : std::nullopt;
+  return std::max(parts, dense.value_or(UINT64_MAX));
+}
+
+}  // namespace
+
+std::uint64_t Limits::values_in(std::uint64_t stored_bytes) const {
+  return saturating_sum(metadata_values, stored_bytes / kBytesPerValue);
+}
+
+std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
+  return saturating_sum(decoded_bytes, checked_mul(expansion, file_bytes).value_or(UINT64_MAX));
+}
+
+void check_expansion(const Model& model, const Limits& limits, const std::string& file) {
+  std::uint64_t total = 0;
+  for (const Tensor& tensor : model.tensors) total = saturating_sum(total, most_bytes(tensor));
+  for (const Attachment& attachment : model.attachments) total = saturating_sum(total, attachment.blob.size());
+  const std::uint64_t most = limits.decoded_from(model.file_bytes);
+  if (total <= most) return;
+  throw Error(ErrorKind::limit, "open.expansion",
+              fmt::format("{} bytes of file stand for {} bytes of tensors; without asking, at most {} and {} for each "
+                          "byte of the file are decoded (--max-expansion {} allows it)",
+                          count_text(model.file_bytes), count_text(total), count_text(limits.decoded_bytes),
+                          limits.expansion, model.file_bytes == 0 ? total : total / model.file_bytes + 1))
+      .in(file);
+}
+
+}  // namespace tare
