@@ -114,8 +114,9 @@ class Remarks final : public Diagnostics {
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
 // a weight it cannot hold; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
-  const bool weight = error.kind() == ErrorKind::unsupported &&
-                      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow"));
+  const bool weight =
+      (error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::lossy) &&
+      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow") || error.rule().ends_with(".nan"));
   return weight ? input : output;
 }
 
@@ -145,6 +146,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   for (std::string& change : adapted.changes)
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
+  done.lost = std::move(adapted.lost);
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();

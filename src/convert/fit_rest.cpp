@@ -9,6 +9,8 @@
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_table.hpp"
+#include "resources/piece_merges.hpp"
+#include "resources/tensor_roles.hpp"
 
 namespace tare {
 namespace {
@@ -109,17 +111,11 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
   return filled;
 }
 
-// What families call the embedding of the tokens.
-bool is_embedding(std::string_view name) {
-  constexpr std::string_view kNames[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
-                                         "shared.weight",       "embed_in.weight", "tok_embeddings.weight"};
-  return std::ranges::any_of(kNames, [&](std::string_view end) { return name.ends_with(end); });
-}
-
 // The rows of the embedding, which is what the word means; without one the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
-    if (tensor.shape.rank() == 2 && is_embedding(tensor.name)) return static_cast<std::int64_t>(tensor.shape[0]);
+    if (tensor.shape.rank() == 2 && resources::is_embedding(tensor.name))
+      return static_cast<std::int64_t>(tensor.shape[0]);
   if (model.vocabulary.tokens.empty()) return std::nullopt;
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());
 }
@@ -186,6 +182,13 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     clear();
   };
   const auto& tokens = vocabulary.tokens;
+  // The order of the merges is what matters about them, and a score can say it.
+  if (!lists(target.holds.vocabulary_parts, "merges") && lists(target.holds.vocabulary_parts, "scores") &&
+      resources::rank_by_merges(vocabulary)) {
+    lines.push_back(
+        fmt::format("vocabulary: the order of {} merges kept as scores", count_text(vocabulary.merges.size())));
+    vocabulary.merges.clear();
+  }
   leave_out("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
             [&] { vocabulary.merges.clear(); });
   leave_out("kind", !vocabulary.kind.empty(), fmt::format("its kind ({})", vocabulary.kind),
@@ -204,14 +207,15 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
 
 }  // namespace
 
-void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
+              std::vector<LostKeys>& lost) {
   leave_incidental(model, target, lines);
   leave_repeated(model, target, options, lines);
   Homeless refused(target);
   fit_metadata(model, target, options, refused, lines);
   fit_config(model, target, options, refused, lines);
   fit_vocabulary(model, target, options, refused, lines);
-  fit_files(model, target, options, refused, lines);
+  fit_files(model, target, options, refused, lines, lost);
   refused.refuse_any();
 }
 

@@ -21,7 +21,8 @@ inline bool asked_to_drop(const AdaptOptions& options, std::string_view what) {
 }
 
 // Leaves out what --drop names, gives a target with fixed fields the documents' defaults, and refuses what has no
-// place. Appends one line for each thing that changed.
-void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines);
+// place. Appends one line for each thing that changed, and the keys of files that are lost.
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
+              std::vector<LostKeys>& lost);
 
 }  // namespace tare

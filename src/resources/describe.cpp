@@ -223,7 +223,7 @@ void complete(Model& model) {
   const auto add = [&](std::string_view name, std::string_view text) {
     if (model.attachment(name) == nullptr) model.attachments.push_back({std::string(name), blob_of(text)});
   };
-  if (!model.config.empty()) add("config.json", config_json(model.config));
+  if (!model.config.empty()) add("config.json", config_json(model.config, model.vocabulary));
   const bool has_vocabulary = std::any_of(model.attachments.begin(), model.attachments.end(),
                                           [](const Attachment& file) { return among(kVocabularies, file.name); });
   if (model.vocabulary.empty() || has_vocabulary) return;

@@ -150,6 +150,20 @@ Vocabulary parse_tokenizer_json(std::string_view text) {
   return vocabulary;
 }
 
+bool frames_texts(std::string_view tokenizer_json) {
+  const BigJson json(tokenizer_json);
+  const auto step = get<object>(json.root(), "post_processor");
+  if (!step) return false;
+  // ByteLevel only trims offsets; a sequence is one of several.
+  const auto frames = [](const object& one) { return get<std::string_view>(one, "type") != "ByteLevel"; };
+  const auto steps = get<array>(*step, "processors");
+  if (!steps) return frames(*step);
+  return std::any_of(steps->begin(), steps->end(), [&](const element& inner) {
+    const auto one = get<object>(inner);
+    return one && frames(*one);
+  });
+}
+
 Vocabulary parse_vocab_json(std::string_view text, bool has_merges) {
   const BigJson json(text);
   Vocabulary vocabulary;
