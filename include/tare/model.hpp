@@ -67,7 +67,11 @@ struct Model {
   // Where it came from; for people and for `ls`, never written.
   std::string format, version;
   std::uint64_t file_bytes = 0;
+  std::vector<SourcePtr> sources;  // the files it was read from
 
+  // Throws `io.source.shrank` or `io.source.changed` when one of `sources` is not what it was when it was opened. Whoever
+  // has read from the blobs asks this last, before the result is called one.
+  void check_sources() const;
   // Null when there is no such tensor. Linear.
   const Tensor* tensor(std::string_view name) const;
   const Attachment* attachment(std::string_view name) const;

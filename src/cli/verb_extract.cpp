@@ -51,6 +51,7 @@ int run(const Arguments& arguments, Session& session) {
   const Attachment& attachment = find_attachment(model, file, arguments.operand(1));
   OutputTarget target(arguments, session, session.screen().terminal && looks_binary(attachment.blob));
   copy_blob(attachment.blob, target.sink());
+  model.check_sources();
   target.commit();
   return kDone;
 }

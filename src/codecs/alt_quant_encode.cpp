@@ -90,7 +90,8 @@ class AltWriter final : public BlockReader {
     const unsigned mask = plan_.packed ? 15 : 255;
     for (std::size_t i = 0; i < count; ++i) {
       const double code = rounded((values_[i] - offset) / divisor);
-      const int whole = static_cast<int>(code < low ? low : code > high ? high : code);
+      // NaN too becomes a code: the weights that the first pass found finite may be others by now.
+      const int whole = static_cast<int>(code > low ? code < high ? code : high : low);
       codes_[i] = static_cast<std::uint8_t>(static_cast<unsigned>(whole) & mask);
     }
     if (loss_ != nullptr) loss_->add(element_, std::span(values_).first(count), std::span(codes_).first(count));

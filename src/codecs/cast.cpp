@@ -73,6 +73,8 @@ Stored<To> convert(From value) {
   using Out = Stored<To>;
   if constexpr (To == DType::boolean) {
     return static_cast<Out>(value != 0);
+  } else if constexpr (To == DType::f32 && std::is_same_v<From, double>) {
+    return f64_to_f32(value);
   } else if constexpr (To == DType::f64 || To == DType::f32) {
     return static_cast<Out>(value);
   } else if constexpr (To == DType::f16 || To == DType::bf16) {

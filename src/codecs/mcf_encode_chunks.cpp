@@ -99,11 +99,8 @@ void McfChunks::make(std::size_t chunk, McfValues& values, McfChunkBytes& bytes)
 void McfChunks::make_raw(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out,
                          Slot& slot) const {
   const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
-  const float* from = values.view(count);
-  if (from == nullptr) {
-    values.read(out.scratch_->values, count);
-    from = out.scratch_->values;
-  }
+  const float* const from = out.scratch_->values;
+  values.read(out.scratch_->values, count);
   const McfRaw in{.method = geometry_.method,
                   .domain = geometry_.domain,
                   .parameters = parameters(),
@@ -133,11 +130,9 @@ static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t 
   }
 }
 
-// The values of some blocks, zeros behind the ends of rows; where they lie if there are no such ends.
+// The values of some blocks, zeros behind the ends of rows.
 McfChunks::Run McfChunks::read_run(std::uint64_t first, std::size_t blocks, McfValues& values,
                                    McfChunkBytes::Scratch& scratch) const {
-  if (geometry_.columns == row_blocks_ * kMcfBlock)
-    if (const float* const view = values.view(blocks * kMcfBlock)) return {view, view};
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
     float* const to = scratch.values + at * kMcfBlock;
     const std::uint64_t column = std::min(in_row * kMcfBlock, geometry_.columns);

@@ -167,6 +167,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   try {
     target.write(adapted.model, *sink, options.write);
     check_written(*sink, target, adapted.model);
+    adapted.model.check_sources();
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(file_at_fault(error, input, output));

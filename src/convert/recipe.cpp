@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 
@@ -146,7 +147,7 @@ Importance read_importance(const std::string& path, const ReadOptions& options) 
         if (!std::isfinite(value) || value < 0)
           throw bad("importance.value",
                     fmt::format("weight {} of column {} is not a finite number of at least 0", value, weights.size()));
-        weights.push_back(static_cast<float>(value));
+        weights.push_back(f64_to_f32(value));
       }
     });
   }

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "io/metadata.hpp"
 #include "resources/config_table.hpp"
 #include "tare/format.hpp"
-#include "wire/window.hpp"
 
 namespace tare::alt {
 
@@ -65,7 +65,7 @@ class Cursor {
 
  private:
   const Source& source_;
-  wire::Window window_;
+  io::Window window_;
   std::string_view format_;
   Diagnostics& diagnostics_;
   std::uint64_t at_ = 0;

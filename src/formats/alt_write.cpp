@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/checked.hpp"
+#include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/alt.hpp"
 #include "model/transfer.hpp"
@@ -18,7 +19,7 @@ namespace {
 float attribute(const Tensor& tensor, std::string_view key) {
   const Value* const value = tensor.attributes.find(key);
   if (value == nullptr) return 0;
-  if (const auto* real = value->get<double>()) return static_cast<float>(*real);
+  if (const auto* real = value->get<double>()) return f64_to_f32(*real);
   const auto* integer = value->get<std::int64_t>();
   return integer == nullptr ? 0 : static_cast<float>(*integer);
 }

@@ -75,10 +75,11 @@ class Reader {
                     path);
     if (index) {
       model_ = safetensors::read_set(path, source, options_);
-      return;
+    } else {
+      model_ = safetensors::read_file(source, options_);
+      model_.file_bytes = source->size();
     }
-    model_ = safetensors::read_file(source, options_);
-    model_.file_bytes = source->size();
+    model_.sources.push_back(source);
   }
 
   void attach(const std::string& file, const std::string& name) {
@@ -86,6 +87,7 @@ class Reader {
     if (const auto wrong = what_is_wrong(path)) return reports_->error(problem("hf.file.broken", *wrong, path));
     const SourcePtr source = open_file(path, options_.access);
     model_.file_bytes += source->size();
+    model_.sources.push_back(source);
     model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
   }
 

@@ -125,6 +125,7 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
       plan.weights(), [&](const std::string& name) { return tree.file(name); }, options);
   safetensors::check_set(tree.staging(), plan.weights());
   const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
   tree.commit();
   return bytes;
 }

@@ -20,7 +20,7 @@
 #include "formats/npy.hpp"
 #include "formats/npz_private.hpp"
 #include "formats/rows.hpp"
-#include "wire/window.hpp"
+#include "io/metadata.hpp"
 #include "wire/zip.hpp"
 #include "wire/zip_writer.hpp"
 
@@ -158,7 +158,7 @@ class Reader {
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
-  wire::Window window_;
+  io::Window window_;
   Model model_;
   unsigned version_ = 0;
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better

@@ -77,6 +77,7 @@ Model read(const Format& format, const Input& input, const ReadOptions& options)
   try {
     Model model = format.read(input, options);
     model.format = format.name;
+    if (input.source != nullptr) model.sources.push_back(input.source);
     return model;
   } catch (const Error&) {
     if (input.source != nullptr)

@@ -239,6 +239,7 @@ class SetReader {
     }
     lost_[number] = false;
     model_.file_bytes += source->size();
+    model_.sources.push_back(std::move(source));
     merge_metadata(shard, number);
     for (Tensor& tensor : shard.tensors) merge(tensor, number);
   }

@@ -152,6 +152,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
       model, [&](const std::string& name) { return tree.file(name); }, options);
   check_set(tree.staging(), model);
   const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
   tree.commit();
   return bytes;
 }

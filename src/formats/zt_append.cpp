@@ -126,9 +126,9 @@ class AppendSink final : public Sink {
 
 // The old manifest as its one CBOR item, without what may follow it.
 Bytes first_item(const Manifest& manifest, const std::string& path, unsigned depth) {
-  wire::CborReader cbor(manifest.bytes, path, manifest.offset, depth);
+  wire::CborReader cbor(manifest.bytes(), path, manifest.offset, depth);
   cbor.skip();
-  const auto item = manifest.bytes.first(manifest.bytes.size() - cbor.remaining());
+  const auto item = manifest.bytes().first(manifest.bytes().size() - cbor.remaining());
   return Bytes(item.begin(), item.end());
 }
 

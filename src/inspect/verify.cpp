@@ -53,6 +53,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
+    model.check_sources();
   } catch (const Error& error) {
     collector.error(error);
     result.format = recognized(path, options.read.access);

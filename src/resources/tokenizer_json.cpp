@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/half.hpp"
 #include "base/lookalike.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
@@ -61,7 +62,7 @@ void read_vocab_list(VocabularyBuilder& tokens, const array& vocab, bool byte_le
              : std::nullopt;
     const auto score = text && pair->size() == 2 ? get<double>(pair->at(1).value_unsafe()) : std::nullopt;
     if (!score) throw malformed("tokenizer.vocab", fmt::format("entry {} is not a token and its score", id));
-    Token token{as_bytes(*text, byte_level), static_cast<float>(*score), TokenType::normal};
+    Token token{as_bytes(*text, byte_level), f64_to_f32(*score), TokenType::normal};
     if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
     tokens.add(id++, std::move(token));
   }
