@@ -143,6 +143,8 @@ void make_files(Model& model, std::vector<std::string>& lines) {
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
                std::vector<std::string>& lines) {
+  // Config and vocabulary say what these say, and make them again where they are wanted.
+  std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
   if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
