@@ -65,6 +65,48 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
 
   model.config.model_type = "gpt2";  // its positions are learned
   EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
+  model.config.model_type.reset();  // and so are those of any model that has a table of them
+  model.tensors.push_back(make_dense("position_embedding.weight", {4, 8}, DType::f32));
+  EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
+}
+
+// A file that Tare made says nothing that config and vocabulary do not.
+TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
+  Model model = directory_model();
+  model.attachments.clear();
+  const Bytes mcf = write_bytes(*find_format("mcf"), adapt(model, *find_format("mcf")).model);
+  const Model found = open(memory_source(mcf, "it"));
+  ASSERT_EQ(found.attachments.size(), 3U) << "other programs look for them";
+  for (const Attachment& made : found.attachments) EXPECT_TRUE(made.made) << made.name;
+  for (const char* const target : {"zt", "npz", "hf", "safetensors"}) {
+    AdaptOptions options;
+    options.drop = {"vocabulary"};
+    const Adapted adapted = adapt(found, *find_format(target), options);
+    EXPECT_TRUE(adapted.model.attachments.empty()) << target;
+    EXPECT_EQ(adapted.model.config.hidden_size, 8) << target;
+  }
+  // Back into MCF they are made again, and are the same.
+  EXPECT_EQ(write_bytes(*find_format("mcf"), adapt(found, *find_format("mcf")).model), mcf);
+}
+
+TEST(MadeFiles, SomebodyElsesOfTheSameNameAreKept) {
+  Model model = directory_model();
+  model.attachments.clear();
+  Model carried = adapt(model, *find_format("mcf")).model;
+  const Bytes mcf = write_bytes(*find_format("mcf"), carried);
+  // The file's text changed by another program, its length not: no longer what was made.
+  Bytes edited = mcf;
+  std::string text = to_text(edited);
+  const std::size_t at = text.find("\"hidden_size\": 8");
+  ASSERT_NE(at, std::string::npos);
+  edited[at + 15] = std::byte{'9'};
+  const Model found = open(memory_source(edited, "it"));
+  EXPECT_FALSE(found.attachment("config.json")->made);
+  EXPECT_NE(adapt(found, *find_format("zt")).model.attachment("config.json"), nullptr);
+  // Files of the model's own are not marked.
+  const Model own =
+      open(memory_source(write_bytes(*find_format("mcf"), adapt(directory_model(), *find_format("mcf")).model), "it"));
+  for (const Attachment& file : own.attachments) EXPECT_FALSE(file.made) << file.name;
 }
 
 TEST(FixedFields, NothingIsMadeUpForAModelThatIsNoTransformer) {

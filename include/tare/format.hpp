@@ -107,6 +107,9 @@ struct Format {
   void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
   // What it always has a place for and this model leaves empty, in words; `convert` passes them on. Null: nothing.
   std::vector<std::string> (*remarks)(const Model& model, const WriteOptions& options) = nullptr;
+  // Why somebody who sets this metadata key to this text should not ("is not a date ..."); empty: no reason. What a file
+  // brings along is not asked about: it is carried, and `verify` warns. Null: any text will do.
+  std::string (*set_problem)(std::string_view key, std::string_view text) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

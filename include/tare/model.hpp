@@ -55,6 +55,9 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
 struct Attachment {
   std::string name;
   Blob blob;
+  // Made by Tare from config and vocabulary, which say all that is in it. Containers whose other readers look for files
+  // have it; a conversion leaves it behind and makes it anew where it is needed.
+  bool made = false;
 };
 
 struct Model {

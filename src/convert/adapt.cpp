@@ -314,7 +314,13 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
   require_type(options, target);
   select(model, options, changes);
-  for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(key, text, target));
+  for (const auto& [key, text] : options.set) {
+    Value value = parse_setting(key, text, target);
+    if (const std::string* const said = value.text(); said != nullptr && target.set_problem != nullptr)
+      if (const std::string problem = target.set_problem(key, *said); !problem.empty())
+        throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, problem));
+    model.metadata.set(key, std::move(value));
+  }
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,

@@ -182,6 +182,8 @@ void make_files(Model& model, std::vector<std::string>& lines) {
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
                std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+  // Config and vocabulary say what these say, and make them again where they are wanted.
+  std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
   const bool is_directory = target.write == nullptr;  // makes what is missing when it is written
   if (target.holds.wants_files || is_directory) tie_without_head(model, lines);
   if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "convert/fill_card.hpp"
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_table.hpp"
@@ -209,6 +210,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
 
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
               std::vector<LostKeys>& lost) {
+  fill_card(model, target, options, lines);
   leave_incidental(model, target, lines);
   leave_repeated(model, target, options, lines);
   Homeless refused(target);

@@ -54,7 +54,7 @@ std::string remark_on(const Codec& codec, const std::string& method, const Tenso
                ? fmt::format("kept although a rule says {}, which takes {}", method, domain_of(codec))
                : std::string();
   return !codec.weighted && how.importance.contains(tensor.name)
-             ? fmt::format("without a use for its importance: {} has no search", method)
+             ? fmt::format("without a use for its importance: the search of {} does not weigh columns", method)
              : std::string();
 }
 

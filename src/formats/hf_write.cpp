@@ -27,10 +27,10 @@ Model completed(const Model& model) {
   return whole;
 }
 
-std::vector<std::string> made_names(const Model& model, const Model& whole) {
+std::vector<std::string> made_names(const Model& whole) {
   std::vector<std::string> names;
-  for (std::size_t i = model.attachments.size(); i < whole.attachments.size(); ++i)
-    names.push_back(whole.attachments[i].name);
+  for (const Attachment& attachment : whole.attachments)
+    if (attachment.made) names.push_back(attachment.name);
   return names;
 }
 
@@ -41,7 +41,7 @@ class Plan {
     const Model whole = completed(model);
     for (const Attachment& attachment : whole.attachments) add(attachment);
     List made;
-    for (const std::string& name : made_names(model, whole)) made.emplace_back(name);
+    for (const std::string& name : made_names(whole)) made.emplace_back(name);
     private_.append("tare", 1);
     if (!made.empty()) private_.append("made", std::move(made));
     weights_.tensors = model.tensors;
@@ -102,7 +102,7 @@ class Plan {
 }  // namespace
 
 std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
-  const std::vector<std::string> made = made_names(model, completed(model));
+  const std::vector<std::string> made = made_names(completed(model));
   if (made.empty()) return {};
   return {fmt::format("{} made, not copied", fmt::join(made, ", "))};
 }

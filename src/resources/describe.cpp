@@ -221,7 +221,8 @@ void describe(Model& model, Diagnostics& diagnostics) {
 
 void complete(Model& model) {
   const auto add = [&](std::string_view name, std::string_view text) {
-    if (model.attachment(name) == nullptr) model.attachments.push_back({std::string(name), blob_of(text)});
+    if (model.attachment(name) == nullptr)
+      model.attachments.push_back({.name = std::string(name), .blob = blob_of(text), .made = true});
   };
   if (!model.config.empty()) add("config.json", config_json(model.config, model.vocabulary));
   const bool has_vocabulary = std::any_of(model.attachments.begin(), model.attachments.end(),

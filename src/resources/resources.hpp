@@ -69,8 +69,8 @@ struct RopeScaling {
 RopeScaling parse_rope_scaling(std::string_view text);
 // Of the model's config.json; nothing from one that is missing or does not parse (`describe` reports that).
 RopeScaling rope_scaling_of(const Model& model);
-// Whether positions are told by rotating at all: not in families that learn, add or bias them, nor where config.json says
-// otherwise.
+// Whether positions are told by rotating at all: not in families that learn, add or bias them, nor where a tensor is a
+// table of them or config.json says otherwise.
 bool rotates(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).
