@@ -46,6 +46,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   Collector collector;
   ReadOptions read = options.read;
   read.diagnostics = &collector;
+  if (read.threads == 0) read.threads = options.threads;
   try {
     const Model model = open(path, read);
     result.format = model.format;
