@@ -3,6 +3,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/printable.hpp"
 #include "inspect/data_check.hpp"
 #include "tare/inspect.hpp"
 
@@ -63,8 +64,11 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   }
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),
                          std::make_move_iterator(collector.findings.end()));
-  for (Finding& finding : result.findings)
+  for (Finding& finding : result.findings) {
     if (finding.file.empty()) finding.file = path;
+    finding.sentence = printable(finding.sentence);  // as an Error's
+    finding.item = printable(finding.item);
+  }
   return result;
 }
 
