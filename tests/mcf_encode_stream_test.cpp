@@ -174,7 +174,6 @@ class NullSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
-  void write_at(std::uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {}
   void commit() override {}
 
  protected:

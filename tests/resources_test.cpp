@@ -168,6 +168,18 @@ std::string tokens_of(const Vocabulary& vocabulary) {
   return out;
 }
 
+// As Python reads both files.
+TEST(TokenizerJson, OfKeysThatAppearTwiceTheLastCounts) {
+  EXPECT_EQ(to_json(parse_config(R"({"vocab_size": 1, "model_type": "a", "vocab_size": 2, "model_type": "b"})").to_map()),
+            to_json(parse_config(R"({"vocab_size": 2, "model_type": "b"})").to_map()));
+  const Vocabulary v = parse_tokenizer_json(R"({"model": 7, "model": {"type": "WordLevel", "type": "WordPiece",
+      "vocab": {"x": 0}, "unk_token": "a", "vocab": {"a": 0, "b": 1}, "unk_token": "b"},
+      "added_tokens": [{"id": 9, "id": 2, "content": "no", "content": "c"}]})");
+  EXPECT_EQ(v.kind, "wordpiece");
+  EXPECT_EQ(tokens_of(v), "a:normal:0.0 b:unknown:0.0 c:user_defined:0.0 ");
+  EXPECT_EQ(v.unk, 1);
+}
+
 TEST(TokenizerJson, ByteLevelBpe) {
   const Vocabulary v = parse_tokenizer_json(R"({
     "added_tokens": [{"id": 4, "content": "<|end|>", "special": true}, {"id": 5, "content": "<tool>", "special": false}],

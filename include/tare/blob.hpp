@@ -55,13 +55,13 @@ class BlobProducer {
 class Blob {
  public:
   Blob() = default;
-  // `length` bytes of `source` at `offset`, as they are. The range must lie inside the source.
+  // `length` bytes of `source` at `offset`, as they are. Throws `blob.bounds` unless the range lies inside the source.
   static Blob range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest = {});
   // A range of `source` that holds zstd frames which decode to exactly `size` bytes. The digest covers the stored
   // bytes.
   static Blob zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
                    Digest digest = {});
-  // Bytes kept in another encoding at a range of `source`, decoded by `producer`.
+  // Bytes kept in another encoding at a range of `source`, decoded by `producer`, which must not be null.
   static Blob encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
                       Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest = {});
   // `size` bytes that exist nowhere yet.
@@ -84,7 +84,8 @@ class Blob {
   std::uint64_t seek_granularity() const;
   // What the producer says; 0 and nothing for plain blobs.
   std::size_t pieces() const { return producer_ == nullptr ? 0 : producer_->pieces(); }
-  void make_piece(std::size_t piece, const PutRun& put) const { producer_->make_piece(piece, put); }
+  // Throws `blob.pieces` when there is no such piece.
+  void make_piece(std::size_t piece, const PutRun& put) const;
   Map learned() const { return producer_ == nullptr ? Map() : producer_->learned(); }
 
   // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives. They may change
@@ -93,8 +94,9 @@ class Blob {
   // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
   std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
-  // Everything, in memory. Throws Error limit `blob.too_large` above `limit`.
-  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30) const;
+  // Everything, in memory, made on up to `threads` threads (0: all cores). Throws Error limit `blob.too_large` above
+  // `limit`.
+  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30, unsigned threads = 0) const;
 
   // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
   // Packed bytes are hashed once, and also before they are decoded for the first time.

@@ -44,6 +44,7 @@ struct ReadOptions {
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
   // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
   bool listing = false;
+  unsigned threads = 0;                // for readers that check the data (zip's checksums); 0: all cores
 };
 
 struct WriteOptions {

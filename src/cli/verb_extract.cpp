@@ -30,7 +30,7 @@ void list(const Model& model, bool as_json, Session& session) {
   table.print(session);
 }
 
-// Whether the beginning looks like something a terminal should not get.
+// Whether the beginning looks like something that nobody wants to see on a terminal, even made harmless.
 bool looks_binary(const Blob& blob) {
   Bytes head(static_cast<std::size_t>(std::min<std::uint64_t>(4096, blob.size())));
   blob.read(0, head);
@@ -75,7 +75,8 @@ constexpr Verb kExtract{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH.",
+        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; --force "
+        "writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

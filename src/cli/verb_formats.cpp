@@ -74,6 +74,9 @@ std::string tensors_text(const Format& format) {
   return format.holds.architecture.empty() ? layouts : fmt::format("{}, {} only", layouts, format.holds.architecture);
 }
 
+// As to_dense does: what is dense already needs no decoder.
+bool decodes(const Codec& codec) { return codec.decode != nullptr || codec.layout == Tensor().layout; }
+
 std::string yes(bool value) { return value ? "yes" : "-"; }
 
 void print_table(Session& session) {
@@ -99,7 +102,7 @@ void print_table(Session& session) {
   session.line();
   Table layouts({{"LAYOUT"}, {"TYPE"}, {"DECODES"}, {"--quant", Align::left, true}, {"WHAT", Align::left, true}});
   for (const Codec& codec : codecs())
-    layouts.add({Cell(codec.layout, Style::cyan), codec.name.empty() ? "-" : codec.name, yes(codec.check != nullptr),
+    layouts.add({Cell(codec.layout, Style::cyan), codec.name.empty() ? "-" : codec.name, yes(decodes(codec)),
                  codec.methods.empty() ? std::string("-") : joined(codec.methods), codec.title});
   layouts.print(session);
 }

@@ -137,7 +137,7 @@ class Reader {
 
   // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
   void check_crcs(const std::vector<wire::ZipMember>& members) {
-    wire::check_zip_crcs(*source_, members, diagnostics_);
+    wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
     for (const wire::ZipMember& member : members)
       if (member.deflated() && !member.name.ends_with(kSuffix))
         guarded(member, [&] { wire::zip_blob(source_, member).verify(); });
@@ -149,7 +149,7 @@ class Reader {
     if (member.size > limit)
       throw Error(ErrorKind::limit, "npz.private.large",
                   fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
-    const Bytes text = wire::zip_blob(source_, member).bytes();
+    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     npz::read_private({reinterpret_cast<const char*>(text.data()), text.size()}, options_.limits.depth, model_,
                       vouched_, diagnostics_);
   }

@@ -136,7 +136,8 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
 
 void check_set(const std::string& directory, const Model& model) {
   const std::string index = fmt::format("{}/{}", directory, kIndexFile);
-  const bool sharded = std::filesystem::exists(index);
+  std::error_code none;
+  const bool sharded = std::filesystem::exists(index, none);
   const SourcePtr source = open_file(sharded ? index : fmt::format("{}/{}", directory, kOnlyFile), Access::pread);
   const ReadOptions options{.access = Access::pread};
   const Model found = sharded ? read_set(index, source, options) : read_file(source, options);

@@ -62,10 +62,6 @@ class AppendSink final : public Sink {
 
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    reserve(offset + bytes.size());
-    io::pwrite_all(fd_, offset, bytes, path_);
-  }
   void commit() override {
     io::sync_file(fd_, path_);
     if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
@@ -75,7 +71,11 @@ class AppendSink final : public Sink {
   }
 
  protected:
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { write_at(offset, bytes); }
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    reserve(offset + bytes.size());
+    io::pwrite_all(fd_, offset, bytes, path_);
+  }
   void do_skip(std::uint64_t /*new_end*/) override {}
 
  private:

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/printable.hpp"
 #include "inspect/data_check.hpp"
 #include "tare/inspect.hpp"
 
@@ -46,6 +47,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   Collector collector;
   ReadOptions read = options.read;
   read.diagnostics = &collector;
+  if (read.threads == 0) read.threads = options.threads;
   try {
     const Model model = open(path, read);
     result.format = model.format;
@@ -63,8 +65,11 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   }
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),
                          std::make_move_iterator(collector.findings.end()));
-  for (Finding& finding : result.findings)
+  for (Finding& finding : result.findings) {
     if (finding.file.empty()) finding.file = path;
+    finding.sentence = printable(finding.sentence);  // as an Error's
+    finding.item = printable(finding.item);
+  }
   return result;
 }
 

@@ -21,19 +21,22 @@ namespace {
 // Dirty pages are handed to the disk after this much, so that the final fsync finds little left to do.
 constexpr std::uint64_t kWritebackStep = std::uint64_t{32} << 20;
 
-// The file being written, seen by a reader. Borrows the sink's descriptor.
+// The file being written, seen by a reader. Has a descriptor of its own: the sink may be gone before it.
 class WrittenSource final : public Source {
  public:
-  WrittenSource(std::string path, int file, std::uint64_t size) : Source(std::move(path), size), file_(file) {}
+  WrittenSource(std::string path, int file, std::uint64_t size)
+      : Source(std::move(path), size), file_(::fcntl(file, F_DUPFD_CLOEXEC, 0)) {
+    if (!file_) throw io::system_error("io.source.read", "cannot read back what was written", name(), errno);
+  }
 
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (io::pread_all(file_, offset, out, name()) != out.size())
+    if (io::pread_all(file_.get(), offset, out, name()) != out.size())
       throw io::system_error("io.source.read", "cannot read back what was written", name(), EIO);
   }
 
  private:
-  int file_;
+  io::Descriptor file_;
 };
 
 class AtomicFileSink final : public Sink {
@@ -59,13 +62,13 @@ class AtomicFileSink final : public Sink {
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
 
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     io::pwrite_all(file_.get(), offset, bytes, path_);
     push_to_disk(bytes.size());
   }
 
-  void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
-    if (from.descriptor() < 0) return Sink::copy_at(offset, from, from_offset, length);
+  void do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
+    if (from.descriptor() < 0) return Sink::do_copy_at(offset, from, from_offset, length);
     while (length > 0) {
       auto in = static_cast<off_t>(from_offset);
       auto out = static_cast<off_t>(offset);
@@ -73,7 +76,7 @@ class AtomicFileSink final : public Sink {
       const ssize_t n = ::copy_file_range(from.descriptor(), &in, file_.get(), &out, part, 0);
       if (n < 0 && errno == EINTR) continue;
       // Across file systems, or where the kernel cannot: through memory instead. A real error shows up there too.
-      if (n <= 0) return Sink::copy_at(offset, from, from_offset, length);
+      if (n <= 0) return Sink::do_copy_at(offset, from, from_offset, length);
       from_offset += static_cast<std::uint64_t>(n);
       offset += static_cast<std::uint64_t>(n);
       length -= static_cast<std::uint64_t>(n);
@@ -108,7 +111,7 @@ class AtomicFileSink final : public Sink {
   }
 
  protected:
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { write_at(offset, bytes); }
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
   // The file grows when something is written there, at the latest in commit.
   void do_skip(std::uint64_t /*new_end*/) override {}
 

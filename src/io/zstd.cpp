@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -17,15 +19,35 @@ namespace {
 // Packed bytes read at a time.
 constexpr std::size_t kInput = std::size_t{256} << 10;
 
+// Throws what zstd's result means, unless it is a success; `corrupt` is for errors that the data is to blame for.
+template <typename Corrupt>
+void require(std::size_t result, const Corrupt& corrupt) {
+  if (ZSTD_isError(result) == 0) return;
+  if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+  corrupt(ZSTD_getErrorName(result));
+}
+
+void require_packed(std::size_t result) {
+  require(result, [](const char* words) {
+    throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", words));
+  });
+}
+
+template <typename Context>
+Context* allocated(Context* context) {
+  if (context == nullptr) throw std::bad_alloc();
+  return context;
+}
+
 }  // namespace
 
 void ZstdPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void ZstdUnpacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ZstdPacker::ZstdPacker(int level) : context_(ZSTD_createCCtx()) {
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0);
+ZstdPacker::ZstdPacker(int level) : context_(allocated(ZSTD_createCCtx())) {
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level));
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1));
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0));
 }
 ZstdPacker::~ZstdPacker() = default;
 
@@ -35,13 +57,12 @@ std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
     capacity_ = most;
   }
   const std::size_t n = ZSTD_compress2(context_.get(), out_.get(), capacity_, bytes.data(), bytes.size());
-  if (ZSTD_isError(n) != 0)
-    throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", ZSTD_getErrorName(n)));
+  require_packed(n);
   return {out_.get(), n};
 }
 
 ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
-    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(ZSTD_createDCtx()) {}
+    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(allocated(ZSTD_createDCtx())) {}
 ZstdUnpacker::~ZstdUnpacker() = default;
 
 std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
@@ -63,11 +84,12 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
     if (wanted_ == 0 && input_.empty()) return to.pos;
     const std::size_t status = ZSTD_decompressStream(context_.get(), &to, &from);
     input_ = input_.subspan(from.pos);
-    if (ZSTD_isError(status) != 0) source_->check();  // of a file that has changed: say that
-    if (ZSTD_isError(status) != 0)
-      throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", ZSTD_getErrorName(status)))
+    require(status, [&](const char* words) {
+      source_->check();  // of a file that has changed: say that
+      throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", words))
           .in(source_->name())
           .at(next_ - input_.size());
+    });
     wanted_ = status;
     const bool stuck = from.pos == 0 && to.pos == before;
     if (stuck && (input_.empty() ? next_ == end_ : true)) return to.pos;
