@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/text.hpp"
 
 namespace tare::cli {
@@ -42,7 +43,7 @@ ProgressBar::~ProgressBar() {
   wake_.notify_one();
   thread_.join();
   draw();  // short work has been seen too, and whole
-  to_stderr("\r\x1b[K");
+  wipe_line();
 }
 
 void ProgressBar::run() {
@@ -68,7 +69,7 @@ void ProgressBar::draw() {
   if (rate > 0 && seconds >= 0.5 && done < total)
     text += fmt::format("  {} left", time_text(static_cast<double>(total - done) / rate));
   // One column is left free: a full line would scroll.
-  to_stderr(fmt::format("\r{}\x1b[K", elide_end(text, columns_ - 1, unicode_ ? "…" : "...")));
+  draw_line(fmt::format("\r{}\x1b[K", elide_end(text, columns_ - 1, unicode_ ? "…" : "...")));
 }
 
 }  // namespace tare::cli
