@@ -352,8 +352,8 @@ TEST_F(Hf, AKillNeverMixesTwoModels) {
 
 TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
   Files old = hf_good();
-  for (const char* const name : {"vocab.txt", "spiece.model", "consolidated.safetensors", "attachments/000001"})
-    old[name] = to_bytes("old");
+  for (const char* const name : {"vocab.txt", "spiece.model", "attachments/000001"}) old[name] = to_bytes("old");
+  old["tare.json"] = to_bytes(R"({"tare":1,"attachments":{"attachments/000001":"a:b","notes.md":"notes.md"}})");
   old["notes.md"] = old["attachments/mine.txt"] = to_bytes("mine");
   const std::string path = make(old);
   Model next = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
@@ -375,6 +375,58 @@ TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
   const Files before = files_in(path);
   EXPECT_EQ(rule_of([&] { find_format("hf")->write_tree(next, path, {}, true); }), "io.tree.blocked");
   EXPECT_TRUE(files_in(path) == before);
+}
+
+// Only what a reader would take for the old model goes. What merely looks like weights may be all that somebody has of
+// them.
+TEST_F(Hf, OtherWeightsStay) {
+  const std::string shard = "model-00001-of-00002.safetensors", index = hf_index(shard);
+  const char* const others[] = {"adapter_model.safetensors", "consolidated.safetensors", "model-lora.safetensors",
+                                "model-00007-of-00009.safetensors", "original/model.safetensors", "attachments/000009",
+                                ".tare-backup/precious"};
+  const Files sets[] = {{{"model.safetensors", weights_of(1)}},
+                        {{"model.safetensors.index.json", to_bytes(index)}, {shard, weights_of(1)}}};
+  Model next = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
+  for (const Files& set : sets)
+    for (const char* const format : {"hf", "safetensors"}) {
+      SCOPED_TRACE(format);
+      Files old = set;
+      for (const char* const name : others) old[name] = to_bytes("mine");
+      if (format == std::string("hf")) old["config.json"] = config_of(1);
+      fs::remove_all(scratch_ / "d");
+      const std::string path = make(old);
+      Model model = next;
+      if (format == std::string("safetensors")) {
+        model.attachments.clear();
+        model.config = {};
+      }
+      find_format(format)->write_tree(model, path, {}, true);
+      const Files after = files_in(path);
+      for (const char* const name : others) EXPECT_EQ(to_text(after.at(name)), "mine") << name;
+      EXPECT_TRUE(after.contains("model.safetensors"));
+      EXPECT_FALSE(after.contains("model.safetensors.index.json"));
+      EXPECT_FALSE(after.contains(shard)) << "the index named it";
+    }
+}
+
+// Names that would be hidden files, steer a terminal, or take a place that readers look into.
+TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
+  Model model = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
+  const std::string names[] = {"config.json/x", "tokenizer.json/y",       "x/.bash_login", ".ssh/keys",
+                               "line\nfeed",     "esc\x1b[31m",            "c1\xc2\x9b",    "bidi\xe2\x80\xae",
+                               "tare.json/z",    "model.safetensors/deep", "plain name é",  "a/b"};
+  for (const std::string& name : names) model.attachments.push_back({name, Blob::memory(to_bytes(name))});
+  find_format("hf")->write_tree(model, scratch_ / "d", {}, false);
+  const Files files = files_in(scratch_ / "d");
+  EXPECT_TRUE(files.contains("plain name é"));
+  EXPECT_TRUE(files.contains("a/b"));
+  EXPECT_TRUE(files.contains("attachments/000010"));
+  EXPECT_FALSE(files.contains("attachments/000011"));
+  const Model found = open(scratch_ / "d");
+  for (const std::string& name : names) {
+    ASSERT_NE(found.attachment(name), nullptr) << escape_name(name);
+    EXPECT_EQ(to_text(found.attachment(name)->blob.bytes()), name);
+  }
 }
 
 TEST_F(Hf, TokenizerFilesOfAllKindsAreCarried) {

@@ -5,6 +5,10 @@
 add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
 add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
+# Names in the file system are changed by one primitive.
+add_test(NAME tree.file-calls COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py)
+add_test(NAME tree.file-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py --selftest)
+
 # Every public header compiles alone: this library is made of nothing but one include each.
 foreach(header ${TARE_HEADERS})
   cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/include OUTPUT_VARIABLE name)

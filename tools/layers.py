@@ -26,7 +26,7 @@ LAYERS = [
 PUBLIC = {
     "base": ["error", "inline_vector", "progress", "value", "version"],
     # A blob is bytes of a source, not yet read; it knows nothing of tensors.
-    "io": ["blob", "digest", "sink", "source"],
+    "io": ["blob", "digest", "sink", "source", "unfinished"],
     "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format", "mcf"],

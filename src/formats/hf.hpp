@@ -16,6 +16,8 @@ inline constexpr std::string_view kPrivateFile = "tare.json";
 // Attachments whose names cannot be file names here.
 inline constexpr std::string_view kPrivateFolder = "attachments";
 inline constexpr std::string_view kTemplateFolder = "additional_chat_templates";
+// The weights, whole or in shards: what every reader looks for first.
+inline constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
 
 // The weights a directory holds.
 struct Weights {
@@ -37,8 +39,10 @@ bool is_resource(std::string_view name);
 bool is_weights(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
 // state in between can be read as a model. Links are not followed.
-io::OldFiles old_files(const std::string& directory);
-// A relative path that stays inside the directory, on any system.
+// Only what the old model itself is made of: the weights that a reader would take (of a set what the index names), the
+// well-known files beside them, and the attachments that Tare numbered and tare.json names. Other weights stay.
+io::OldFiles old_files(const io::Directory& directory);
+// A relative path that stays inside the directory, on any system, and can be shown on any terminal.
 bool is_safe_path(std::string_view name);
 std::string without_slashes(std::string path);
 

@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
-
 bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
 
 bool is_torch(std::string_view name) {
@@ -48,9 +46,18 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   return names;
 }
 
-bool is_true_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(fs::symlink_status(path, failed));
+// C0, DEL, C1, and what reorders or breaks lines: characters that a file's name must not carry to a terminal.
+bool has_control_characters(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned first = byte(i), second = byte(i + 1), third = byte(i + 2);
+    if (first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0)) return true;
+    const unsigned point = (first & 0x0F) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
+    if (first == 0xE2 && ((point >= 0x200E && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+                          (point >= 0x2066 && point <= 0x2069)))
+      return true;
+  }
+  return false;
 }
 
 // Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
@@ -122,7 +129,7 @@ bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuf
 
 bool is_safe_path(std::string_view name) {
   constexpr std::size_t kLongest = 200;
-  if (name.size() > kLongest || !is_valid_utf8(name)) return false;
+  if (name.size() > kLongest || !is_valid_utf8(name) || has_control_characters(name)) return false;
   if (name.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos) return false;
   return stays_below(name);
 }
@@ -150,17 +157,20 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   if (has(kFile)) return {std::string(kFile), false};
   if (has(kIndex)) return {std::string(kIndex), true};
 
+  // A candidate that another one's replacement has laid bare is not the model.
+  const bool replaced = io::is_being_replaced(directory);
   const auto indexes = those(files, is_index), wholes = those(files, is_whole), shards = those(files, is_shard);
-  if (indexes.size() + wholes.size() == 1)
+  if (indexes.size() + wholes.size() == 1 && !replaced)
     return indexes.empty() ? Weights{wholes.front(), false} : Weights{indexes.front(), true};
-  if (indexes.size() + wholes.size() > 1) {
+  if (indexes.size() + wholes.size() > 1 && !replaced) {
     auto candidates = indexes;
     candidates.insert(candidates.end(), wholes.begin(), wholes.end());
     throw ambiguous(candidates);
   }
   // What to do, where there is nothing better.
   const auto or_else = [&, leftover = leftover_in(directory)](const std::string& advice) {
-    return leftover.empty() ? advice : leftover;
+    if (!leftover.empty()) return leftover;
+    return replaced ? std::string("another program is replacing them at this moment; try again") : advice;
   };
   if (!shards.empty())
     throw refuse(ErrorKind::not_found, "hf.weights.no_index",
@@ -173,38 +183,6 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   throw refuse(ErrorKind::not_found, "hf.weights.missing",
                fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
                            or_else("download them into the directory")));
-}
-
-io::OldFiles old_files(const std::string& directory) {
-  io::OldFiles old;
-  std::vector<std::string> shards;
-  const auto within = [&](std::string_view folder, const auto& belongs) {
-    const std::string path = fmt::format("{}/{}", directory, folder);
-    if (!is_true_folder(path)) return;
-    for (const std::string& name : list_entries(path))
-      if (belongs(name) && !is_true_folder(fmt::format("{}/{}", path, name)))
-        old.others.push_back(fmt::format("{}/{}", folder, name));
-  };
-  for (const std::string& name : list_entries(directory)) {
-    const bool weights = is_weights(name), other = is_resource(name) || name == kPrivateFile;
-    if (is_true_folder(fmt::format("{}/{}", directory, name))) {
-      if (weights || other) old.in_the_way.push_back(name);
-    } else if (weights) {
-      (is_shard(name) ? shards : old.vital).push_back(name);
-    } else if (other || name == kTemplateFolder) {  // a link to a folder goes itself
-      old.others.push_back(name);
-    }
-  }
-  // What the reader prefers is the last candidate: if it went first, another would be left as the only one. Shards
-  // without their index are nothing.
-  std::stable_partition(old.vital.begin(), old.vital.end(),
-                        [](const std::string& name) { return name != kFile && name != kIndex; });
-  old.vital.insert(old.vital.end(), shards.begin(), shards.end());
-  within(kTemplateFolder, [](const std::string& name) { return name.ends_with(".jinja"); });
-  within(kPrivateFolder, [](const std::string& name) {
-    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string::npos;
-  });
-  return old;
 }
 
 }  // namespace tare::hf

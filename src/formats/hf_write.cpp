@@ -56,6 +56,13 @@ class Plan {
 
   const Model& weights() const { return weights_; }
   const std::vector<Attachment>& files() const { return files_; }
+  // Of all tensors and files; headers come on top.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const Attachment& file : files_) sum += file.blob.size();
+    for (const Tensor& tensor : weights_.tensors) sum += tensor.bytes();
+    return sum;
+  }
   // Empty when the files say everything.
   std::string private_text() const { return private_.size() == 1 ? std::string() : wire::write_value_json(private_); }
 
@@ -72,10 +79,14 @@ class Plan {
 
   bool is_free(const std::string& name) const {
     if (!is_safe_path(name) || name == kPrivateFile || name.starts_with(kPrivateFolder) || name.starts_with('.') ||
-        name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix))
+        name.find("/.") != std::string::npos || name.ends_with(safetensors::kSuffix) ||
+        name.ends_with(safetensors::kIndexSuffix))
       return false;
-    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-      if (names_.contains(name.substr(0, slash))) return false;
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+      // A folder must not have the name of a file, be it one that the model does not have: readers look for it.
+      const std::string folder = name.substr(0, slash);
+      if (names_.contains(folder) || is_resource(folder) || is_weights(folder) || folder == kPrivateFile) return false;
+    }
     return !names_.contains(name) && !folders_.contains(name);
   }
 
@@ -111,6 +122,7 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
   const Plan plan(model);
   safetensors::check_writable(plan.weights());
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
+  tree.expect(plan.bytes());
   const auto put = [&](const Attachment& file) {
     const auto sink = tree.file(file.name);
     copy_blob(file.blob, *sink);
@@ -123,7 +135,6 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
   }
   safetensors::write_set(
       plan.weights(), [&](const std::string& name) { return tree.file(name); }, options);
-  safetensors::check_set(tree.staging(), plan.weights());
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
   tree.commit();

@@ -11,6 +11,10 @@
 
 #include "tare/format.hpp"
 
+namespace tare::io {
+class Directory;
+}
+
 namespace tare::safetensors {
 
 inline constexpr std::uint64_t kMaxHeader = 100'000'000;        // what the reference implementation reads
@@ -142,10 +146,11 @@ std::optional<ShardName> parse_shard_name(std::string_view file);
 // A file of a directory that is being written.
 using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;
 // model.safetensors, or shards and their index; the file that makes them a model (the index, or the only one) comes
-// last. Each sink is committed.
+// last. Each file is opened once before its sink is committed: throws `safetensors.write.check` when it is not what was
+// written.
 void write_set(const Model& model, const MakeSink& make, const WriteOptions& options);
-// Opens what `write_set` wrote into this directory before it gets its name: throws when it is not this model.
-void check_set(const std::string& directory, const Model& model);
+// The files that an index names as its shards; none where there is no such index, or none that can be read.
+std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index);
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 
 }  // namespace tare::safetensors

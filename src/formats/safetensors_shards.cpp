@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <utility>
 
 #include "base/checked.hpp"
 #include "formats/safetensors.hpp"
+#include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
 
 namespace tare::safetensors {
@@ -69,20 +69,28 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
 }
 
 // The set that another takes the place of: what makes it one first. Other safetensors files are not touched.
-io::OldFiles old_set(const std::string& directory) {
+io::OldFiles old_set(const io::Directory& directory) {
   io::OldFiles old;
-  std::error_code failed;
-  std::filesystem::directory_iterator entry(directory, failed);
-  for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-    std::error_code gone;
-    const std::string name = entry->path().filename().string();
-    if (std::filesystem::is_directory(entry->symlink_status(gone))) continue;
-    if (name == kOnlyFile || name == kIndexFile)
-      old.vital.push_back(name);
-    else if (name.starts_with("model-") && name.ends_with(kSuffix))
-      old.others.push_back(name);
-  }
+  const auto is_file = [&](std::string_view name) {
+    struct stat status {};
+    return directory.look(std::string(name).c_str(), status) && !S_ISDIR(status.st_mode);
+  };
+  for (const std::string_view name : {kOnlyFile, kIndexFile})
+    if (is_file(name)) old.vital.emplace_back(name);
+  for (std::string& shard : shards_named_by(directory, std::string(kIndexFile)))
+    if (is_file(shard) && std::find(old.vital.begin(), old.vital.end(), shard) == old.vital.end())
+      old.others.push_back(std::move(shard));
   return old;
+}
+
+// What was written is opened before it is committed: a file that its own reader refuses never appears.
+void check_file(Sink& sink, std::size_t tensors) {
+  const SourcePtr written = sink.written();
+  if (written == nullptr) return;
+  const Model found = read_file(written, {.access = Access::pread});
+  if (found.tensors.size() != tensors)
+    throw Error(ErrorKind::io, "safetensors.write.check",
+                fmt::format("{} tensors were written, {} are read back", tensors, found.tensors.size()));
 }
 
 }  // namespace
@@ -126,32 +134,37 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const auto sink = make(shards.size() == 1 ? std::string(kOnlyFile) : shard_name(i, shards.size()));
     write_file(shards[i], string_metadata(rest, shards[i], i == 0), *sink, options);
+    check_file(*sink, shards[i].size());
     sink->commit();
   }
   if (shards.size() == 1) return;
   const auto sink = make(std::string(kIndexFile));
-  put(index_text(model, shards), *sink);
+  const std::string text = index_text(model, shards);
+  if (parse_index(text, sink->name()).weights.size() != model.tensors.size())
+    throw Error(ErrorKind::io, "safetensors.write.check", "the index does not have all tensors");
+  put(text, *sink);
   sink->commit();
 }
 
-void check_set(const std::string& directory, const Model& model) {
-  const std::string index = fmt::format("{}/{}", directory, kIndexFile);
-  std::error_code none;
-  const bool sharded = std::filesystem::exists(index, none);
-  const SourcePtr source = open_file(sharded ? index : fmt::format("{}/{}", directory, kOnlyFile), Access::pread);
-  const ReadOptions options{.access = Access::pread};
-  const Model found = sharded ? read_set(index, source, options) : read_file(source, options);
-  if (found.tensors.size() != model.tensors.size())
-    throw Error(ErrorKind::io, "safetensors.write.check",
-                fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index) {
+  if (!index.ends_with(kIndexSuffix)) return {};
+  io::Descriptor file = directory.read(index.c_str(), true);
+  if (!file) return {};
+  try {
+    return read_index(index, *io::descriptor_source(std::move(file), index), {}).shards;
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   check_writable(model);
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_set});
+  std::uint64_t expected = 0;
+  for (const Tensor& tensor : model.tensors) expected += tensor.bytes();
+  tree.expect(expected);
   write_set(
       model, [&](const std::string& name) { return tree.file(name); }, options);
-  check_set(tree.staging(), model);
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
   tree.commit();
