@@ -58,11 +58,11 @@ faults: packages  ## fail every call and kill before every change of a file, one
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/arm64 $(JOBS)
 
-fuzz: packages  ## fuzz every reader for FUZZ_SECONDS (60) each, with libFuzzer
+fuzz: packages  ## fuzz every reader, syntax and layout for FUZZ_SECONDS (60) each, with libFuzzer
 	@tools/packages fuzz
 	$(call configure,fuzz)
 	$(call build,fuzz)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz build/fuzz
+	@tools/fuzz build/fuzz --seconds $(FUZZ_SECONDS)
 
 bench: packages  ## build the benchmarks and print their table; BENCH="--gib 1 read" for a part
 	$(call configure,bench)
