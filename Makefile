@@ -30,10 +30,10 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults arm64 fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: packages  ## build the command and run `tare demo`
 	$(call configure,release)
@@ -56,7 +56,10 @@ faults: packages  ## fail every call and kill before every change of a file, one
 	  --jobs $(JOBS) $(FAULTS)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
-	@tools/arm64 $(JOBS)
+	@tools/cross arm64 $(JOBS) $(TESTS)
+
+s390x:  ## build for s390x, a big-endian machine, and run the unit tests under emulation
+	@tools/cross s390x $(JOBS) $(TESTS)
 
 fuzz: packages  ## fuzz every reader, syntax and layout for FUZZ_SECONDS (60) each, with libFuzzer
 	@tools/packages fuzz
