@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "resources/config_dtype.hpp"
+#include "resources/model_files.hpp"
+#include "resources/packed_config.hpp"
 #include "resources/resources.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,6 +16,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     switch (data[0] % 5) {
       case 0: {
+        if (const auto restated = resources::restate_dtype(text, DType::bf16))
+          if (resources::restate_dtype(restated->text, DType::bf16)) std::abort();
+        Model model;
+        const auto bytes = std::as_bytes(std::span(text));
+        for (const char* const name : {"config.json", "modules.json"})
+          model.attachments.push_back({name, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+        resources::named_by(model.attachments);
+        resources::stated_quantization(model);
         const Config config = resources::parse_config(text);
         if (resources::config_json(resources::parse_config(resources::config_json(config))) !=
             resources::config_json(config))

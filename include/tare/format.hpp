@@ -31,6 +31,8 @@ struct ReadOptions {
   Access access = Access::mapped;
   Limits limits = {};
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
+  // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
+  std::vector<std::string> attach = {};
 };
 
 struct WriteOptions {

@@ -206,6 +206,7 @@ Words digest_words() {
 ReadOptions read_options(const Arguments& arguments) {
   ReadOptions options;
   options.access = arguments.access();
+  options.attach = arguments.all("attach");
   return options;
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
+#include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "tare/codec.hpp"
@@ -222,7 +224,10 @@ class Unfit {
   std::size_t count_ = 0;
 };
 
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes) {
+// `refuse_widening` throws for a tensor whose numbers are not what they seem.
+template <typename RefuseWidening>
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes,
+               const RefuseWidening& refuse_widening) {
   // A quantization codec fixes the types of its components: who holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
   if (codec != nullptr && !codec->name.empty()) return;
@@ -237,6 +242,7 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
     const std::string from(data->type_name());
     if (cast_as_asked(tensor, *data, target, options, changes)) return;
     if (const auto to = wider(*data, target)) {
+      refuse_widening();
       Map attributes = std::move(tensor.attributes);
       tensor = cast(tensor, *to);
       tensor.attributes = std::move(attributes);
@@ -290,7 +296,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
   require_type(options, target);
+  const Claims claims(model);
   select(model, options, changes);
+  const PackedGuard packed(model, options);
   for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(key, text, target));
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
@@ -315,7 +323,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       quantize(tensor, decisions[i].method, target, options, changes, outcome);
     if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
-    fit_types(tensor, target, options, unfit, changes);
+    fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
     fit_attributes(tensor, target, options);
     if (!asked) continue;
     outcome.name = tensor.name;
@@ -325,6 +333,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     outcomes.push_back(std::move(outcome));
   }
   unfit.refuse_any();
+  claims.settle(model, lines);
   Adapted adapted{std::move(model), changes.lines(), std::move(outcomes)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;
