@@ -3,6 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "resources/config_dtype.hpp"
+#include "resources/model_files.hpp"
+#include "resources/packed_config.hpp"
 #include "resources/resources.hpp"
 
 namespace {
@@ -16,10 +19,18 @@ class Collector final : public Diagnostics {
 };
 
 void read_config(std::string_view text) {
+  if (const auto restated = resources::restate_dtype(text, DType::bf16))
+    if (resources::restate_dtype(restated->text, DType::bf16)) std::abort();
+  Model model;
+  const auto bytes = std::as_bytes(std::span(text));
+  for (const char* const name : {"config.json", "modules.json"})
+    model.attachments.push_back({name, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  resources::named_by(model.attachments);
+  resources::stated_quantization(model);
   const Config config = resources::parse_config(text);
   const std::string written = resources::config_json(config);
   if (resources::config_json(resources::parse_config(written)) != written) std::abort();
-  resources::keys_beyond_config(text);
+  resources::keys_beyond_config(text, true);
   resources::parse_rope_scaling(text);
 }
 

@@ -38,7 +38,7 @@ PUBLIC = {
 # Formats do not know each other. Files of one format share the part of the name before the first "_"; these are the
 # formats that build on another's syntax.
 FORMAT_BUILDS_ON = {"npz": {"npy"}, "hf": {"safetensors"}}
-FORMAT_COMMON = {"registry", "rows"}
+FORMAT_COMMON = {"registry", "rows", "unknown"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

@@ -20,7 +20,8 @@ struct AdaptOptions {
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
   std::vector<std::string> drop;                         // from kDroppable: what may be left out
-  unsigned threads = 0;                                  // for codecs that look at the data first; 0: all cores
+  bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
+  unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
 };
 
 // What --drop takes.

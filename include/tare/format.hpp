@@ -45,6 +45,8 @@ struct ReadOptions {
   // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
   bool listing = false;
   unsigned threads = 0;                // for readers that check the data (zip's checksums); 0: all cores
+  // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
+  std::vector<std::string> attach = {};
 };
 
 struct WriteOptions {

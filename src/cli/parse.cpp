@@ -207,6 +207,7 @@ ReadOptions read_options(const Arguments& arguments) {
   ReadOptions options;
   options.access = arguments.access();
   options.threads = arguments.threads();
+  options.attach = arguments.all("attach");
   return options;
 }
 

@@ -97,6 +97,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.match = arguments.all("match");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
@@ -181,6 +182,8 @@ constexpr Option kOptions[] = {
     kMatch,
     kSkip,
     kDrop,
+    kWeightsOnly,
+    kAttach,
     kSet,
     {.name = "check", .help = "verify the digests stored in IN on the way"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
@@ -193,6 +196,7 @@ constexpr Example kExamples[] = {
     {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
     {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
     {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in shards"},
+    {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards as one file"},
     {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
 };
 

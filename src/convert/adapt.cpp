@@ -6,7 +6,9 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
+#include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "tare/codec.hpp"
@@ -247,7 +249,10 @@ class Unfit {
   std::size_t count_ = 0;
 };
 
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes) {
+// `refuse_widening` throws for a tensor whose numbers are not what they seem.
+template <typename RefuseWidening>
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes,
+               const RefuseWidening& refuse_widening) {
   // A quantization codec fixes the types of its components: who holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
   if (codec != nullptr && !codec->name.empty()) return;
@@ -262,6 +267,7 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
     const std::string from(data->type_name());
     if (cast_as_asked(tensor, *data, target, options, changes)) return;
     if (const auto to = wider(*data, target)) {
+      refuse_widening();
       cast_as_is(tensor, *to, Overflow::refuse);
       changes.add(fmt::format("widened from {} to {}", from, name_of(*to)), tensor.name);
       return;
@@ -313,7 +319,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
   require_type(options, target);
+  const Claims claims(model);
   select(model, options, changes);
+  const PackedGuard packed(model, options);
   for (const auto& [key, text] : options.set) {
     Value value = parse_setting(key, text, target);
     if (const std::string* const said = value.text(); said != nullptr && target.set_problem != nullptr)
@@ -345,7 +353,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       quantize(tensor, decisions[i].method, target, options, changes, outcome);
     if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
-    fit_types(tensor, target, options, unfit, changes);
+    fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
     fit_attributes(tensor, target, options);
     if (!asked) continue;
     outcome.name = tensor.name;
@@ -355,6 +363,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     outcomes.push_back(std::move(outcome));
   }
   unfit.refuse_any();
+  claims.settle(model, lines);
   Adapted adapted{std::move(model), changes.lines(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;

@@ -89,7 +89,8 @@ class Remarks final : public Diagnostics {
     next_.warning(about);
   }
   void note(const Error& about) override {
-    if (about.rule().ends_with(".unused")) left_behind_.push_back(fmt::format("left behind, {}", about.sentence()));
+    if (about.rule().ends_with(".unused"))
+      left_behind_.push_back(fmt::format("left behind, {} (--attach GLOB takes files along)", about.sentence()));
     next_.note(about);
   }
   bool thorough() const override { return next_.thorough(); }
@@ -125,6 +126,10 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
   const bool tree = is_tree(output, target, options);
+  std::error_code none;
+  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
+    throw Error(ErrorKind::usage, "convert.attach", "--attach takes files of a model's directory; this is one file")
+        .in(input);
   Remarks remarks(options.read.diagnostics);
   ReadOptions read = options.read;
   read.diagnostics = &remarks;

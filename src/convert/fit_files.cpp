@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "convert/wording.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "resources/tensor_roles.hpp"
 
@@ -81,8 +82,9 @@ struct Fate {
   std::vector<std::string> as_config, as_vocabulary, left_out, homeless;
 
   Fate(const Model& model, const Format& target, const Trouble& trouble) {
+    const resources::NamedFiles named = resources::named_by(model.attachments);
     for (const Attachment& file : model.attachments) {
-      const resources::Role role = resources::role_of(file.name);
+      const resources::Role role = named.cover(file.name) ? resources::Role::carried : resources::role_of(file.name);
       const bool read = role == resources::Role::described && !trouble.with(file.name);
       const bool is_config = file.name == "config.json";
       if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)

@@ -19,8 +19,10 @@ namespace {
 bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
 
 // What frameworks note in every file they write, about the file rather than the model: the framework's name, the table of
-// contents of a set. Losing it loses nothing.
-constexpr std::string_view kIncidental[] = {"format", "safetensors.index"};
+// contents of a set, what the weights' file was called. Losing it loses nothing.
+constexpr std::string_view kIncidental[] = {"format", "safetensors.index", "hf.weights"};
+// Of those, what a single file of weights has no use for.
+constexpr std::string_view kOfDirectories[] = {"safetensors.index", "hf.weights"};
 
 bool has_place(const Format& target, std::string_view key) {
   return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
@@ -33,7 +35,10 @@ bool is_computed_uuid(const Value* uuid) {
   return text != nullptr && text->size() == 36 && (*text)[14] == '8';
 }
 
-void leave_incidental(Model& model, const Format& target, std::vector<std::string>& lines) {
+void leave_incidental(Model& model, const Format& target, const AdaptOptions& options,
+                      std::vector<std::string>& lines) {
+  if (options.weights_only)
+    for (const std::string_view key : kOfDirectories) model.metadata.erase(key);
   for (const std::string_view key : kIncidental)
     if (!has_place(target, key) && model.metadata.erase(key))
       lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
@@ -211,7 +216,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
               std::vector<LostKeys>& lost) {
   fill_card(model, target, options, lines);
-  leave_incidental(model, target, lines);
+  leave_incidental(model, target, options, lines);
   leave_repeated(model, target, options, lines);
   Homeless refused(target);
   fit_metadata(model, target, options, refused, lines);

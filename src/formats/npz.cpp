@@ -20,6 +20,7 @@
 #include "formats/npy.hpp"
 #include "formats/npz_private.hpp"
 #include "formats/rows.hpp"
+#include "formats/unknown.hpp"
 #include "io/metadata.hpp"
 #include "wire/zip.hpp"
 #include "wire/zip_writer.hpp"
@@ -69,10 +70,7 @@ class Reader {
         guarded(member, [&] { add(member); });
     }
     if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty())
-      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array",
-                               fmt::format("a zip archive with {} members, none of them an .npy array", members.size()))
-                             .in(source_->name())
-                             .at(0));
+      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
     if (own != nullptr) guarded(*own, [&] { read_own(*own); });
     source_->check();
     std::sort(vouched_.begin(), vouched_.end());
