@@ -19,7 +19,8 @@ namespace tare::cli {
 namespace {
 
 // What keeps it to one screen.
-constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24;
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24,
+                      kBroken = 8;
 
 struct TypeSum {
   std::string type;
@@ -153,6 +154,8 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
   session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
                            parameters_text(summary.all.parameters), sizes));
+  if (!model.broken.empty())
+    session.line(session.paint(Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);
@@ -195,6 +198,7 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   write_vocabulary(json, model.vocabulary);
   json.key("attachments");
   write_attachments(json, model);
+  if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
   json.close('}');
   session.line(text);
 }
@@ -206,6 +210,9 @@ int run(const Arguments& arguments, Session& session) {
     print_json(model, file, session);
   else
     print_text(model, file, session);
+  session.flush();
+  for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
+    session.complain(model.broken[i].error, file);
   return kDone;
 }
 

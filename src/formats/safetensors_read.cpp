@@ -68,8 +68,6 @@ void note_header(std::string_view text, const std::string& file, Diagnostics& di
   const auto warn = [&](std::string_view rule, const std::string& sentence) {
     diagnostics.warning(Error(ErrorKind::corrupt, rule, sentence).in(file).at(8));
   };
-  if (!text.starts_with('{'))
-    warn("safetensors.header.start", "white space before the header's first brace: other readers look for it at once");
   if (text.size() > kMaxWrittenHeader)
     warn("safetensors.header.hub",
          fmt::format("a header of {} bytes; Hugging Face's tools stop at {}", text.size(), kMaxWrittenHeader));
@@ -86,8 +84,18 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
     Placer placer(source, 8 + length, *reports);
     if (!into(placer)) return false;
     model.tensors = placer.take();
+    model.broken = placer.take_broken();
     return true;
   };
+  std::byte first{};
+  if (length > 0) source->read(8, std::span(&first, 1));
+  if (first != std::byte{'{'})
+    throw Error(ErrorKind::corrupt, "safetensors.header.start",
+                length == 0 ? std::string("a header of 0 bytes; it begins with '{'")
+                            : fmt::format("the header begins with '{{', found the byte {:#04x}",
+                                          std::to_integer<unsigned>(first)))
+        .in(source->name())
+        .at(8);
   const auto view = source->view(8, length);
   const bool scanned = view && !reports->thorough() && parse([&](Placer& placer) {
                          const std::string_view text(reinterpret_cast<const char*>(view->data()), view->size());

@@ -46,6 +46,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   Collector collector;
   ReadOptions read = options.read;
   read.diagnostics = &collector;
+  read.keep_broken = false;  // the collector is told, and goes on
   try {
     const Model model = open(path, read);
     result.format = model.format;
