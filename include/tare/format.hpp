@@ -47,10 +47,16 @@ struct ReadOptions {
   unsigned threads = 0;                // for readers that check the data (zip's checksums); 0: all cores
   // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
   std::vector<std::string> attach = {};
+  // Read on when a tensor breaks a rule of its own, and list it in Model::broken; off: that is thrown like any other
+  // error. What is wrong with the file as a whole is an error either way.
+  bool keep_broken = false;
 };
 
 struct WriteOptions {
-  std::optional<int> zstd_level = std::nullopt;  // compress components; nothing: store raw
+  // Compress components at this level. Nothing: those that come compressed with zstd stay as they are, byte for byte,
+  // and all others are stored raw.
+  std::optional<int> zstd_level = std::nullopt;
+  bool unpack = false;  // without a level: store raw what comes compressed, too
   // What digest to store with each component. Nothing: the algorithm the component came with, recomputed.
   std::optional<DigestAlgorithm> digest = std::nullopt;
   bool dedup = false;        // store components with equal bytes once

@@ -66,6 +66,7 @@ const Format& target_format(const Arguments& arguments) {
                                    : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
   if (!is_writable(*format)) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
+                                                        {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},
                                                         {"dedup", format->holds.dedup},
                                                         {"shard", format->holds.shards}};
@@ -174,6 +175,7 @@ constexpr Option kOptions[] = {
     {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
     {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
     kZstd,
+    kNoZstd,
     kDigest,
     {.name = "dedup", .help = "store tensors with equal bytes once"},
     {.name = "shard",

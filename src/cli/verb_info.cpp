@@ -20,7 +20,8 @@ namespace tare::cli {
 namespace {
 
 // What keeps it to one screen.
-constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24;
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24,
+                      kBroken = 8;
 
 struct TypeSum {
   std::string type;
@@ -159,6 +160,8 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   if (packed)
     session.line(fmt::format("quantized already: {}; {} are counted as they are stored", printable(packed->text()),
                              unpacked ? "the numbers by type" : "all numbers"));
+  if (!model.broken.empty())
+    session.line(session.paint(Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);
@@ -218,6 +221,7 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   json.key("attachments");
   write_attachments(json, model);
   write_packed(json, resources::find_packed(model));
+  if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
   json.close('}');
   session.line(text);
 }
@@ -229,6 +233,9 @@ int run(const Arguments& arguments, Session& session) {
     print_json(model, file, session);
   else
     print_text(model, file, session);
+  session.flush();
+  for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
+    session.complain(model.broken[i].error, file);
   return kDone;
 }
 

@@ -17,6 +17,7 @@ namespace tare::cli {
 namespace {
 
 using Listed = std::vector<const Tensor*>;
+using Broken = std::vector<const BrokenTensor*>;
 
 std::uint64_t first_offset(const Tensor& tensor) {
   std::uint64_t first = UINT64_MAX;
@@ -69,7 +70,16 @@ Listed list(const Model& model, const Arguments& arguments) {
   return tensors;
 }
 
-void print_json(const Model& model, const Listed& tensors, const std::string& file, Session& session) {
+// Those that cannot be in any order but the file's: last.
+Broken list_broken(const Model& model, const Arguments& arguments) {
+  Broken broken;
+  for (const BrokenTensor& tensor : model.broken)
+    if (selected(arguments, tensor.tensor.name)) broken.push_back(&tensor);
+  return broken;
+}
+
+void print_json(const Model& model, const Listed& tensors, const Broken& broken, const std::string& file,
+                Session& session) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("format").text(model.format).key("version").text(model.version);
@@ -86,6 +96,10 @@ void print_json(const Model& model, const Listed& tensors, const std::string& fi
       session.print(text);
       text.clear();
     }
+  }
+  for (const BrokenTensor* tensor : broken) {
+    json.line_feed();
+    write_tensor(json, tensor->tensor, file, &tensor->error);
   }
   json.close(']').close('}');
   session.line(text);
@@ -107,7 +121,7 @@ class PackedWords {
   std::optional<resources::Packed> packed_;
 };
 
-void print_table(const Listed& tensors, const PackedWords& packed, Session& session) {
+void print_table(const Listed& tensors, const Broken& broken, const PackedWords& packed, Session& session) {
   Table table({{"NAME", Align::left, true},
                {"SHAPE", Align::left, true},
                {"TYPE"},
@@ -116,6 +130,10 @@ void print_table(const Listed& tensors, const PackedWords& packed, Session& sess
   for (const Tensor* tensor : tensors)
     table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
                Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
+  for (const BrokenTensor* found : broken)
+    table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
+               Cell(found->tensor.is_dense() ? std::string_view() : std::string_view(found->tensor.layout), Style::dim),
+               {}});
   table.print(session);
 }
 
@@ -123,10 +141,13 @@ int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
   const Model model = open(file, read_options(arguments));
   const Listed tensors = list(model, arguments);
+  const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))
-    print_json(model, tensors, file, session);
+    print_json(model, tensors, broken, file, session);
   else
-    print_table(tensors, PackedWords(model), session);
+    print_table(tensors, broken, PackedWords(model), session);
+  session.flush();
+  for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
   return kDone;
 }
 
@@ -154,12 +175,13 @@ constexpr Verb kLs{
     .summary = "list the tensors",
     .description =
         "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense (or what the tensor "
-        "is "
-        "to a model that is quantized already: \"gptq codes\"), and the size of the decoded bytes. Only the file's "
-        "metadata is read.\n\n"
+        "is to a model that is quantized already: \"gptq codes\"), and the size of the decoded bytes. Only the file's "
+        "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "
+        "1.\n\n"
         "The JSON of --json is a contract: one object with format, version, bytes, metadata, config, "
         "vocabulary, attachments and tensors, and for every tensor each component's type, place, size, "
-        "encoding and digest.",
+        "encoding and digest. A broken tensor has no components and one key more, error: its kind, rule, offset and "
+        "sentence.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

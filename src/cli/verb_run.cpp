@@ -171,6 +171,7 @@ int run(const Arguments& arguments, Session& session) {
   tiny_llama::Sampler sampler(sampling(arguments));
 
   const Model file = open(arguments.operand(0), read_options(arguments));
+  file.refuse_broken();
   const std::optional<BytePairTokenizer> tokenizer = tokenizer_for(arguments, file, session);
   if (arguments.has("prompt")) {
     if (!tokenizer) throw UsageError("--prompt needs --vocab and --merges: the file has no vocabulary of its own");

@@ -217,6 +217,8 @@ void McfChunks::fill_report() const {
     report.squared_sum += slot.loss.squared_sum;
     report.squared_error += slot.loss.squared_error;
     report.max_error = std::max<double>(report.max_error, slot.loss.max_error);
+    report.scales += slot.loss.scales;
+    report.subnormal_scales += slot.loss.subnormal;
     if (slot.loss.worst_error <= report.worst_block_error) continue;
     report.worst_block_error = slot.loss.worst_error;
     report.worst_block = element_of(slot.loss.worst_block);

@@ -293,6 +293,8 @@ Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::stri
 
 Tensor decode_group(const Tensor& tensor) {
   const auto plan = group_plan(tensor);
+  if (const auto doubt = kZtGroup.doubt(tensor); doubt && !plan)
+    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
   if (!plan)
     throw Error(
         ErrorKind::unsupported, "group.packing",

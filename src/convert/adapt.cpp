@@ -55,17 +55,37 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   const auto expect_some = [&](std::string_view option, const std::vector<std::string>& globs) {
     for (const std::string& glob : globs)
       if (std::none_of(model.tensors.begin(), model.tensors.end(),
-                       [&](const Tensor& t) { return glob_match(glob, t.name); }))
+                       [&](const Tensor& t) { return glob_match(glob, t.name); }) &&
+          std::none_of(model.broken.begin(), model.broken.end(),
+                       [&](const BrokenTensor& b) { return glob_match(glob, b.tensor.name); }))
         throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} fits no tensor", option, glob));
   };
   expect_some("match", options.match);
   expect_some("skip", options.skip);
-  std::erase_if(model.tensors, [&](const Tensor& tensor) {
+  const auto leave_out = [&](const Tensor& tensor) {
     const bool keep =
         (options.match.empty() || matches(options.match, tensor.name)) && !matches(options.skip, tensor.name);
     if (!keep) changes.add("left out", tensor.name);
     return !keep;
-  });
+  };
+  std::erase_if(model.tensors, leave_out);
+  std::erase_if(model.broken, [&](const BrokenTensor& broken) { return leave_out(broken.tensor); });
+  model.refuse_broken();
+}
+
+// A dense tensor may bring more components than its data, whose meaning only their writer knows.
+bool has_extras(const Tensor& tensor) { return tensor.is_dense() && tensor.components.size() > 1; }
+
+void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
+  if (!has_extras(tensor) || (!quantized && lists(target.holds.layouts, "*"))) return;
+  std::vector<std::string> extras;
+  for (const Component& component : tensor.components)
+    if (component.role != "data") extras.push_back(component.role);
+  throw refused(ErrorKind::lossy, "convert.components", tensor,
+                fmt::format("a dense tensor that brings {} beside its data; {}, --skip leaves the tensor out",
+                            listed(std::move(extras)),
+                            quantized ? "quantized, it would lose that; --keep keeps it as it is"
+                                      : fmt::format("{} has no place for that", target.name)));
 }
 
 // Which formats hold a layout, for a sentence.
@@ -148,7 +168,7 @@ void cast_as_told(Tensor& tensor, const AdaptOptions& options, Changes& changes)
 }
 
 void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
-  const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
+  const Component* data = tensor.is_dense() && !has_extras(tensor) ? tensor.component("data") : nullptr;
   if (!options.dtype || data == nullptr) return;
   // Asked for a float type: every real-valued tensor. Integers stay what they are.
   const LogicalType* logical = find_logical_type(data->type);
@@ -159,8 +179,10 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes
 
 void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
   const std::string from(codec.name.empty() ? tensor.layout : codec.name);
+  const auto doubt = codec.doubt == nullptr ? std::nullopt : codec.doubt(tensor);
   tensor = codec.decode(tensor);
-  changes.add(fmt::format("decoded from {} to dense {}", from, dtype_name(tensor)), tensor.name);
+  const std::string assumed = doubt ? fmt::format(" ({})", doubt->sentence) : std::string();
+  changes.add(fmt::format("decoded from {} to dense {}{}", from, dtype_name(tensor), assumed), tensor.name);
 }
 
 // Asked for a float type, codes become floats, also where the target could hold the codes.
@@ -347,6 +369,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
+    refuse_extras(tensor, target, !decisions[i].method.empty());
     if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);
     else

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "base/parallel.hpp"
 #include "convert/origins.hpp"
@@ -112,6 +113,30 @@ class Remarks final : public Diagnostics {
   std::size_t warnings_ = 0;
 };
 
+bool is_packed(const Tensor& tensor) {
+  return std::any_of(tensor.components.begin(), tensor.components.end(),
+                     [](const Component& component) { return component.blob.encoding() == Encoding::zstd; });
+}
+
+std::unordered_set<std::string> packed_tensors(const Model& model) {
+  std::unordered_set<std::string> names;
+  for (const Tensor& tensor : model.tensors)
+    if (is_packed(tensor)) names.insert(tensor.name);
+  return names;
+}
+
+// What was compressed, stays so unless its bytes changed on the way. Says so of those; empty when there are none.
+std::string unpacked_line(const Model& model, const std::unordered_set<std::string>& packed,
+                          const WriteOptions& options) {
+  if (options.zstd_level || options.unpack) return {};
+  std::vector<std::string> names;
+  for (const Tensor& tensor : model.tensors)
+    if (packed.contains(tensor.name) && !is_packed(tensor)) names.push_back(tensor.name);
+  if (names.empty()) return {};
+  return fmt::format("{} tensor{} compressed no longer, --zstd compresses: {}", names.size(),
+                     names.size() == 1 ? "" : "s", listed(std::move(names)));
+}
+
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
 // a weight it cannot hold; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
@@ -133,11 +158,14 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   Remarks remarks(options.read.diagnostics);
   ReadOptions read = options.read;
   read.diagnostics = &remarks;
+  read.keep_broken = true;  // --skip may leave them out; adapt refuses what is left of them
   Model model = open(input, read);
   Conversion done;
   done.from = model.format;
   done.to = target.name;
   const Origins origins(model);
+  std::unordered_set<std::string> packed;
+  if (target.holds.zstd) packed = packed_tensors(model);
   Adapted adapted;
   try {
     if (options.check) check_digests(model, options.write.threads);
@@ -152,6 +180,8 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
+  if (std::string line = unpacked_line(adapted.model, packed, options.write); !line.empty())
+    done.changes.push_back(std::move(line));
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();

@@ -128,7 +128,9 @@ double TensorOutcome::bits_per_weight() const {
 
 Importance read_importance(const std::string& path, const ReadOptions& options) {
   Importance all;
-  for (const Tensor& stored : open(path, options).tensors) {
+  const Model model = open(path, options);
+  model.refuse_broken();
+  for (const Tensor& stored : model.tensors) {
     const auto bad = [&](std::string_view rule, std::string_view sentence) {
       return Error(ErrorKind::corrupt, rule, sentence).in(path).about("tensor " + escape_name(stored.name));
     };

@@ -145,6 +145,9 @@ class Checker {
 
 }  // namespace
 
-void check_writable(const Model& model, std::string_view format, int version) { Checker(model, format, version).run(); }
+void check_writable(const Model& model, std::string_view format, int version) {
+  model.refuse_broken();
+  Checker(model, format, version).run();
+}
 
 }  // namespace tare::alt

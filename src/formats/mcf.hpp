@@ -155,9 +155,9 @@ std::optional<DType> plain_type(std::uint32_t number);
 // shape. False when the two do not go together.
 bool apply_note(std::string_view note, Component& component, Shape& shape);
 
-// The tensors by the offset of their payloads. Broken rules go to `diagnostics` and the tensor is left out.
-std::vector<Tensor> read_tensors(const Input& input, const ReadOptions& options, const Container& container,
-                                 TensorNotes& notes, Diagnostics& diagnostics);
+// The tensors by the offset of their payloads. Broken rules go to `diagnostics`, and the tensor to Model::broken.
+void read_tensors(const Input& input, const ReadOptions& options, const Container& container, TensorNotes& notes,
+                  Model& model, Diagnostics& diagnostics);
 
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);

@@ -57,8 +57,25 @@ const Format& detect(const Source& source) {
 
 namespace {
 
+// Passes everything on but tensors that break rules of their own: those are listed in the model.
+class KeepBroken final : public Diagnostics {
+ public:
+  explicit KeepBroken(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
+  void error(const Error& error) override { next_.error(error); }
+  void tensor_error(const Error& /*about*/) override {}
+  void warning(const Error& about) override { next_.warning(about); }
+  void note(const Error& about) override { next_.note(about); }
+  bool thorough() const override { return next_.thorough(); }
+
+ private:
+  Diagnostics throwing_;
+  Diagnostics& next_;
+};
+
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
-Model read(const Format& format, const Input& input, const ReadOptions& options) {
+Model read(const Format& format, const Input& input, ReadOptions options) {
+  KeepBroken keep(options.diagnostics);
+  if (options.keep_broken) options.diagnostics = &keep;
   try {
     Model model = format.read(input, options);
     model.format = format.name;

@@ -247,6 +247,10 @@ class SetReader {
     model_.sources.push_back(std::move(source));
     merge_metadata(shard, number);
     for (Tensor& tensor : shard.tensors) merge(tensor, number);
+    for (BrokenTensor& broken : shard.broken) {  // reported by the shard's reader
+      if (const auto at = expected_.find(broken.tensor.name); at != expected_.end()) found_[at->second] = true;
+      model_.broken.push_back(std::move(broken));
+    }
   }
 
   void merge(Tensor& tensor, std::uint32_t number) {
@@ -285,7 +289,8 @@ class SetReader {
     if (!index_.bad_total.empty())
       reports_->warning(about("total", fmt::format("total_size is {}, not a number of bytes", index_.bad_total), {},
                               index_.total_at));
-    if (!index_.total_size || std::find(lost_.begin(), lost_.end(), true) != lost_.end()) return;
+    if (!index_.total_size || !model_.broken.empty() || std::find(lost_.begin(), lost_.end(), true) != lost_.end())
+      return;
     std::uint64_t total = 0;
     for (const Tensor& tensor : model_.tensors) total += tensor.bytes();
     if (total != *index_.total_size)

@@ -50,8 +50,6 @@ void note_header(std::string_view text, const std::string& file, Diagnostics& di
   const auto warn = [&](std::string_view rule, const std::string& sentence) {
     diagnostics.warning(Error(ErrorKind::corrupt, rule, sentence).in(file).at(8));
   };
-  if (!text.starts_with('{'))
-    warn("safetensors.header.start", "white space before the header's first brace: other readers look for it at once");
   if (text.size() > kMaxWrittenHeader)
     warn("safetensors.header.hub",
          fmt::format("a header of {} bytes; Hugging Face's tools stop at {}", text.size(), kMaxWrittenHeader));
@@ -68,9 +66,17 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
     Placer placer(source, 8 + length, *reports);
     if (!into(placer)) return false;
     model.tensors = placer.take();
+    model.broken = placer.take_broken();
     return true;
   };
   const io::Metadata header(*source, 8, length, Json::kPadding);
+  if (!header.text().starts_with('{'))
+    throw Error(ErrorKind::corrupt, "safetensors.header.start",
+                length == 0 ? std::string("a header of 0 bytes; it begins with '{'")
+                            : fmt::format("the header begins with '{{', found the byte {:#04x}",
+                                          static_cast<unsigned>(static_cast<unsigned char>(header.text().front()))))
+        .in(source->name())
+        .at(8);
   const bool scanned = !reports->thorough() && parse([&](Placer& placer) {
     return scan_header(header.text(), source->name(), placer, model.metadata);
   });

@@ -252,6 +252,7 @@ void put_header(const Header& header, Sink& sink) {
 Header header_for(const Model& model, std::string_view rule) { return Plan(model).header(rule); }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
   check_room(model);
   const Header header = header_for(model, "tllm.write.model");
   ByName tensors;

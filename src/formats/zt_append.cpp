@@ -171,6 +171,17 @@ void check_names(const Model& old, const Model& extra) {
           .about("tensor " + escape_name(tensor.name));
 }
 
+// What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
+void check_in_place(const Model& old) {
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() == nullptr)
+        throw Error(ErrorKind::unsupported, "zt.append.index",
+                    fmt::format("its component \"{}\" is not stored as u64; convert the file first",
+                                escape_name(component.role)))
+            .about("tensor " + escape_name(tensor.name));
+}
+
 // Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
 // differs is refused.
 Model merged(const Model& old, const Model& extra) {
@@ -242,6 +253,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     throw Error(ErrorKind::unsupported, "zt.append.version",
                 "containers before 1.1 cannot be appended to; convert the file first");
   const Model old = read({path, source}, {});
+  check_in_place(old);
   check_names(old, extra);
   check_writable(extra);
   Model all = merged(old, extra);

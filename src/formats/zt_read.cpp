@@ -148,13 +148,11 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
   while (cbor.next(entries)) {
     object.components.clear();
     object.attributes = {};
+    object.shape.clear();
+    object.layout = {};
     object.name = cbor.read_text();
     names.add(object.name);
-    if (old)
-      read_v10_object(cbor, object);
-    else
-      read_object(cbor, object);
-    checker.add(object);
+    read_guarded(cbor, object, checker, [&] { old ? read_v10_object(cbor, object) : read_object(cbor, object); });
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" stands twice", escape_name(twice)));
@@ -332,6 +330,7 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
   }
   model.version = version;
   model.tensors = checker.finish();
+  model.broken = checker.take_broken();
   if (diagnostics.thorough()) note_deviations(cbor, manifest, input, version, diagnostics);
   take_private(model, diagnostics, input, manifest);
   return model;
@@ -356,8 +355,15 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
     throw refuse("zt.truncated", fmt::format("a zTensor file has at least 16 bytes, this one {}", size), 0);
   std::array<char, 8> head{};
   source.read(0, std::as_writable_bytes(std::span(head)));
+  const std::string_view magic(head.data(), head.size());
   Manifest manifest;
-  const bool v01 = manifest.v01 = std::string_view(head.data(), 8) == kMagic01;
+  const bool v01 = manifest.v01 = magic == kMagic01;
+  if (!v01 && magic != kMagic)
+    throw refuse("zt.magic",
+                 fmt::format("does not start with ZTEN1000 or ZTEN0001: the first bytes are {:02x}",
+                             fmt::join(reinterpret_cast<const unsigned char*>(head.begin()),
+                                       reinterpret_cast<const unsigned char*>(head.end()), " ")),
+                 0);
 
   std::array<std::byte, kFooterBytes> tail{};
   source.read(size - kFooterBytes, tail);

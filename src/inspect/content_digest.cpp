@@ -84,6 +84,7 @@ std::string text_of(const Line& line) {
 }  // namespace
 
 std::string content_digest(const Model& model, unsigned threads, Progress* progress) {
+  model.refuse_broken();
   std::vector<Line> lines = lines_of(model);
   hash_all(lines, threads, progress);
   model.check_sources();

@@ -50,6 +50,8 @@ bool differs(const TensorDifference& found) {
 }  // namespace
 
 Difference diff(const Model& a, const Model& b, unsigned threads, Progress* progress) {
+  a.refuse_broken();
+  b.refuse_broken();
   Difference result;
   std::vector<Pair> pairs;
   const auto in_a = by_name(a), in_b = by_name(b);

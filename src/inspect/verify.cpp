@@ -48,6 +48,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   ReadOptions read = options.read;
   read.diagnostics = &collector;
   if (read.threads == 0) read.threads = options.threads;
+  read.keep_broken = false;  // the collector is told, and goes on
   try {
     const Model model = open(path, read);
     result.format = model.format;
