@@ -171,6 +171,7 @@ TEST(MisuseBlob, RangesOutsideOfTheSource) {
 // Promises two bytes and makes three.
 class Generous final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 1; }
   void make_piece(std::size_t, const PutRun& put) const override { put(1, Bytes(2)); }
@@ -183,6 +184,7 @@ TEST(MisuseBlob, AProducerThatMakesTooMuch) {
 // Notes on which threads its pieces are made.
 class Watched final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 64; }
   void make_piece(std::size_t piece, const PutRun& put) const override {
@@ -257,7 +259,8 @@ TEST(MisuseError, CopiesGoTheirOwnWays) {
   Error moved = std::move(copy);
   moved.about("");
   EXPECT_STREQ(moved.what(), "file: item: a sentence (a.rule, byte 7)");
-  EXPECT_STREQ(copy.what(), moved.what()) << "a copy, so that nothing is left empty";  // NOLINT(bugprone-use-after-move)
+  EXPECT_STREQ(copy.what(), moved.what())
+      << "a copy, so that nothing is left empty";  // NOLINT(bugprone-use-after-move)
   copy = original;
   EXPECT_EQ(copy.offset(), std::nullopt);
 }
