@@ -188,8 +188,8 @@ class Reader {
   io::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;                   // of whatever kind
-  std::unordered_set<std::string> attached_;  // members
+  bool has_arrays_ = false;                           // of whatever kind
+  std::unordered_set<std::string> attached_;          // members
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
   std::vector<std::string> vouched_;
 };

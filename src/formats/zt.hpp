@@ -108,9 +108,9 @@ class ObjectChecker {
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
-  std::optional<Error> first_;                   // what is wrong with the object at hand
+  std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
-  std::vector<Range> lost_;                      // of broken tensors, as far as they lie in the data
+  std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data
 };
 
 // Reads one object with `read`. Should that fail, the object is broken and passed over: the file is as good as its
