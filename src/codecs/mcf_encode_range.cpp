@@ -33,7 +33,7 @@ class Parts {
     for (std::uint64_t at = first; at < end; at = values.position()) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
       values.read(buffer.data(), count);
-      visit(std::span<const float>(buffer).first(count), at);
+      visit(std::span<const float>(buffer.data(), count), at);
     }
     values.check();
   }
