@@ -45,6 +45,12 @@ std::string_view name_of(Room room) {
 
 bool any(Names names) { return names.size() == 1 && names[0] == "*"; }
 
+// A container of fixed fields has room for its own keys, not for any.
+std::string_view metadata_text(const Format& format) {
+  return format.holds.metadata != Room::none && !any(format.holds.metadata_keys) ? "own keys"
+                                                                                 : name_of(format.holds.metadata);
+}
+
 std::string joined(Names names) { return any(names) ? "any" : fmt::format("{}", fmt::join(names, " ")); }
 
 std::string dtypes_text(const Format& format) {
@@ -75,7 +81,7 @@ void print_table(Session& session) {
   Table table(columns);
   for (const Format& format : formats()) {
     std::vector<Cell> row{Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format),
-                          name_of(format.holds.metadata)};
+                          std::string(metadata_text(format))};
     for (const Flag& flag : kFlags)
       row.emplace_back(yes(flag.has(format)), flag.has(format) ? Style::green : Style::dim);
     table.add(std::move(row));
@@ -111,7 +117,7 @@ void print_markdown(Session& session) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
                              fmt::join(suffixes, " "), format.versions, is_writable(format) ? "yes" : "no",
-                             types_text(format), tensors_text(format), name_of(format.holds.metadata),
+                             types_text(format), tensors_text(format), metadata_text(format),
                              holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
                              options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
   }

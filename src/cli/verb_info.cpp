@@ -19,8 +19,7 @@ namespace tare::cli {
 namespace {
 
 // What keeps it to one screen.
-constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24,
-                      kBroken = 8;
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24, kBroken = 8;
 
 struct TypeSum {
   std::string type;
@@ -155,7 +154,8 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
                            parameters_text(summary.all.parameters), sizes));
   if (!model.broken.empty())
-    session.line(session.paint(Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
+    session.line(session.paint(
+        Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);

@@ -113,7 +113,9 @@ void print_table(const Listed& tensors, const Broken& broken, Session& session) 
                Cell(tensor->is_dense() ? std::string_view() : std::string_view(tensor->layout), Style::dim),
                count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
-    table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
+    table.add({printable(escape_name(found->tensor.name)),
+               found->tensor.shape.text(),
+               Cell("broken", Style::red),
                Cell(found->tensor.is_dense() ? std::string_view() : std::string_view(found->tensor.layout), Style::dim),
                {}});
   table.print(session);

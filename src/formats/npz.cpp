@@ -98,7 +98,7 @@ class Reader {
 
   // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
   void add_broken(std::string_view member, const Error& error) {
-    if (!member.ends_with(kSuffix)) return diagnostics_.error(error);
+    if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
     diagnostics_.tensor_error(error);
     has_arrays_ = true;
     BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);
@@ -190,8 +190,8 @@ class Reader {
   wire::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;                   // of whatever kind
-  std::unordered_set<std::string> attached_;  // members
+  bool has_arrays_ = false;                           // of whatever kind
+  std::unordered_set<std::string> attached_;          // members
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
   std::vector<std::string> vouched_;
 };

@@ -39,8 +39,8 @@ class Placer {
  private:
   struct Entry {
     std::uint64_t begin, end;  // in the data
-    const HeaderType* type;  // null: dropped
-    std::uint64_t at;  // file offset of the entry, for errors
+    const HeaderType* type;    // null: dropped
+    std::uint64_t at;          // file offset of the entry, for errors
   };
 
   void make_room(std::uint64_t at);

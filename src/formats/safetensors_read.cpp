@@ -64,6 +64,16 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
   return length;
 }
 
+// JSON would allow it; the format, whose readers look for the brace at once, does not.
+void refuse_space_in_front(const Source& source, std::uint64_t length) {
+  char first = '{';
+  if (length > 0) source.read(8, std::as_writable_bytes(std::span(&first, 1)));
+  if (first != ' ' && first != '\t' && first != '\r' && first != '\n') return;
+  throw Error(ErrorKind::corrupt, "safetensors.header.start", "white space before the header's first brace")
+      .in(source.name())
+      .at(8);
+}
+
 void note_header(std::string_view text, const std::string& file, Diagnostics& diagnostics) {
   const auto warn = [&](std::string_view rule, const std::string& sentence) {
     diagnostics.warning(Error(ErrorKind::corrupt, rule, sentence).in(file).at(8));
@@ -87,15 +97,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
     model.broken = placer.take_broken();
     return true;
   };
-  std::byte first{};
-  if (length > 0) source->read(8, std::span(&first, 1));
-  if (first != std::byte{'{'})
-    throw Error(ErrorKind::corrupt, "safetensors.header.start",
-                length == 0 ? std::string("a header of 0 bytes; it begins with '{'")
-                            : fmt::format("the header begins with '{{', found the byte {:#04x}",
-                                          std::to_integer<unsigned>(first)))
-        .in(source->name())
-        .at(8);
+  refuse_space_in_front(*source, length);
   const auto view = source->view(8, length);
   const bool scanned = view && !reports->thorough() && parse([&](Placer& placer) {
                          const std::string_view text(reinterpret_cast<const char*>(view->data()), view->size());

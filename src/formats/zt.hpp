@@ -105,9 +105,9 @@ class ObjectChecker {
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
-  std::optional<Error> first_;                   // what is wrong with the object at hand
+  std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
-  std::vector<Range> lost_;                      // of broken tensors, as far as they lie in the data
+  std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data
 };
 
 // Reads one object with `read`. Should that fail, the object is broken and passed over: the file is as good as its
@@ -118,9 +118,13 @@ void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& chec
   try {
     read();
   } catch (const Error& error) {
-    if (object.name.data() == nullptr) throw;
-    cbor.back_to(start);
-    cbor.skip();
+    if (object.name.data() == nullptr || error.kind() == ErrorKind::io) throw;
+    try {
+      cbor.back_to(start);
+      cbor.skip();
+    } catch (const Error&) {
+      throw error;
+    }
     checker.add_broken(object, error);
     return;
   }

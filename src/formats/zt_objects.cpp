@@ -62,10 +62,8 @@ void ObjectChecker::report(const RawObject& object, Error error, std::uint64_t a
 }
 
 void ObjectChecker::warn(const RawObject& object, std::uint64_t at, std::string_view rule, std::string_view sentence) {
-  diagnostics_.warning(Error(ErrorKind::corrupt, rule, sentence)
-                           .in(input_.path)
-                           .at(at)
-                           .about("tensor " + escape_name(object.name)));
+  diagnostics_.warning(
+      Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
 // One allowance for the whole file, and each range is unpacked once: many objects may share a few bytes that decode to
@@ -78,6 +76,7 @@ std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& objec
   try {
     size = measure(input_.source, *raw.offset, *raw.length, most - measured_bytes_);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
     report(object, error, raw.at);
     return std::nullopt;
   }
@@ -239,7 +238,8 @@ void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
   static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};
   if (tensor.layout != "sparse_csr" && tensor.layout != "sparse_coo") return;
   for (Component& component : tensor.components) {
-    const bool index = std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
+    const bool index =
+        std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
     const bool narrow = component.dtype == DType::i32;
     if (!index || !component.type.empty() || (!narrow && component.dtype != DType::i64)) continue;
     if (narrow && component.blob.size() % 4 != 0) continue;  // no whole numbers: refused by the layout's rules
