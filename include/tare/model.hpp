@@ -56,6 +56,9 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
 struct Attachment {
   std::string name;
   Blob blob;
+  // Made by Tare from config and vocabulary, which say all that is in it. Containers whose other readers look for files
+  // have it; a conversion leaves it behind and makes it anew where it is needed.
+  bool made = false;
 };
 
 // A tensor of a file that breaks a rule of its own, such as a size that is not its shape's.
@@ -79,7 +82,11 @@ struct Model {
   // Where it came from; for people and for `ls`, never written.
   std::string format, version;
   std::uint64_t file_bytes = 0;
+  std::vector<SourcePtr> sources;  // the files it was read from
 
+  // Throws `io.source.shrank` or `io.source.changed` when one of `sources` is not what it was when it was opened. Whoever
+  // has read from the blobs asks this last, before the result is called one.
+  void check_sources() const;
   // Null when there is no such tensor; throws its error when it is broken. Linear.
   const Tensor* tensor(std::string_view name) const;
   // Throws the error of the first broken tensor, naming the others and the option that leaves them out.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/printable.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::cli {
@@ -41,7 +42,9 @@ JsonWriter& JsonWriter::text(std::string_view value) {
   const bool plain =
       std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
   if (!plain) {
-    append_json_string(out_, value);
+    std::string quoted;
+    append_json_string(quoted, value);
+    out_ += printable_json(quoted);
     return *this;
   }
   out_ += '"';
@@ -70,7 +73,7 @@ JsonWriter& JsonWriter::null() { return raw("null"); }
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before();
-  out_ += json;
+  out_ += printable_json(json);
   return *this;
 }
 

@@ -9,7 +9,8 @@
 
 namespace tare::cli {
 
-// Puts the commas. The caller keeps brackets balanced.
+// Puts the commas. The caller keeps brackets balanced. Whatever is put in, the JSON that comes out has nothing in it that
+// steers a terminal: such characters are spelled \uNNNN.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}

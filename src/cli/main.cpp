@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/help.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -77,12 +78,13 @@ int main(int argc, char** argv) {
   // removed on the way out.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
+  const tare::cli::Interrupts interrupts;
   try {
     return tare::cli::run(std::vector<std::string>(argv + (argc > 0), argv + argc));
   } catch (const std::bad_alloc&) {
     tare::cli::to_stderr("tare: out of memory\n");
   } catch (const std::exception& error) {
-    tare::cli::to_stderr(fmt::format("tare: {}\n", error.what()));
+    tare::cli::to_stderr(fmt::format("tare: {}\n", tare::printable(error.what())));
   }
   return tare::cli::kFailed;
 }

@@ -42,6 +42,14 @@ inline constexpr Option kDrop{.name = "drop",
                               .repeatable = true,
                               .words = drop_words};
 
+inline constexpr Option kWeightsOnly{
+    .name = "weights-only", .help = "leave out config, vocabulary and files: tensors only, as when shards are merged"};
+inline constexpr Option kAttach{
+    .name = "attach",
+    .value = "GLOB",
+    .help = "of a directory IN, carry files whose name matches too (*.md, onnx/*); may be given several times",
+    .repeatable = true};
+
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
                                 .value = "ALGORITHM",
@@ -52,7 +60,7 @@ inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
 inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
 inline constexpr Operand kTensor{.name = "TENSOR"};
 
-// --no-mmap, as the library takes it. Broken tensors are listed in the model.
+// --no-mmap and --attach, as the library takes them. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);
 // --zstd, --no-zstd, --digest and --threads.
 WriteOptions write_options(const Arguments& arguments);

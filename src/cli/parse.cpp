@@ -206,6 +206,8 @@ Words digest_words() {
 ReadOptions read_options(const Arguments& arguments) {
   ReadOptions options;
   options.access = arguments.access();
+  options.threads = arguments.threads();
+  options.attach = arguments.all("attach");
   options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
   return options;
 }

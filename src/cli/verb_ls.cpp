@@ -1,4 +1,6 @@
 // ls: the tensors of a file, for people or as the JSON that scripts depend on.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -7,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "resources/packed.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 
@@ -102,7 +105,23 @@ void print_json(const Model& model, const Listed& tensors, const Broken& broken,
   session.line(text);
 }
 
-void print_table(const Listed& tensors, const Broken& broken, Session& session) {
+// What a tensor is to a model that is quantized already ("gptq codes"), for the column of layouts.
+class PackedWords {
+ public:
+  explicit PackedWords(const Model& model) : first_(model.tensors.data()), packed_(resources::find_packed(model)) {}
+
+  std::string of(const Tensor& tensor) const {
+    if (!tensor.is_dense() || !packed_) return tensor.is_dense() ? std::string() : tensor.layout;
+    const std::string_view part = packed_->parts[static_cast<std::size_t>(&tensor - first_)];
+    return part.empty() ? std::string() : fmt::format("{} {}", packed_->scheme, part);
+  }
+
+ private:
+  const Tensor* first_;
+  std::optional<resources::Packed> packed_;
+};
+
+void print_table(const Listed& tensors, const Broken& broken, const PackedWords& packed, Session& session) {
   Table table({{"NAME", Align::left, true},
                {"SHAPE", Align::left, true},
                {"TYPE"},
@@ -110,8 +129,7 @@ void print_table(const Listed& tensors, const Broken& broken, Session& session) 
                {"BYTES", Align::right}});
   for (const Tensor* tensor : tensors)
     table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
-               Cell(tensor->is_dense() ? std::string_view() : std::string_view(tensor->layout), Style::dim),
-               count_text(tensor->bytes())});
+               Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
     table.add({printable(escape_name(found->tensor.name)),
                found->tensor.shape.text(),
@@ -129,7 +147,7 @@ int run(const Arguments& arguments, Session& session) {
   if (arguments.has("json"))
     print_json(model, tensors, broken, file, session);
   else
-    print_table(tensors, broken, session);
+    print_table(tensors, broken, PackedWords(model), session);
   session.flush();
   for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
   return kDone;
@@ -158,9 +176,10 @@ constexpr Verb kLs{
     .name = "ls",
     .summary = "list the tensors",
     .description =
-        "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense, and the "
-        "size of the decoded bytes. Only the file's metadata is read. Tensors that break a rule come last, as broken, "
-        "and standard error has the rules; exit code 1.\n\n"
+        "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense (or what the tensor "
+        "is to a model that is quantized already: \"gptq codes\"), and the size of the decoded bytes. Only the file's "
+        "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "
+        "1.\n\n"
         "The JSON of --json is a contract: one object with format, version, bytes, metadata, config, "
         "vocabulary, attachments and tensors, and for every tensor each component's type, place, size, "
         "encoding and digest. A broken tensor has no components and one key more, error: its kind, rule, offset and "

@@ -170,6 +170,7 @@ int run(const Arguments& arguments, Session& session) {
   options.overwrite = arguments.has("force");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.adapt.threads = options.write.threads;
   options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
@@ -219,6 +220,8 @@ constexpr Option kOptions[] = {
     {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
     kSkip,
     kDrop,
+    kWeightsOnly,
+    kAttach,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,

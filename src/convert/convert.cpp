@@ -90,7 +90,8 @@ class Remarks final : public Diagnostics {
     next_.warning(about);
   }
   void note(const Error& about) override {
-    if (about.rule().ends_with(".unused")) left_behind_.push_back(fmt::format("left behind, {}", about.sentence()));
+    if (about.rule().ends_with(".unused"))
+      left_behind_.push_back(fmt::format("left behind, {} (--attach GLOB takes files along)", about.sentence()));
     next_.note(about);
   }
   bool thorough() const override { return next_.thorough(); }
@@ -139,8 +140,9 @@ std::string unpacked_line(const Model& model, const std::unordered_set<std::stri
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
 // a weight it cannot hold; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
-  const bool weight = error.kind() == ErrorKind::unsupported &&
-                      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow"));
+  const bool weight =
+      (error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::lossy) &&
+      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow") || error.rule().ends_with(".nan"));
   return weight ? input : output;
 }
 
@@ -149,6 +151,10 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
   const bool tree = is_tree(output, target, options);
+  std::error_code none;
+  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
+    throw Error(ErrorKind::usage, "convert.attach", "--attach takes files of a model's directory; this is one file")
+        .in(input);
   Remarks remarks(options.read.diagnostics);
   ReadOptions read = options.read;
   read.diagnostics = &remarks;
@@ -173,6 +179,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   for (std::string& change : adapted.changes)
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
+  done.lost = std::move(adapted.lost);
   if (std::string line = unpacked_line(adapted.model, packed, options.write); !line.empty())
     done.changes.push_back(std::move(line));
   if (target.remarks != nullptr)
@@ -195,6 +202,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   try {
     target.write(adapted.model, *sink, options.write);
     check_written(*sink, target, adapted.model);
+    adapted.model.check_sources();
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(file_at_fault(error, input, output));

@@ -18,6 +18,7 @@ inline constexpr std::string_view kOriginalKey = "tare.original.";      // a fil
 inline constexpr std::string_view kMetadataKey = "tare.metadata";       // JSON: metadata that is no u32, f32 or string
 inline constexpr std::string_view kConfigKey = "tare.config";           // JSON: fields that ModelInfo does not tell
 inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";   // JSON: one that no tokenizer file tells
+inline constexpr std::string_view kMadeKey = "tare.made";  // JSON: files that Tare made, with their digests
 
 // Metadata keys for fields of the file. The names have a second key for files whose pairs use the first one.
 inline constexpr std::string_view kNameKey = "general.name", kNameKey2 = "mcf.model_name";
@@ -53,6 +54,9 @@ std::optional<std::string> with_chat_template(std::string_view tokenizer_config,
 // The section that a model with a chat_template.jinja gets for its tokenizer_config.json (be there one or not). Nothing
 // when that is the file as it is, or there is none.
 std::optional<std::string> merged_tokenizer_config(const Model& model);
+
+// As `tare.made` has it; of files that are short enough to be read.
+std::optional<std::string> digest_text(const Attachment& file);
 
 // Fills what is still empty of the model's config and vocabulary from the fixed fields and the attachments.
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics);

@@ -81,6 +81,7 @@ class OutlineMaker {
         put(std::string(kAttachmentKey) + attachment.name, text_of(attachment));
     }
     add_chat_template();
+    add_made();
     const auto by_type = [](const auto& a, const auto& b) { return a.first.type < b.first.type; };
     std::sort(out_.resources.begin(), out_.resources.end(), by_type);
     std::sort(out_.others.begin(), out_.others.end(), by_type);
@@ -100,6 +101,15 @@ class OutlineMaker {
     const Attachment* const before = model_.attachment(kTokenizerConfig);
     put(std::string(kOriginalKey) + std::string(kTokenizerConfig),
         before == nullptr ? std::string() : text_of(*before));
+  }
+
+  // With a digest: a file that another program has replaced since is not ours.
+  void add_made() {
+    Map made;
+    for (const Attachment& attachment : model_.attachments)
+      if (const auto digest = attachment.made ? digest_text(attachment) : std::nullopt)
+        made.set(attachment.name, *digest);
+    if (!made.empty()) put(std::string(kMadeKey), wire::write_value_json(made));
   }
 
   static const Resource* resource_of(std::string_view name) {

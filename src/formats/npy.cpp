@@ -18,8 +18,8 @@
 #include "base/checked.hpp"
 #include "formats/npy_order.hpp"
 #include "formats/rows.hpp"
+#include "io/metadata.hpp"
 #include "model/transfer.hpp"
-#include "wire/window.hpp"
 
 namespace tare {
 namespace npy {
@@ -119,7 +119,7 @@ Model read(const Input& input, const ReadOptions& options) {
   const SourcePtr& source = input.source;
   Model model;
   try {
-    wire::Window window(*source);
+    io::Window window(*source);
     const std::uint64_t length = npy::header_length(window.get(0, npy::kPrefix), source->size());
     const npy::Header header = npy::parse_header(window.get(0, length));
     npy::check_length(header, length, source->size());

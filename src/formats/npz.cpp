@@ -21,7 +21,8 @@
 #include "formats/npy.hpp"
 #include "formats/npz_private.hpp"
 #include "formats/rows.hpp"
-#include "wire/window.hpp"
+#include "formats/unknown.hpp"
+#include "io/metadata.hpp"
 #include "wire/zip.hpp"
 #include "wire/zip_writer.hpp"
 
@@ -72,10 +73,7 @@ class Reader {
         guarded(member, [&] { add(member); });
     }
     if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty() && !has_arrays_)
-      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array",
-                               fmt::format("a zip archive with {} members, none of them an .npy array", members.size()))
-                             .in(source_->name())
-                             .at(0));
+      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
     if (own != nullptr) guarded(*own, [&] { read_own(*own); });
     source_->check();
     std::sort(vouched_.begin(), vouched_.end());
@@ -166,7 +164,7 @@ class Reader {
 
   // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
   void check_crcs(const std::vector<wire::ZipMember>& members) {
-    wire::check_zip_crcs(*source_, members, diagnostics_);
+    wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
     for (const wire::ZipMember& member : members)
       if (member.deflated() && attached_.contains(member.name))
         guarded(member, [&] { wire::zip_blob(source_, member).verify(); });
@@ -178,7 +176,7 @@ class Reader {
     if (member.size > limit)
       throw Error(ErrorKind::limit, "npz.private.large",
                   fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
-    const Bytes text = wire::zip_blob(source_, member).bytes();
+    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     npz::read_private({reinterpret_cast<const char*>(text.data()), text.size()}, options_.limits.depth, model_,
                       vouched_, diagnostics_);
   }
@@ -187,7 +185,7 @@ class Reader {
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
-  wire::Window window_;
+  io::Window window_;
   Model model_;
   unsigned version_ = 0;
   bool has_arrays_ = false;                           // of whatever kind

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/metadata.hpp"
 #include "tare/format.hpp"
 #include "wire/cbor.hpp"
 
@@ -31,9 +32,11 @@ inline constexpr std::string_view kUnknownKeys = "zt.keys";
 // The manifest's bytes and where they are.
 struct Manifest {
   std::uint64_t offset = 0;
-  std::span<const std::byte> bytes;
-  Bytes copy;              // owns the bytes when the source has no view
+  io::Metadata copy;
+  bool v01 = false;        // of the container 0.1
   bool has_footer = true;  // containers 1.1 and later
+
+  std::span<const std::byte> bytes() const { return copy.bytes(); }
 };
 
 // A component as its manifest spells it, before anything is believed.

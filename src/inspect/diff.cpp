@@ -69,6 +69,8 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
     if (order >= 0) ++y;
   }
   inspect::compare_values(pairs, threads, progress);
+  a.check_sources();
+  b.check_sources();
   result.compared = pairs.size();
   result.metadata = inspect::describe_differences(a, b, pairs);
   for (Pair& pair : pairs)

@@ -41,6 +41,10 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
   return tensor;
 }
 
+void Model::check_sources() const {
+  for (const SourcePtr& source : sources) source->check();
+}
+
 const Tensor* Model::tensor(std::string_view name) const {
   for (const Tensor& t : tensors)
     if (t.name == name) return &t;

@@ -20,7 +20,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
-#include "wire/window.hpp"
+#include "io/metadata.hpp"
 
 namespace tare::wire {
 namespace {
@@ -113,7 +113,7 @@ class Reader {
   std::uint64_t limit_;
   Diagnostics& diagnostics_;
   std::vector<BadMember>* bad_;
-  Window window_;
+  io::Window window_;
   End end_;
   std::vector<ZipMember> members_;
 };
@@ -234,15 +234,8 @@ void Reader::check_end() const {
 }
 
 void Reader::read_central() {
-  Bytes copy;
-  std::span<const std::byte> bytes;
-  if (const auto view = source_.view(end_.offset, end_.size)) {
-    bytes = *view;
-  } else {
-    copy.resize(static_cast<std::size_t>(end_.size));
-    source_.read(end_.offset, copy);
-    bytes = copy;
-  }
+  const io::Metadata directory(source_, end_.offset, end_.size);
+  std::span<const std::byte> bytes = directory.bytes();
   members_.reserve(static_cast<std::size_t>(end_.count));
   std::uint64_t at = end_.offset;
   for (std::uint64_t i = 0; i < end_.count; ++i) {

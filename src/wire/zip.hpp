@@ -45,7 +45,8 @@ Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t sk
 
 // Reads every stored member and compares its CRC-32, on all cores: what a mapping never does. Deflated
 // members are checked when they are decoded.
-void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics);
+void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics,
+                    unsigned threads = 0);
 
 // Continues `crc` over `bytes`; start with 0.
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes);
