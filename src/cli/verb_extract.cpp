@@ -75,7 +75,8 @@ constexpr Verb kExtract{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; --force "
+        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; "
+        "--force "
         "writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,

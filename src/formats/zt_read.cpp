@@ -100,8 +100,9 @@ void read_components(CborReader& cbor, RawObject& object) {
     read_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.component.duplicate",
-                 fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
+    cbor.fail_at(
+        start, "zt.component.duplicate",
+        fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
 }
 
 void missing(CborReader& cbor, const RawObject& object, std::string_view field) {
