@@ -132,7 +132,8 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
                Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
     table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
-               Cell(found->tensor.is_dense() ? std::string() : found->tensor.layout, Style::dim), std::string()});
+               Cell(found->tensor.is_dense() ? std::string() : printable(found->tensor.layout), Style::dim),
+               std::string()});
   table.print(session);
 }
 

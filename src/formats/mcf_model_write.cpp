@@ -72,6 +72,7 @@ class OutlineMaker {
       const Resource* const resource = resource_of(attachment.name);
       const auto section = parse_section_name(attachment.name);
       if (!names.insert(attachment.name).second) throw twice(attachment);
+      if (attachment.name == kTokenizerConfig && merged_tokenizer_config(model_)) continue;
       if (resource != nullptr)
         out_.resources.push_back({{resource->type, 1, 0, attachment.blob.size()}, attachment.blob});
       else if (section)
@@ -79,6 +80,7 @@ class OutlineMaker {
       else
         put(std::string(kAttachmentKey) + attachment.name, text_of(attachment));
     }
+    add_chat_template();
     add_made();
     const auto by_type = [](const auto& a, const auto& b) { return a.first.type < b.first.type; };
     std::sort(out_.resources.begin(), out_.resources.end(), by_type);
@@ -87,6 +89,18 @@ class OutlineMaker {
                                          [](const auto& a, const auto& b) { return a.first.type == b.first.type; });
     if (same != out_.others.end())
       throw unwritable("mcf.write.duplicate", fmt::format("two sections of type {}", name_of(same->first.type)));
+  }
+
+  // Where programs look for it; what the file was before is kept, so that reading gives it back.
+  void add_chat_template() {
+    const auto merged = merged_tokenizer_config(model_);
+    if (!merged) return;
+    const auto bytes = std::as_bytes(std::span(*merged));
+    out_.resources.push_back(
+        {{SectionType::tokenizer_config, 1, 0, bytes.size()}, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+    const Attachment* const before = model_.attachment(kTokenizerConfig);
+    put(std::string(kOriginalKey) + std::string(kTokenizerConfig),
+        before == nullptr ? std::string() : text_of(*before));
   }
 
   // With a digest: a file that another program has replaced since is not ours.

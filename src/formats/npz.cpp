@@ -96,7 +96,7 @@ class Reader {
 
   // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
   void add_broken(std::string_view member, const Error& error) {
-    if (!member.ends_with(kSuffix)) return diagnostics_.error(error);
+    if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
     diagnostics_.tensor_error(error);
     has_arrays_ = true;
     BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);

@@ -121,9 +121,13 @@ void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& chec
   try {
     read();
   } catch (const Error& error) {
-    if (object.name.data() == nullptr) throw;
-    cbor.back_to(start);
-    cbor.skip();
+    if (object.name.data() == nullptr || error.kind() == ErrorKind::io) throw;
+    try {
+      cbor.back_to(start);
+      cbor.skip();
+    } catch (const Error&) {
+      throw error;
+    }
     checker.add_broken(object, error);
     return;
   }

@@ -76,6 +76,7 @@ std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& objec
   try {
     size = measure(input_.source, *raw.offset, *raw.length, most - measured_bytes_);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
     report(object, error, raw.at);
     return std::nullopt;
   }
