@@ -12,6 +12,7 @@
 namespace {
 
 std::atomic<std::size_t> in_use{0}, peak{0};
+thread_local int until_failure = -1;
 
 }  // namespace
 
@@ -20,6 +21,7 @@ namespace tare::testing {
 std::size_t memory_in_use() { return in_use.load(); }
 std::size_t memory_peak() { return peak.load(); }
 void reset_memory_peak() { peak.store(in_use.load()); }
+void fail_allocation(int n) { until_failure = n; }
 
 }  // namespace tare::testing
 
@@ -28,6 +30,10 @@ void reset_memory_peak() { peak.store(in_use.load()); }
 namespace {
 
 void* counted(void* block) {
+  if (until_failure >= 0 && until_failure-- == 0) {
+    std::free(block);
+    block = nullptr;
+  }
   if (block == nullptr) throw std::bad_alloc();
   const std::size_t now = in_use.fetch_add(::malloc_usable_size(block)) + ::malloc_usable_size(block);
   for (std::size_t most = peak.load(); now > most && !peak.compare_exchange_weak(most, now);) {

@@ -126,6 +126,7 @@ TEST(IoZstd, LyingFramesAreErrors) {
 // Two regions made from one input: piece i yields a byte of the first and 1 MiB of the second.
 class InPieces final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   static constexpr std::size_t kCount = 5, kEach = std::size_t{1} << 20;
   InPieces() : whole_(kCount + kCount * kEach) {
     for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] = static_cast<std::byte>(i * 2654435761U >> 21);
@@ -264,6 +265,7 @@ TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
 // An input that breaks off in the middle ends in its error, on any number of threads, and does not hang.
 class Breaking final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   explicit Breaking(std::uint64_t step) : step_(step) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     struct Reader final : BlobReader {
@@ -325,6 +327,7 @@ class Noting final : public BlobProducer {
     };
     return std::make_unique<Reader>(*this);
   }
+  void verify() const override {}
   mutable std::vector<std::uint64_t> seen;
 
  private:

@@ -1,14 +1,17 @@
 // Sources and sinks: what is refused, what shrinks, what is left behind.
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <csignal>
 #include <thread>
 
 #include "conformance/models.hpp"
+#include "io/directory.hpp"
 #include "tare/sink.hpp"
 #include "tare/source.hpp"
 
@@ -286,16 +289,130 @@ TEST(IoSink, LinksAreFollowedAndModesKept) {
   ASSERT_EQ(::stat((scratch / "there/real").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640U);
   EXPECT_EQ(to_text(get_file(scratch / "there/real")), "new");
-  // A link to a file that is not there yet makes the file, not a file in place of the link.
+  // A link to a file that is not there yet: made only if that was asked for, and not in place of the link.
   ASSERT_EQ(::symlink("there/later", (scratch / "dangling").c_str()), 0);
-  const auto sink = create_file(scratch / "dangling");
-  sink->write(to_bytes("made"));
-  sink->commit();
+  EXPECT_EQ(rule_of([&] { create_file(scratch / "dangling"); }), "io.sink.link");
+  EXPECT_NE(::access((scratch / "there/later").c_str(), F_OK), 0);
+  write(scratch / "dangling", "made");
   ASSERT_EQ(::lstat((scratch / "dangling").c_str(), &status), 0);
   EXPECT_TRUE(S_ISLNK(status.st_mode));
   EXPECT_EQ(to_text(get_file(scratch / "there/later")), "made");
   ASSERT_EQ(::symlink("loop", (scratch / "loop").c_str()), 0);
   EXPECT_NE(rule_of([&] { create_file(scratch / "loop", {.overwrite = true}); }), "");
+}
+
+// Links that somebody plants: before we look, and after.
+TEST(IoSink, LinksOfOthersAreNotFollowed) {
+  const Scratch scratch;
+  put_file(scratch / "precious", to_bytes("mine"));
+  ASSERT_EQ(::symlink("precious", (scratch / "planted").c_str()), 0);
+  for (const bool overwrite : {false, true}) {
+    const std::string path = scratch / (overwrite ? "forced" : "plain");
+    const auto sink = create_file(path, {.overwrite = overwrite});
+    sink->write(to_bytes("new"));
+    ASSERT_EQ(::symlink(overwrite ? "precious" : "nowhere", path.c_str()), 0);
+    EXPECT_EQ(rule_of([&] { sink->commit(); }), overwrite ? "" : "io.sink.exists");
+    struct stat status {};
+    ASSERT_EQ(::lstat(path.c_str(), &status), 0);
+    EXPECT_EQ(S_ISLNK(status.st_mode), !overwrite) << "replaced, not followed";
+  }
+  EXPECT_NE(::access((scratch / "nowhere").c_str(), F_OK), 0);
+  EXPECT_EQ(to_text(get_file(scratch / "precious")), "mine");
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::lchown((scratch / "planted").c_str(), 65534, 65534), 0);
+  for (const bool overwrite : {false, true})
+    EXPECT_EQ(rule_of([&] { create_file(scratch / "planted", {.overwrite = overwrite}); }), "io.sink.link");
+  EXPECT_EQ(to_text(get_file(scratch / "precious")), "mine");
+}
+
+// File systems without O_TMPFILE: the file is in a hidden directory until it has its name.
+TEST(IoSink, WithoutUnnamedFiles) {
+  io::forbid_unnamed_files(true);
+  const Scratch scratch;
+  const std::string path = scratch / "f";
+  const auto write = [&](bool overwrite, std::string_view text) {
+    const auto sink = create_file(path, {.overwrite = overwrite});
+    EXPECT_EQ(scratch.entries().front().substr(0, 6), ".tare-");
+    struct stat status {};
+    EXPECT_EQ(::stat((scratch / scratch.entries().front()).c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0700U);
+    sink->write(to_bytes(text));
+    if (!text.empty()) sink->commit();
+  };
+  write(false, "first");
+  EXPECT_EQ(scratch.entries(), std::vector<std::string>{"f"});
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  write(true, "second");
+  write(true, "");  // never committed
+  EXPECT_EQ(to_text(get_file(path)), "second");
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640U);
+  const auto late = create_file(scratch / "g");
+  put_file(scratch / "g", to_bytes("theirs"));
+  EXPECT_EQ(rule_of([&] { late->commit(); }), "io.sink.exists");
+  EXPECT_EQ(to_text(get_file(scratch / "g")), "theirs");
+  // What a kill leaves goes with the next file there.
+  run_child([&] {
+    create_file(scratch / "h").release();
+    return 0;
+  });
+  EXPECT_EQ(scratch.entries().size(), 4U) << "two files, ours in use, one left";
+  create_file(scratch / "h")->commit();
+  EXPECT_EQ(scratch.entries().size(), 4U) << "three files, ours in use";
+  io::forbid_unnamed_files(false);
+}
+
+// An unnamed file gets its name through /proc. Where that is not mounted, there is another way.
+TEST(IoSink, WithoutProc) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may chroot";
+  const Scratch scratch;
+  const int status = run_child([&] {
+    if (::chroot(scratch.path().c_str()) != 0 || ::chdir("/") != 0) return 77;
+    for (const bool overwrite : {false, true}) {
+      const auto sink = create_file("/f", {.overwrite = overwrite});
+      sink->write(to_bytes("new"));
+      sink->commit();
+    }
+    return 0;
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "chroot is not allowed here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(scratch.entries(), std::vector<std::string>{"f"});
+  EXPECT_EQ(to_text(get_file(scratch / "f")), "new");
+}
+
+TEST(IoSink, WhatWasWrittenCanBeReadWhenTheSinkIsGone) {
+  const Scratch scratch;
+  SourcePtr written;
+  {
+    const auto sink = create_file(scratch / "f");
+    sink->write(to_bytes("text"));
+    written = sink->written();
+  }
+  // The sink's descriptor is somebody else's by now.
+  put_file(scratch / "other", to_bytes("else"));
+  const int other = ::open((scratch / "other").c_str(), O_RDONLY);
+  Bytes found(4);
+  written->read(0, found);
+  EXPECT_EQ(to_text(found), "text");
+  ::close(other);
+}
+
+// Where the size is known beforehand, so is the lack of room: before anything is written.
+TEST(IoSink, NoRoomIsSaidBeforeTheWork) {
+  const Scratch scratch(Scratch::fast_place());
+  struct statfs system {};
+  ASSERT_EQ(::statfs(scratch.path().c_str(), &system), 0);
+  if (system.f_type != TMPFS_MAGIC || system.f_blocks == 0) GTEST_SKIP() << "no file system here that can tell";
+  const auto sink = create_file(scratch / "f");
+  sink->skip(1000);
+  const auto error =
+      error_of([&] { sink->skip((system.f_blocks + 1000) * static_cast<std::uint64_t>(system.f_bsize)); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "io.sink.full");
+  EXPECT_EQ(error->file(), scratch / "f");
 }
 
 TEST(IoSink, ModesFollowTheUmaskAndDropSpecialBits) {

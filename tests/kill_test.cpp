@@ -2,9 +2,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <thread>
+
 #include "conformance/models.hpp"
 #include "conformance/steps.hpp"
 #include "formats/zt.hpp"
+#include "io/unfinished.hpp"
+#include "io/workshop.hpp"
+#include "tare/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -21,17 +27,29 @@ Model two_versions(std::uint64_t seed, std::size_t bytes) {
   return model;
 }
 
+// What a signal's thread does, begun before the given change.
+void end_at_step(int at) {
+  static std::atomic<bool> come{false};
+  std::thread([] {
+    while (!come.load()) std::this_thread::yield();
+    discard_unfinished();
+    ::_exit(7);
+  }).detach();
+  io::set_step_hook([at](const char*, const char*) mutable {
+    if (at-- == 0) come.store(true);
+    return 0;
+  });
+}
+
 class KillConvert : public ::testing::Test {
  protected:
-  // A leftover may only be the whole new file under the name it had between "link" and "rename".
+  // A leftover may only be a workshop of ours, which the next one removes.
   void expect_old_or_new(bool may_be_missing) {
+    io::sweep_workshops(io::Directory::open(scratch_.path().c_str()), false);
     for (const std::string& name : scratch_.entries()) {
+      ASSERT_EQ(name, "out.zt");
       const std::string found = to_text(get_file(scratch_ / name));
-      if (name == "out.zt")
-        EXPECT_TRUE(found == old_ || found == new_) << found.size();
-      else
-        EXPECT_TRUE(found == new_) << name << " " << found.size();
-      if (name != "out.zt") ::unlink((scratch_ / name).c_str());
+      EXPECT_TRUE(found == old_ || found == new_) << found.size();
     }
     EXPECT_TRUE(may_be_missing || ::access((scratch_ / "out.zt").c_str(), F_OK) == 0);
   }
@@ -46,26 +64,50 @@ class KillConvert : public ::testing::Test {
 
 TEST_F(KillConvert, BeforeEveryStep) {
   put_file(inputs_ / "in.zt", to_bytes(new_));
-  for (const bool overwrite : {true, false}) {
-    int step = 0;
-    for (;; ++step) {
-      ASSERT_LT(step, 200);
-      if (overwrite)
-        put_file(scratch_ / "out.zt", to_bytes(old_));
-      else
-        ::unlink((scratch_ / "out.zt").c_str());
-      const Stopped stopped = kill_before_step(step, [&] { return convert_it(overwrite); });
-      if (stopped == Stopped::not_allowed) GTEST_SKIP() << "this system does not let us trace a child";
-      // Into a new name there is no moment at all with anything beside it.
-      if (!overwrite) {
-        EXPECT_LE(scratch_.entries().size(), 1U) << "step " << step;
+  for (const bool unnamed : {true, false})
+    for (const bool overwrite : {true, false}) {
+      io::forbid_unnamed_files(!unnamed);
+      ::unlink((scratch_ / "out.zt").c_str());
+      int step = 0;
+      for (;; ++step) {
+        ASSERT_LT(step, 200);
+        if (overwrite)
+          put_file(scratch_ / "out.zt", to_bytes(old_));
+        else
+          ::unlink((scratch_ / "out.zt").c_str());
+        const Stopped stopped = kill_before_step(step, [&] { return convert_it(overwrite); });
+        if (stopped == Stopped::not_allowed) GTEST_SKIP() << "this system does not let us trace a child";
+        // Into a new name there is no moment at all with anything beside it.
+        if (!overwrite && unnamed) {
+          EXPECT_LE(scratch_.entries().size(), 1U) << "step " << step;
+        }
+        expect_old_or_new(!overwrite);
+        if (stopped == Stopped::finished) break;
       }
-      expect_old_or_new(!overwrite);
-      if (stopped == Stopped::finished) break;
+      EXPECT_GE(step, 4);
+      EXPECT_EQ(to_text(get_file(scratch_ / "out.zt")), new_);
     }
-    EXPECT_GE(step, 4);
-    EXPECT_EQ(to_text(get_file(scratch_ / "out.zt")), new_);
-  }
+  io::forbid_unnamed_files(false);
+}
+
+// A signal is not a kill: nothing at all is left.
+TEST_F(KillConvert, ASignalAtAnyStepLeavesNothingElse) {
+  put_file(inputs_ / "in.zt", to_bytes(new_));
+  for (const bool unnamed : {true, false})
+    for (int at = 0;; ++at) {
+      put_file(scratch_ / "out.zt", to_bytes(old_));
+      const int status = run_child([&] {
+        io::forbid_unnamed_files(!unnamed);
+        end_at_step(at);
+        return convert_it(true);
+      });
+      ASSERT_TRUE(WIFEXITED(status));
+      ASSERT_EQ(scratch_.entries(), std::vector<std::string>{"out.zt"});
+      expect_old_or_new(false);
+      if (WEXITSTATUS(status) == 0) break;
+      ASSERT_EQ(WEXITSTATUS(status), 7);
+      ASSERT_LT(at, 100);
+    }
 }
 
 TEST_F(KillConvert, AtRandomMoments) {
@@ -155,6 +197,30 @@ TEST_F(KillAppend, BeforeEveryStep) {
       EXPECT_GE(step, 8);
       EXPECT_GE(whole, 1);
     }
+}
+
+// A signal while several threads write: the file has its old end again, or all that was added.
+TEST_F(KillAppend, ASignalCutsTheFile) {
+  int ended = 0;
+  for (int round = 0; round < 60 && !HasFailure(); ++round) {
+    put_file(path_, old_file_);
+    const int status = run_child([&] {
+      std::thread([round] {
+        ::usleep(static_cast<useconds_t>(round) * 20);
+        discard_unfinished();
+        ::_exit(7);
+      }).detach();
+      zt::append(path_, extra_, {.threads = 3}, std::uint64_t{256} << 10);
+      return 0;
+    });
+    ASSERT_TRUE(WIFEXITED(status));
+    SCOPED_TRACE("round " + std::to_string(round));
+    if (!check()) {
+      ++ended;
+      EXPECT_TRUE(get_file(path_) == old_file_);
+    }
+  }
+  EXPECT_GT(ended, 0);
 }
 
 TEST_F(KillAppend, AtRandomMoments) {

@@ -134,6 +134,7 @@ TEST(McfEncodeStream, AttributesComeFromTheData) {
 TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   class Counting final : public BlobProducer {
    public:
+    void verify() const override {}  // made of nothing
     Counting(Bytes bytes, std::atomic<std::uint64_t>& read) : bytes_(std::move(bytes)), read_(read) {}
     std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
       struct Reader final : BlobReader {
@@ -187,6 +188,7 @@ TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
   if (!kCountsMemory) GTEST_SKIP();
   class Endless final : public BlobProducer {
    public:
+    void verify() const override {}  // made of nothing
     explicit Endless(std::uint64_t step) : step_(step) {}
     std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
       struct Reader final : BlobReader {

@@ -5,6 +5,10 @@
 add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
 add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
+# Names in the file system are changed by one primitive.
+add_test(NAME tree.file-calls COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py)
+add_test(NAME tree.file-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py --selftest)
+
 # Every public header compiles alone: this library is made of nothing but one include each.
 foreach(header ${TARE_HEADERS})
   cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/include OUTPUT_VARIABLE name)
@@ -56,3 +60,7 @@ set_tests_properties(tree.install PROPERTIES TIMEOUT 300)
 
 # Every rule id that an error or a finding may carry is explained.
 add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
+
+# Every test that the security page names exists.
+add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})
+add_test(NAME tree.security-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py --selftest)

@@ -47,8 +47,9 @@ class BlobProducer {
   // Attributes of the tensor that only its data can tell. Free once every byte has been made, by `open` or in pieces;
   // before that it costs a pass over the input.
   virtual Map learned() const { return {}; }
-  // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`.
-  virtual void verify() const {}
+  // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`. Who makes bytes of other
+  // blobs verifies those; who makes them of nothing has nothing to do, and says so.
+  virtual void verify() const = 0;
 };
 
 class Blob {
@@ -87,7 +88,8 @@ class Blob {
   void make_piece(std::size_t piece, const PutRun& put) const;
   Map learned() const { return producer_ == nullptr ? Map() : producer_->learned(); }
 
-  // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives.
+  // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives. They may change
+  // at any moment: see `Source::view`.
   std::optional<std::span<const std::byte>> view() const;
   // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
   void read(std::uint64_t offset, std::span<std::byte> out) const;

@@ -84,6 +84,9 @@ class Diagnostics {
  public:
   virtual ~Diagnostics() = default;
   virtual void error(const Error& error) { throw error; }
+  // A tensor breaks a rule of its own; the others are none the worse for it. If this returns, the reader goes on without
+  // it and lists it in Model::broken. See ReadOptions::keep_broken.
+  virtual void tensor_error(const Error& about) { error(about); }
   virtual void warning(const Error& /*about*/) {}
   virtual void note(const Error& /*about*/) {}
   // Whether checks that cost extra reads and only yield warnings (padding bytes, key order) are worth making.

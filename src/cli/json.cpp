@@ -134,7 +134,7 @@ void write_component(JsonWriter& json, const Component& component, std::string_v
 
 }  // namespace
 
-void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file) {
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken) {
   json.open('{').key("name");
   // escape_name only changes what text() would have to escape as well.
   const bool plain =
@@ -150,7 +150,17 @@ void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file)
     json.raw(to_json(tensor.attributes));
   json.key("components").open('{');
   for (const Component& component : tensor.components) write_component(json, component, file);
-  json.close('}').close('}');
+  json.close('}');
+  if (broken != nullptr) {
+    json.key("error").open('{').key("kind").text(name_of(broken->kind())).key("rule").text(broken->rule());
+    json.key("offset");
+    if (broken->offset())
+      json.number(*broken->offset());
+    else
+      json.null();
+    json.key("sentence").text(broken->sentence()).close('}');
+  }
+  json.close('}');
 }
 
 }  // namespace tare::cli

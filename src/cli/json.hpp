@@ -39,6 +39,7 @@ class JsonWriter {
 void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary);
 void write_attachments(JsonWriter& json, const Model& model);
 // `file` is the file that was opened; a component that lies in another one names it.
-void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file);
+// `broken`: what is wrong with it.
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken = nullptr);
 
 }  // namespace tare::cli

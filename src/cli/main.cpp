@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/help.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/session.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -77,6 +78,7 @@ int main(int argc, char** argv) {
   // removed on the way out.
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
+  const tare::cli::Interrupts interrupts;
   try {
     return tare::cli::run(std::vector<std::string>(argv + (argc > 0), argv + argc));
   } catch (const std::bad_alloc&) {

@@ -34,6 +34,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 }
 
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name) {
+  for (const BrokenTensor& broken : model.broken)
+    if (broken.tensor.name == name || escape_name(broken.tensor.name) == name) throw broken.error;
   return find_named(model.tensors, file, name, "tensor");
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/threads.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/progress_line.hpp"
 
 namespace tare::cli {
@@ -29,7 +30,7 @@ ProgressBar::~ProgressBar() {
   wake_.notify_one();
   thread_.clear();
   draw();  // short work has been seen too, and whole
-  to_stderr("\r\x1b[K");
+  wipe_line();
 }
 
 void ProgressBar::run() {
@@ -43,7 +44,7 @@ void ProgressBar::draw() noexcept try {
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
   const ProgressState now{doing_, progress_.done(), total_.value_or(progress_.expected()), seconds};
   // One column is left free: a full line would scroll.
-  to_stderr(fmt::format("\r{}\x1b[K", progress_line(now, columns_ - 1, unicode_)));
+  draw_line(fmt::format("\r{}\x1b[K", progress_line(now, columns_ - 1, unicode_)));
 } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
 }
 

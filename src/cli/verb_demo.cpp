@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "cli/demo_journey.hpp"
@@ -13,29 +15,28 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "io/workshop.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli {
 namespace {
 
-// A directory that goes away with everything in it.
+// A directory that goes away with everything in it, however we end; one that a kill left goes with the next.
 class Scratch {
  public:
   Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "tare-demo-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw Error(ErrorKind::io, "cli.demo", "cannot make a directory").in(name);
-    path_ = name;
+    const std::string place = std::filesystem::temp_directory_path().string();
+    const io::Directory around = io::Directory::open(place.c_str());
+    if (!around) throw io::system_error("cli.demo", "cannot open the directory for temporary files", place, errno);
+    io::sweep_workshops(around, false);
+    workshop_.emplace(around, "cli.demo", place);
+    path_ = fmt::format("{}/{}", place, workshop_->name());
   }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
   const std::string& path() const { return path_; }
 
  private:
+  std::optional<io::Workshop> workshop_;
   std::string path_;
 };
 
@@ -239,10 +240,10 @@ int run(const Arguments& arguments, Session& session) {
     return tour(scratch.path(), arguments, session);
   }
   const std::string& directory = arguments.operand(0);
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    throw Error(ErrorKind::io, "cli.demo", fmt::format("cannot make the directory: {}", error.message())).in(directory);
+  if (!io::make_path(directory))
+    throw Error(ErrorKind::io, "cli.demo",
+                fmt::format("cannot make the directory: {}", std::generic_category().message(errno)))
+        .in(directory);
   return tour(directory, arguments, session);
 }
 

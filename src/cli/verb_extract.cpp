@@ -51,6 +51,7 @@ int run(const Arguments& arguments, Session& session) {
   const Attachment& attachment = find_attachment(model, file, arguments.operand(1));
   OutputTarget target(arguments, session, session.screen().terminal && looks_binary(attachment.blob));
   copy_blob(attachment.blob, target.sink());
+  model.check_sources();
   target.commit();
   return kDone;
 }
@@ -74,7 +75,8 @@ constexpr Verb kExtract{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; --force "
+        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; "
+        "--force "
         "writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,

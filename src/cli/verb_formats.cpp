@@ -47,6 +47,13 @@ bool any(Names names) { return names.size() == 1 && names[0] == "*"; }
 
 std::string joined(Names names) { return any(names) ? "any" : fmt::format("{}", fmt::join(names, " ")); }
 
+// What metadata it takes: none, texts or any values under any key, or certain keys only.
+std::string metadata_text(const Format& format) {
+  const bool certain = format.holds.metadata != Room::none && !any(format.holds.metadata_keys);
+  return certain ? fmt::format("{} keys", format.holds.metadata_keys.size())
+                 : std::string(name_of(format.holds.metadata));
+}
+
 std::string dtypes_text(const Format& format) {
   if (format.holds.dtypes.size() == kAllDTypes.size()) return fmt::format("all {}", kAllDTypes.size());
   std::string text;
@@ -78,7 +85,7 @@ void print_table(Session& session) {
   Table table(columns);
   for (const Format& format : formats()) {
     std::vector<Cell> row{Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format),
-                          name_of(format.holds.metadata)};
+                          metadata_text(format)};
     for (const Flag& flag : kFlags)
       row.emplace_back(yes(flag.has(format)), flag.has(format) ? Style::green : Style::dim);
     table.add(std::move(row));
@@ -114,7 +121,7 @@ void print_markdown(Session& session) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
                              fmt::join(suffixes, " "), format.versions, is_writable(format) ? "yes" : "no",
-                             types_text(format), tensors_text(format), name_of(format.holds.metadata),
+                             types_text(format), tensors_text(format), metadata_text(format),
                              holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
                              options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
   }
@@ -151,6 +158,7 @@ void print_json(Session& session) {
     write_names(json, "types", format.holds.logical_types);
     write_names(json, "layouts", format.holds.layouts);
     json.key("metadata").text(name_of(format.holds.metadata));
+    write_names(json, "metadata_keys", format.holds.metadata == Room::none ? Names() : format.holds.metadata_keys);
     for (const Flag& flag : kFlags) json.key(flag.key).boolean(flag.has(format));
     json.key("many_tensors").boolean(format.holds.many_tensors);
     json.key("architecture").text(format.holds.architecture).close('}');
@@ -188,7 +196,8 @@ constexpr Verb kFormats{
     .summary = "the containers and what each can hold",
     .description =
         "Prints the table of containers: what each is called, its suffixes, whether Tare reads (r) or also "
-        "writes (w) it, and whether it has room for metadata, the model's configuration, a vocabulary, "
+        "writes (w) it, and whether it has room for metadata (under any key, or a few of its own), the model's "
+        "configuration, a vocabulary, "
         "attached files and attributes of tensors; whether it honours --zstd, --digest and --dedup and can be "
         "written to a pipe. Then the types and layouts it holds, and the layouts themselves.",
     .operands = {},

@@ -4,26 +4,23 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/lookalike.hpp"
 #include "base/path_parts.hpp"
 #include "base/text.hpp"
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
 #include "io/tree_sink.hpp"
-#include "resources/resources.hpp"
+#include "resources/model_files.hpp"
 
 namespace tare::hf {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
-
 bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
 
-bool is_torch(std::string_view name) {
-  return (name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))) ||
-         name.ends_with(".pth") || name.ends_with(".pt");
-}
+bool is_foreign(std::string_view name) { return !foreign_weights(name).empty(); }
+bool is_torch(std::string_view name) { return foreign_weights(name) == foreign_weights("pytorch_model.bin"); }
 
 std::vector<std::string> those(const std::vector<std::string>& files, bool (*wanted)(std::string_view)) {
   std::vector<std::string> chosen;
@@ -31,7 +28,7 @@ std::vector<std::string> those(const std::vector<std::string>& files, bool (*wan
   return chosen;
 }
 
-bool is_index(std::string_view name) { return name.ends_with(safetensors::kIndexSuffix); }
+bool is_index(std::string_view name) { return safetensors::stem_of_index(name).has_value(); }
 bool is_whole(std::string_view name) { return name.ends_with(safetensors::kSuffix) && !is_shard(name); }
 
 template <typename Wanted>
@@ -48,9 +45,18 @@ std::vector<std::string> list(const std::string& directory, const Wanted& wanted
   return names;
 }
 
-bool is_true_folder(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(fs::symlink_status(path, failed));
+// C0, DEL, C1, and what reorders or breaks lines: characters that a file's name must not carry to a terminal.
+bool has_control_characters(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned first = byte(i), second = byte(i + 1), third = byte(i + 2);
+    if (first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0)) return true;
+    const unsigned point = (first & 0x0F) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
+    if (first == 0xE2 && ((point >= 0x200E && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+                          (point >= 0x2066 && point <= 0x2069)))
+      return true;
+  }
+  return false;
 }
 
 // Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
@@ -81,7 +87,7 @@ std::vector<std::string> list_files(const std::string& directory) {
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
-    return entry.is_regular_file(broken) || is_resource(name) || is_weights(name) || name == kPrivateFile;
+    return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || name == kPrivateFile;
   });
 }
 
@@ -94,6 +100,48 @@ std::vector<std::string> list_folders(const std::string& directory) {
 
 std::vector<std::string> list_entries(const std::string& directory) {
   return list(directory, [](const fs::directory_entry&) { return true; });
+}
+
+std::vector<std::string> list_below(const std::string& directory, const std::string& folder) {
+  constexpr std::size_t kMost = 10'000;
+  constexpr unsigned kDeepest = 8;
+  std::vector<std::string> found, folders = {folder};
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const std::string prefix = folders[i].empty() ? "" : folders[i] + "/";
+    for (const std::string& name : list_entries(fmt::format("{}/{}", directory, folders[i]))) {
+      if (name.starts_with('.')) continue;
+      const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
+      std::error_code broken;
+      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
+      if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
+        throw Error(ErrorKind::limit, "hf.folder.large",
+                    fmt::format("more than {} files or {} levels of folders, which is no model's", kMost, kDeepest))
+            .in(path);
+      if (is_folder)
+        folders.push_back(relative);
+      else if (fs::is_regular_file(path, broken))
+        found.push_back(relative);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string stem_of(const Weights& weights) {
+  if (weights.index) return *safetensors::stem_of_index(weights.file);
+  return weights.file.substr(0, weights.file.size() - safetensors::kSuffix.size());
+}
+
+std::optional<std::string> stem_in(const Map& metadata) {
+  const Value* const value = metadata.find(kStemKey);
+  const std::string* const stem = value == nullptr ? nullptr : value->text();
+  if (stem == nullptr || *stem == safetensors::kUsualStem) return std::nullopt;
+  const std::string file = *stem + std::string(safetensors::kSuffix);
+  const bool plain = is_safe_path(file) && stem->find('/') == std::string::npos && !stem->starts_with('.') &&
+                     std::ranges::none_of(*stem, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  if (!plain || stem->empty() || is_shard(file)) return std::nullopt;
+  return *stem;
 }
 
 std::optional<std::string> what_is_wrong(const std::string& path) {
@@ -112,17 +160,19 @@ std::optional<std::string> what_is_wrong(const std::string& path) {
 }
 
 bool is_resource(std::string_view name) {
-  const std::string templates = fmt::format("{}/", kTemplateFolder);
-  if (name.starts_with(templates))
-    return name.ends_with(".jinja") && is_safe_path(name) && name.find('/', templates.size()) == std::string_view::npos;
-  return resources::role_of(name) != resources::Role::other;
+  const resources::FileKind kind = resources::kind_of(name);
+  return kind != resources::FileKind::other && kind != resources::FileKind::code && is_safe_path(name);
+}
+
+bool is_vital_resource(std::string_view name) {
+  return is_resource(name) && resources::kind_of(name) != resources::FileKind::document;
 }
 
 bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
 
 bool is_safe_path(std::string_view name) {
   constexpr std::size_t kLongest = 200;
-  if (name.size() > kLongest || !is_valid_utf8(name)) return false;
+  if (name.size() > kLongest || !is_valid_utf8(name) || has_control_characters(name)) return false;
   if (name.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos) return false;
   return stays_below(name);
 }
@@ -131,8 +181,9 @@ bool recognize(const std::string& path) {
   std::error_code failed;
   if (!fs::is_directory(path, failed)) return false;
   const std::vector<std::string> files = list_files(path);
-  return std::any_of(files.begin(), files.end(),
-                     [](const std::string& file) { return is_resource(file) || is_weights(file) || is_torch(file); }) ||
+  return std::any_of(
+             files.begin(), files.end(),
+             [](const std::string& file) { return is_vital_resource(file) || is_weights(file) || is_torch(file); }) ||
          !io::find_leftovers(path).empty();
 }
 
@@ -150,17 +201,20 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   if (has(kFile)) return {std::string(kFile), false};
   if (has(kIndex)) return {std::string(kIndex), true};
 
+  // A candidate that another one's replacement has laid bare is not the model.
+  const bool replaced = io::is_being_replaced(directory);
   const auto indexes = those(files, is_index), wholes = those(files, is_whole), shards = those(files, is_shard);
-  if (indexes.size() + wholes.size() == 1)
+  if (indexes.size() + wholes.size() == 1 && !replaced)
     return indexes.empty() ? Weights{wholes.front(), false} : Weights{indexes.front(), true};
-  if (indexes.size() + wholes.size() > 1) {
+  if (indexes.size() + wholes.size() > 1 && !replaced) {
     auto candidates = indexes;
     candidates.insert(candidates.end(), wholes.begin(), wholes.end());
     throw ambiguous(candidates);
   }
   // What to do, where there is nothing better.
   const auto or_else = [&, leftover = leftover_in(directory)](const std::string& advice) {
-    return leftover.empty() ? advice : leftover;
+    if (!leftover.empty()) return leftover;
+    return replaced ? std::string("another program is replacing them at this moment; try again") : advice;
   };
   if (!shards.empty())
     throw refuse(ErrorKind::not_found, "hf.weights.no_index",
@@ -170,41 +224,14 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw refuse(ErrorKind::unsupported, "hf.weights.torch",
                  fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; {}", torch.front(),
                              or_else(fmt::format("download the model's {} or convert it with PyTorch", kFile))));
+  if (const auto foreign = those(files, is_foreign); !foreign.empty())
+    throw refuse(
+        ErrorKind::unsupported, "hf.weights.foreign",
+        fmt::format("there are no weights that Tare can read; {} ({}) is there; {}", escape_name(foreign.front()),
+                    foreign_weights(foreign.front()), or_else(fmt::format("download the model's {}", kFile))));
   throw refuse(ErrorKind::not_found, "hf.weights.missing",
                fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
                            or_else("download them into the directory")));
-}
-
-io::OldFiles old_files(const std::string& directory) {
-  io::OldFiles old;
-  std::vector<std::string> shards;
-  const auto within = [&](std::string_view folder, const auto& belongs) {
-    const std::string path = fmt::format("{}/{}", directory, folder);
-    if (!is_true_folder(path)) return;
-    for (const std::string& name : list_entries(path))
-      if (belongs(name) && !is_true_folder(fmt::format("{}/{}", path, name)))
-        old.others.push_back(fmt::format("{}/{}", folder, name));
-  };
-  for (const std::string& name : list_entries(directory)) {
-    const bool weights = is_weights(name), other = is_resource(name) || name == kPrivateFile;
-    if (is_true_folder(fmt::format("{}/{}", directory, name))) {
-      if (weights || other) old.in_the_way.push_back(name);
-    } else if (weights) {
-      (is_shard(name) ? shards : old.vital).push_back(name);
-    } else if (other || name == kTemplateFolder) {  // a link to a folder goes itself
-      old.others.push_back(name);
-    }
-  }
-  // What the reader prefers is the last candidate: if it went first, another would be left as the only one. Shards
-  // without their index are nothing.
-  std::stable_partition(old.vital.begin(), old.vital.end(),
-                        [](const std::string& name) { return name != kFile && name != kIndex; });
-  old.vital.insert(old.vital.end(), shards.begin(), shards.end());
-  within(kTemplateFolder, [](const std::string& name) { return name.ends_with(".jinja"); });
-  within(kPrivateFolder, [](const std::string& name) {
-    return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string::npos;
-  });
-  return old;
 }
 
 }  // namespace tare::hf

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <utility>
 
 #include "base/checked.hpp"
 #include "formats/safetensors.hpp"
+#include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
 
 namespace tare::safetensors {
@@ -15,9 +15,20 @@ namespace {
 
 constexpr std::string_view kOnlyFile = "model.safetensors", kIndexFile = "model.safetensors.index.json";
 
-std::string shard_name(std::size_t number, std::size_t count) {
-  return fmt::format("model-{:05}-of-{:05}{}", number + 1, count, kSuffix);
+std::string shard_name(std::string_view stem, std::size_t number, std::size_t count) {
+  return fmt::format("{}-{:05}-of-{:05}{}", stem, number + 1, count, kSuffix);
 }
+std::string only_name(std::string_view stem) { return fmt::format("{}{}", stem, kSuffix); }
+
+// "fp16", as Hugging Face's libraries call the kinds of one model's weights; not the "1-8b" of llama-3.1-8b.
+bool is_variant(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+constexpr std::string_view kIndexMiddle = ".safetensors.index.", kIndexEnd = ".json";
 
 // Takes the digits at the end of a name away; nothing when there are none, or too many for a number of files.
 std::optional<std::string_view> take_digits(std::string_view& name) {
@@ -43,7 +54,8 @@ bool take_suffix(std::string_view& name, std::string_view suffix) {
 void put(std::string_view text, Sink& sink) { sink.write(std::as_bytes(std::span(text))); }
 
 // As Hugging Face's libraries print it: two spaces a level, names sorted.
-std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards) {
+std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards,
+                       std::string_view stem) {
   std::uint64_t total = 0;
   std::vector<std::pair<std::string_view, std::size_t>> places;
   for (std::size_t i = 0; i < shards.size(); ++i)
@@ -63,26 +75,35 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
   for (std::size_t i = 0; i < places.size(); ++i) {
     text += i == 0 ? "\n    " : ",\n    ";
     append_json_string(text, places[i].first);
-    text += fmt::format(": \"{}\"", shard_name(places[i].second, shards.size()));
+    text += ": ";
+    append_json_string(text, shard_name(stem, places[i].second, shards.size()));
   }
   return text + (places.empty() ? "}\n}\n" : "\n  }\n}\n");
 }
 
 // The set that another takes the place of: what makes it one first. Other safetensors files are not touched.
-io::OldFiles old_set(const std::string& directory) {
+io::OldFiles old_set(const io::Directory& directory) {
   io::OldFiles old;
-  std::error_code failed;
-  std::filesystem::directory_iterator entry(directory, failed);
-  for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-    std::error_code gone;
-    const std::string name = entry->path().filename().string();
-    if (std::filesystem::is_directory(entry->symlink_status(gone))) continue;
-    if (name == kOnlyFile || name == kIndexFile)
-      old.vital.push_back(name);
-    else if (name.starts_with("model-") && name.ends_with(kSuffix))
-      old.others.push_back(name);
-  }
+  const auto is_file = [&](std::string_view name) {
+    struct stat status {};
+    return directory.look(std::string(name).c_str(), status) && !S_ISDIR(status.st_mode);
+  };
+  for (const std::string_view name : {kOnlyFile, kIndexFile})
+    if (is_file(name)) old.vital.emplace_back(name);
+  for (std::string& shard : shards_named_by(directory, std::string(kIndexFile)))
+    if (is_file(shard) && std::find(old.vital.begin(), old.vital.end(), shard) == old.vital.end())
+      old.others.push_back(std::move(shard));
   return old;
+}
+
+// What was written is opened before it is committed: a file that its own reader refuses never appears.
+void check_file(Sink& sink, std::size_t tensors) {
+  const SourcePtr written = sink.written();
+  if (written == nullptr) return;
+  const Model found = read_file(written, {.access = Access::pread});
+  if (found.tensors.size() != tensors)
+    throw Error(ErrorKind::io, "safetensors.write.check",
+                fmt::format("{} tensors were written, {} are read back", tensors, found.tensors.size()));
 }
 
 }  // namespace
@@ -94,6 +115,23 @@ std::optional<ShardName> parse_shard_name(std::string_view file) {
   const auto number = take_digits(file);
   if (!number || !take_suffix(file, "-")) return std::nullopt;
   return ShardName{file, value_of(*number), value_of(*count), *number};
+}
+
+std::optional<std::string> stem_of_index(std::string_view file) {
+  if (file.size() > kIndexSuffix.size() && file.ends_with(kIndexSuffix))
+    return std::string(file.substr(0, file.size() - kIndexSuffix.size()));
+  const std::size_t middle = file.rfind(kIndexMiddle);
+  if (middle == std::string_view::npos || middle == 0 || !file.ends_with(kIndexEnd)) return std::nullopt;
+  const std::size_t begin = middle + kIndexMiddle.size(), end = file.size() - kIndexEnd.size();
+  if (end < begin || !is_variant(file.substr(begin, end - begin))) return std::nullopt;
+  return fmt::format("{}.{}", file.substr(0, middle), file.substr(begin, end - begin));
+}
+
+std::string index_name(std::string_view stem) {
+  const std::size_t dot = stem.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || !is_variant(stem.substr(dot + 1)))
+    return fmt::format("{}{}", stem, kIndexSuffix);
+  return fmt::format("{}{}{}{}", stem.substr(0, dot), kIndexMiddle, stem.substr(dot + 1), kIndexEnd);
 }
 
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
@@ -116,7 +154,7 @@ std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::opt
   return shards;
 }
 
-void write_set(const Model& model, const MakeSink& make, const WriteOptions& options) {
+void write_set(const Model& model, const MakeSink& make, const WriteOptions& options, std::string_view stem) {
   const auto shards = plan_shards(model, options.shard_bytes);
   Model rest;  // what all files say about the model
   rest.metadata = model.metadata;
@@ -124,35 +162,41 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
   const Value* const kept = rest.metadata.find(kIndexMetadata);
   if (kept != nullptr && kept->get<Map>() != nullptr && shards.size() > 1) rest.metadata.erase(kIndexMetadata);
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    const auto sink = make(shards.size() == 1 ? std::string(kOnlyFile) : shard_name(i, shards.size()));
+    const auto sink = make(shards.size() == 1 ? only_name(stem) : shard_name(stem, i, shards.size()));
     write_file(shards[i], string_metadata(rest, shards[i], i == 0), *sink, options);
+    check_file(*sink, shards[i].size());
     sink->commit();
   }
   if (shards.size() == 1) return;
-  const auto sink = make(std::string(kIndexFile));
-  put(index_text(model, shards), *sink);
+  const auto sink = make(index_name(stem));
+  const std::string text = index_text(model, shards, stem);
+  if (parse_index(text, sink->name()).weights.size() != model.tensors.size())
+    throw Error(ErrorKind::io, "safetensors.write.check", "the index does not have all tensors");
+  put(text, *sink);
   sink->commit();
 }
 
-void check_set(const std::string& directory, const Model& model) {
-  const std::string index = fmt::format("{}/{}", directory, kIndexFile);
-  std::error_code none;
-  const bool sharded = std::filesystem::exists(index, none);
-  const SourcePtr source = open_file(sharded ? index : fmt::format("{}/{}", directory, kOnlyFile), Access::pread);
-  const ReadOptions options{.access = Access::pread};
-  const Model found = sharded ? read_set(index, source, options) : read_file(source, options);
-  if (found.tensors.size() != model.tensors.size())
-    throw Error(ErrorKind::io, "safetensors.write.check",
-                fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index) {
+  if (!stem_of_index(index)) return {};
+  io::Descriptor file = directory.read(index.c_str(), true);
+  if (!file) return {};
+  try {
+    return read_index(index, *io::descriptor_source(std::move(file), index), {}).shards;
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
   check_writable(model);
   io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_set});
+  std::uint64_t expected = 0;
+  for (const Tensor& tensor : model.tensors) expected += tensor.bytes();
+  tree.expect(expected);
   write_set(
       model, [&](const std::string& name) { return tree.file(name); }, options);
-  check_set(tree.staging(), model);
   const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
   tree.commit();
   return bytes;
 }

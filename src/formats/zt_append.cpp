@@ -27,6 +27,9 @@
 #include "base/endian.hpp"
 #include "formats/zt.hpp"
 #include "io/descriptor.hpp"
+#include "io/descriptor_source.hpp"
+#include "io/place.hpp"
+#include "io/unfinished.hpp"
 #include "tare/append.hpp"
 
 namespace tare {
@@ -37,7 +40,9 @@ constexpr std::uint64_t kPage = 4096;
 // How far ahead of the data the far footer is kept: holes cost nothing, moving it costs a flush.
 constexpr std::uint64_t kAhead = std::uint64_t{64} << 20;
 
-class AppendSink final : public Sink {
+// A signal must find the file with its old end or its new one, and nobody writing behind it: every write passes the gate
+// (io/unfinished.hpp).
+class AppendSink final : public Sink, private io::Unfinished {
  public:
   // `manifest` is the old one, at `manifest_offset`; `end` the file's size; `reach` the longest manifest a footer may
   // claim.
@@ -53,17 +58,21 @@ class AppendSink final : public Sink {
         // Two copies of the manifest must never touch.
         ahead_(std::max<std::uint64_t>(std::min(kAhead, reach / 4), 2 * manifest_.size() + kPage)) {
     skip(end);
+    enlist();
   }
-  ~AppendSink() override {
-    // Also on any exception: the old footer is still where it was. Should the cut fail, the far footer still leads
-    // to the old manifest, so there is nothing to do about it.
-    if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+  ~AppendSink() override {  // also on any exception
+    const io::Changing changing;
+    discard();
+    delist();
   }
+  AppendSink(const AppendSink&) = delete;
+  AppendSink& operator=(const AppendSink&) = delete;
 
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
   void commit() override {
     io::sync_file(fd_, path_);
+    const io::Changing changing;
     if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
       throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
     committed_ = true;
@@ -73,12 +82,19 @@ class AppendSink final : public Sink {
  protected:
   void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
   void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    const io::Changing changing;
     reserve(offset + bytes.size());
     io::pwrite_all(fd_, offset, bytes, path_);
   }
   void do_skip(std::uint64_t /*new_end*/) override {}
 
  private:
+  // The old footer is still where it was. Should the cut fail, the far footer still leads to the old manifest, so there
+  // is nothing to do about it.
+  void discard() noexcept override {
+    if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+  }
+
   // Bytes below this may be written: they hold neither the far footer nor the live manifest, nor the place that the
   // next copy of it will need.
   std::uint64_t free_end() const {
@@ -126,9 +142,9 @@ class AppendSink final : public Sink {
 
 // The old manifest as its one CBOR item, without what may follow it.
 Bytes first_item(const Manifest& manifest, const std::string& path, unsigned depth) {
-  wire::CborReader cbor(manifest.bytes, path, manifest.offset, depth);
+  wire::CborReader cbor(manifest.bytes(), path, manifest.offset, depth);
   cbor.skip();
-  const auto item = manifest.bytes.first(manifest.bytes.size() - cbor.remaining());
+  const auto item = manifest.bytes().first(manifest.bytes().size() - cbor.remaining());
   return Bytes(item.begin(), item.end());
 }
 
@@ -153,6 +169,17 @@ void check_names(const Model& old, const Model& extra) {
     if (names.contains(tensor.name))
       throw Error(ErrorKind::usage, "zt.append.exists", "the file has a tensor of this name already")
           .about("tensor " + escape_name(tensor.name));
+}
+
+// What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
+void check_in_place(const Model& old) {
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() == nullptr)
+        throw Error(ErrorKind::unsupported, "zt.append.index",
+                    fmt::format("its component \"{}\" is not stored as u64; convert the file first",
+                                escape_name(component.role)))
+            .about("tensor " + escape_name(tensor.name));
 }
 
 // Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
@@ -200,17 +227,24 @@ void zero_out(int fd, std::uint64_t begin, std::uint64_t end, const std::string&
         std::span(kZeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(kZeros.size(), end - begin))), path);
 }
 
+// A link is followed only if nobody else can have planted it.
+io::Descriptor open_for_appending(const std::string& path) {
+  constexpr std::string_view kDoing = "cannot open for appending";
+  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
+  io::Descriptor file(
+      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  return file;
+}
+
 }  // namespace
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
-  const io::Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file)
-    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open for appending", path,
-                           errno);
+  const io::Descriptor file = open_for_appending(path);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     throw io::system_error("zt.append.locked", "another program is appending to it", path, errno);
-
-  const SourcePtr source = open_file(path, Access::pread);
+  // The same open file, not the same path: what is read decides where this one is cut.
+  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
   if (find_format("zt") != &detect(*source))
     throw Error(ErrorKind::unsupported, "zt.append.format", "only zTensor files can be appended to");
   const Manifest manifest = find_manifest(*source, {});
@@ -218,6 +252,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     throw Error(ErrorKind::unsupported, "zt.append.version",
                 "containers before 1.1 cannot be appended to; convert the file first");
   const Model old = read({path, source}, {});
+  check_in_place(old);
   check_names(old, extra);
   check_writable(extra);
   Model all = merged(old, extra);

@@ -48,6 +48,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   ReadOptions read = options.read;
   read.diagnostics = &collector;
   if (read.threads == 0) read.threads = options.threads;
+  read.keep_broken = false;  // the collector is told, and goes on
   try {
     const Model model = open(path, read);
     result.format = model.format;
@@ -55,6 +56,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
+    model.check_sources();
   } catch (const Error& error) {
     collector.error(error);
     result.format = recognized(path, options.read.access);

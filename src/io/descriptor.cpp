@@ -2,11 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
 
 namespace tare::io {
 
@@ -72,17 +77,24 @@ void sync_file(int fd, const std::string& file) {
   if (::fsync(fd) != 0) throw system_error("io.sink.sync", "cannot flush to disk", file, errno);
 }
 
+void expect_room(int fd, std::uint64_t bytes, const std::string& file) {
+  struct statfs system {};
+  if (::fstatfs(fd, &system) != 0 || system.f_blocks == 0) return;
+  // Of these it is known that what is written takes its own room.
+  if (system.f_type != EXT4_SUPER_MAGIC && system.f_type != TMPFS_MAGIC) return;
+  const auto blocks = static_cast<std::uint64_t>(::geteuid() == 0 ? system.f_bfree : system.f_bavail);
+  const auto free = checked_mul(blocks, static_cast<std::uint64_t>(system.f_bsize));
+  if (!free || *free >= bytes) return;
+  throw Error(
+      ErrorKind::io, "io.sink.full",
+      fmt::format("cannot write: {} are needed, {} are free on the file system", size_text(bytes), size_text(*free)))
+      .in(file);
+}
+
 std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-void sync_directory_of(const std::string& path) {
-  const Descriptor directory(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // Some file systems refuse to sync a directory; the rename itself has happened.
-  if (directory && ::fsync(directory.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
-    throw system_error("io.sink.sync", "cannot flush the directory to disk", path, errno);
 }
 
 }  // namespace tare::io

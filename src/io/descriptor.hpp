@@ -44,7 +44,9 @@ void write_all(int fd, std::span<const std::byte> bytes, const std::string& file
 void pwrite_all(int fd, std::uint64_t offset, std::span<const std::byte> bytes, const std::string& file);
 std::size_t pread_all(int fd, std::uint64_t offset, std::span<std::byte> out, const std::string& file);
 void sync_file(int fd, const std::string& file);
-void sync_directory_of(const std::string& path);
+// Throws `io.sink.full` when the file system that the open file is on has less room than this, as far as that can be told
+// beforehand: not where files share their blocks or are compressed.
+void expect_room(int fd, std::uint64_t bytes, const std::string& file);
 // The directory part of a path; "." when there is none.
 std::string directory_of(const std::string& path);
 

@@ -1,35 +1,34 @@
 #include "io/tree_sink.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
+#include <chrono>
+#include <set>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "base/path_parts.hpp"
 #include "io/descriptor.hpp"
+#include "io/file_sink.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::string_view kCreate = "io.tree.create", kCannotCreate = "cannot create a directory there";
+// How long another conversion may take for its renames. A lock that nobody lets go must not hold us for ever.
+constexpr auto kLockPatience = std::chrono::seconds(60);
+constexpr auto kLockPause = std::chrono::milliseconds(10);
 
-// A path that stays inside the directory.
-bool is_inside(std::string_view name) {
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('/', at), name.size());
-    const std::string_view part = name.substr(at, end - at);
-    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos) return false;
-    at = end + 1;
-  }
-  return true;
+// A path that stays inside the directory, and no part of which is hidden.
+bool is_good_name(std::string_view name) {
+  return stays_below(name) && !name.starts_with('.') && name.find("/.") == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
 }
 
 std::string without_slashes(std::string path) {
@@ -37,188 +36,222 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
-constexpr std::string_view kHidden = ".tare-XXXXXX";
-
-// Taken by the process that works there, and let go by its end, however it comes.
-Descriptor try_lock(const std::string& directory) {
-  Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (opened && ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) opened.reset();
-  return opened;
-}
-
-// Hidden directories that nobody works in any more.
-std::vector<fs::path> abandoned_in(const std::string& directory) {
-  constexpr std::string_view kPrefix = kHidden.substr(0, kHidden.find('X'));
-  std::vector<fs::path> found;
-  std::error_code failed;
-  for (fs::directory_iterator entry(directory, failed), end; !failed && entry != end; entry.increment(failed)) {
-    const std::string name = entry->path().filename().string();
-    if (name.size() == kHidden.size() && name.starts_with(kPrefix) && try_lock(entry->path().string()))
-      found.push_back(entry->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-dev_t device_of(const std::string& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 ? status.st_dev : 0;
+bool has_access_list(const Directory& directory) {
+  for (const char* const kind : {"system.posix_acl_access", "system.posix_acl_default"})
+    if (::fgetxattr(directory.descriptor(), kind, nullptr, 0) > 0) return true;
+  return false;
 }
 
 }  // namespace
 
-std::vector<std::string> find_leftovers(const std::string& directory) {
+std::vector<std::string> find_leftovers(const std::string& path) {
   std::vector<std::string> leftovers;
-  for (const fs::path& hidden : abandoned_in(directory))
-    for (const char* const part : {kOld, kNew}) {  // with `old` there, `new` is no longer whole
-      std::error_code failed;
-      if (!fs::is_directory(hidden / part, failed)) continue;
-      leftovers.push_back(hidden.filename().string() + "/" + part);
-      break;
+  const Directory directory = Directory::open(path.c_str());
+  if (!directory) return leftovers;
+  try {
+    for (const std::string& name : abandoned_workshops(directory)) {
+      const Directory workshop = directory.enter(name.c_str());
+      if (!workshop || workshop.has(kGone)) continue;
+      for (const char* const part : {kOld, kNew}) {  // with `old` there, `new` is no longer whole
+        if (!workshop.enter(part)) continue;
+        leftovers.push_back(fmt::format("{}/{}", name, part));
+        break;
+      }
     }
+  } catch (const std::system_error&) {  // cannot be listed
+  }
   return leftovers;
 }
 
-TreeSink::TreeSink(const std::string& path, TreeSinkOptions options) : path_(path), options_(std::move(options)) {
-  target_ = without_slashes(path);
-  std::error_code failed;
-  const fs::file_status status = fs::status(target_, failed);
-  exists_ = fs::exists(status);
-  if (exists_ && !fs::is_directory(status))
-    throw Error(ErrorKind::usage, "io.tree.file", "is a file, a directory was expected").in(path_);
-  if (exists_) {
-    target_ = fs::canonical(target_, failed).string();
-    if (!failed) empty_ = fs::is_empty(target_, failed);
-    if (failed) throw system_error("io.tree.create", "cannot look into the directory", path_, failed.value());
-    if (!empty_ && !options_.overwrite)
-      throw Error(ErrorKind::usage, "io.tree.exists", "exists already and is not empty; --force replaces its files")
-          .in(path_);
-  } else if (fs::is_symlink(fs::symlink_status(target_, failed))) {
-    throw system_error("io.tree.create", "cannot create a directory there", path_, ENOENT);
+bool is_being_replaced(const std::string& path) {
+  const Directory directory = Directory::open(path.c_str());
+  try {
+    return directory && is_being_replaced(directory);
+  } catch (const std::system_error&) {
+    return false;
   }
-  const std::string parent = directory_of(target_);
-  // Beside the target it can be renamed whole. An empty directory whose parent is closed to us, or another file system,
-  // is filled from inside.
-  if (exists_ && (::access(parent.c_str(), W_OK | X_OK) != 0 || device_of(parent) != device_of(target_)))
-    empty_ = false;
-  make_hidden(empty_ ? parent : target_);
-  staging_ = hidden_;
-  if (empty_) {
-    set_usual_mode();
+}
+
+TreeSink::TreeSink(const std::string& path, TreeSinkOptions options)
+    : path_(path), shown_(without_slashes(path)), options_(std::move(options)) {
+  find_target();
+  // Beside the target it can be renamed whole. An empty directory whose parent is closed to us, or that is more than its
+  // name and mode, is filled from inside.
+  if (target_) whole_ = target_.is_empty() && can_be_replaced();
+  if (!whole_) look_at_old_files();
+  if (whole_) sweep_workshops(place_.parent, false);
+  workshop_.emplace(whole_ ? place_.parent : target_, kCreate, path_);
+  if (workshop_->directory().make(kPart, 0777)) part_ = workshop_->directory().enter(kPart);
+  if (!part_) throw system_error(kCreate, kCannotCreate, path_, errno);
+}
+
+void TreeSink::find_target() {
+  place_ = find_place(shown_, kCreate, kCannotCreate);
+  struct stat status {};
+  if (place_.name == ".") {
+    target_ = place_.parent.again();
+  } else if (place_.parent.look(place_.name.c_str(), status)) {
+    if (!S_ISDIR(status.st_mode))
+      throw Error(ErrorKind::usage, "io.tree.file", "is a file, a directory was expected").in(path_);
+    target_ = place_.parent.enter(place_.name.c_str());
+    if (!target_) throw system_error(kCreate, "cannot look into the directory", path_, errno);
+  } else if (errno != ENOENT) {
+    throw system_error(kCreate, kCannotCreate, path_, errno);
+  } else if (place_.link) {
+    throw Error(ErrorKind::not_found, kCreate, "is a link to a directory that does not exist").in(path_);
+  } else {
     return;
   }
-  staging_ += std::string("/") + kPart;
-  if (::mkdir(staging_.c_str(), 0777) != 0) {
-    const int code = errno;
-    ::rmdir(hidden_.c_str());
-    throw system_error("io.tree.create", "cannot create a directory there", path_, code);
+  sweep_workshops(target_, false);
+  try {
+    if (!target_.names().empty() && !options_.overwrite)
+      throw exists("exists already and is not empty; --force replaces its files");
+  } catch (const std::system_error& error) {
+    throw system_error(kCreate, "cannot look into the directory", path_, error.code().value());
   }
 }
 
-TreeSink::~TreeSink() {
-  if (hidden_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(hidden_, ignored);
+Error TreeSink::exists(std::string_view how) const { return Error(ErrorKind::usage, "io.tree.exists", how).in(path_); }
+
+bool TreeSink::can_be_replaced() const {
+  struct stat above {
+  }, mine{};
+  return place_.name != "." && place_.parent.writable() && place_.parent.status(above) && target_.status(mine) &&
+         above.st_dev == mine.st_dev && mine.st_uid == ::geteuid() && !has_access_list(target_);
 }
 
-void TreeSink::make_hidden(const std::string& in) {
-  std::string name = fmt::format("{}/{}", in, kHidden);
-  if (::mkdtemp(name.data()) == nullptr)
-    throw system_error("io.tree.create", "cannot create a directory there", path_, errno);
-  hidden_ = name;
-  lock_ = try_lock(hidden_);
+void TreeSink::look_at_old_files() {
+  if (options_.old_files == nullptr || !options_.overwrite) return;
+  const OldFiles old = options_.old_files(target_);
+  const auto add = [&](const std::string& name) {
+    struct stat status {};
+    const Directory folder = target_.walk(folders_of(name));
+    if (folder && folder.look(base_of(name), status) && S_ISREG(status.st_mode))
+      old_modes_ = old_modes_.value_or(0777) & status.st_mode;
+  };
+  for (const std::string& name : old.vital) add(name);
+  for (const std::string& name : old.others) add(name);
 }
 
-// mkdtemp's is for one user only; a directory of its own name is not.
-void TreeSink::set_usual_mode() {
-  struct stat old {};
-  mode_t mode = 0;
-  if (exists_ && ::stat(target_.c_str(), &old) == 0) {
-    mode = old.st_mode & 0777;
-  } else {
-    // What mkdir and the umask make of it: asking for the umask would change it for a moment.
-    const std::string probe = hidden_ + "/.mode";
-    if (::mkdir(probe.c_str(), 0777) == 0 && ::stat(probe.c_str(), &old) == 0) mode = old.st_mode & 0777;
-    ::rmdir(probe.c_str());
-  }
-  if (mode != 0) ::chmod(hidden_.c_str(), mode);
+std::optional<mode_t> TreeSink::mode_for(const std::string& name) const {
+  struct stat status {};
+  const Directory folder = whole_ ? Directory() : target_.walk(folders_of(name));
+  if (folder && folder.look(base_of(name), status) && S_ISREG(status.st_mode)) return status.st_mode & 0777;
+  if (!old_modes_) return std::nullopt;
+  // What the umask leaves of the usual mode, as the kernel has just shown with `part`.
+  if (!part_.status(status)) return std::nullopt;
+  return status.st_mode & 0666 & *old_modes_;
 }
 
 std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
-  if (!is_inside(name) || std::find(names_.begin(), names_.end(), name) != names_.end())
+  if (!is_good_name(name) || std::find(names_.begin(), names_.end(), name) != names_.end())
     throw Error(ErrorKind::usage, "io.tree.name",
-                fmt::format("\"{}\" cannot be the name of a file in a directory", name))
+                fmt::format("\"{}\" cannot be the name of a file in a directory", escape_name(name)))
         .in(path_);
   names_.push_back(name);
-  const std::string place = staging_ + "/" + name;
-  std::error_code failed;
-  if (name.find('/') != std::string::npos) fs::create_directories(fs::path(place).parent_path(), failed);
-  if (failed) throw system_error("io.tree.create", "cannot create a directory there", path_, failed.value());
-  try {
-    return create_file(place, {.overwrite = false, .durable = options_.durable});
-  } catch (const Error& error) {
-    throw Error(error.kind(), error.rule(), error.sentence()).in(without_slashes(path_) + "/" + name);
-  }
+  const std::string shown = fmt::format("{}/{}", shown_, name);
+  const Directory folder = part_.walk(folders_of(name), true);
+  if (!folder) throw system_error(kCreate, kCannotCreate, shown, errno);
+  return create_private_file({folder, base_of(name), shown, mode_for(name), options_.durable});
 }
+
+void TreeSink::expect(std::uint64_t bytes) const { expect_room(part_.descriptor(), bytes, path_); }
 
 std::uint64_t TreeSink::bytes() const {
   std::uint64_t sum = 0;
   for (const std::string& name : names_) {
     struct stat status {};
-    if (::stat((staging_ + "/" + name).c_str(), &status) == 0) sum += static_cast<std::uint64_t>(status.st_size);
+    const Directory folder = part_.walk(folders_of(name));
+    if (folder && folder.look(base_of(name), status)) sum += static_cast<std::uint64_t>(status.st_size);
   }
   return sum;
 }
 
+// The directory that takes the place of an empty one looks like it.
+void TreeSink::take_over_mode() const {
+  struct stat old {
+  }, mine{};
+  if (!target_ || !target_.status(old) || !part_.status(mine)) return;
+  if (mine.st_gid != old.st_gid && ::fchown(part_.descriptor(), static_cast<uid_t>(-1), old.st_gid) != 0) return;
+  (void)::fchmod(part_.descriptor(), old.st_mode & 07777);
+}
+
 bool TreeSink::move_whole() {
-  // rename replaces an empty directory, and nothing else that is in the way.
-  if (options_.durable) sync_directory_of(hidden_ + "/.");
-  if (::rename(hidden_.c_str(), target_.c_str()) == 0) {
-    hidden_.clear();
-    if (options_.durable) sync_directory_of(target_);
-    return true;
+  if (target_) take_over_mode();
+  struct stat old {
+  }, mine{};
+  const bool alike = !target_ || (target_.status(old) && part_.status(mine) && old.st_mode == mine.st_mode &&
+                                  old.st_gid == mine.st_gid);
+  if (!alike) return false;
+  {
+    const Changing changing;
+    // rename replaces an empty directory, and nothing else that is in the way.
+    if (workshop_->directory().rename(kPart, place_.parent, place_.name.c_str())) {
+      workshop_.reset();
+      if (options_.durable && !place_.parent.sync())
+        throw system_error("io.sink.sync", "cannot flush the directory to disk", path_, errno);
+      return true;
+    }
   }
   if (errno == ENOTEMPTY || errno == EEXIST) {
     if (options_.overwrite) return false;
-    throw Error(ErrorKind::usage, "io.tree.exists", "was filled while it was being written; --force replaces its files")
-        .in(path_);
+    throw exists("was filled while it was being written; --force replaces its files");
   }
   // Somebody's directory of which only the inside is ours: filled instead of replaced.
-  if (exists_) return false;
+  if (target_) return false;
   throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
 }
 
 // What was to be the directory itself becomes the new files of one that is there.
 void TreeSink::move_inside() {
-  const std::string whole = std::exchange(hidden_, {});
-  std::error_code ignored;
-  try {
-    make_hidden(target_);
-    staging_ = fmt::format("{}/{}", hidden_, kPart);
-    if (::rename(whole.c_str(), staging_.c_str()) != 0)
-      throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
-  } catch (const Error&) {
-    fs::remove_all(whole, ignored);
-    throw;
+  Directory there = place_.parent.enter(place_.name.c_str());
+  if (!there) throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
+  target_ = std::move(there);
+  inner_.emplace(target_, "io.tree.rename", path_);
+  if (!workshop_->directory().rename(kPart, inner_->directory(), kPart))
+    throw system_error("io.tree.rename", "cannot rename into place", path_, errno);
+}
+
+void TreeSink::lock_target() const {
+  const auto until = std::chrono::steady_clock::now() + kLockPatience;
+  while (target_.lock() == Locked::by_another) {
+    if (std::chrono::steady_clock::now() > until)
+      throw Error(ErrorKind::io, "io.tree.locked", "another program keeps the directory locked").in(path_);
+    std::this_thread::sleep_for(kLockPause);
   }
 }
 
 void TreeSink::move_files() {
+  lock_target();
+  if (place_.name != "." && !place_.parent.is_still(place_.name.c_str(), target_.descriptor()))
+    throw system_error("io.tree.rename", "was moved away while it was being written", path_, ENOENT);
+  Workshop& workshop = inner_ ? *inner_ : *workshop_;
+  if (!options_.overwrite)
+    for (const std::string& name : target_.names())
+      if (name != workshop.name()) throw exists("was filled while it was being written; --force replaces its files");
   const OldFiles old_files = options_.old_files == nullptr ? OldFiles() : options_.old_files(target_);
-  TreeSwap swap(target_, hidden_, without_slashes(path_), options_.durable);
-  try {
-    swap.run(old_files, names_);
-  } catch (const Error&) {
-    if (swap.stuck()) hidden_.clear();  // it holds what must not be lost
-    throw;
-  }
-  std::error_code ignored;
-  for (const fs::path& abandoned : abandoned_in(target_)) fs::remove_all(abandoned, ignored);
+  TreeSwap(target_, workshop, shown_, options_.durable).run(old_files, names_);
+  inner_.reset();
+  workshop_.reset();
+  sweep_workshops(target_, true);
+}
+
+// Each file has flushed the folder it is in; this is for the folders themselves.
+void TreeSink::sync_folders() const {
+  if (!options_.durable) return;
+  std::set<std::string_view> folders = {""};
+  for (const std::string& name : names_)
+    for (std::string_view above = folders_of(folders_of(name)); !above.empty(); above = folders_of(above))
+      folders.insert(above);
+  for (const std::string_view folder : folders)
+    if (const Directory opened = part_.walk(folder); opened && !opened.sync())
+      throw system_error("io.sink.sync", "cannot flush the directory to disk", path_, errno);
 }
 
 void TreeSink::commit() {
-  if (empty_ && move_whole()) return;
-  if (empty_) move_inside();
+  sync_folders();
+  if (whole_ && move_whole()) return;
+  if (whole_) move_inside();
   move_files();
 }
 

@@ -1,160 +1,210 @@
 #include "io/tree_swap.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 #include <utility>
 
 #include "io/descriptor.hpp"
+#include "io/unfinished.hpp"
 
 namespace tare::io {
 namespace {
 
-namespace fs = std::filesystem;
-
-// "a/b/c" -> "a", "a/b"
-std::vector<std::string> folders_of(const std::string& name) {
-  std::vector<std::string> folders;
-  for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-    folders.push_back(name.substr(0, slash));
-  return folders;
-}
-
 constexpr const char* kDirectory = "is a directory where a file of the model belongs; move it away";
 
-// A link is what it is, not what it leads to.
-fs::file_type type_of(const std::string& path) {
-  std::error_code failed;
-  return fs::symlink_status(path, failed).type();
+// "a/b/c" -> "a", "a/b"
+std::vector<std::string> all_folders_of(std::string_view name) {
+  std::vector<std::string> folders;
+  for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+    folders.emplace_back(name.substr(0, slash));
+  return folders;
 }
 
 }  // namespace
 
-TreeSwap::TreeSwap(std::string target, std::string workshop, std::string shown, bool durable)
-    : target_(std::move(target)), workshop_(std::move(workshop)), shown_(std::move(shown)), durable_(durable) {}
+TreeSwap::TreeSwap(const Directory& target, const Workshop& workshop, std::string shown, bool durable)
+    : target_(target), workshop_(workshop), shown_(std::move(shown)), durable_(durable) {}
 
 void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& new_files) {
-  leaving_ = old_files.vital;
-  leaving_.insert(leaving_.end(), old_files.others.begin(), old_files.others.end());
   if (!old_files.in_the_way.empty()) throw blocked(old_files.in_the_way.front(), kDirectory);
-  check_the_way(new_files);
-  std::vector<std::string> others = old_files.others;
-  for (const std::string& name : new_files)
-    if (is_in_place(name)) others.push_back(name);
+  plan(old_files, new_files);
+  // A signal that comes from here on finds the old content or the new one.
+  const Changing changing;
   try {
-    sync(workshop_ + "/" + kPart);
-    move(workshop_ + "/" + kPart, workshop_ + "/" + kNew, {});
-    make_folders(workshop_, std::string(kTaken) + "/.");
-    sync(workshop_);
-    take(old_files.vital);
-    sync(target_);
-    take(others);
-    move(workshop_ + "/" + kTaken, workshop_ + "/" + kOld, {});
-    sync(workshop_);
-    sync(target_);
-    put(new_files);
-  } catch (Error& error) {
-    stuck_ = !undo();
-    if (stuck_)
-      throw Error(error.kind(), error.rule(),
-                  fmt::format("{}; files of the directory are in {}", error.sentence(), workshop_))
-          .in(error.file());
+    forward();
+  } catch (const Error& error) {
+    if (undo()) throw;
+    throw Error(error.kind(), error.rule(),
+                fmt::format("{}; files of the directory are in {}/{}", error.sentence(), shown_, workshop_.name()))
+        .in(error.file());
+  } catch (...) {
+    undo();
     throw;
   }
-  remove_empty_folders(leaving_);
+  finish();
+}
+
+TreeSwap::Kind TreeSwap::kind_of(const std::string& name) const {
+  struct stat status {};
+  const Directory folder = target_.walk(folders_of(name));
+  if (!folder || !folder.look(base_of(name), status)) return Kind::nothing;
+  if (S_ISLNK(status.st_mode)) return Kind::link;
+  return S_ISDIR(status.st_mode) ? Kind::folder : Kind::file;
 }
 
 bool TreeSwap::leaves(const std::string& name) const {
-  return std::find(leaving_.begin(), leaving_.end(), name) != leaving_.end();
+  return std::binary_search(leaving_.begin(), leaving_.end(), name);
 }
 
-// Whether there is something that a new file would replace and that does not leave by itself.
-bool TreeSwap::is_in_place(const std::string& name) const {
-  const auto folders = folders_of(name);
-  return !leaves(name) &&
-         std::none_of(folders.begin(), folders.end(), [&](const std::string& folder) { return leaves(folder); }) &&
-         type_of(target_ + "/" + name) != fs::file_type::not_found;
-}
-
-Error TreeSwap::blocked(const std::string& name, const char* sentence) const {
-  return Error(ErrorKind::usage, "io.tree.blocked", sentence).in(shown_ + "/" + name);
+Error TreeSwap::blocked(std::string_view name, const char* sentence) const {
+  return Error(ErrorKind::usage, "io.tree.blocked", sentence).in(fmt::format("{}/{}", shown_, name));
 }
 
 void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
   for (const std::string& name : new_files) {
     bool free = false;  // everything below something that leaves, or is not there
-    for (const std::string& folder : folders_of(name)) {
-      const fs::file_type type = free ? fs::file_type::not_found : type_of(target_ + "/" + folder);
-      free = free || type == fs::file_type::not_found || leaves(folder);
+    for (const std::string& folder : all_folders_of(name)) {
+      const Kind kind = free ? Kind::nothing : kind_of(folder);
+      free = free || kind == Kind::nothing || leaves(folder);
       if (free) continue;
-      if (type == fs::file_type::symlink)
-        throw blocked(folder, "is a link, and files must go into a directory here; move it away");
-      if (type != fs::file_type::directory)
-        throw blocked(folder, "is a file, and a directory must go here; move it away");
+      if (kind == Kind::link) throw blocked(folder, "is a link, and files must go into a directory here; move it away");
+      if (kind != Kind::folder) throw blocked(folder, "is a file, and a directory must go here; move it away");
     }
-    if (!free && type_of(target_ + "/" + name) == fs::file_type::directory) throw blocked(name, kDirectory);
+    if (!free && kind_of(name) == Kind::folder) throw blocked(name, kDirectory);
   }
 }
 
-void TreeSwap::take(const std::vector<std::string>& files) {
-  const std::string taken = workshop_ + "/" + kTaken;
-  for (const std::string& name : files) {
-    make_folders(taken, name);
-    move(fmt::format("{}/{}", target_, name), fmt::format("{}/{}", taken, name), name);
+// Everything that needs memory. A file that a new one replaces, and that does not leave by itself, leaves too.
+void TreeSwap::plan(const OldFiles& old_files, const std::vector<std::string>& new_files) {
+  leaving_ = old_files.vital;
+  leaving_.insert(leaving_.end(), old_files.others.begin(), old_files.others.end());
+  takes_ = leaving_;
+  vital_ = old_files.vital.size();
+  std::sort(leaving_.begin(), leaving_.end());
+  check_the_way(new_files);
+  puts_ = new_files;
+  std::size_t folders = 0;
+  for (const std::string& name : new_files) {
+    const auto above = all_folders_of(name);
+    folders += above.size();
+    const bool below = std::any_of(above.begin(), above.end(), [&](const std::string& each) { return leaves(each); });
+    if (!leaves(name) && !below && kind_of(name) != Kind::nothing) takes_.push_back(name);
   }
+  made_.reserve(folders);
 }
 
-void TreeSwap::put(const std::vector<std::string>& files) {
-  for (const std::string& name : files) {
-    make_folders(target_, name);
-    if (&name == &files.back()) sync(target_);
-    move(workshop_ + "/" + kNew + "/" + name, target_ + "/" + name, name);
-    if (name.find('/') != std::string::npos) sync(directory_of(target_ + "/" + name));
+void TreeSwap::forward() {
+  const Directory& workshop = workshop_.directory();
+  sync(workshop.walk(kPart));
+  shift(kPart, kNew);
+  stage_ = Stage::named_new;
+  if (!workshop.make(kTaken, 0777)) failed({}, "cannot be created");
+  stage_ = Stage::taking;
+  sync(workshop);
+  for (; taken_ < takes_.size(); ++taken_) {
+    if (taken_ == vital_) sync(target_);
+    take(takes_[taken_]);
+  }
+  shift(kTaken, kOld);
+  stage_ = Stage::putting;
+  sync(workshop);
+  sync(target_);
+  for (; put_ < puts_.size(); ++put_) {
+    if (put_ + 1 == puts_.size()) sync(target_);
+    put(puts_[put_]);
   }
   sync(target_);
 }
 
-void TreeSwap::move(const std::string& from, const std::string& to, const std::string& name) {
-  if (::rename(from.c_str(), to.c_str()) != 0)
-    throw system_error("io.tree.rename", "cannot be renamed", name.empty() ? shown_ : shown_ + "/" + name, errno);
-  renames_.emplace_back(from, to);
+void TreeSwap::shift(const char* from, const char* to) {
+  if (!workshop_.directory().rename_new(from, workshop_.directory(), to)) failed({}, "cannot be renamed");
 }
 
-void TreeSwap::make_folders(const std::string& root, const std::string& name) {
-  for (const std::string& folder : folders_of(name)) {
-    const std::string path = fmt::format("{}/{}", root, folder);
-    if (::mkdir(path.c_str(), 0777) == 0)
-      made_.push_back(path);
-    else if (errno != EEXIST)
-      throw system_error("io.tree.rename", "cannot be created", shown_ + "/" + folder, errno);
+void TreeSwap::take(const std::string& name) {
+  const Directory from = target_.walk(folders_of(name));
+  if (!from) failed(name, "cannot be moved away");
+  const Directory taken = workshop_.directory().enter(kTaken);
+  const Directory to = taken ? taken.walk(folders_of(name), true) : Directory();
+  if (!to || !from.rename_new(base_of(name), to, base_of(name))) failed(name, "cannot be moved away");
+}
+
+void TreeSwap::put(const std::string& name) {
+  make_folders_for(name);
+  const Directory fresh = workshop_.directory().enter(kNew);
+  const Directory from = fresh ? fresh.walk(folders_of(name)) : Directory();
+  const Directory to = from ? target_.walk(folders_of(name)) : Directory();
+  if (!to || !from.rename_new(base_of(name), to, base_of(name))) failed(name, "cannot be put into place");
+  if (!folders_of(name).empty()) sync(to);
+}
+
+void TreeSwap::make_folders_for(const std::string& name) {
+  const std::string_view whole = name;
+  for (std::size_t slash = whole.find('/'); slash != std::string::npos; slash = whole.find('/', slash + 1)) {
+    const std::string_view folder = whole.substr(0, slash);
+    const Directory above = target_.walk(folders_of(folder));
+    const std::string plain(folder.substr(folder.rfind('/') + 1));
+    if (above && above.make(plain.c_str(), 0777))
+      made_.push_back(folder);
+    else if (!above || errno != EEXIST)
+      failed(std::string(folder), "cannot be created");
   }
 }
 
-bool TreeSwap::undo() {
-  for (; !renames_.empty(); renames_.pop_back())
-    if (::rename(renames_.back().second.c_str(), renames_.back().first.c_str()) != 0) return false;
-  for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());
+// Goes on after a rename that cannot be undone: the more files are back, the better.
+bool TreeSwap::undo() noexcept {
+  bool whole = true;
+  const Directory& workshop = workshop_.directory();
+  const Directory fresh = workshop.enter(kNew);
+  while (put_ > 0) {
+    const std::string& name = puts_[--put_];
+    const Directory from = target_.walk(folders_of(name)), to = fresh.walk(folders_of(name));
+    whole = from && to && from.rename_new(base_of(name), to, base_of(name)) && whole;
+  }
+  for (; !made_.empty(); made_.pop_back()) {
+    const Directory above = target_.walk(folders_of(made_.back()));
+    char plain[NAME_MAX + 1] = {};
+    made_.back().substr(made_.back().rfind('/') + 1).copy(plain, NAME_MAX);
+    if (above) above.remove_folder(plain);
+  }
+  if (stage_ == Stage::putting) whole = workshop.rename_new(kOld, workshop, kTaken) && whole;
+  if (stage_ == Stage::putting || stage_ == Stage::taking) {
+    const Directory taken = workshop.enter(kTaken);
+    while (taken_ > 0) {
+      const std::string& name = takes_[--taken_];
+      const Directory from = taken.walk(folders_of(name)), to = target_.walk(folders_of(name), true);
+      whole = from && to && from.rename_new(base_of(name), to, base_of(name)) && whole;
+    }
+    if (taken) taken.remove_empty_folders();
+    whole = workshop.remove_folder(kTaken) && whole;
+  }
   sync(target_);
-  return true;
+  return whole;
 }
 
-void TreeSwap::remove_empty_folders(const std::vector<std::string>& files) const {
-  for (const std::string& name : files) {
-    const auto folders = folders_of(name);
-    for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) ::rmdir((target_ + "/" + *folder).c_str());
+// Everything is in place; what follows only tidies up.
+void TreeSwap::finish() noexcept {
+  const Directory& workshop = workshop_.directory();
+  if (!workshop.rename_new(kOld, workshop, kGone)) {
+    if (const Directory old = workshop.enter(kOld); old && old.remove_inside()) workshop.remove_folder(kOld);
   }
+  for (const std::string& name : leaving_)
+    for (std::string_view folder = folders_of(name); !folder.empty(); folder = folders_of(folder)) {
+      const Directory above = target_.walk(folders_of(folder));
+      char plain[NAME_MAX + 1] = {};
+      folder.substr(folder.rfind('/') + 1).copy(plain, NAME_MAX);
+      if (above) above.remove_folder(plain);
+    }
 }
 
-void TreeSwap::sync(const std::string& directory) const {
-  if (!durable_) return;
-  const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened) (void)::fsync(opened.get());
+void TreeSwap::sync(const Directory& directory) const noexcept {
+  if (durable_ && directory) (void)directory.sync();
+}
+
+void TreeSwap::failed(const std::string& name, std::string_view doing) const {
+  const int code = errno;
+  throw system_error("io.tree.rename", doing, name.empty() ? shown_ : fmt::format("{}/{}", shown_, name), code);
 }
 
 }  // namespace tare::io

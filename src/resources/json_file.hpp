@@ -18,6 +18,8 @@ inline constexpr std::size_t kMaxSmallBytes = std::size_t{16} << 20;
 
 // An object. Throws `json.syntax`, `json.depth`, `json.form`, `json.size`.
 nlohmann::json parse_small_json(std::string_view text);
+// A list, by the same rules.
+nlohmann::json parse_small_json_list(std::string_view text);
 
 class BigJson {
  public:

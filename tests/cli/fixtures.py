@@ -249,6 +249,8 @@ def make(directory):
         "cut/short.safetensors": safetensors({"w": ("F32", [4], f32(1, 2, 3, 4))})[:-3],
         "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",
         "merges.txt": b"h e\n",
+        "upstream.txt": b"<unk>\n<pad>\n<bos>\n<eos>\n \nthe\nthe\n",
+        "upstream-merges.txt": b"#version: 0.2\nt h\nth e\nthe\n",
     }
     for name, data in files.items():
         path = pathlib.Path(directory, name)

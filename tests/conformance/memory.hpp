@@ -33,4 +33,7 @@ std::size_t peak_during(const Action& action) {
   return memory_peak() - before;
 }
 
+// The n-th allocation from now on, counted from 0, fails; once, and only in this thread. Negative: none.
+void fail_allocation(int n);
+
 }  // namespace tare::testing

@@ -15,7 +15,7 @@ namespace tare::testing {
 inline bool changes_files(std::uint64_t call) {
   static const std::set<std::uint64_t> kCalls = {
       SYS_pwrite64,  SYS_write,    SYS_ftruncate, SYS_copy_file_range, SYS_linkat,
-      SYS_renameat2, SYS_unlinkat, SYS_openat,    SYS_fchmod,
+      SYS_renameat2, SYS_unlinkat, SYS_openat,    SYS_fchmod,          SYS_mkdirat,
 #ifdef SYS_rename  // the calls without "at" that ARM64 never had
       SYS_rename,    SYS_link,     SYS_unlink,
 #endif

@@ -1,0 +1,26 @@
+// Files of a directory that nobody else can reach (workshop.hpp): written under their own names, because they are not to
+// be seen before the directory is.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "io/directory.hpp"
+#include "tare/sink.hpp"
+
+namespace tare::io {
+
+struct PrivateFile {
+  const Directory& folder;
+  const char* name;
+  std::string shown;           // what errors call it
+  std::optional<mode_t> mode;  // nothing: what the umask leaves
+  bool durable = true;
+};
+// Removed again unless it is committed. Throws `io.sink.create`.
+std::unique_ptr<Sink> create_private_file(const PrivateFile& file);
+
+}  // namespace tare::io

@@ -1,0 +1,53 @@
+// What this process has begun to write and must not leave behind when a signal ends it, and the gate that every change
+// of a name passes.
+//
+// A signal can come at any moment and at any place of any thread. So the thread that handles it does not unwind the
+// others: it closes the gate, waits until nobody is in the middle of a change, discards what is unfinished and ends the
+// process. Whoever wants through the closed gate waits for that end.
+#pragma once
+
+#include <functional>
+
+namespace tare::io {
+
+// While one lives, its thread is changing names on the disk, and `discard_unfinished` waits. Nests. Allocates nothing.
+class Changing {
+ public:
+  Changing() noexcept;
+  ~Changing();
+  Changing(const Changing&) = delete;
+  Changing& operator=(const Changing&) = delete;
+};
+
+// Something on the disk that must go unless it is finished. The list of them allocates nothing.
+class Unfinished {
+ public:
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ protected:
+  Unfinished() = default;
+  virtual ~Unfinished() { delist(); }
+  // The derived class calls this once there is something to discard, and `delist` before it goes.
+  void enlist() noexcept;
+  void delist() noexcept;
+  // Called by another thread, while the gate is closed.
+  virtual void discard() noexcept = 0;
+
+ private:
+  friend void discard_all() noexcept;
+  Unfinished *before_ = nullptr, *after_ = nullptr;
+  bool listed_ = false;
+};
+
+// Closes the gate for good and discards everything.
+void discard_all() noexcept;
+
+// For tests: called before every change that the primitives of directory.hpp make, with the system call's name and the
+// entry's. What it returns other than 0 is the error that the change fails with, in place of being made.
+using StepHook = std::function<int(const char* call, const char* name)>;
+void set_step_hook(StepHook hook);
+// Calls the hook. False: fail, errno is set.
+bool step(const char* call, const char* name) noexcept;
+
+}  // namespace tare::io

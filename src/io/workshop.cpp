@@ -1,0 +1,180 @@
+#include "io/workshop.hpp"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "io/descriptor.hpp"
+
+namespace tare::io {
+namespace {
+
+constexpr std::string_view kPrefix = ".tare-";
+constexpr std::size_t kRandom = 12;
+constexpr std::string_view kAlphabet = "0123456789abcdefghijklmnopqrstuvwxyz";
+constexpr const char* kMarker = ".tare-marker";
+constexpr int kTries = 100;
+
+std::string random_name() {
+  static std::atomic<unsigned> counter{0};
+  std::array<unsigned char, kRandom> random{};
+  if (::getrandom(random.data(), random.size(), GRND_NONBLOCK) != static_cast<ssize_t>(random.size())) {
+    // Guessable, but then only a reason to try again: names are never reused.
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    std::uint64_t state = (static_cast<std::uint64_t>(::getpid()) << 40) ^ (std::uint64_t{counter.fetch_add(1)} << 32) ^
+                          static_cast<std::uint64_t>(now.tv_nsec);
+    for (unsigned char& byte : random)
+      byte = static_cast<unsigned char>((state = state * 6364136223846793005U + 1) >> 56);
+  }
+  std::string name(kPrefix);
+  for (const unsigned char byte : random) name += kAlphabet[byte % kAlphabet.size()];
+  return name;
+}
+
+bool has_our_form(std::string_view name) {
+  return name.size() == kPrefix.size() + kRandom && name.starts_with(kPrefix) &&
+         name.find_first_not_of(kAlphabet, kPrefix.size()) == std::string_view::npos;
+}
+
+std::string marker_text(std::string_view name) { return fmt::format("Tare's, and removed by it: {}\n", name); }
+
+// Bound to the directory by its name: one that a user renamed to keep it is the user's.
+bool is_marked(const Directory& workshop, std::string_view name) {
+  const Descriptor marker = workshop.read(kMarker);
+  struct stat status {};
+  if (!marker || ::fstat(marker.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return false;
+  const std::string expected = marker_text(name);
+  std::array<std::byte, 128> found{};
+  if (expected.size() >= found.size()) return false;
+  std::size_t length = 0;
+  try {
+    length = pread_all(marker.get(), 0, found, {});
+  } catch (const Error&) {
+    return false;
+  }
+  return length == expected.size() && std::memcmp(found.data(), expected.data(), length) == 0;
+}
+
+bool is_this_users(const Directory& workshop) {
+  struct stat status {
+  }, marker{};
+  return workshop.status(status) && status.st_uid == ::geteuid() &&
+         (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
+}
+
+bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTaken) || workshop.has(kOld); }
+
+// The marker goes last, so that what a kill leaves of it is still ours.
+bool remove_workshop(const Directory& parent, const Directory& workshop, const char* name) noexcept {
+  if (!workshop.remove_inside(kMarker)) return false;
+  workshop.remove_file(kMarker);
+  // Somebody may have moved it and put something else there; an empty directory is all that this could remove.
+  return parent.is_still(name, workshop.descriptor()) && parent.remove_folder(name);
+}
+
+}  // namespace
+
+Workshop::Workshop(const Directory& parent, std::string_view rule, const std::string& shown) : parent_(parent.again()) {
+  int code = parent_ ? 0 : errno;
+  for (int tries = 0; parent_ && tries < kTries; ++tries) {
+    name_ = random_name();
+    if (try_name(code)) return;
+    if (code != EEXIST && code != ENOENT) break;
+  }
+  throw system_error(rule, "cannot create a directory there", shown, code);
+}
+
+// The lock comes before the marker: whoever finds a marker without a lock may remove it. An empty one that was not
+// locked yet may be taken for a leftover and removed under us; then the next name is tried.
+bool Workshop::try_name(int& code) {
+  const std::string text = marker_text(name_);
+  const Changing changing;
+  if (!parent_.make(name_.c_str(), 0700)) {
+    code = errno;
+    return false;
+  }
+  enlist();
+  directory_ = parent_.enter(name_.c_str());
+  code = directory_ ? 0 : errno;
+  if (code == 0 && directory_.lock() == Locked::by_another) code = EEXIST;
+  if (code == 0) {
+    const Descriptor marker = directory_.create(kMarker, 0600);
+    if (!marker)
+      code = errno;
+    else if (const ssize_t written = ::write(marker.get(), text.data(), text.size());
+             written != static_cast<ssize_t>(text.size()))
+      code = written < 0 ? errno : ENOSPC;
+  }
+  if (code == 0) return true;
+  const int kept = code;
+  remove();
+  delist();
+  code = kept;
+  return false;
+}
+
+void Workshop::remove() noexcept {
+  if (directory_) {
+    if (holds_the_users_files(directory_)) return;
+    remove_workshop(parent_, directory_, name_.c_str());
+  } else {
+    parent_.remove_folder(name_.c_str());
+  }
+}
+
+Workshop::~Workshop() {
+  const Changing changing;
+  remove();
+  delist();
+}
+
+std::vector<std::string> abandoned_workshops(const Directory& directory) {
+  std::vector<std::string> found = directory.names();
+  std::erase_if(found, [&](const std::string& name) {
+    if (!has_our_form(name)) return true;
+    const Directory workshop = directory.enter(name.c_str());
+    return !workshop || !is_marked(workshop, name) || workshop.lock() != Locked::yes;
+  });
+  return found;
+}
+
+void sweep_workshops(const Directory& directory, bool all) noexcept {
+  try {
+    for (const std::string& name : directory.names()) {
+      if (!has_our_form(name)) continue;
+      const Directory workshop = directory.enter(name.c_str());
+      if (!workshop || !is_this_users(workshop) || workshop.lock() != Locked::yes) continue;
+      // Before the marker was there, or after: empty, and nothing is lost with it.
+      if (workshop.is_empty()) {
+        directory.remove_folder(name.c_str());
+        continue;
+      }
+      if (is_marked(workshop, name) && (all || !holds_the_users_files(workshop)))
+        remove_workshop(directory, workshop, name.c_str());
+    }
+  } catch (...) {  // a directory that cannot be listed, or no memory
+  }
+}
+
+bool is_being_replaced(const Directory& directory) {
+  for (const std::string& name : directory.names()) {
+    if (!has_our_form(name)) continue;
+    const Directory workshop = directory.enter(name.c_str());
+    if (!workshop || !is_marked(workshop, name)) continue;
+    if (workshop.has(kTaken)) return true;
+    const Directory coming = workshop.enter(kNew);
+    if (workshop.has(kOld) && coming && coming.has_files()) return true;
+  }
+  return false;
+}
+
+}  // namespace tare::io

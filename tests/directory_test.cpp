@@ -1,0 +1,257 @@
+// The primitive that everything is written with: no call follows a link, replaces what it should not, or needs memory to
+// go back.
+#include "io/directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <thread>
+
+#include "conformance/scratch.hpp"
+#include "io/place.hpp"
+#include "io/unfinished.hpp"
+#include "io/workshop.hpp"
+#include "tare/unfinished.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+namespace fs = std::filesystem;
+using io::Directory;
+
+class DirectoryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directories(scratch_ / "home/inner");
+    put_file(scratch_ / "home/file", to_bytes("mine"));
+    fs::create_directory(scratch_ / "work");
+    fs::create_directory_symlink("../home", scratch_ / "work/link");
+    fs::create_symlink("../home/file", scratch_ / "work/file_link");
+    fs::create_symlink("../home/none", scratch_ / "work/dangling");
+    work_ = Directory::open((scratch_ / "work").c_str());
+    ASSERT_TRUE(work_);
+  }
+  // A user's home that must be as it was.
+  void TearDown() override {
+    EXPECT_EQ(to_text(get_file(scratch_ / "home/file")), "mine");
+    EXPECT_TRUE(fs::is_directory(scratch_ / "home/inner"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(scratch_ / "home"), {}), 2);
+  }
+  template <typename Result>
+  static int error_in(const Result& result) {
+    return result ? 0 : errno;
+  }
+
+  const Scratch scratch_{Scratch::fast_place()};
+  Directory work_;
+};
+
+TEST_F(DirectoryTest, NothingGoesThroughALink) {
+  EXPECT_EQ(error_in(work_.enter("link")), ENOTDIR);
+  EXPECT_FALSE(work_.walk("link/inner"));
+  EXPECT_FALSE(work_.walk("link/more/folders", true));
+  EXPECT_EQ(error_in(work_.create("dangling", 0600)), EEXIST);
+  EXPECT_EQ(error_in(work_.create("file_link", 0600)), EEXIST);
+  EXPECT_EQ(error_in(work_.read("file_link")), ELOOP);
+  EXPECT_EQ(error_in(work_.make("dangling", 0700)), EEXIST);
+  const io::Descriptor unnamed = work_.create_unnamed(0600);
+  if (unnamed) {
+    EXPECT_EQ(error_in(work_.name(unnamed.get(), "dangling")), EEXIST);
+  }
+  // A rename replaces the link, not what it leads to.
+  put_file(scratch_ / "work/new", to_bytes("new"));
+  EXPECT_EQ(error_in(work_.rename_new("new", work_, "dangling")), EEXIST);
+  EXPECT_TRUE(work_.rename("new", work_, "file_link"));
+  EXPECT_EQ(to_text(get_file(scratch_ / "work/file_link")), "new");
+  // A directory is not put over a link to one.
+  ASSERT_TRUE(work_.make("folder", 0700));
+  EXPECT_EQ(error_in(work_.rename("folder", work_, "link")), ENOTDIR);
+}
+
+TEST_F(DirectoryTest, RemovingDoesNotFollowLinks) {
+  ASSERT_TRUE(work_.walk("deep/er/still", true));
+  put_file(scratch_ / "work/deep/er/f", to_bytes("x"));
+  fs::create_directory_symlink("../../home", scratch_ / "work/deep/link");
+  for (int i = 0; i < 300; ++i) put_file(scratch_ / ("work/deep/" + std::to_string(i)), {});
+  put_file(scratch_ / "work/kept", {});
+  EXPECT_TRUE(work_.remove_inside("kept"));
+  EXPECT_EQ(work_.names(), std::vector<std::string>{"kept"});
+}
+
+TEST_F(DirectoryTest, EmptyFoldersAndOthers) {
+  ASSERT_TRUE(work_.remove_inside());
+  EXPECT_TRUE(work_.is_empty());
+  ASSERT_TRUE(work_.walk("a/b", true));
+  EXPECT_FALSE(work_.is_empty());
+  EXPECT_FALSE(work_.has_files());
+  put_file(scratch_ / "work/a/f", {});
+  EXPECT_TRUE(work_.has_files());
+  work_.remove_empty_folders();
+  EXPECT_TRUE(work_.has("a"));
+  EXPECT_FALSE(work_.walk("a/b"));
+}
+
+TEST_F(DirectoryTest, OddNames) {
+  EXPECT_EQ(error_in(work_.walk(std::string(300, 'n'))), ENAMETOOLONG);
+  EXPECT_EQ(error_in(work_.walk(std::string(300, 'n'), true)), ENAMETOOLONG);
+  EXPECT_EQ(error_in(work_.walk("file_link/x", true)), ENOTDIR);
+  EXPECT_TRUE(work_.walk(""));
+  EXPECT_EQ(io::folders_of("a/b/c"), "a/b");
+  EXPECT_EQ(io::folders_of("c"), "");
+  EXPECT_STREQ(io::base_of("a/b/c"), "c");
+  EXPECT_FALSE(io::make_path(""));
+  EXPECT_TRUE(io::make_path(scratch_ / "x//y/z/"));
+  EXPECT_TRUE(fs::is_directory(scratch_ / "x/y/z"));
+  EXPECT_FALSE(io::make_path(scratch_ / "home/file/x"));
+}
+
+// A path that somebody names: their own links are followed, those of others are not.
+TEST_F(DirectoryTest, PlacesThatPathsLeadTo) {
+  const auto place = [&](const std::string& path) { return io::find_place(scratch_ / path, "rule", "cannot"); };
+  EXPECT_FALSE(place("work/none").link);
+  EXPECT_EQ(place("work/none").name, "none");
+  EXPECT_EQ(place("work/file_link").name, "file");
+  EXPECT_TRUE(place("work/file_link").parent.has("inner"));
+  EXPECT_EQ(place("work/dangling").name, "none");
+  EXPECT_TRUE(place("work/dangling").link);
+  EXPECT_EQ(place("work/link").name, "home");
+  EXPECT_EQ(place("work/.").name, ".");
+  EXPECT_EQ(place("work/..").name, ".");
+  EXPECT_TRUE(place("work/..").parent.has("work"));
+  EXPECT_EQ(io::find_place("/", "rule", "cannot").name, ".");
+  fs::create_symlink("circle", scratch_ / "work/circle");
+  for (const char* const path : {"nowhere/x", "home/file/x", "work/circle", "work/"})
+    EXPECT_EQ(rule_of([&] { place(path); }), "rule") << path;
+  EXPECT_EQ(rule_of([&] { io::find_place("", "rule", "cannot"); }), "rule");
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::lchown((scratch_ / "work/file_link").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(rule_of([&] { place("work/file_link"); }), "io.sink.link");
+}
+
+class WorkshopTest : public DirectoryTest {
+ protected:
+  // As a kill leaves it: the marker is there and nobody holds the lock.
+  std::string leave_behind(const std::string& part = "part") {
+    std::string name;
+    const int status = run_child([&] {
+      const auto* const left = new io::Workshop(work_, "rule", "shown");
+      left->directory().walk(part, true);
+      ::unlink((scratch_ / "name").c_str());
+      put_file(scratch_ / "name", to_bytes(left->name()));
+      return 0;
+    });
+    EXPECT_EQ(status, 0);
+    return to_text(get_file(scratch_ / "name"));
+  }
+};
+
+TEST_F(WorkshopTest, IsPrivateMarkedAndGoes) {
+  const auto before = work_.names();
+  ASSERT_EQ(::chmod((scratch_ / "work").c_str(), 02777), 0);
+  {
+    const io::Workshop workshop(work_, "rule", "shown");
+    struct stat status {};
+    ASSERT_TRUE(workshop.directory().status(status));
+    EXPECT_EQ(status.st_mode & 0777, 0700U);
+    EXPECT_EQ(status.st_mode & S_ISGID, unsigned{S_ISGID}) << "what is made inside has the project's group";
+    EXPECT_EQ(workshop.directory().names(), std::vector<std::string>{".tare-marker"});
+    put_file(scratch_ / "work" + "/" + workshop.name() + "/x", {});
+  }
+  EXPECT_EQ(work_.names(), before);
+}
+
+TEST_F(WorkshopTest, OnlyOursAreSwept) {
+  const std::string left = leave_behind(), old = leave_behind("old"), taken = leave_behind("taken");
+  const io::Workshop running(work_, "rule", "shown");
+  std::vector<std::string> foreign = {".tare-backup", ".tare-models", ".tare-0123456789ab", ".tare-abcdefabcdef.x"};
+  for (const std::string& name : foreign) {
+    fs::create_directory(scratch_ / "work/" + name);
+    put_file(scratch_ / "work/" + name + "/precious", to_bytes("mine"));
+  }
+  // A marker of another directory does not make one ours: here one that the user kept under a name of their own.
+  const std::string kept = ".tare-keptkeptkept";
+  fs::copy(scratch_ / "work/" + left, scratch_ / "work/" + kept, fs::copy_options::recursive);
+  foreign.push_back(kept);
+  foreign.push_back(running.name());
+
+  EXPECT_EQ(io::abandoned_workshops(work_).size(), 3U);
+  io::sweep_workshops(work_, false);
+  EXPECT_FALSE(work_.has(left.c_str()));
+  EXPECT_TRUE(work_.has(old.c_str())) << "the only place of the old model";
+  EXPECT_TRUE(work_.has(taken.c_str()));
+  io::sweep_workshops(work_, true);
+  EXPECT_FALSE(work_.has(old.c_str()));
+  EXPECT_FALSE(work_.has(taken.c_str()));
+  for (const std::string& name : foreign) EXPECT_TRUE(work_.has(name.c_str())) << name;
+  EXPECT_EQ(to_text(get_file(scratch_ / "work/.tare-0123456789ab/precious")), "mine");
+}
+
+TEST_F(WorkshopTest, ThoseOfOtherUsersStay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const std::string left = leave_behind();
+  ASSERT_EQ(::chown((scratch_ / "work/" + left).c_str(), 65534, 65534), 0);
+  io::sweep_workshops(work_, true);
+  EXPECT_TRUE(work_.has(left.c_str()));
+}
+
+TEST_F(WorkshopTest, WithFilesOfTheUserItIsNotRemoved) {
+  std::string name;
+  {
+    const io::Workshop workshop(work_, "rule", "shown");
+    name = workshop.name();
+    ASSERT_TRUE(workshop.directory().make(io::kOld, 0700));
+    put_file(scratch_ / "work/" + name + "/old/weights", to_bytes("mine"));
+  }
+  EXPECT_EQ(to_text(get_file(scratch_ / "work/" + name + "/old/weights")), "mine");
+}
+
+// Sometimes the first name is taken, by chance or by somebody who wants to be in our way.
+TEST_F(WorkshopTest, ATakenNameIsNotTheEnd) {
+  int asked = 0;
+  io::set_step_hook(
+      [&](const char* call, const char*) { return call == std::string("mkdir") && ++asked < 5 ? EEXIST : 0; });
+  const io::Workshop workshop(work_, "rule", "shown");
+  io::set_step_hook(nullptr);
+  EXPECT_EQ(asked, 5);
+  EXPECT_TRUE(workshop.directory());
+}
+
+TEST_F(WorkshopTest, AnErrorAtAnyStepLeavesNothing) {
+  const auto before = work_.names();
+  for (const char* const failing : {"mkdir", "create"}) {
+    io::set_step_hook([&](const char* call, const char*) { return call == std::string(failing) ? EIO : 0; });
+    const auto error = error_of([&] { const io::Workshop workshop(work_, "the.rule", "shown"); });
+    io::set_step_hook(nullptr);
+    ASSERT_TRUE(error.has_value()) << failing;
+    EXPECT_EQ(error->rule(), "the.rule");
+    EXPECT_EQ(error->file(), "shown");
+    EXPECT_EQ(work_.names(), before);
+  }
+}
+
+// A process that a signal ends: what is unfinished goes, and nobody gets a name any more.
+TEST_F(WorkshopTest, DiscardedWhileAnotherThreadIsAtWork) {
+  const int status = run_child([&] {
+    std::thread worker([&] {
+      for (;;) {
+        const io::Workshop workshop(work_, "rule", "shown");
+        workshop.directory().walk("a/b/c", true);
+        workshop.directory().create("f", 0600);
+      }
+    });
+    worker.detach();
+    for (int i = 0; i < 20; ++i) std::this_thread::yield();
+    discard_unfinished();
+    const Directory after = Directory::open((scratch_ / "work").c_str());
+    for (int i = 0; i < 1000; ++i)
+      for (const std::string& name : after.names())
+        if (name.starts_with(".tare-")) return 1;
+    return 0;
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace tare

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Checks that only src/io/directory.cpp changes names in the file system.
+
+    tools/file_calls.py [ROOT]       prints each call elsewhere that creates, renames or removes; exit 1 if there is one
+    tools/file_calls.py --selftest   shows that every kind of call is found
+
+Whoever may write beside us can turn a path into a link between two calls. So names are changed relative to an open
+directory, without following links, by one primitive (src/io/directory.hpp); a path-based call anywhere in src/ is refused.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+PRIMITIVE = "src/io/directory.cpp"
+
+CALLS = re.compile(
+    r"""
+      ::(?:rename|mkdir|rmdir|unlink|link|symlink|mknod|mkfifo|chmod|chown|lchown|truncate|creat)(?:at2?)?\s*\(
+    | \b(?:renameat2?|mkdirat|unlinkat|linkat|symlinkat|mknodat|fchmodat|fchownat)\s*\(
+    | \b(?:mkdtemp|mkstemps?|mkostemps?|tmpfile|tmpnam)\s*\(
+    | \bO_(?:CREAT|TMPFILE|TRUNC)\b
+    | \b(?:fs|filesystem)::(?:remove(?:_all)?|rename|create_\w+|copy(?:_\w+)?|resize_file|permissions)\s*\(
+    | \bstd::(?:ofstream|fstream|fopen|remove\s*\(\s*\w+\s*\.\s*c_str|rename\s*\()
+    | ::fopen\s*\(
+    """,
+    re.VERBOSE,
+)
+COMMENT = re.compile(r"//[^\n]*")
+
+
+def check(root):
+    problems = []
+    for file in sorted([*(root / "src").rglob("*.hpp"), *(root / "src").rglob("*.cpp")]):
+        if file.relative_to(root).as_posix() == PRIMITIVE:
+            continue
+        text = COMMENT.sub(lambda comment: " " * len(comment[0]), file.read_text(encoding="utf-8"))
+        for call in CALLS.finditer(text):
+            line = text.count("\n", 0, call.start()) + 1
+            problems.append(f"{file}:{line}: {call[0].strip()}: names are changed by io::Directory only")
+    return problems
+
+
+def selftest():
+    wrong = """::rename(a, b)  ::mkdir(a, 0777)  ::unlink(a)  ::rmdir(a)  ::link(a, b)  ::symlink(a, b)  ::chmod(a, 0)
+        ::renameat(d, a, d, b)  ::renameat2(d, a, d, b, 0)  ::mkdirat(d, a, 0)  ::unlinkat(d, a, 0)  ::linkat(d, a, d, b, 0)
+        ::mkdtemp(a)  mkstemp(a)  ::open(a,O_CREAT|O_RDWR)  ::openat(d,a,O_TMPFILE)  ::open(a,O_WRONLY|O_TRUNC)
+        fs::remove(a)  fs::remove_all(a)  std::filesystem::rename(a, b)  fs::create_directories(a)  fs::create_symlink(a, b)
+        std::filesystem::copy_file(a, b)  std::ofstream(a)  std::rename(a, b)  ::fopen(a, b)  ::truncate(a, 0)"""
+    right = """std::remove(v.begin(), v.end(), 0)  ::ftruncate(fd, 0)  ::fchmod(fd, 0)  directory.rename(a, to, b)
+        tree.remove_file(a)  ::open(a, O_RDONLY)  // ::rename(a, b)
+        std::filesystem::is_directory(a)  relink(a)  fs::read_symlink(a)"""
+    cases = [(piece.strip(), True) for line in wrong.split("\n") for piece in line.split("  ") if piece.strip()]
+    cases += [(right, False)]
+    for text, bad in cases:
+        with tempfile.TemporaryDirectory() as directory:
+            for name in ("src/io/a.cpp", PRIMITIVE):
+                file = pathlib.Path(directory, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory))
+            if len(found) != bad:
+                sys.exit(f"{text}: {'one problem' if bad else 'nothing'} expected, found {found}")
+
+
+def main(arguments):
+    if arguments == ["--selftest"]:
+        return selftest()
+    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
+    problems = check(root)
+    print("\n".join(problems) if problems else "names are changed in one place only")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
