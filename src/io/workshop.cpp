@@ -74,9 +74,9 @@ bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTak
 // The marker goes last, so that what a kill leaves of it is still ours.
 bool remove_workshop(const Directory& parent, const Directory& workshop, const char* name) noexcept {
   if (!workshop.remove_inside(kMarker)) return false;
-  workshop.remove_file(kMarker);
+  if (!workshop.remove_file(kMarker) && errno != ENOENT) return false;
   // Somebody may have moved it and put something else there; an empty directory is all that this could remove.
-  return parent.is_still(name, workshop.descriptor()) && parent.remove_folder(name);
+  return parent.remove_folder(name);
 }
 
 }  // namespace
@@ -123,7 +123,8 @@ bool Workshop::try_name(int& code) {
 void Workshop::remove() noexcept {
   if (directory_) {
     if (holds_the_users_files(directory_)) return;
-    remove_workshop(parent_, directory_, name_.c_str());
+    // What fails may be a matter of the moment.
+    if (!remove_workshop(parent_, directory_, name_.c_str())) remove_workshop(parent_, directory_, name_.c_str());
   } else {
     parent_.remove_folder(name_.c_str());
   }
