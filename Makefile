@@ -30,10 +30,10 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults arm64 fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: packages  ## build the command and run `tare demo`
 	$(call configure,release)
@@ -56,13 +56,16 @@ faults: packages  ## fail every call and kill before every change of a file, one
 	  --jobs $(JOBS) $(FAULTS)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
-	@tools/arm64 $(JOBS)
+	@tools/cross arm64 $(JOBS) $(TESTS)
 
-fuzz: packages  ## fuzz every reader for FUZZ_SECONDS (60) each, with libFuzzer
+s390x:  ## build for s390x, a big-endian machine, and run the unit tests under emulation
+	@tools/cross s390x $(JOBS) $(TESTS)
+
+fuzz: packages  ## fuzz every reader, syntax and layout for FUZZ_SECONDS (60) each, with libFuzzer
 	@tools/packages fuzz
 	$(call configure,fuzz)
 	$(call build,fuzz)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz build/fuzz
+	@tools/fuzz build/fuzz --seconds $(FUZZ_SECONDS)
 
 bench: packages  ## build the benchmarks and print their table; BENCH="--gib 1 read" for a part
 	$(call configure,bench)

@@ -3,31 +3,114 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "resources/config_dtype.hpp"
+#include "resources/model_files.hpp"
+#include "resources/packed_config.hpp"
 #include "resources/resources.hpp"
 
+namespace {
+
+using namespace tare;
+
+// Says nothing and goes on.
+class Collector final : public Diagnostics {
+ public:
+  void error(const Error&) override {}
+};
+
+void read_config(std::string_view text) {
+  if (const auto restated = resources::restate_dtype(text, DType::bf16))
+    if (resources::restate_dtype(restated->text, DType::bf16)) std::abort();
+  Model model;
+  const auto bytes = std::as_bytes(std::span(text));
+  for (const char* const name : {"config.json", "modules.json"})
+    model.attachments.push_back({name, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  resources::named_by(model.attachments);
+  resources::stated_quantization(model);
+  const Config config = resources::parse_config(text);
+  const std::string written = resources::config_json(config);
+  if (resources::config_json(resources::parse_config(written)) != written) std::abort();
+  resources::keys_beyond_config(text, true);
+  resources::parse_rope_scaling(text);
+}
+
+// "a b" at the first NUL: two files in one input.
+std::pair<std::string_view, std::string_view> halves(std::string_view text) {
+  const std::size_t middle = text.find('\0');
+  if (middle == std::string_view::npos) return {text, {}};
+  return {text.substr(0, middle), text.substr(middle + 1)};
+}
+
+Vocabulary vocab_and_merges(std::string_view text) {
+  const auto [vocab, merges] = halves(text);
+  const bool has_merges = text.find('\0') != std::string_view::npos;
+  Vocabulary vocabulary = resources::parse_vocab_json(vocab, has_merges);
+  if (has_merges) vocabulary.merges = resources::parse_merges(merges);
+  return vocabulary;
+}
+
+// A tokenizer.json, and what the files beside it add.
+Vocabulary with_added(std::string_view text, bool as_config) {
+  const auto [tokenizer, beside] = halves(text);
+  Vocabulary vocabulary = resources::parse_tokenizer_json(tokenizer);
+  resources::append_added(
+      vocabulary, as_config ? resources::parse_added_tokens_decoder(beside) : resources::parse_added_tokens(beside));
+  resources::find_special_tokens(vocabulary, {.tokenizer_config = beside, .special_tokens_map = beside});
+  if (as_config) resources::keys_beyond_vocabulary(beside);
+  return vocabulary;
+}
+
+// A directory: each file is a byte that chooses its name, and text up to a NUL. What describes the model is found, and
+// what is missing is made.
+void read_directory(std::string_view text) {
+  constexpr const char* kNames[] = {"config.json",
+                                    "tokenizer.json",
+                                    "tokenizer_config.json",
+                                    "special_tokens_map.json",
+                                    "added_tokens.json",
+                                    "vocab.json",
+                                    "merges.txt",
+                                    "vocab.txt",
+                                    "tokenizer.model",
+                                    "generation_config.json",
+                                    "chat_template.jinja",
+                                    "spiece.model"};
+  Model model;
+  while (!text.empty()) {
+    const auto [file, rest] = halves(text);
+    text = rest;
+    if (file.empty()) continue;
+    const std::string name = kNames[static_cast<unsigned char>(file[0]) % std::size(kNames)];
+    if (model.attachment(name) != nullptr) continue;
+    const auto bytes = std::as_bytes(std::span(file.substr(1)));
+    model.attachments.push_back({name, Blob::memory({bytes.begin(), bytes.end()})});
+  }
+  Collector collector;
+  resources::describe(model, collector);
+  resources::rope_scaling_of(model);
+  resources::rotates(model);
+  resources::complete(model);
+  Model again;
+  again.attachments = model.attachments;
+  resources::describe(again, collector);
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tare;
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Vocabulary vocabulary;
   try {
-    switch (data[0] % 5) {
-      case 0: {
-        const Config config = resources::parse_config(text);
-        if (resources::config_json(resources::parse_config(resources::config_json(config))) !=
-            resources::config_json(config))
-          std::abort();
-        return 0;
-      }
+    switch (data[0] % 8) {
+      case 0: read_config(text); return 0;
       case 1: vocabulary = resources::parse_tokenizer_json(text); break;
       case 2: vocabulary = resources::parse_sentencepiece(std::as_bytes(std::span(text))); break;
-      case 3: {
-        const std::size_t middle = text.find('\0');
-        vocabulary = resources::parse_vocab_json(text.substr(0, middle), middle != std::string_view::npos);
-        if (middle != std::string_view::npos) vocabulary.merges = resources::parse_merges(text.substr(middle + 1));
-        break;
-      }
-      default: vocabulary = resources::parse_vocab_txt(text);
+      case 3: vocabulary = vocab_and_merges(text); break;
+      case 4: vocabulary = resources::parse_vocab_txt(text); break;
+      case 5: vocabulary = with_added(text, false); break;
+      case 6: vocabulary = with_added(text, true); break;
+      default: read_directory(text); return 0;
     }
     resources::find_special_tokens(vocabulary,
                                    {.config = R"({"bos_token_id": 0, "eos_token_id": [1], "pad_token_id": 2})"});

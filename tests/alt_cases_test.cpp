@@ -12,16 +12,20 @@ namespace testing {
 namespace {
 
 // Where things are in the golden file of version 2.
-constexpr std::size_t kGeneral = 32, kParameters = 160, kAct = 176, kTie = 184, kHidden = 185, kTheta = 213,
-                      kHead = 225, kTokenizer = 256, kVocabulary = 272, kBos = 276, kSeqLen = 292, kToken = 296,
-                      kTokenType = 307, kTensors = 352, kCount = 368, kRecord = 392, kRank = 408, kDimension = 412,
-                      kNameLength = 416, kName = 420, kType = 449, kDelta = 453, kMin = 457, kMax = 461, kPacking = 465,
-                      kSecondName = 506, kSecondDelta = 524, kPadding = 541, kEnd = 544;
+constexpr std::size_t kGeneral = 32, kCreated = 67, kUuid = 102, kParameters = 160, kAct = 176, kTie = 184,
+                      kHidden = 185, kTheta = 213, kHead = 225, kTokenizer = 256, kVocabulary = 272, kBos = 276,
+                      kSeqLen = 292, kToken = 296, kTokenType = 307, kTensors = 352, kCount = 368, kRecord = 392,
+                      kRank = 408, kDimension = 412, kNameLength = 416, kName = 420, kType = 449, kDelta = 453,
+                      kMin = 457, kMax = 461, kPacking = 465, kSecondName = 506, kSecondDelta = 524, kPadding = 541,
+                      kEnd = 544;
 
 template <typename T>
 Bytes patched(Bytes file, std::size_t at, T value) {
   store_le<T>(file.data() + at, value);
   return file;
+}
+Bytes patched(Bytes file, std::size_t at, std::uint8_t value, std::size_t at2, char value2) {
+  return patched(patched(std::move(file), at, value), at2, value2);
 }
 Bytes with32(std::size_t at, std::int32_t value) { return patched(alt_golden_v2(), at, value); }
 Bytes with64(std::size_t at, std::int64_t value) { return patched(alt_golden_v2(), at, value); }
@@ -43,6 +47,13 @@ Bytes quantized(std::int32_t type, float delta, float min, float max, int packin
   return patched(file, kPacking, static_cast<std::int8_t>(packing));
 }
 
+// Where the tokenizer section begins.
+std::size_t open_tokenizer(const Bytes& file) {
+  std::size_t at = 0;
+  while (load_le<std::uint64_t>(file.data() + at) != alt::kTokenizer) at += 32;
+  return at;
+}
+
 // Version 2 of the document up to the tokenizer, which is alt.c's; no tensors.
 Bytes mixed_tokenizer() {
   Bytes file = cut(alt_golden_v2(), kTokenizer);
@@ -59,6 +70,38 @@ Bytes altc_with_tensors() {
   return file;
 }
 
+// The golden file with its sections on multiples of something else than 32.
+Bytes realigned(std::size_t alignment) {
+  Bytes file;
+  const Bytes golden = patched(alt_golden_v2(), 20, static_cast<std::int32_t>(alignment));
+  const std::pair<std::size_t, std::size_t> sections[] = {
+      {0, 24}, {kGeneral, 142}, {kParameters, kParameters + 69}, {kTokenizer, kTokenizer + 69}, {kTensors, kPadding}};
+  for (const auto& [begin, end] : sections) {
+    const std::size_t at = file.size();
+    file.insert(file.end(), golden.begin() + static_cast<std::ptrdiff_t>(begin),
+                golden.begin() + static_cast<std::ptrdiff_t>(end));
+    file.resize((file.size() + alignment - 1) / alignment * alignment);
+    file = patched(std::move(file), at + 8, static_cast<std::int64_t>(file.size() - at));
+  }
+  file.insert(file.end(), golden.begin() + kEnd, golden.end());
+  return file;
+}
+
+// What alt.c wrote for six days: its own records, the document's numbers of types.
+Bytes altc_with_document_types() {
+  Model model;
+  model.config.model_type = "tiny";
+  for (const char* const text : {"<unk>", "<0x00>", "<0x01>", "a"}) model.vocabulary.tokens.push_back({text});
+  Bytes file = write_bytes(*find_format("alt"), model, {.dialect = "altc"});
+  const std::size_t tokenizer = open_tokenizer(file);
+  std::size_t at = tokenizer + 16 + 20;
+  for (const auto& [length, type] : {std::pair(5, 3), std::pair(6, 1), std::pair(6, 1), std::pair(1, 0)}) {
+    file = patched(std::move(file), at + 4, std::int32_t{type});
+    at += 16 + static_cast<std::size_t>(length);
+  }
+  return file;
+}
+
 void add_v2_errors(std::vector<AltCase>& cases) {
   const auto add = [&](std::string rule, std::string name, Bytes file) {
     cases.push_back({Severity::error, "alt", "alt." + std::move(rule), std::move(name), std::move(file)});
@@ -66,8 +109,8 @@ void add_v2_errors(std::vector<AltCase>& cases) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
   add("version", "three", with32(16, 3));
   add("version", "negative", with32(16, -2));
-  add("alignment", "sixty_four", with32(20, 64));
-  add("alignment", "zero", with32(20, 0));
+  for (const std::int32_t alignment : {0, 4, 12, 33, 8192, INT32_MIN, -32})
+    add("alignment", std::to_string(alignment), with32(20, alignment));
   add("padding", "start", with8(31, 1));
   add("padding", "general", with8(159, 7));
   add("padding", "tensors", with8(kPadding, 255));
@@ -180,7 +223,17 @@ void add_v2_warnings(std::vector<AltCase>& cases) {
   warn("section.size_form", "altc_tokenizer", patched(alt_golden_altc(), kTokenizer + 8, std::int64_t{57}));
   warn("parameters.negative", "hidden_size", with32(kHidden, -1));
   warn("parameters.negative", "rope_theta", with_float(kTheta, -10000));
-  warn("parameters.head_size", "explicit", with32(kHead, 5));
+  warn("parameters.head_size", "zero", with32(kHead, 0));
+  warn("parameters.head_size", "guessed", patched(with32(kHead, 0), kTheta, std::int32_t{0}));
+  for (const std::size_t alignment : {8U, 16U, 64U, 4096U})
+    warn("alignment.other", std::to_string(alignment), realigned(alignment));
+  warn("general.date", "month_19", patched(alt_golden_v2(), kCreated + 9, std::uint8_t{'1'}, kCreated + 10, '9'));
+  warn("general.date", "february_30", patched(alt_golden_v2(), kCreated + 10, std::uint8_t{'2'}, kCreated + 12, '3'));
+  warn("general.date", "slashes", with8(kCreated + 8, '/'));
+  warn("general.uuid", "a_g", with8(kUuid + 4, 'g'));
+  warn("general.uuid", "no_dash", with8(kUuid + 12, 'a'));
+  warn("tensor.negative_delta", "qint8", quantized(2, -1, 0, 0, 0));
+  warn("token.types", "of_the_document", altc_with_document_types());
   warn("tokenizer.id", "three", with32(kBos, 3));
   warn("tokenizer.id", "minus_two", with32(kBos, -2));
   warn("tokenizer.seq_len", "none", [] {
@@ -197,7 +250,7 @@ void add_v2_warnings(std::vector<AltCase>& cases) {
     return patched(patched(file, kTheta + 8, 10000.0F), kHead, 0.02F);
   }());
   warn("dialect.mixed", "tokenizer", mixed_tokenizer());
-  warn("parameters.head_size", "altc_explicit", patched(alt_golden_altc(), kTheta, std::int32_t{7}));
+  warn("parameters.head_size", "altc_zero", patched(alt_golden_altc(), kTheta, std::int32_t{0}));
   warn("dialect.tensors", "altc", altc_with_tensors());
   warn("tensors.none", "spec", without(alt_golden_v2(), kTensors, kEnd - kTensors));
   warn("parameters.negative", "seq_len", with32(kSeqLen, -1));
@@ -358,8 +411,9 @@ TEST(AltRules, EveryRuleHasAFileAndStandsOnItsPage) {
     EXPECT_NE((bad.format == "alt" ? page2 : page1).find("`" + bad.rule + "`"), std::string::npos) << bad.rule;
   }
   // Of what both versions share: fields that records of version 1 do not have, and an end marker that is always short.
-  const std::set<std::string> only_version_2 = {"tensor.packing", "tensor.numbers", "tensor.counts",
-                                                "tensor.delta",   "tensor.scale",   "end.short"};
+  const std::set<std::string> only_version_2 = {"tensor.packing",       "tensor.numbers", "tensor.counts",
+                                                "tensor.delta",         "tensor.scale",   "end.short",
+                                                "tensor.negative_delta"};
   const std::set<std::string> version_2_files = {"alt_read.cpp", "alt_tokenizer.cpp"};
   std::size_t named = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root / "src/formats")) {
@@ -430,6 +484,19 @@ TEST(AltWriting, WhatDoesNotFitIsRefusedBeforeAByteIsWritten) {
            }),
       "alt1.write.layout");
   EXPECT_EQ(rule("alt", nothing, {.dialect = "altc"}), "alt.write.dialect");
+  // Tokens as alt.c, which keeps them as C strings, does not read them.
+  for (const std::string& text :
+       {std::string(), std::string("\0", 1), std::string("\0a", 2), std::string("b"), std::string("b\0c", 3)}) {
+    const auto with_token = [&](Model& m) {
+      m.tensors.clear();
+      m.vocabulary.tokens = {{"b"}, {text}};
+    };
+    EXPECT_EQ(rule("alt", with_token, {.dialect = "altc"}), "alt.write.token") << escape_name(text);
+    MemorySink sink;
+    Model model;
+    with_token(model);
+    EXPECT_NO_THROW(find_format("alt")->write(model, sink, {})) << "the dialect spec holds it";
+  }
   // Numbers that stand where the other dialect has head_size, and are what it would be.
   const auto misleading = [](std::optional<double> Config::*field) {
     return [=](Model& m) {

@@ -59,5 +59,51 @@ TEST(AltConvert, SettingsThatAreNoTextsAreRefused) {
   EXPECT_EQ(rule("me"), "");
 }
 
+TEST(AltConvert, SettingADateOrAUuidThatIsNoneIsRefused) {
+  const auto sentence = [](const std::string& key, const std::string& text) {
+    AdaptOptions options;
+    options.set = {{key, text}};
+    const auto error = error_of([&] { adapt(Model{}, *find_format("alt"), options); });
+    return error ? error->rule() + " " + error->sentence() : std::string();
+  };
+  EXPECT_EQ(sentence("created_at", "2024-02-29"), "");
+  EXPECT_EQ(sentence("created_at", ""), "");
+  EXPECT_EQ(sentence("last_modified", "2023-02-29"),
+            "convert.set --set last_modified=2023-02-29: last_modified is \"2023-02-29\", not a date YYYY-MM-DD");
+  EXPECT_NE(sentence("created_at", "yesterday"), "");
+  EXPECT_NE(sentence("uuid", "c1355a8e"), "");
+  EXPECT_EQ(sentence("uuid", "C1355A8E-0000-4000-8000-00000000000f"), "");
+  // Another container keeps any text under these keys.
+  AdaptOptions options;
+  options.set = {{"created_at", "yesterday"}};
+  EXPECT_NO_THROW(adapt(Model{}, *find_format("zt"), options));
+}
+
+TEST(AltConvert, LicenseAndBaseModelComeFromTheFiles) {
+  const auto file = [](std::string name, std::string_view text) {
+    return Attachment{std::move(name), Blob::memory(to_bytes(text))};
+  };
+  Model model;
+  model.attachments = {file("config.json", R"({"_name_or_path": "mistralai/Mistral-7B-v0.1", "hidden_size": 8})")};
+  model.config.hidden_size = 8;
+  const auto texts = [&](const AdaptOptions& options = {}) {
+    const Model made = adapt(model, *find_format("alt"), options).model;
+    const auto text = [&](std::string_view key) {
+      const Value* const value = made.metadata.find(key);
+      return value == nullptr ? std::string("-") : *value->text();
+    };
+    return text("base_model") + " " + text("license");
+  };
+  EXPECT_EQ(texts(), "mistralai/Mistral-7B-v0.1 -");
+  AdaptOptions set;
+  set.set = {{"base_model", "me/mine"}};
+  EXPECT_EQ(texts(set), "me/mine -") << "what is asked for counts";
+  AdaptOptions drop;
+  drop.drop = {"metadata"};
+  EXPECT_EQ(texts(drop), "- -");
+  // Where the files themselves have a place, nothing is taken out of them.
+  EXPECT_TRUE(adapt(model, *find_format("zt"), {}).model.metadata.empty());
+}
+
 }  // namespace
 }  // namespace tare

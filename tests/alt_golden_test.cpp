@@ -1,4 +1,6 @@
 // ALT files of two tokens and two tensors, byte by byte: what is written, and what is read from it.
+#include <set>
+
 #include "conformance/alt_cases.hpp"
 
 namespace tare {
@@ -272,17 +274,56 @@ TEST(AltGolden, QuantizedTensors) {
   EXPECT_EQ(floats("r"), (std::vector<float>{-1.0F, 63.0F, 126.5F}));
 }
 
-TEST(AltGolden, TheUuidIsOfTheTensorBytes) {
-  Model model = golden_model();
-  model.metadata.erase("uuid");
-  const Model found = open(memory_source(write_bytes(*find_format("alt"), model), "it"));
-  // In the order written: the layer first.
-  std::string digest = digest_of(DigestAlgorithm::xxh3_128, hex("00 00 80 3F 00 00 00 C0 00 3C 00 40")).hex();
+std::string uuid_in(const Bytes& file) { return *open(memory_source(file, "it")).metadata.find("uuid")->text(); }
+
+// Version 8 of the digest's bits.
+std::string uuid_of(const Bytes& hashed) {
+  std::string digest = digest_of(DigestAlgorithm::xxh3_128, hashed).hex();
   digest[12] = '8';
   digest[16] = "89ab"[(digest[16] >= 'a' ? digest[16] - 'a' + 10 : digest[16] - '0') & 3];
-  EXPECT_EQ(*found.metadata.find("uuid")->text(), digest.substr(0, 8) + "-" + digest.substr(8, 4) + "-" +
-                                                      digest.substr(12, 4) + "-" + digest.substr(16, 4) + "-" +
-                                                      digest.substr(20));
+  for (const std::size_t at : {8U, 13U, 18U, 23U}) digest.insert(at, 1, '-');
+  return digest;
+}
+
+TEST(AltGolden, TheUuidIsOfConfigVocabularyAndTensors) {
+  Model model = golden_model();
+  model.metadata.erase("uuid");
+  const Bytes golden = golden_v2();
+  Bytes hashed = hex("04 00 00 00 [tiny]");
+  const auto add = [&](const Bytes& bytes, std::size_t at, std::size_t count) {
+    hashed.insert(hashed.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(at + count));
+  };
+  add(golden, 160 + 16, 53);  // the parameters, without header and padding
+  add(golden, 256 + 16, 53);  // the tokenizer
+  const Bytes without_tensors = hashed;
+  // In the order written: the layer first.
+  const Digest tensors = digest_of(DigestAlgorithm::xxh3_128, hex("00 00 80 3F 00 00 00 C0 00 3C 00 40"));
+  add(Bytes(tensors.bytes().begin(), tensors.bytes().end()), 0, 16);
+  const Format& format = *find_format("alt");
+  EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
+  // Who made it when is not part of it.
+  model.metadata.set("author", "you");
+  model.metadata.set("created_at", "2025-01-01");
+  EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
+  // Nor is the dialect.
+  model.tensors.clear();
+  hashed = without_tensors;
+  const Digest none = digest_of(DigestAlgorithm::xxh3_128, {});
+  add(Bytes(none.bytes().begin(), none.bytes().end()), 0, 16);
+  EXPECT_EQ(uuid_in(write_bytes(format, model)), uuid_of(hashed));
+  EXPECT_EQ(uuid_in(write_bytes(format, model, {.dialect = "altc"})), uuid_of(hashed));
+  // Another tokenizer or another config is another model.
+  std::set<std::string> uuids = {uuid_of(hashed)};
+  Model other = model;
+  other.vocabulary.tokens[1].text = "ho";
+  EXPECT_TRUE(uuids.insert(uuid_in(write_bytes(format, other))).second);
+  other = model;
+  other.config.rope_theta = 5000.0;
+  EXPECT_TRUE(uuids.insert(uuid_in(write_bytes(format, other))).second);
+  other = model;
+  other.config.model_type = "small";
+  EXPECT_TRUE(uuids.insert(uuid_in(write_bytes(format, other))).second);
 }
 
 TEST(AltGolden, DatesComeFromTheSourceDateEpoch) {

@@ -368,10 +368,14 @@ def check_quantizing(scratch, rng):
     mine.write_bytes(write_v2(model))
     for method, kind, levels in (("qint8", QINT8, 127), ("qint4", QINT4, 7)):
         for ranged in (False, True):
-            tare("convert", "--force", "--quant", method, *(["--range"] if ranged else []), mine, theirs)
+            option = ["--range"] if ranged else []
+            tare("quantize", "--force", "--method", method, "--fast", *option, mine, theirs)
             tare("verify", "--strict", theirs)
             found = {t["name"]: t for t in read_v2(theirs.read_bytes())["tensors"]}
-            assert found["vector"]["type"] == FLOAT32
+            tare("convert", "--force", "--quant", method, *option, mine, theirs)
+            tare("verify", "--strict", theirs)
+            searched = {t["name"]: t for t in read_v2(theirs.read_bytes())["tensors"]}
+            assert found["vector"]["type"] == searched["vector"]["type"] == FLOAT32
             for original in model["tensors"][:4]:
                 t = found[original["name"]]
                 assert t["type"] == kind and t["packed"] == (kind == QINT4)
@@ -384,6 +388,10 @@ def check_quantizing(scratch, rng):
                     assert math.isclose(t["delta"], max(-low, high) / levels, rel_tol=1e-6)
                 for a, b in zip(values, decode(t)):
                     assert abs(a - b) <= t["delta"] * 0.5001, (a, b, t["delta"])
+                better = searched[original["name"]]
+                assert better["delta"] <= t["delta"] and better["packed"] == t["packed"]
+                loss = [sum((a - b) ** 2 for a, b in zip(values, decode(x))) for x in (better, t)]
+                assert loss[0] <= loss[1], (method, original["name"], loss)
     tare("convert", "--force", "--quant", "qint8", "--to", "alt1", mine, theirs, code=1)
 
 
@@ -398,6 +406,23 @@ def check_generated_uuid(scratch, rng):
         uuids.append(read_v2(theirs.read_bytes())["general"]["uuid"])
     assert uuids[0] == uuids[1]
     assert len(uuids[0]) == 36 and uuids[0][14] == "8" and uuids[0][19] in "89ab", uuids[0]
+
+    def uuid_with(change):
+        other = json.loads(json.dumps({k: model[k] for k in ("general", "config")}))
+        other.update(tensors=list(model["tensors"]), vocabulary=dict(model["vocabulary"]))
+        change(other)
+        mine.write_bytes(write_v2(other))
+        tare("convert", "--force", mine, theirs)
+        return read_v2(theirs.read_bytes())["general"]["uuid"]
+
+    # Of the model, not of whoever wrote it.
+    assert uuid_with(lambda m: m["general"].update(author="me", created_at="1999-12-31")) == uuids[0]
+    others = {uuid_with(lambda m: m["vocabulary"].update(tokens=m["vocabulary"]["tokens"][:2] + [(b"x", 2.0, "normal")])),
+              uuid_with(lambda m: m["vocabulary"].update(eos=1)),
+              uuid_with(lambda m: m["config"].update(rope_theta=5000.0)),
+              uuid_with(lambda m: m.update(tensors=m["tensors"][1:])),
+              uuid_with(lambda m: m["general"].update(model_type="llama"))}
+    assert len(others | {uuids[0]}) == 6
 
 
 def main():

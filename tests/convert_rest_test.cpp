@@ -44,7 +44,8 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_EQ(adapted.model.vocabulary.bos, 1);
   EXPECT_TRUE(mentions(adapted.changes, "num_key_value_heads = 2"));
   EXPECT_FALSE(mentions(adapted.changes, "vocab_size"));  // as many as the embedding has rows
-  EXPECT_TRUE(mentions(adapted.changes, "1 merges, its kind (bpe) left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "the order of 1 merges kept as scores"));
+  EXPECT_TRUE(mentions(adapted.changes, "its kind (bpe) left out"));
   EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json kept as config and vocabulary"));
   EXPECT_TRUE(mentions(adapted.changes, "generation_config.json left out"));
   EXPECT_TRUE(mentions(adapted.changes, "widened from bf16 to f32"));
@@ -64,6 +65,48 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
 
   model.config.model_type = "gpt2";  // its positions are learned
   EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
+  model.config.model_type.reset();  // and so are those of any model that has a table of them
+  model.tensors.push_back(make_dense("position_embedding.weight", {4, 8}, DType::f32));
+  EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.rope_theta);
+}
+
+// A file that Tare made says nothing that config and vocabulary do not.
+TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
+  Model model = directory_model();
+  model.attachments.clear();
+  const Bytes mcf = write_bytes(*find_format("mcf"), adapt(model, *find_format("mcf")).model);
+  const Model found = open(memory_source(mcf, "it"));
+  ASSERT_EQ(found.attachments.size(), 3U) << "other programs look for them";
+  for (const Attachment& made : found.attachments) EXPECT_TRUE(made.made) << made.name;
+  for (const char* const target : {"zt", "npz", "hf", "safetensors"}) {
+    AdaptOptions options;
+    options.drop = {"vocabulary"};
+    const Adapted adapted = adapt(found, *find_format(target), options);
+    EXPECT_TRUE(adapted.model.attachments.empty()) << target;
+    EXPECT_EQ(adapted.model.config.hidden_size, 8) << target;
+  }
+  // Back into MCF they are made again, and are the same.
+  EXPECT_EQ(write_bytes(*find_format("mcf"), adapt(found, *find_format("mcf")).model), mcf);
+}
+
+TEST(MadeFiles, SomebodyElsesOfTheSameNameAreKept) {
+  Model model = directory_model();
+  model.attachments.clear();
+  Model carried = adapt(model, *find_format("mcf")).model;
+  const Bytes mcf = write_bytes(*find_format("mcf"), carried);
+  // The file's text changed by another program, its length not: no longer what was made.
+  Bytes edited = mcf;
+  std::string text = to_text(edited);
+  const std::size_t at = text.find("\"hidden_size\": 8");
+  ASSERT_NE(at, std::string::npos);
+  edited[at + 15] = std::byte{'9'};
+  const Model found = open(memory_source(edited, "it"));
+  EXPECT_FALSE(found.attachment("config.json")->made);
+  EXPECT_NE(adapt(found, *find_format("zt")).model.attachment("config.json"), nullptr);
+  // Files of the model's own are not marked.
+  const Model own =
+      open(memory_source(write_bytes(*find_format("mcf"), adapt(directory_model(), *find_format("mcf")).model), "it"));
+  for (const Attachment& file : own.attachments) EXPECT_FALSE(file.made) << file.name;
 }
 
 TEST(FixedFields, NothingIsMadeUpForAModelThatIsNoTransformer) {
@@ -115,14 +158,6 @@ TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
   EXPECT_TRUE(mentions(adapt(model, alt).changes, "tokenizer.model: a git-lfs pointer"));
 }
 
-TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
-  Model model = directory_model();
-  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
-                                                 "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
-  EXPECT_TRUE(
-      mentions(adapt(model, *find_format("alt")).changes, "config.json: architectures, rope_scaling.factor left out"));
-}
-
 std::vector<std::string> changes_of(std::string_view config_json, std::string_view target = "alt") {
   Model model;
   model.attachments = {file("config.json", config_json)};
@@ -131,11 +166,84 @@ std::vector<std::string> changes_of(std::string_view config_json, std::string_vi
   return adapt(model, *find_format(target)).changes;
 }
 
+TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
+  Model model = directory_model();
+  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
+                                                 "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
+  const Adapted adapted = adapt(model, *find_format("alt"));
+  EXPECT_TRUE(
+      mentions(adapted.changes, "config.json: rope_scaling.factor left out, which may change what the model computes"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json: architectures left out"));
+  ASSERT_EQ(adapted.lost.size(), 1U);
+  EXPECT_EQ(adapted.lost[0].file, "config.json");
+  EXPECT_EQ(adapted.lost[0].harmful, std::vector<std::string>{"rope_scaling.factor"});
+  EXPECT_EQ(adapted.lost[0].harmless, std::vector<std::string>{"architectures"});
+}
+
+// "and 4 more" would hide the one that mattered.
+TEST(FixedFields, KeysThatChangeResultsAreNamedInFullAndFirst) {
+  std::string config = R"({"hidden_size": 8)";
+  for (int i = 0; i < 12; ++i) config += fmt::format(R"(, "a_{0:02}_multiplier": 2, "z_{0:02}_dropout": 0.1)", i);
+  config += R"(, "attention_bias": false, "mlp_bias": true, "num_local_experts": 8})";
+  const auto changes = changes_of(config);
+  const auto line_with = [&](std::string_view word) {
+    return std::ranges::find_if(changes, [&](const std::string& line) { return line.find(word) != line.npos; });
+  };
+  const auto harmful = line_with("a_00_multiplier"), harmless = line_with("z_00_dropout");
+  ASSERT_NE(harmful, changes.end());
+  ASSERT_NE(harmless, changes.end());
+  EXPECT_LT(harmful, harmless);
+  for (int i = 0; i < 12; ++i) EXPECT_NE(harmful->find(fmt::format("a_{:02}_multiplier", i)), std::string::npos);
+  EXPECT_NE(harmful->find("mlp_bias, num_local_experts"), std::string::npos) << *harmful;
+  EXPECT_EQ(harmful->find("attention_bias"), std::string::npos) << "there is none, and none is looked for";
+}
+
+// What the config says stays; that config.json said more is told.
+TEST(FixedFields, KeysThatGoWithADroppedFileAreNamed) {
+  Model model = directory_model();
+  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "rope_scaling": {"factor": 2}})");
+  AdaptOptions options;
+  options.drop = {"attachments", "vocabulary"};
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt"), options).changes, "rope_scaling.factor left out"));
+}
+
+// Without tokens there is no place for their ids.
+TEST(FixedFields, IdsAreLostWithTheVocabulary) {
+  EXPECT_TRUE(mentions(changes_of(R"({"hidden_size": 8, "bos_token_id": 1})"), "config.json: bos_token_id left out"));
+  EXPECT_FALSE(mentions(adapt(directory_model(), *find_format("alt")).changes, "bos_token_id left out"));
+}
+
+TEST(FixedFields, SpecialTokensThatNobodyAddsAnyMoreAreTold) {
+  Model model = directory_model();
+  EXPECT_FALSE(mentions(adapt(model, *find_format("alt")).changes, "post_processor"));
+  model.attachments[1] = file("tokenizer.json", R"({"post_processor": {"type": "TemplateProcessing"},
+      "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})");
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "post_processor"));
+}
+
+TEST(FixedFields, AMissingHeadIsATiedOne) {
+  Model model = directory_model();
+  model.config.tie_word_embeddings.reset();
+  EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, true);
+  model.tensors.push_back(make_dense("lm_head.weight", {3, 8}, DType::bf16));
+  EXPECT_EQ(adapt(model, *find_format("alt")).model.config.tie_word_embeddings, false);
+
+  // A container that had to say something said false.
+  Model bare = directory_model();
+  bare.attachments.clear();
+  const auto made_for = [](const Model& from) {
+    return adapt(from, *find_format("hf")).model.config.tie_word_embeddings;
+  };
+  EXPECT_EQ(made_for(bare), true);
+  bare.tensors.push_back(make_dense("lm_head.weight", {3, 8}, DType::bf16));
+  EXPECT_EQ(made_for(bare), false);
+}
+
 TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
   EXPECT_TRUE(mentions(changes_of(R"({"text_config": {"hidden_size": 8, "query_pre_attn_scalar": 2},
                                       "vision_config": {"hidden_size": 9}, "eos_token_id": [1, 107],
                                       "rope_parameters": {"rope_theta": 5.0, "factor": 8.0}})"),
-                       "config.json: all but the first eos_token_id, rope_parameters.factor, "
+                       "config.json: eos_token_id, rope_parameters.factor, "
                        "text_config.query_pre_attn_scalar, vision_config left out"));
   // Nothing of it is kept.
   const auto changes = changes_of(R"({"architectures": ["M"]})");
@@ -216,8 +324,17 @@ TEST(FixedFields, OneErrorNamesEveryTensorOfATypeWithoutAPlace) {
                    make_dense("c", {2}, DType::i64)};
   const auto error = error_of([&] { adapt(model, *find_format("alt")); });
   EXPECT_EQ(error.value().sentence(),
-            "alt cannot hold the types i64 (a, c), f64 (b); --dtype f32 would cast them, --skip leave them out");
+            "alt cannot hold the types i64 (a, c), f64 (b); --dtype f32 would cast them, --skip omit them");
   EXPECT_EQ(error.value().item(), "tensor a");
+  // Advice that would not help is not given.
+  model.tensors = {dense("z", {1}, DType::f32, Blob::memory(Bytes(8)), "complex64")};
+  EXPECT_EQ(error_of([&] { adapt(model, *find_format("alt")); }).value().sentence(),
+            "alt cannot hold the type complex64; --skip omits it");
+  AdaptOptions asked;
+  asked.dtype = DType::f32;
+  EXPECT_EQ(error_of([&] { adapt(model, *find_format("alt"), asked); }).value().sentence(),
+            "alt cannot hold the type complex64; --skip omits it");
+  model.tensors = {make_dense("a", {2}, DType::i64)};
   // Rounded for nothing.
   AdaptOptions options;
   options.dtype = DType::bf16;
@@ -230,7 +347,8 @@ TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {
       file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
                                         "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null})"));
   const auto changes = adapt(model, *find_format("alt")).changes;
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template, model_max_length left out"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template left out, which may change what a text becomes"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: model_max_length left out"));
   EXPECT_TRUE(mentions(changes, "tokenizer.json: how a text is normalized and split left out"));
 }
 

@@ -126,13 +126,46 @@ void add_resources(Corpus& corpus) {
       std::string("\x0A\x0E\x0A\x05<unk>\x15\0\0\0\0\x18\x02", 16) +
           std::string("\x0A\x0A\x0A\x01\x61\x15\0\0\x80\xBF\x18\x01", 12));
   add('\3', "vocab_and_merges", std::string(R"({"a":0,"b":1,"ab":2})") + '\0' + "#version: 0.2\na b\n");
+  add('\5', "added", std::string(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})") + '\0' + R"({"<s>":1,"</s>":2})");
+  add('\6', "decoder",
+      std::string(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})") + '\0' +
+          R"({"added_tokens_decoder":{"1":{"content":"<s>","special":true}},"bos_token":"<s>","chat_template":"x"})");
+  add('\7', "directory",
+      std::string(1, '\0') + R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2}})" + '\0' + '\5' +
+          R"({"a":0,"b":1,"ab":2})" + '\0' + '\6' + "a b\n" + '\0' + '\3' + R"({"bos_token":{"content":"a"}})");
   add('\4', "words", "[PAD]\n[UNK]\n[CLS]\na\n##b\n");
+}
+
+// Inputs of targets that take the bytes as decisions: there is no meaning to them, only variety.
+void add_scripts(Corpus& corpus) {
+  for (const char* const target : {"codec", "roundtrip"})
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+      Bytes script = noise(400, seed + 77);
+      script[0] = static_cast<std::byte>(seed);  // the row of a table
+      corpus[std::string(target) + "/" + std::to_string(seed)] = script;
+    }
+  // The row of the format, viewed or read, two changes at the second and third access, the file.
+  for (std::size_t i = 0; i < formats().size(); ++i)
+    for (const char viewed : {0, 1}) {
+      const Format& format = formats()[i];
+      if (format.write == nullptr) continue;
+      const Bytes file = write_bytes(format, small_model(format.holds));
+      Bytes input = to_bytes(std::string{static_cast<char>(i), viewed, 2, 1, 9, 0, 127, 2, 70, 0, 3});
+      input.insert(input.end(), file.begin(), file.end());
+      corpus["changing/" + std::string(format.name) + (viewed != 0 ? ".viewed" : ".read")] = input;
+    }
 }
 
 void add_syntaxes(Corpus& corpus) {
   corpus["cbor/tree"] = to_bytes(
       cbor::map({{"a", cbor::tag(1, cbor::number(5))}, {"b", cbor::indefinite_array({"\xF9\x3E", cbor::bytes("x")})}}));
   int number = 0;
+  for (const char* const text :
+       {R"({"a":[1,-2.5,null,true,"x"],"b":{"$bytes":"00ff"},"c":{"$f64":"7ff8000000000000"}})",
+        R"({"$map":[["$bytes",{"$text":"ff"}],["k",{"$opaque":["cbor","c100"]}]]})",
+        R"({"kind":"bpe","tokens":[["a",0,0],["b",1.5,5]],"merges":["a b"],"bos":0,"hidden_size":4})"})
+    corpus["value_json/" + std::to_string(number++)] = to_bytes(text);
+  number = 0;
   for (const char* const text :
        {"1", "1:2", "::-1", "...,0", "-1,None,1:10:3", "1:2:0", "9999999999999999999", "[", ":,:,:,:"})
     corpus["slice/" + std::to_string(number++)] = to_bytes(text);
@@ -158,6 +191,7 @@ Corpus make_corpus() {
   add_alt(corpus);
   add_resources(corpus);
   add_syntaxes(corpus);
+  add_scripts(corpus);
   return corpus;
 }
 

@@ -337,7 +337,7 @@ TEST(Cast, EveryPairRoundsOnceAndSaturates) {
     const std::size_t count = in.size() / width;
     for (const DType to : kAllDTypes) {
       const Tensor tensor = dense("t", {count}, source.dtype, Blob::memory(in), std::string(source.type));
-      const Tensor result = cast(tensor, to);
+      const Tensor result = cast(tensor, to, Overflow::infinity);
       ASSERT_EQ(result.component("data")->dtype, to);
       ASSERT_EQ(result.component("data")->type, "");
       if (source.type.empty() && source.dtype == to) continue;  // itself, whatever its bytes
@@ -377,6 +377,63 @@ TEST(Cast, NaN) {
       EXPECT_EQ(error.rule(), "cast.nan");
       EXPECT_EQ(error.item(), "w");
       EXPECT_NE(error.sentence().find("element 33333 "), std::string::npos) << error.sentence();
+    }
+  }
+}
+
+TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
+  struct Case {
+    DType from, to;
+    double fits, too_large, largest;
+  };
+  // What rounds down to the largest number fits; half a step further does not.
+  const Case cases[] = {{DType::f32, DType::f16, 65519.0, 65520.0, 65504.0},
+                        {DType::f64, DType::f16, 65519.999, 65520.0, 65504.0},
+                        {DType::i32, DType::f16, 65519.0, 70000.0, 65504.0},
+                        {DType::f64, DType::f32, 0x1.fffffep127, 1e39, 0x1.fffffep127},
+                        {DType::f32, DType::bf16, 0x1.fep127, 0x1.fffffep127, 0x1.fep127}};
+  for (const auto& [from, to, fits, too_large, largest] : cases) {
+    SCOPED_TRACE(fmt::format("{} to {}", name_of(from), name_of(to)));
+    const std::size_t count = 40'000;
+    Bytes bytes(count * size_of(from));
+    const auto put = [&](std::size_t i, double value) {
+      std::byte* const at = bytes.data() + i * size_of(from);
+      if (from == DType::f64)
+        store_le<double>(at, value);
+      else if (from == DType::f32)
+        store_le<float>(at, static_cast<float>(value));
+      else
+        store_le<std::int32_t>(at, static_cast<std::int32_t>(value));
+    };
+    put(7, fits);
+    if (from != DType::i32) put(8, std::numeric_limits<double>::infinity()), put(9, kNaN);  // were so before
+    Tensor tensor = dense("w", {count}, from, Blob::memory(bytes));
+    EXPECT_EQ(count_overflow(tensor, to), 0U);
+    EXPECT_NO_THROW(cast(tensor, to).component("data")->blob.bytes());
+    put(33'333, too_large);
+    put(33'335, -too_large);
+    tensor = dense("w", {count}, from, Blob::memory(bytes));
+    EXPECT_EQ(count_overflow(tensor, to, 2), 2U);
+    EXPECT_EQ(count_overflow(dense("w", {count}, from, test::produced_blob(bytes, 24)), to, 2), 2U);
+    try {
+      cast(tensor, to).component("data")->blob.bytes();
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.rule(), "cast.overflow");
+      EXPECT_EQ(error.kind(), ErrorKind::lossy);
+      EXPECT_EQ(error.item(), "w");
+      EXPECT_NE(error.sentence().find("element 33333 "), std::string::npos) << error.sentence();
+    }
+    const auto infinite = decoded(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
+    EXPECT_EQ(infinite[33'333], std::numeric_limits<double>::infinity());
+    EXPECT_EQ(infinite[33'335], -std::numeric_limits<double>::infinity());
+    const auto clamped = decoded(to, "", cast(tensor, to, Overflow::clamp).component("data")->blob.bytes());
+    EXPECT_EQ(clamped[33'333], largest);
+    EXPECT_EQ(clamped[33'335], -largest);
+    EXPECT_EQ(clamped[7], infinite[7]);
+    if (from != DType::i32) {
+      EXPECT_TRUE(std::isinf(clamped[8]));  // not ours to mend
+      EXPECT_TRUE(std::isnan(clamped[9]));
     }
   }
 }
@@ -433,7 +490,7 @@ TEST(CastLossless, AgreesWithTryingEveryValue) {
     const Doubles values = decoded(source.dtype, source.type, in);
     const Tensor tensor = dense("t", {values.size()}, source.dtype, Blob::memory(in), std::string(source.type));
     for (const DType to : kAllDTypes) {
-      const Doubles back = decoded(to, "", cast(tensor, to).component("data")->blob.bytes());
+      const Doubles back = decoded(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
       bool same = is_float(to) || !has_nan;
       // An integer has no place for the sign of a zero.
       for (std::size_t i = 0; i < values.size(); ++i)

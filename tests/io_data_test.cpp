@@ -126,6 +126,7 @@ TEST(IoZstd, LyingFramesAreErrors) {
 // Two regions made from one input: piece i yields a byte of the first and 1 MiB of the second.
 class InPieces final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   static constexpr std::size_t kCount = 5, kEach = std::size_t{1} << 20;
   InPieces() : whole_(kCount + kCount * kEach) {
     for (std::size_t i = 0; i < whole_.size(); ++i) whole_[i] = static_cast<std::byte>(i * 2654435761U >> 21);
@@ -264,6 +265,7 @@ TEST(IoBlob, PackedBytesThatDoNotMatchTheirDigestAreNotDecoded) {
 // An input that breaks off in the middle ends in its error, on any number of threads, and does not hang.
 class Breaking final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   explicit Breaking(std::uint64_t step) : step_(step) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     struct Reader final : BlobReader {
@@ -307,6 +309,52 @@ TEST(IoTransfer, LateShrinkingFramesKeepTheEarlierOnes) {
       EXPECT_NO_THROW(blob.verify());
       EXPECT_TRUE(blob.bytes() == *bytes);
     }
+  }
+}
+
+// Notes how far the work said it was whenever more bytes were asked for.
+class Noting final : public BlobProducer {
+ public:
+  explicit Noting(const Progress& progress) : progress_(progress) {}
+  std::unique_ptr<BlobReader> open(std::uint64_t) const override {
+    struct Reader final : BlobReader {
+      explicit Reader(const Noting& n) : noting(n) {}
+      const Noting& noting;
+      void read(std::span<std::byte> out) override {
+        noting.seen.push_back(noting.progress_.done());
+        std::fill(out.begin(), out.end(), std::byte{1});
+      }
+    };
+    return std::make_unique<Reader>(*this);
+  }
+  void verify() const override {}
+  mutable std::vector<std::uint64_t> seen;
+
+ private:
+  const Progress& progress_;
+};
+
+// A tensor of gigabytes is minutes of work: it counts as it is compressed, not when it is done.
+TEST(IoTransfer, CompressedBytesCountFrameByFrame) {
+  for (const bool pipe : {false, true}) {
+    Progress progress;
+    const auto noting = std::make_shared<Noting>(progress);
+    const Scratch scratch;
+    FILE* const plain = pipe ? std::fopen((scratch / "pipe").c_str(), "wb") : nullptr;
+    std::unique_ptr<Sink> sink;
+    if (pipe)
+      sink = descriptor_sink(fileno(plain), "pipe");
+    else
+      sink = std::make_unique<MemorySink>();
+    Transfer transfer(*sink, {.zstd_level = 1, .threads = 1, .progress = &progress});
+    transfer.add(Blob::produced(4 * io::kZstdFrame, noting));
+    transfer.finish();
+    if (plain != nullptr) std::fclose(plain);
+    // A pipe takes two passes, each for half.
+    const std::uint64_t step = pipe ? io::kZstdFrame / 2 : io::kZstdFrame;
+    ASSERT_EQ(noting->seen.size(), pipe ? 8U : 4U);
+    for (std::size_t i = 0; i < noting->seen.size(); ++i) EXPECT_EQ(noting->seen[i], i * step);
+    EXPECT_EQ(progress.done(), 4 * io::kZstdFrame);
   }
 }
 

@@ -134,6 +134,7 @@ TEST(McfEncodeStream, AttributesComeFromTheData) {
 TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   class Counting final : public BlobProducer {
    public:
+    void verify() const override {}  // made of nothing
     Counting(Bytes bytes, std::atomic<std::uint64_t>& read) : bytes_(std::move(bytes)), read_(read) {}
     std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
       struct Reader final : BlobReader {
@@ -173,7 +174,6 @@ class NullSink final : public Sink {
  public:
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
-  void write_at(std::uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {}
   void commit() override {}
 
  protected:
@@ -188,6 +188,7 @@ TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
   if (!kCountsMemory) GTEST_SKIP();
   class Endless final : public BlobProducer {
    public:
+    void verify() const override {}  // made of nothing
     explicit Endless(std::uint64_t step) : step_(step) {}
     std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
       struct Reader final : BlobReader {

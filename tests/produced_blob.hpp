@@ -11,6 +11,7 @@ namespace tare::test {
 
 class BytesProducer final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   BytesProducer(Bytes bytes, std::uint64_t step) : bytes_(std::move(bytes)), step_(step) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {

@@ -101,6 +101,37 @@ TEST(ConfigJson, IsWrittenSortedAndReadBack) {
   EXPECT_EQ(resources::config_json({}), "{}\n");
 }
 
+// A family's own default id may be beyond this vocabulary: that there is none must be said too.
+TEST(ConfigJson, SaysTheIdsOfSpecialTokens) {
+  Config config;
+  config.hidden_size = 64;
+  Vocabulary vocabulary;
+  vocabulary.tokens = {{"a"}, {"b"}};
+  vocabulary.eos = 1;
+  EXPECT_EQ(resources::config_json(config, vocabulary),
+            "{\n  \"bos_token_id\": null,\n  \"eos_token_id\": 1,\n  \"hidden_size\": 64,\n  "
+            "\"pad_token_id\": null\n}\n");
+  EXPECT_TRUE(parse_config(resources::config_json(config, vocabulary)) == config);
+}
+
+TEST(ConfigJson, SpeaksTheFamilysWords) {
+  Config falcon;
+  falcon.model_type = "falcon";
+  falcon.num_key_value_heads = 1;
+  falcon.head_dim = 64;
+  const std::string text = resources::config_json(falcon);
+  EXPECT_NE(text.find("\"num_kv_heads\": 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"multi_query\": true"), std::string::npos) << text;
+  EXPECT_EQ(text.find("head_dim"), std::string::npos) << text;
+  EXPECT_EQ(parse_config(text).num_key_value_heads, 1);
+
+  Config qwen;
+  qwen.model_type = "qwen2";
+  qwen.sliding_window = 32;
+  EXPECT_NE(resources::config_json(qwen).find("\"use_sliding_window\": true"), std::string::npos);
+  EXPECT_EQ(parse_config(resources::config_json(qwen)).sliding_window, 32);
+}
+
 TEST(ConfigJson, BadTextIsAnErrorOfOurs) {
   EXPECT_EQ(rule_of([] { parse_config(""); }), "json.syntax");
   EXPECT_EQ(rule_of([] { parse_config("{\"a\": "); }), "json.syntax");
@@ -135,6 +166,19 @@ std::string tokens_of(const Vocabulary& vocabulary) {
   for (const Token& token : vocabulary.tokens)
     out += escape_name(token.text) + ":" + std::string(name_of(token.type)) + ":" + float_text(token.score) + " ";
   return out;
+}
+
+// As Python reads both files.
+TEST(TokenizerJson, OfKeysThatAppearTwiceTheLastCounts) {
+  EXPECT_EQ(
+      to_json(parse_config(R"({"vocab_size": 1, "model_type": "a", "vocab_size": 2, "model_type": "b"})").to_map()),
+      to_json(parse_config(R"({"vocab_size": 2, "model_type": "b"})").to_map()));
+  const Vocabulary v = parse_tokenizer_json(R"({"model": 7, "model": {"type": "WordLevel", "type": "WordPiece",
+      "vocab": {"x": 0}, "unk_token": "a", "vocab": {"a": 0, "b": 1}, "unk_token": "b"},
+      "added_tokens": [{"id": 9, "id": 2, "content": "no", "content": "c"}]})");
+  EXPECT_EQ(v.kind, "wordpiece");
+  EXPECT_EQ(tokens_of(v), "a:normal:0.0 b:unknown:0.0 c:user_defined:0.0 ");
+  EXPECT_EQ(v.unk, 1);
 }
 
 TEST(TokenizerJson, ByteLevelBpe) {
@@ -563,6 +607,54 @@ TEST(TokenizerJson, ScoresThatAreRanksAreMerges) {
   v.tokens.back().score = -2.5F;  // a likelihood
   EXPECT_FALSE(resources::is_ranked(v));
   EXPECT_NE(resources::tokenizer_json(v).find("\"Unigram\""), std::string::npos);
+}
+
+// A byte-pair vocabulary of tokenizer.json, through a container that has scores and no merges: the same merges come back.
+TEST(TokenizerJson, RanksOfMergesSurviveAsScores) {
+  const std::vector<std::string> merges = {"h e", "l l", "he ll", "Ġ w", "o r", "hell o", "Ġw or", "â ĸ"};
+  Vocabulary v;
+  v.kind = "bpe";
+  for (int byte = 0; byte < 256; ++byte) v.tokens.push_back({std::string(1, static_cast<char>(byte))});
+  // In an order of their own: the ids say nothing of ranks.
+  for (const char* const piece : {" wor", "hello", "hell", "or", " w", "ll", "he", "\xE2\x96"})
+    v.tokens.push_back({piece});
+  v.tokens.push_back({"<|end|>", 0, TokenType::control});
+  v.merges = merges;
+  Vocabulary scored = v;
+  ASSERT_TRUE(resources::rank_by_merges(scored));
+  EXPECT_TRUE(resources::is_ranked(scored));
+  EXPECT_EQ(scored.tokens.back().score, 0);
+  EXPECT_EQ(scored.tokens[262].score, 0);  // "he", the first merge
+  scored.merges.clear();
+  EXPECT_EQ(resources::byte_merges_of_ranked(scored), merges);
+  const Vocabulary again = parse_tokenizer_json(resources::tokenizer_json(scored));
+  EXPECT_EQ(again.merges, merges);
+  EXPECT_EQ(again.kind, "bpe");
+
+  // Scores that are there already count.
+  v.tokens[3].score = -1;
+  EXPECT_FALSE(resources::rank_by_merges(v));
+  EXPECT_EQ(v.tokens[262].score, 0);
+  Vocabulary none;
+  none.tokens = {{"a"}, {"b"}};
+  none.merges = {"x y"};
+  EXPECT_FALSE(resources::rank_by_merges(none));
+}
+
+// The part behind a token that is cut out first is not the beginning of the text.
+TEST(TokenizerJson, NoBlankBehindAddedTokens) {
+  Vocabulary v;
+  v.tokens = {{"<unk>", 0, TokenType::unknown}, {"▁a", -1.5F}, {"a", -2.5F}, {"<custom>", 0, TokenType::user_defined}};
+  v.unk = 0;
+  const std::string text = resources::tokenizer_json(v);
+  EXPECT_EQ(text.find("Prepend"), std::string::npos);
+  EXPECT_NE(text.find(R"("prepend_scheme": "first", "split": false)"), std::string::npos) << text;
+}
+
+TEST(TokenizerJson, AUnigramKnowsItsUnknownPiece) {
+  Vocabulary v;
+  v.tokens = {{"▁a", -1.5F}, {"<unk>", 0, TokenType::normal}};
+  EXPECT_NE(resources::tokenizer_json(v).find("\"unk_id\": 1"), std::string::npos);
 }
 
 // It makes no words, puts a blank in front of any text and takes what it does not know as one piece.

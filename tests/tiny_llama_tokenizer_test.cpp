@@ -7,11 +7,11 @@ namespace {
 using namespace tare::testing;
 using Tokens = std::vector<std::int32_t>;
 
-BytePairTokenizer tokenizer_of(const std::string& vocab, const std::string& merges) {
+BytePairTokenizer tokenizer_of(const std::string& vocab, const std::string& merges, Rules rules = Rules::strict) {
   const Scratch scratch(Scratch::fast_place());
   put_file(scratch / "vocab.txt", to_bytes(vocab));
   put_file(scratch / "merges.txt", to_bytes(merges));
-  return BytePairTokenizer::from_files(scratch / "vocab.txt", scratch / "merges.txt");
+  return BytePairTokenizer::from_files(scratch / "vocab.txt", scratch / "merges.txt", rules);
 }
 
 std::string problem(const std::string& vocab, const std::string& merges) {

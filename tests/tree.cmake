@@ -60,3 +60,7 @@ set_tests_properties(tree.install PROPERTIES TIMEOUT 300)
 
 # Every rule id that an error or a finding may carry is explained.
 add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
+
+# Every test that the security page names exists.
+add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})
+add_test(NAME tree.security-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py --selftest)

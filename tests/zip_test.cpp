@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "tare/sink.hpp"
 #include "wire/value_json.hpp"
@@ -365,6 +368,31 @@ std::vector<wire::ZipEntry> some_entries() {
           {std::string(300, 'n'), {}, Blob::memory({})}};
 }
 
+// Notes whether another thread than its maker reads.
+class OneThreadSource final : public Source {
+ public:
+  explicit OneThreadSource(std::string bytes) : Source("watched", bytes.size()), bytes_(std::move(bytes)) {}
+  mutable std::atomic<int> elsewhere = 0;
+
+ protected:
+  void do_read(u64 offset, std::span<std::byte> out) const override {
+    if (std::this_thread::get_id() != owner_) ++elsewhere;
+    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  }
+
+ private:
+  std::string bytes_;
+  std::thread::id owner_ = std::this_thread::get_id();
+};
+
+TEST(ZipRead, ChecksumsTakeNoMoreThreadsThanAskedFor) {
+  const auto source = std::make_shared<OneThreadSource>(write_to_memory(some_entries()));
+  Collected found;
+  wire::check_zip_crcs(*source, wire::read_zip(*source, kLimit, found), found, 1);
+  EXPECT_TRUE(found.errors.empty());
+  EXPECT_EQ(source->elsewhere, 0);
+}
+
 TEST(ZipWrite, ReadsBackAlignedAndSorted) {
   const std::string bytes = write_to_memory(some_entries());
   const SourcePtr source = source_of(bytes);
@@ -417,6 +445,7 @@ TEST(ZipWrite, AnyNameLength) {
 // A reader that gives other bytes the second time.
 class Fickle final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   struct Reader final : BlobReader {
     explicit Reader(int v) : value(v) {}
     void read(std::span<std::byte> out) override { std::fill(out.begin(), out.end(), static_cast<std::byte>(value)); }
@@ -440,6 +469,7 @@ TEST(ZipWrite, ChangedBetweenPassesIsNoticed) {
 
 class Zeros final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   struct Reader final : BlobReader {
     void read(std::span<std::byte> out) override { std::memset(out.data(), 0, out.size()); }
   };
@@ -454,15 +484,14 @@ class SparseSink final : public Sink {
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
   void commit() override {}
-  void write_at(u64 offset, std::span<const std::byte> bytes) override {
+  Kept kept;
+
+ protected:
+  void do_write(u64 offset, std::span<const std::byte> bytes) override {
     if (bytes.size() == std::size_t{256} << 10) return;  // whole chunks are the zeros
     const std::scoped_lock lock(mutex_);
     kept[offset] = Bytes(bytes.begin(), bytes.end());
   }
-  Kept kept;
-
- protected:
-  void do_write(u64 offset, std::span<const std::byte> bytes) override { write_at(offset, bytes); }
   void do_skip(u64) override {}
 
  private:
@@ -575,6 +604,10 @@ TEST(ValueJson, Refuses) {
   EXPECT_EQ(rule("{\"$bytes\":7}"), "json.form");
   EXPECT_EQ(rule("{\"$f64\":\"00\"}"), "json.form");
   EXPECT_EQ(rule("{\"$map\":[1]}"), "json.form");
+  // The word is chosen by the file and shown to people: only those that mean something.
+  EXPECT_EQ(rule("{\"$opaque\":[\"cbor\",\"c000\"]}"), "");
+  for (const char* word : {"", "CBOR", "cbor ", "x\\\":1,\\\"forged", "\\u001b[31m"})
+    EXPECT_EQ(rule(fmt::format("{{\"$opaque\":[\"{}\",\"00\"]}}", word)), "json.form") << word;
   EXPECT_EQ(rule("{\"$opaque\":[\"cbor\"]}"), "json.form");
   EXPECT_EQ(rule("{\"$else\":1}"), "json.form");
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that includes point down only (docs/architecture.md draws the layers).
+"""Checks that includes point down only (docs/architecture.md draws the layers), and who looks at a file's bytes in place.
 
-    tools/layers.py [ROOT]       prints each include that breaks a rule; exit 1 if there is one
+    tools/layers.py [ROOT]       prints each include and each look that breaks a rule; exit 1 if there is one
     tools/layers.py --selftest   shows that every rule can fail
 """
 
@@ -38,12 +38,30 @@ PUBLIC = {
 # Formats do not know each other. Files of one format share the part of the name before the first "_"; these are the
 # formats that build on another's syntax.
 FORMAT_BUILDS_ON = {"npz": {"npy"}, "hf": {"safetensors"}}
-FORMAT_COMMON = {"registry", "rows"}
+FORMAT_COMMON = {"registry", "rows", "unknown"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
 # Public headers that are not in include/tare: the folder is the layer.
 PUBLIC_FOLDERS = {"tiny_llama"}
+
+# Bytes in place (Source::view, Blob::view) may change between two looks: they are for tensor data, and for code that is
+# right whatever they are. Whoever parses takes a copy (io/metadata.hpp). These may look, and why nothing can happen.
+VIEWS = {
+    "io/metadata.cpp": "copies, then looks at the copy",
+    "io/sink.cpp": "hands them to the kernel to be written",
+    "model/blob.cpp": "passes a source's on",
+    "model/slice.cpp": "copies runs whose places follow from the shape alone",
+    "model/transfer_running.cpp": "hashes them; the digest is one of some bytes that were there",
+    "codecs/mcf_encode_values.cpp": "copies, then looks at the copy",
+    "codecs/mcf_pieces.cpp": "any bits are a code or a scale, and no index",
+    "codecs/mcf_rows.cpp": "any bits are a code or a scale, and no index",
+    "formats/npy_order.cpp": "transposes items, whatever they are, to places that follow from the shape",
+    "inspect/pull.cpp": "of memory only, for loops that count and compare",
+    "tiny_llama/weights.cpp": "any bits are a weight, and no index",
+}
+VIEW = re.compile(r"(?:->|\.)view\(")
+COMMENT = re.compile(r"//[^\n]*")
 
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
@@ -96,6 +114,14 @@ def check(root):
                 problems.append(f"{file}: not in a layer; the layers are {', '.join(HEIGHT)}")
                 continue
             text = file.read_text(encoding="utf-8")
+            code = COMMENT.sub("", text)
+            looks = VIEW.search(code) if base.name == "src" else None
+            if looks and own_path not in VIEWS:
+                line = code.count("\n", 0, looks.start()) + 1
+                problems.append(f"{file}:{line}: looks at bytes that may change meanwhile: copy them (io/metadata.hpp), or "
+                                "say in VIEWS of tools/layers.py why it does not matter")
+            if not looks and base.name == "src" and own_path in VIEWS:
+                problems.append(f"{file}: does not look at bytes in place any more: take it out of VIEWS in tools/layers.py")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
                 if problem:
@@ -142,6 +168,23 @@ def selftest():
         ("src/formats/tllm.cpp", '"tiny_llama/model.hpp"', True),
         ("src/cli/a.cpp", '"tiny_llama/model.hpp"', False),
     ]
+    looks = [
+        ("src/formats/zt.cpp", "source->view(0, 8);", True),
+        ("src/wire/zip.cpp", "const auto all = source_.view(0, 8);", True),
+        ("src/wire/zip.cpp", "// NumPy says `.view(bfloat16)`", False),
+        ("src/wire/zip.cpp", "std::string_view name;", False),
+        ("src/formats/npy_order.cpp", "const auto view = stored_.view();", False),
+        ("src/formats/npy_order.cpp", "stored_.read(0, copy);", True),
+        ("include/tare/source.hpp", "source->view(0, 8);", False),
+    ]
+    for path, text, wrong in looks:
+        with tempfile.TemporaryDirectory() as directory:
+            file = pathlib.Path(directory, path)
+            file.parent.mkdir(parents=True)
+            file.write_text(text + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory))
+            if bool(found) != wrong:
+                sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
     for path, include, wrong in cases:
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory, path)
@@ -157,7 +200,7 @@ def main(arguments):
         return selftest()
     root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
     problems = check(root)
-    print("\n".join(problems) if problems else "includes point down only")
+    print("\n".join(problems) if problems else "includes point down only, and nobody parses bytes in place")
     sys.exit(bool(problems))
 
 

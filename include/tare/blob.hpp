@@ -47,20 +47,21 @@ class BlobProducer {
   // Attributes of the tensor that only its data can tell. Free once every byte has been made, by `open` or in pieces;
   // before that it costs a pass over the input.
   virtual Map learned() const { return {}; }
-  // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`.
-  virtual void verify() const {}
+  // Checks the stored bytes as a whole (their digest, their framing); called by `Blob::verify`. Who makes bytes of other
+  // blobs verifies those; who makes them of nothing has nothing to do, and says so.
+  virtual void verify() const = 0;
 };
 
 class Blob {
  public:
   Blob() = default;
-  // `length` bytes of `source` at `offset`, as they are. The range must lie inside the source.
+  // `length` bytes of `source` at `offset`, as they are. Throws `blob.bounds` unless the range lies inside the source.
   static Blob range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest = {});
   // A range of `source` that holds zstd frames which decode to exactly `size` bytes. The digest covers the stored
   // bytes.
   static Blob zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
                    Digest digest = {});
-  // Bytes kept in another encoding at a range of `source`, decoded by `producer`.
+  // Bytes kept in another encoding at a range of `source`, decoded by `producer`, which must not be null.
   static Blob encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
                       Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest = {});
   // `size` bytes that exist nowhere yet.
@@ -83,16 +84,19 @@ class Blob {
   std::uint64_t seek_granularity() const;
   // What the producer says; 0 and nothing for plain blobs.
   std::size_t pieces() const { return producer_ == nullptr ? 0 : producer_->pieces(); }
-  void make_piece(std::size_t piece, const PutRun& put) const { producer_->make_piece(piece, put); }
+  // Throws `blob.pieces` when there is no such piece.
+  void make_piece(std::size_t piece, const PutRun& put) const;
   Map learned() const { return producer_ == nullptr ? Map() : producer_->learned(); }
 
-  // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives.
+  // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives. They may change
+  // at any moment: see `Source::view`.
   std::optional<std::span<const std::byte>> view() const;
   // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
   std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
-  // Everything, in memory. Throws Error limit `blob.too_large` above `limit`.
-  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30) const;
+  // Everything, in memory, made on up to `threads` threads (0: all cores). Throws Error limit `blob.too_large` above
+  // `limit`.
+  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30, unsigned threads = 0) const;
 
   // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
   // Packed bytes are hashed once, and also before they are decoded for the first time.

@@ -40,6 +40,9 @@ struct EncodeReport {
   // The block with the largest squared error: its first element (row-major) and that error.
   std::uint64_t worst_block = 0;
   double worst_block_error = 0;
+  // Scales stored as f16, and how many of those are below its normal numbers (2^-14) and not 0. Some programs read such
+  // a scale as 0, and with it all weights of the block or super-block.
+  std::uint64_t scales = 0, subnormal_scales = 0;
 };
 
 struct EncodeOptions {
@@ -74,6 +77,9 @@ struct Codec {
   void (*verify)(const Tensor& tensor, const std::function<void(Problem)>& report) = nullptr;
   // The dense tensor it stands for, produced lazily in bounded memory. Null for dense itself.
   Tensor (*decode)(const Tensor& tensor) = nullptr;
+  // What is doubtful about a tensor that has passed `check`: a warning when it can be carried and not decoded, a note
+  // when `decode` has to assume something. Null: nothing ever is.
+  std::optional<Problem> (*doubt)(const Tensor& tensor) = nullptr;
   // Null when it cannot encode. The input is dense, of a float type.
   Tensor (*encode)(const Tensor& tensor, const EncodeOptions& options) = nullptr;
   // Arithmetic on rows straight from the stored bytes; null when the layout offers none. The tensor has passed `check`.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tare/elements.hpp"
 #include "tare/format.hpp"
 #include "tare/quantize.hpp"
 
@@ -14,15 +15,24 @@ namespace tare {
 
 struct AdaptOptions {
   std::optional<DType> dtype;            // cast float tensors to this type (lossy casts included: asked for)
+  Overflow overflow = Overflow::refuse;  // of values that such a cast takes beyond the type's largest
   Quantization quant;                    // encode float matrices
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
   std::vector<std::string> drop;                         // from kDroppable: what may be left out
-  unsigned threads = 0;                                  // for codecs that look at the data first; 0: all cores
+  bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
+  unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
 };
 
 // What --drop takes.
 inline constexpr std::string_view kDroppable[] = {"metadata", "config", "vocabulary", "attachments", "attributes"};
+
+// Keys of a file that the target has neither a field nor room for. `harmful`: those that change what the model computes,
+// as far as is known; a key that nobody knows is taken to be one.
+struct LostKeys {
+  std::string file;  // "config.json"
+  std::vector<std::string> harmful, harmless;
+};
 
 // What had to change, in words, for people: one line a kind of change ("3 tensors decoded from zt.group to f32: a, b,
 // c").
@@ -31,6 +41,7 @@ struct Adapted {
   std::vector<std::string> changes;
   std::vector<TensorOutcome>
       outcomes;  // of every tensor when `quant` was asked for; reports are complete after writing
+  std::vector<LostKeys> lost;
 };
 
 // The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
@@ -51,6 +62,7 @@ struct Conversion {
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;
   std::vector<std::string> changes;
   std::vector<TensorOutcome> outcomes;  // of every tensor, when quantization was asked for
+  std::vector<LostKeys> lost;
 };
 
 // Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.

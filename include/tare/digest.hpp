@@ -22,7 +22,8 @@ std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
 class Digest {
  public:
   Digest() = default;
-  // `bytes` big-endian, as many as the algorithm has (32, 4, 8 or 16).
+  // `bytes` big-endian, as many as the algorithm has (32, 4, 8 or 16). Throws `digest.length` for another number, and
+  // `digest.algorithm` for one that Tare does not know.
   Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
   // Reads "sha256:<64 hex>", "crc32c:0x<8 hex>", "xxh3:<16 hex>", ...; other algorithms are `unknown`. Nothing when
   // the algorithm is known and the digits are wrong.
@@ -43,9 +44,10 @@ class Digest {
   std::shared_ptr<const std::string> unknown_;
 };
 
-// A running digest. Not thread-safe.
+// A running digest. Not thread-safe. Using one that has finished, or was moved from, throws `digest.finished`.
 class Hasher {
  public:
+  // Throws `digest.unavailable` where OpenSSL, as it is configured here, does not have the algorithm.
   explicit Hasher(DigestAlgorithm algorithm);
   ~Hasher();
   Hasher(Hasher&&) noexcept;
@@ -58,6 +60,8 @@ class Hasher {
 
  private:
   struct State;
+  State& running() const;
+
   std::unique_ptr<State> state_;
 };
 

@@ -23,9 +23,19 @@ void for_each_element_run(const Tensor& dense_tensor, const std::function<void(s
 
 // Whether every value of `from` is exactly a value of `to`.
 bool cast_is_lossless(DType from, std::string_view from_type, DType to);
+
+// What becomes of a finite value that is beyond the largest number of a float type.
+enum class Overflow : std::uint8_t {
+  refuse,    // throws `cast.overflow` when the bytes are pulled
+  infinity,  // becomes infinite
+  clamp,     // becomes the largest number, with its sign
+};
 // A dense tensor of type `to` with the same values, rounded to nearest even where it must; produced lazily.
-// Out-of-range values saturate for integers and become infinite for floats; NaN to an integer throws
-// `cast.nan` when the bytes are pulled. bool becomes 0 or 1.
-Tensor cast(const Tensor& dense_tensor, DType to);
+// Out-of-range values saturate for integers; NaN to an integer throws `cast.nan` when the bytes are pulled. bool becomes
+// 0 or 1.
+Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
+// How many finite values of a dense tensor are beyond the largest number of the float type `to`. Reads the tensor once, on
+// `threads` threads (0: all cores).
+std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads = 0);
 
 }  // namespace tare

@@ -2,9 +2,13 @@
 //
 // Both carry the same facts: what kind of trouble, the stable id of the rule that was broken, the file, the byte
 // offset where known, the item (a tensor, a section) and one sentence with the numbers: expected, found.
+//
+// Two exceptions leave the library: Error, and std::bad_alloc when there is no memory. Lack of memory is never told as
+// something else: a file that could not be read for want of it may be perfectly good.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -24,10 +28,15 @@ enum class ErrorKind : std::uint8_t {
 
 std::string_view name_of(ErrorKind kind);
 
+// Copies share their facts, so copying cannot fail: an exception whose copy throws on the way out ends the process.
 class Error : public std::runtime_error {
  public:
   // `rule` is a stable id such as "zt.component.misaligned"; `sentence` says what was expected and what was there.
+  // Sentences and items may quote a file: what could steer a terminal or begin a line of its own is spelled out (\xNN).
   Error(ErrorKind kind, std::string_view rule, std::string_view sentence);
+  Error(const Error&) noexcept = default;
+  Error& operator=(const Error&) noexcept = default;
+  ~Error() override;
 
   // Fill in context; each returns *this so that a throw reads as one expression. The first caller wins: the
   // code closest to the fault knows best.
@@ -35,22 +44,22 @@ class Error : public std::runtime_error {
   Error& at(std::uint64_t offset);
   Error& about(std::string_view item);
 
-  ErrorKind kind() const { return kind_; }
-  const std::string& rule() const { return rule_; }
-  const std::string& sentence() const { return sentence_; }
-  const std::string& file() const { return file_; }
-  const std::string& item() const { return item_; }
-  std::optional<std::uint64_t> offset() const { return offset_; }
+  // Valid until this error is changed or destroyed.
+  ErrorKind kind() const;
+  const std::string& rule() const;
+  const std::string& sentence() const;
+  // The path as the system knows it, not made printable.
+  const std::string& file() const;
+  const std::string& item() const;
+  std::optional<std::uint64_t> offset() const;
 
-  // "FILE: ITEM: SENTENCE (RULE, byte OFFSET)", with the parts that are known.
-  const char* what() const noexcept override { return text_.c_str(); }
+  // "FILE: ITEM: SENTENCE (RULE, byte OFFSET)", with the parts that are known; printable. The sentence alone where
+  // there is no memory to put it together.
+  const char* what() const noexcept override;
 
  private:
-  void compose();
-
-  ErrorKind kind_;
-  std::string rule_, sentence_, file_, item_, text_;
-  std::optional<std::uint64_t> offset_;
+  struct Facts;
+  std::shared_ptr<const Facts> facts_;  // never null, never changed
 };
 
 enum class Severity : std::uint8_t {
@@ -75,6 +84,9 @@ class Diagnostics {
  public:
   virtual ~Diagnostics() = default;
   virtual void error(const Error& error) { throw error; }
+  // A tensor breaks a rule of its own; the others are none the worse for it. If this returns, the reader goes on without
+  // it and lists it in Model::broken. See ReadOptions::keep_broken.
+  virtual void tensor_error(const Error& about) { error(about); }
   virtual void warning(const Error& /*about*/) {}
   virtual void note(const Error& /*about*/) {}
   // Whether checks that cost extra reads and only yield warnings (padding bytes, key order) are worth making.

@@ -44,10 +44,19 @@ struct ReadOptions {
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
   // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
   bool listing = false;
+  unsigned threads = 0;  // for readers that check the data (zip's checksums); 0: all cores
+  // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
+  std::vector<std::string> attach = {};
+  // Read on when a tensor breaks a rule of its own, and list it in Model::broken; off: that is thrown like any other
+  // error. What is wrong with the file as a whole is an error either way.
+  bool keep_broken = false;
 };
 
 struct WriteOptions {
-  std::optional<int> zstd_level = std::nullopt;  // compress components; nothing: store raw
+  // Compress components at this level. Nothing: those that come compressed with zstd stay as they are, byte for byte,
+  // and all others are stored raw.
+  std::optional<int> zstd_level = std::nullopt;
+  bool unpack = false;  // without a level: store raw what comes compressed, too
   // What digest to store with each component. Nothing: the algorithm the component came with, recomputed.
   std::optional<DigestAlgorithm> digest = std::nullopt;
   bool dedup = false;        // store components with equal bytes once
@@ -107,6 +116,9 @@ struct Format {
   void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
   // What it always has a place for and this model leaves empty, in words; `convert` passes them on. Null: nothing.
   std::vector<std::string> (*remarks)(const Model& model, const WriteOptions& options) = nullptr;
+  // Why somebody who sets this metadata key to this text should not ("is not a date ..."); empty: no reason. What a file
+  // brings along is not asked about: it is carried, and `verify` warns. Null: any text will do.
+  std::string (*set_problem)(std::string_view key, std::string_view text) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

@@ -1,6 +1,7 @@
 // A vector whose first N elements live inside the object: most tensors have one component and few dimensions, and
-// a listing of 100,000 tensors must not pay an allocation for each. Same growth and iterator rules as std::vector;
-// moving it moves the elements when they are stored inside.
+// a listing of 100,000 tensors must not pay an allocation for each. Same growth, aliasing and iterator rules as
+// std::vector; moving it moves the elements when they are stored inside. Elements can be moved without throwing. At most
+// 2^31 of them; more is std::bad_array_new_length.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,15 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 namespace tare {
 
 template <typename T, std::size_t N>
 class InlineVector {
+  static_assert(N > 0);
+
  public:
   using value_type = T;
   using iterator = T*;
@@ -25,7 +29,7 @@ class InlineVector {
   InlineVector(std::initializer_list<T> items) : InlineVector(items.begin(), items.end()) {}
   explicit InlineVector(std::span<const T> items) : InlineVector(items.begin(), items.end()) {}
   template <typename It>
-  InlineVector(It first, It last) {
+  InlineVector(It first, It last) : InlineVector() {  // from here on the destructor runs, also when a copy throws
     for (; first != last; ++first) push_back(*first);
   }
   InlineVector(const InlineVector& other) : InlineVector(other.begin(), other.end()) {}
@@ -61,7 +65,7 @@ class InlineVector {
   void push_back(T item) { emplace_back(std::move(item)); }
   template <typename... Args>
   T& emplace_back(Args&&... args) {
-    if (size_ == capacity_) grow();
+    if (size_ == capacity_) return grow(std::forward<Args>(args)...);
     T* slot = new (data_ + size_) T(std::forward<Args>(args)...);
     ++size_;
     return *slot;
@@ -81,17 +85,30 @@ class InlineVector {
   }
 
  private:
+  static constexpr std::uint32_t kMost = std::uint32_t{1} << 31;
+
   T* inside() { return std::launder(reinterpret_cast<T*>(room_)); }
   bool outside() const { return data_ != reinterpret_cast<const T*>(room_); }
 
-  void grow() {
+  // Moves to twice the room with one element more. That one is made first: it may be made from an element in here.
+  template <typename... Args>
+  T& grow(Args&&... args) {
+    static_assert(std::is_nothrow_move_constructible_v<T>);
+    if (capacity_ > kMost / 2) throw std::bad_array_new_length();
     const std::uint32_t capacity = capacity_ * 2;
-    T* fresh = std::allocator<T>().allocate(capacity);
+    T* const fresh = std::allocator<T>().allocate(capacity);
+    try {
+      new (fresh + size_) T(std::forward<Args>(args)...);
+    } catch (...) {
+      std::allocator<T>().deallocate(fresh, capacity);
+      throw;
+    }
     std::uninitialized_move_n(data_, size_, fresh);
     std::destroy_n(data_, size_);
     if (outside()) std::allocator<T>().deallocate(data_, capacity_);
     data_ = fresh;
     capacity_ = capacity;
+    return data_[size_++];
   }
   void take(InlineVector& other) noexcept {
     if (other.outside()) {

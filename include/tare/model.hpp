@@ -12,6 +12,7 @@
 #include "tare/blob.hpp"
 #include "tare/config.hpp"
 #include "tare/dtype.hpp"
+#include "tare/error.hpp"
 #include "tare/inline_vector.hpp"
 #include "tare/shape.hpp"
 #include "tare/value.hpp"
@@ -55,10 +56,24 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
 struct Attachment {
   std::string name;
   Blob blob;
+  // Made by Tare from config and vocabulary, which say all that is in it. Containers whose other readers look for files
+  // have it; a conversion leaves it behind and makes it anew where it is needed.
+  bool made = false;
+};
+
+// A tensor of a file that breaks a rule of its own, such as a size that is not its shape's.
+struct BrokenTensor {
+  Tensor tensor;  // as far as it is known, without components
+  Error error;    // the rule
 };
 
 struct Model {
   std::vector<Tensor> tensors;  // in file order
+  // Those that cannot be among `tensors`. A reader fills this only when asked to go on without them
+  // (ReadOptions::keep_broken, or a Diagnostics that collects, as `verify` has); `open` throws the first one otherwise.
+  // So a program that never asks never meets a model with a hole in it. Writers, `adapt` and `content_digest` refuse a
+  // model with broken tensors; erase those that may be missing first, as `convert` does for --skip.
+  std::vector<BrokenTensor> broken;
   Map metadata;
   Config config;
   Vocabulary vocabulary;
@@ -67,9 +82,15 @@ struct Model {
   // Where it came from; for people and for `ls`, never written.
   std::string format, version;
   std::uint64_t file_bytes = 0;
+  std::vector<SourcePtr> sources;  // the files it was read from
 
-  // Null when there is no such tensor. Linear.
+  // Throws `io.source.shrank` or `io.source.changed` when one of `sources` is not what it was when it was opened. Whoever
+  // has read from the blobs asks this last, before the result is called one.
+  void check_sources() const;
+  // Null when there is no such tensor; throws its error when it is broken. Linear.
   const Tensor* tensor(std::string_view name) const;
+  // Throws the error of the first broken tensor, naming the others and the option that leaves them out.
+  void refuse_broken() const;
   const Attachment* attachment(std::string_view name) const;
 };
 

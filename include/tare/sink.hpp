@@ -22,7 +22,7 @@ class Sink {
   // Appends at `position`.
   void write(std::span<const std::byte> bytes);
   void write_zeros(std::uint64_t count);
-  // Appends zeros up to the next multiple of `alignment`.
+  // Appends zeros up to the next multiple of `alignment`. Throws `io.sink.align` for 0.
   void align(std::uint64_t alignment);
   // Bytes appended so far: the offset of the next `write`.
   std::uint64_t position() const { return position_; }
@@ -32,16 +32,18 @@ class Sink {
   // Whether `write_at`, `copy_at` and `skip` work: true for files and memory, false for pipes. Safe to call from
   // several threads on ranges that do not overlap.
   virtual bool positional() const { return false; }
-  // Writes inside a range that was skipped or written before.
-  virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Writes inside what was skipped or written before: below `position`. Throws `io.sink.range` beyond.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   // The same, straight from a source; may stay inside the kernel.
-  virtual void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length);
+  void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length);
   // Moves `position` forward over bytes that will be filled by `write_at` (zero until then).
   void skip(std::uint64_t count);
-  // Moves `position` back: what follows it is written again or cut off by `commit`.
+  // Moves `position` back: what follows it is written again or cut off by `commit`. Throws `io.sink.range` for a
+  // position that was not reached yet.
   void rewind(std::uint64_t position);
 
-  // What was written so far, to be read back before `commit`; null where that cannot be. Valid until the next write.
+  // What was written so far, to be read back before `commit`; null where that cannot be. It may outlive the sink. What
+  // it shows after a further write is the old bytes or the new ones.
   virtual SourcePtr written() { return nullptr; }
 
   // Makes everything durable and visible, replacing what was there. Call once, last.
@@ -49,9 +51,16 @@ class Sink {
 
  protected:
   virtual void do_write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  // What positional sinks add. The range lies below `position`; several threads may call at once.
+  virtual void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  // Through memory, unless there is a better way.
+  virtual void do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length);
   virtual void do_skip(std::uint64_t new_end);
 
  private:
+  void require_positional() const;
+  void require_below_position(std::uint64_t offset, std::uint64_t length) const;
+
   std::uint64_t position_ = 0;
 };
 
@@ -75,20 +84,23 @@ class MemorySink final : public Sink {
   explicit MemorySink(std::string name = "memory") : name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
-  // Cuts off what a `rewind` left behind.
+  // Shares the bytes, without what a `rewind` left behind. The sink goes on with a copy once it needs more room.
   SourcePtr written() override;
-  void commit() override { bytes_.resize(static_cast<std::size_t>(position())); }
-  const Bytes& bytes() const { return bytes_; }
-  Bytes take() { return std::move(bytes_); }
+  void commit() override { resize(position()); }
+  const Bytes& bytes() const { return *bytes_; }
+  // Everything written; the sink is empty afterwards and may be used again.
+  Bytes take();
 
  protected:
   void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void do_skip(std::uint64_t new_end) override;
 
  private:
+  void resize(std::uint64_t size);
+
   std::string name_;
-  Bytes bytes_;
+  std::shared_ptr<Bytes> bytes_ = std::make_shared<Bytes>();  // with the sources that `written` gave out; never null
 };
 
 }  // namespace tare

@@ -130,3 +130,7 @@ class TinyLlamaModel {
 };
 
 }  // namespace tiny_llama
+
+// The format's document writes these two without the namespace.
+using tiny_llama::FileIOException;
+using tiny_llama::TinyLlamaModel;

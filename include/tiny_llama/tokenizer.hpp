@@ -8,7 +8,12 @@
 //   plain         neither: tokens are the text itself
 //
 // A character that is no token becomes its bytes, where the vocabulary has `<0xNN>` for each of them, else the unknown
-// token (`<unk>`, `[UNK]`, `<|unk|>` or `<UNK>`), else an error. Immutable; usable from many threads.
+// token (`<unk>`, `[UNK]`, `<|unk|>` or `<UNK>`), else an error.
+//
+// Tiny Llama's own program reads the same two files by other rules and gets other ids. `Rules::upstream` is exactly those
+// rules, with all their oddities: a model made with that program needs its ids (docs/tiny-llama.md lists them).
+//
+// Immutable; usable from many threads.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +28,21 @@
 
 namespace tiny_llama {
 
+// By which rules files are read and texts are cut.
+enum class Rules : std::uint8_t {
+  strict,    // those above; files that contradict themselves are refused
+  upstream,  // those of Tiny Llama's own program, which takes any file
+  either,    // strict; upstream where strict refuses the files and the vocabulary begins with <unk>, <pad>, <bos> and
+             // <eos>, which upstream makes the ids 0 to 3
+};
+
 class BytePairTokenizer {
  public:
   // vocab.txt has one token a line, its id is the line's number from 0; merges.txt one pair a line, "left right", best
   // first (a first line "#version..." is skipped). Lines may end in CR LF. Throws tare::Error `io.open.*` for files,
-  // `bpe.vocab.*` and `bpe.merges.*` with the line for what is in them.
-  static BytePairTokenizer from_files(const std::string& vocab_path, const std::string& merges_path);
+  // `bpe.vocab.*` and `bpe.merges.*` with the line for what is in them; by the rules of upstream only `bpe.vocab.id`.
+  static BytePairTokenizer from_files(const std::string& vocab_path, const std::string& merges_path,
+                                      Rules rules = Rules::strict);
   // The vocabulary of a container; byte level when its merges have "Ġ". Throws `bpe.vocab.*` and `bpe.merges.*`.
   static BytePairTokenizer from_vocabulary(const tare::Vocabulary& vocabulary);
 
@@ -42,9 +56,14 @@ class BytePairTokenizer {
   std::size_t size() const;
   std::optional<std::int32_t> find(std::string_view token) const;
   std::optional<std::int32_t> unknown() const;
+  // `strict` or `upstream`: those that were taken.
+  Rules rules() const;
+  // What was wrong with the files where `either` became `upstream`; else empty.
+  const std::string& complaint() const;
+
+  struct Tables;  // what stands behind each of the rules
 
  private:
-  struct Tables;
   explicit BytePairTokenizer(std::shared_ptr<const Tables> tables) : tables_(std::move(tables)) {}
   std::shared_ptr<const Tables> tables_;
 };

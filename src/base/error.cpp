@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
+#include <utility>
+
+#include "base/printable.hpp"
+
 namespace tare {
 
 std::string_view name_of(ErrorKind kind) {
@@ -26,57 +31,79 @@ std::string_view name_of(Severity severity) {
   return "?";
 }
 
-namespace {
+struct Error::Facts {
+  ErrorKind kind;
+  std::string rule, sentence, file, item;
+  std::optional<std::uint64_t> offset;
 
-// Words of a file may stand in a sentence: a zero byte in them would end what(), a line feed would begin a line of
-// somebody else's.
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02X}", byte);
-    else
-      out += c;
+  // Put together when somebody asks; most errors are changed a few times first, and many are only counted.
+  mutable std::once_flag composed;
+  mutable std::string text;
+
+  Facts(ErrorKind k, std::string_view r, std::string_view s) : kind(k), rule(r), sentence(printable(s)) {}
+  Facts(const Facts& other)
+      : kind(other.kind),
+        rule(other.rule),
+        sentence(other.sentence),
+        file(other.file),
+        item(other.item),
+        offset(other.offset) {}
+
+  void compose() const {
+    std::string whole;
+    if (!file.empty()) whole += printable(file) + ": ";
+    if (!item.empty()) whole += item + ": ";
+    whole += sentence;
+    whole += offset ? fmt::format(" ({}, byte {})", rule, *offset) : fmt::format(" ({})", rule);
+    text = std::move(whole);
   }
-  return out;
-}
-
-}  // namespace
+};
 
 Error::Error(ErrorKind kind, std::string_view rule, std::string_view sentence)
-    : std::runtime_error(std::string()), kind_(kind), rule_(rule), sentence_(one_line(sentence)) {
-  compose();
-}
+    : std::runtime_error(std::string()), facts_(std::make_shared<const Facts>(kind, rule, sentence)) {}
+Error::~Error() = default;
 
 Error& Error::in(std::string_view file) {
-  if (file_.empty()) file_ = file;
-  compose();
+  if (!facts_->file.empty() || file.empty()) return *this;
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->file = file;
+  facts_ = std::move(changed);
   return *this;
 }
 
 Error& Error::at(std::uint64_t offset) {
-  if (!offset_) offset_ = offset;
-  compose();
+  if (facts_->offset) return *this;
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->offset = offset;
+  facts_ = std::move(changed);
   return *this;
 }
 
 Error& Error::about(std::string_view item) {
-  if (item_.empty()) item_ = one_line(item);
-  compose();
+  if (!facts_->item.empty() || item.empty()) return *this;
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->item = printable(item);
+  facts_ = std::move(changed);
   return *this;
 }
 
-void Error::compose() {
-  text_.clear();
-  if (!file_.empty()) text_ += one_line(file_) + ": ";
-  if (!item_.empty()) text_ += item_ + ": ";
-  text_ += sentence_;
-  text_ += offset_ ? fmt::format(" ({}, byte {})", rule_, *offset_) : fmt::format(" ({})", rule_);
+ErrorKind Error::kind() const { return facts_->kind; }
+const std::string& Error::rule() const { return facts_->rule; }
+const std::string& Error::sentence() const { return facts_->sentence; }
+const std::string& Error::file() const { return facts_->file; }
+const std::string& Error::item() const { return facts_->item; }
+std::optional<std::uint64_t> Error::offset() const { return facts_->offset; }
+
+const char* Error::what() const noexcept {
+  // Copies in other threads may ask at the same time. Nothing is thrown out of call_once.
+  std::call_once(facts_->composed, [this]() noexcept {
+    try {
+      facts_->compose();
+    } catch (const std::exception&) {
+      facts_->text.clear();
+    }
+  });
+  return facts_->text.empty() ? facts_->sentence.c_str() : facts_->text.c_str();
 }
 
 }  // namespace tare

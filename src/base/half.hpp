@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace tare {
 
@@ -57,10 +58,19 @@ inline std::uint16_t f32_to_bf16(float value) {
   return static_cast<std::uint16_t>(choose(static_cast<std::int32_t>(bits & 0x7FFFFFFFu) > 0x7F800000, nan, rounded));
 }
 
+// As IEC 60559 has it: what is half a step or more beyond the largest f32 is infinite. The language itself does not define
+// the conversion of a number outside of the range, so none gets there.
+inline float f64_to_f32(double value) {
+  constexpr double kMost = std::numeric_limits<float>::max(), kBeyond = 0x1.ffffffp127;
+  const double below = value > kMost ? kMost : value;  // NaN is not above anything
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(below < -kMost ? -kMost : below));
+  return std::bit_cast<float>(choose(std::fabs(value) >= kBeyond, (bits & 0x80000000u) | 0x7F800000u, bits));
+}
+
 // The float next to `value` towards zero, its last bit set when that is inexact ("round to odd"): rounding it
 // again to a shorter type gives what rounding `value` once would.
 inline float f64_to_f32_odd(double value) {
-  const float nearest = static_cast<float>(value);
+  const float nearest = f64_to_f32(value);
   const double back = nearest;
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
   const std::uint32_t towards_zero = bits - static_cast<std::uint32_t>(std::fabs(back) > std::fabs(value));

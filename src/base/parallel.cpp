@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/threads.hpp"
+
 namespace tare {
 namespace {
 
-// Runs `body` on `threads` threads, this one included, and rethrows the first exception once all have ended.
+// Runs `body` on up to `threads` threads, this one included, and rethrows the first exception once all have ended.
 // `stop` is called under no lock when one of them throws.
 void run_on(unsigned threads, const std::function<void()>& body, const std::function<void()>& stop) {
   std::exception_ptr first;
@@ -31,9 +33,7 @@ void run_on(unsigned threads, const std::function<void()>& body, const std::func
     }
   };
   {
-    std::vector<std::jthread> others;
-    others.reserve(threads - 1);
-    for (unsigned t = 1; t < threads; ++t) others.emplace_back(guarded);
+    const std::vector<std::jthread> others = start_threads(threads - 1, [&](unsigned) { guarded(); });
     guarded();
   }
   if (first) std::rethrow_exception(first);

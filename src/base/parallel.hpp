@@ -10,6 +10,8 @@
 
 namespace tare {
 
+// Wherever a number of threads is given, fewer may run: as many as the system will start.
+
 // 0 means all cores the process may use; anything else is taken as it is (at least 1).
 unsigned thread_count(unsigned asked);
 

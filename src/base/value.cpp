@@ -173,7 +173,11 @@ class JsonWriter {
   }
   void put(const std::string& v) { append_json_string(out_, v); }
   void put(const Bytes& v) { out_ += "{\"$bytes\":\"" + to_hex(v) + "\"}"; }
-  void put(const Opaque& v) { out_ += "{\"$" + v.syntax + "\":\"" + to_hex(v.bytes) + "\"}"; }
+  void put(const Opaque& v) {
+    out_ += '{';
+    append_json_string(out_, "$" + v.syntax);  // whoever made the value chose the word
+    out_ += ":\"" + to_hex(v.bytes) + "\"}";
+  }
   void put(const List& v) {
     out_ += '[';
     for (std::size_t i = 0; i < v.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/printable.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::cli {
@@ -41,7 +42,9 @@ JsonWriter& JsonWriter::text(std::string_view value) {
   const bool plain =
       std::all_of(value.begin(), value.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; });
   if (!plain) {
-    append_json_string(out_, value);
+    std::string quoted;
+    append_json_string(quoted, value);
+    out_ += printable_json(quoted);
     return *this;
   }
   out_ += '"';
@@ -70,7 +73,7 @@ JsonWriter& JsonWriter::null() { return raw("null"); }
 
 JsonWriter& JsonWriter::raw(std::string_view json) {
   before();
-  out_ += json;
+  out_ += printable_json(json);
   return *this;
 }
 
@@ -131,7 +134,7 @@ void write_component(JsonWriter& json, const Component& component, std::string_v
 
 }  // namespace
 
-void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file) {
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken) {
   json.open('{').key("name");
   // escape_name only changes what text() would have to escape as well.
   const bool plain =
@@ -147,7 +150,17 @@ void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file)
     json.raw(to_json(tensor.attributes));
   json.key("components").open('{');
   for (const Component& component : tensor.components) write_component(json, component, file);
-  json.close('}').close('}');
+  json.close('}');
+  if (broken != nullptr) {
+    json.key("error").open('{').key("kind").text(name_of(broken->kind())).key("rule").text(broken->rule());
+    json.key("offset");
+    if (broken->offset())
+      json.number(*broken->offset());
+    else
+      json.null();
+    json.key("sentence").text(broken->sentence()).close('}');
+  }
+  json.close('}');
 }
 
 }  // namespace tare::cli

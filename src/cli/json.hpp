@@ -9,7 +9,8 @@
 
 namespace tare::cli {
 
-// Puts the commas. The caller keeps brackets balanced.
+// Puts the commas. The caller keeps brackets balanced. Whatever is put in, the JSON that comes out has nothing in it that
+// steers a terminal: such characters are spelled \uNNNN.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}
@@ -38,6 +39,7 @@ class JsonWriter {
 void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary);
 void write_attachments(JsonWriter& json, const Model& model);
 // `file` is the file that was opened; a component that lies in another one names it.
-void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file);
+// `broken`: what is wrong with it.
+void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken = nullptr);
 
 }  // namespace tare::cli

@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     tare::cli::to_stderr("tare: out of memory\n");
   } catch (const std::exception& error) {
-    tare::cli::to_stderr(fmt::format("tare: {}\n", error.what()));
+    tare::cli::to_stderr(fmt::format("tare: {}\n", tare::printable(error.what())));
   }
   return tare::cli::kFailed;
 }

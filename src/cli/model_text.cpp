@@ -34,6 +34,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 }
 
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name) {
+  for (const BrokenTensor& broken : model.broken)
+    if (broken.tensor.name == name || escape_name(broken.tensor.name) == name) throw broken.error;
   return find_named(model.tensors, file, name, "tensor");
 }
 
@@ -69,20 +71,42 @@ std::string share_bar(double share, std::size_t columns, bool unicode) {
   return bar;
 }
 
+namespace {
+
+class TerminalSink final : public Sink {
+ public:
+  explicit TerminalSink(Sink& terminal) : terminal_(terminal) {}
+  const std::string& name() const override { return terminal_.name(); }
+  void commit() override { put(filter_.finish()); }
+
+ protected:
+  void do_write(std::uint64_t /*offset*/, std::span<const std::byte> bytes) override {
+    put(filter_.filter({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+
+ private:
+  void put(std::string_view text) { terminal_.write(std::as_bytes(std::span(text))); }
+
+  Sink& terminal_;
+  TerminalFilter filter_;
+};
+
+}  // namespace
+
 OutputTarget::OutputTarget(const Arguments& arguments, Session& session, bool binary) {
   const std::string path = arguments.get("output");
+  const bool shown = session.screen().terminal && !arguments.has("force");
   if (!path.empty() && path != "-") {
-    file_ = create_file(path, {.overwrite = arguments.has("force")});
-    sink_ = file_.get();
-    return;
+    own_ = create_file(path, {.overwrite = arguments.has("force")});
+  } else if (shown) {
+    if (binary) throw UsageError("these bytes are not for a terminal; give -o PATH, a pipe, or --force");
+    own_ = std::make_unique<TerminalSink>(session.raw());
   }
-  if (binary && session.screen().terminal && !arguments.has("force"))
-    throw UsageError("these bytes are not for a terminal; give -o PATH, a pipe, or --force");
-  sink_ = &session.raw();
+  sink_ = own_ != nullptr ? own_.get() : &session.raw();
 }
 
 void OutputTarget::commit() {
-  if (file_ != nullptr) file_->commit();
+  if (own_ != nullptr) own_->commit();
 }
 
 }  // namespace tare::cli

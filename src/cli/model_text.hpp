@@ -26,7 +26,8 @@ std::string counted(std::uint64_t number, std::string_view thing);
 // A bar of at most `columns`, `share` (0 to 1) of it filled; eighths of a column where Unicode may be drawn.
 std::string share_bar(double share, std::size_t columns, bool unicode);
 
-// The sink that -o names, or standard output. A terminal is refused without --force when `binary`. Commit the result.
+// The sink that -o names, or standard output. Without --force a terminal is refused when `binary`, and is shown text
+// without what could steer it (TerminalFilter) when not. Commit the result.
 class OutputTarget {
  public:
   OutputTarget(const Arguments& arguments, Session& session, bool binary);
@@ -34,7 +35,7 @@ class OutputTarget {
   void commit();
 
  private:
-  std::unique_ptr<Sink> file_;
+  std::unique_ptr<Sink> own_;
   Sink* sink_ = nullptr;
 };
 

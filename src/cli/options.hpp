@@ -32,6 +32,8 @@ inline constexpr Option kZstd{.name = "zstd",
                               .value = "LEVEL",
                               .help = "compress with zstd, 1 (fast) to 22 (small); 3 unless given",
                               .optional_value = true};
+inline constexpr Option kNoZstd{.name = "no-zstd",
+                                .help = "unpack what comes compressed with zstd; without it, that stays compressed"};
 
 Words drop_words();
 inline constexpr Option kDrop{.name = "drop",
@@ -39,6 +41,14 @@ inline constexpr Option kDrop{.name = "drop",
                               .help = "leave out what OUT has no room for; may be given several times",
                               .repeatable = true,
                               .words = drop_words};
+
+inline constexpr Option kWeightsOnly{
+    .name = "weights-only", .help = "leave out config, vocabulary and files: tensors only, as when shards are merged"};
+inline constexpr Option kAttach{
+    .name = "attach",
+    .value = "GLOB",
+    .help = "of a directory IN, carry files whose name matches too (*.md, onnx/*); may be given several times",
+    .repeatable = true};
 
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
@@ -50,9 +60,9 @@ inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
 inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
 inline constexpr Operand kTensor{.name = "TENSOR"};
 
-// --no-mmap, as the library takes it.
+// --no-mmap and --attach, as the library takes them. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);
-// --zstd, --digest and --threads.
+// --zstd, --no-zstd, --digest and --threads.
 WriteOptions write_options(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);

@@ -206,6 +206,9 @@ Words digest_words() {
 ReadOptions read_options(const Arguments& arguments) {
   ReadOptions options;
   options.access = arguments.access();
+  options.threads = arguments.threads();
+  options.attach = arguments.all("attach");
+  options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
   return options;
 }
 
@@ -213,6 +216,8 @@ WriteOptions write_options(const Arguments& arguments) {
   WriteOptions options;
   options.threads = arguments.threads();
   if (arguments.has("zstd")) options.zstd_level = static_cast<int>(arguments.number("zstd", 3, 1, 22));
+  options.unpack = arguments.has("no-zstd");
+  if (options.unpack && options.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
   if (arguments.has("digest")) options.digest = parse_digest_algorithm(arguments.get("digest"));
   return options;
 }

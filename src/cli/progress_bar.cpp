@@ -2,46 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <new>
 
-#include "base/text.hpp"
+#include "base/threads.hpp"
 #include "cli/interrupts.hpp"
-#include "cli/text.hpp"
+#include "cli/progress_line.hpp"
 
 namespace tare::cli {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(100);
-constexpr std::size_t kBarColumns = 20;
-
-std::string time_text(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::min(seconds + 0.5, 359999.0));
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-  return fmt::format("{}:{:02}", whole / 60, whole % 60);
-}
-
-std::string bar_text(double share, bool unicode) {
-  const auto full = static_cast<std::size_t>(share * kBarColumns);
-  std::string bar;
-  for (std::size_t i = 0; i < kBarColumns; ++i) bar += i < full ? (unicode ? "█" : "#") : (unicode ? "░" : ".");
-  return bar;
-}
 
 }  // namespace
 
 ProgressBar::ProgressBar(const Session& session, std::string doing, std::optional<std::uint64_t> total)
     : doing_(std::move(doing)), total_(total), columns_(session.messages().columns), unicode_(session.unicode()) {
-  if (wanted(session)) thread_ = std::thread([this] { run(); });
+  // Where no thread is to be had, the work is done without a bar.
+  if (wanted(session)) thread_ = start_threads(1, [this](unsigned) { run(); });
 }
 
 ProgressBar::~ProgressBar() {
-  if (!thread_.joinable()) return;
+  if (thread_.empty()) return;
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
   }
   wake_.notify_one();
-  thread_.join();
+  thread_.clear();
   draw();  // short work has been seen too, and whole
   wipe_line();
 }
@@ -52,24 +39,13 @@ void ProgressBar::run() {
   while (!wake_.wait_for(lock, kInterval, [this] { return stop_; }));
 }
 
-void ProgressBar::draw() {
-  const std::uint64_t done = progress_.done(), total = total_.value_or(progress_.expected());
+// For want of memory nothing is drawn, this time; the work may still succeed.
+void ProgressBar::draw() noexcept try {
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-  const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
-
-  std::string text = doing_;
-  if (total > 0) {
-    const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-    text += fmt::format("  {:3.0f}%  {}  {} of {}", share * 100, bar_text(share, unicode_), size_text(done),
-                        size_text(total));
-  } else {
-    text += fmt::format("  {}", size_text(done));
-  }
-  if (seconds >= 0.1) text += fmt::format("  {}/s", size_text(static_cast<std::uint64_t>(rate)));
-  if (rate > 0 && seconds >= 0.5 && done < total)
-    text += fmt::format("  {} left", time_text(static_cast<double>(total - done) / rate));
+  const ProgressState now{doing_, progress_.done(), total_.value_or(progress_.expected()), seconds};
   // One column is left free: a full line would scroll.
-  draw_line(fmt::format("\r{}\x1b[K", elide_end(text, columns_ - 1, unicode_ ? "…" : "...")));
+  draw_line(fmt::format("\r{}\x1b[K", progress_line(now, columns_ - 1, unicode_)));
+} catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
 }
 
 }  // namespace tare::cli

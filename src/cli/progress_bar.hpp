@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/session.hpp"
 #include "tare/progress.hpp"
@@ -29,7 +30,7 @@ class ProgressBar {
 
  private:
   void run();
-  void draw();
+  void draw() noexcept;
 
   using Clock = std::chrono::steady_clock;
   Progress progress_;
@@ -41,7 +42,7 @@ class ProgressBar {
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stop_ = false;
-  std::thread thread_;
+  std::vector<std::jthread> thread_;  // one or none
 };
 
 }  // namespace tare::cli

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "cli/options.hpp"
 #include "tare/convert.hpp"
 
@@ -31,7 +32,7 @@ std::pair<float, float> clip_of(const std::string& text) {
   const double low = real_of("clip", std::string_view(text).substr(0, comma));
   const double high = real_of("clip", std::string_view(text).substr(comma + 1));
   if (!(low < high)) throw UsageError(fmt::format("--clip: {} is not below {}", low, high));
-  return {static_cast<float>(low), static_cast<float>(high)};
+  return {f64_to_f32(low), f64_to_f32(high)};
 }
 
 // Rules for the tensors of a kind, if the option is given.

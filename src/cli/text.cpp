@@ -12,36 +12,8 @@
 namespace tare::cli {
 namespace {
 
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t length = 1;
-  bool valid = false;
-};
-
-// Decodes the first code point; strict about overlong forms, surrogates and the end of Unicode.
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-  if (length == 0 || lead > 0xF4 || length > text.size()) return {lead, 1, false};
-  std::uint32_t value = lead & (0x7Fu >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {lead, 1, false};
-    value = value << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kLeast[length] || value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) return {lead, 1, false};
-  return {value, length, true};
-}
-
 bool is_plain_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
-}
-
-bool steers(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
-         c == 0x2028 || c == 0x2029;
 }
 
 std::size_t columns_of(std::uint32_t c) {
@@ -61,7 +33,7 @@ std::size_t columns_of(std::uint32_t c) {
 std::string_view head(std::string_view text, std::size_t columns) {
   std::size_t used = 0, end = 0;
   while (end < text.size()) {
-    const CodePoint point = decode(text.substr(end));
+    const CodePoint point = first_code_point(text.substr(end));
     const std::size_t width = columns_of(point.value);
     if (used + width > columns) break;
     used += width;
@@ -75,7 +47,7 @@ std::string_view tail(std::string_view text, std::size_t columns) {
   std::size_t skip = display_width(text);
   std::size_t begin = 0;
   while (begin < text.size() && skip > columns) {
-    const CodePoint point = decode(text.substr(begin));
+    const CodePoint point = first_code_point(text.substr(begin));
     skip -= std::min(skip, columns_of(point.value));
     begin += point.length;
   }
@@ -102,29 +74,11 @@ std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) 
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  if (is_plain_ascii(text)) return std::string(text);
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode(text.substr(i));
-    if (point.valid && !steers(point.value)) {
-      out += text.substr(i, point.length);
-    } else if (point.value == '\n' || point.value == '\t') {
-      out += point.value == '\n' ? "\\n" : "\\t";
-    } else {
-      for (std::size_t j = 0; j < point.length; ++j)
-        fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<unsigned char>(text[i + j]));
-    }
-    i += point.length;
-  }
-  return out;
-}
-
 std::size_t display_width(std::string_view text) {
   if (is_plain_ascii(text)) return text.size();
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const CodePoint point = decode(text.substr(i));
+    const CodePoint point = first_code_point(text.substr(i));
     width += columns_of(point.value);
     i += point.length;
   }

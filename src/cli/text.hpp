@@ -1,4 +1,4 @@
-// Text for a terminal: what may be printed, how wide it is, how to shorten it, and near misses.
+// Text for a terminal: how wide it is, how to shorten it, and near misses. What may be printed: base/printable.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,9 @@
 #include <string_view>
 #include <vector>
 
-namespace tare::cli {
+#include "base/printable.hpp"
 
-// The text with control characters and bytes that are not UTF-8 as \xNN: a name in a file cannot steer a terminal.
-std::string printable(std::string_view text);
+namespace tare::cli {
 
 // Columns the text takes: East Asian wide characters two, combining ones none.
 std::size_t display_width(std::string_view text);

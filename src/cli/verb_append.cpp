@@ -28,6 +28,8 @@ Model gather(const Arguments& arguments) {
             .about(escape_name(tensor.name));
       extra.tensors.push_back(std::move(tensor));
     }
+    for (BrokenTensor& broken : model.broken)
+      if (selected(arguments, broken.tensor.name)) extra.broken.push_back(std::move(broken));
   }
   return extra;
 }
@@ -52,7 +54,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile, {.name = "IN", .many = true, .completes = Completes::files}};
-constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kDigest, kNoMmap, kThreads};
+constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kNoMmap, kThreads};
 constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file grows by what is added"}};
 
 }  // namespace

@@ -44,13 +44,15 @@ Tensor dense_part(const Tensor& tensor, const Arguments& arguments) {
   return part;
 }
 
-void write_as_format(const Format& format, Tensor tensor, const Arguments& arguments, Session& session) {
+void write_as_format(const Format& format, const Model& from, Tensor tensor, const Arguments& arguments,
+                     Session& session) {
   Model model;
   tensor.attributes = {};
   model.tensors.push_back(std::move(tensor));
   Adapted adapted = adapt(std::move(model), format);
   OutputTarget target(arguments, session, true);
   format.write(adapted.model, target.sink(), write_options(arguments));
+  from.check_sources();
   target.commit();
   for (const std::string& change : adapted.changes) session.remark(change);
 }
@@ -65,7 +67,7 @@ int run(const Arguments& arguments, Session& session) {
   const Model model = open(file, read_options(arguments));
   const Tensor& tensor = find_tensor(model, file, arguments.operand(1));
   if (const Format* format = find_format(as)) {
-    write_as_format(*format, dense_part(tensor, arguments), arguments, session);
+    write_as_format(*format, model, dense_part(tensor, arguments), arguments, session);
     return kDone;
   }
   Blob blob;
@@ -77,6 +79,7 @@ int run(const Arguments& arguments, Session& session) {
     blob = pick_component(tensor, arguments, file).blob;
   OutputTarget target(arguments, session, true);
   copy_blob(blob, target.sink());
+  model.check_sources();
   target.commit();
   return kDone;
 }

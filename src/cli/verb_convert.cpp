@@ -37,6 +37,13 @@ Words dialect_words() {
   return words;
 }
 
+Words overflow_words() { return {"error", "clamp", "infinity"}; }
+
+Overflow overflow_from(const Arguments& arguments) {
+  const std::string what = arguments.get("overflow");
+  return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
+}
+
 // Every method by its short name where that is unique, and by its full one.
 Words quant_words() {
   Words words;
@@ -59,6 +66,7 @@ const Format& target_format(const Arguments& arguments) {
                                    : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
   if (!is_writable(*format)) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
+                                                        {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},
                                                         {"dedup", format->holds.dedup},
                                                         {"shard", format->holds.shards}};
@@ -70,6 +78,7 @@ const Format& target_format(const Arguments& arguments) {
     if (std::find(known.begin(), known.end(), dialect) == known.end())
       throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
   }
+  if (arguments.has("overflow") && !arguments.has("dtype")) throw UsageError("--overflow goes with --dtype");
   if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range goes with --quant");
   if (output == "-" && !format->holds.forward_only)
     throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
@@ -83,11 +92,13 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.overwrite = arguments.has("force");
   options.check = arguments.has("check");
   options.adapt.dtype = parse_dtype(arguments.get("dtype"));
+  options.adapt.overflow = overflow_from(arguments);
   options.adapt.quant.method = arguments.get("quant");
   options.adapt.quant.range = arguments.has("range");
   options.adapt.match = arguments.all("match");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
@@ -109,6 +120,16 @@ void print_summary(const Conversion& done, const Arguments& arguments, Session& 
     json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
     json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
     for (const std::string& change : done.changes) json.text(change);
+    json.close(']').key("lost").open('[');
+    for (const LostKeys& lost : done.lost) {
+      json.open('{').key("file").text(lost.file);
+      for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
+        json.key(kind).open('[');
+        for (const std::string& key : *keys) json.text(key);
+        json.close(']');
+      }
+      json.close('}');
+    }
     json.close(']').close('}');
     session.line(text);
     return;
@@ -146,10 +167,15 @@ constexpr Option kOptions[] = {
      .value = "TYPE",
      .help = "cast float tensors to TYPE; quantized ones are decoded",
      .words = dtype_words},
+    {.name = "overflow",
+     .value = "WHAT",
+     .help = "with --dtype: what becomes of values beyond the type's largest: error, clamp or infinity",
+     .words = overflow_words},
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
     {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
     {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
     kZstd,
+    kNoZstd,
     kDigest,
     {.name = "dedup", .help = "store tensors with equal bytes once"},
     {.name = "shard",
@@ -158,6 +184,8 @@ constexpr Option kOptions[] = {
     kMatch,
     kSkip,
     kDrop,
+    kWeightsOnly,
+    kAttach,
     kSet,
     {.name = "check", .help = "verify the digests stored in IN on the way"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
@@ -170,6 +198,7 @@ constexpr Example kExamples[] = {
     {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
     {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
     {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in shards"},
+    {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards as one file"},
     {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
 };
 

@@ -138,8 +138,10 @@ int run(const Arguments& arguments, Session& session) {
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor: name it after B");
-  for (Model* model : {&a, &b})
+  for (Model* model : {&a, &b}) {
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
+    std::erase_if(model->broken, [&](const BrokenTensor& found) { return !selected(arguments, found.tensor.name); });
+  }
   if (arguments.has("tensors")) {
     a.metadata = b.metadata = {};
     a.config = b.config = {};

@@ -30,7 +30,7 @@ void list(const Model& model, bool as_json, Session& session) {
   table.print(session);
 }
 
-// Whether the beginning looks like something a terminal should not get.
+// Whether the beginning looks like something that nobody wants to see on a terminal, even made harmless.
 bool looks_binary(const Blob& blob) {
   Bytes head(static_cast<std::size_t>(std::min<std::uint64_t>(4096, blob.size())));
   blob.read(0, head);
@@ -51,6 +51,7 @@ int run(const Arguments& arguments, Session& session) {
   const Attachment& attachment = find_attachment(model, file, arguments.operand(1));
   OutputTarget target(arguments, session, session.screen().terminal && looks_binary(attachment.blob));
   copy_blob(attachment.blob, target.sink());
+  model.check_sources();
   target.commit();
   return kDone;
 }
@@ -74,7 +75,9 @@ constexpr Verb kExtract{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH.",
+        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; "
+        "--force "
+        "writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

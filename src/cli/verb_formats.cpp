@@ -47,6 +47,13 @@ bool any(Names names) { return names.size() == 1 && names[0] == "*"; }
 
 std::string joined(Names names) { return any(names) ? "any" : fmt::format("{}", fmt::join(names, " ")); }
 
+// What metadata it takes: none, texts or any values under any key, or certain keys only.
+std::string metadata_text(const Format& format) {
+  const bool certain = format.holds.metadata != Room::none && !any(format.holds.metadata_keys);
+  return certain ? fmt::format("{} keys", format.holds.metadata_keys.size())
+                 : std::string(name_of(format.holds.metadata));
+}
+
 std::string dtypes_text(const Format& format) {
   if (format.holds.dtypes.size() == kAllDTypes.size()) return fmt::format("all {}", kAllDTypes.size());
   std::string text;
@@ -67,6 +74,9 @@ std::string tensors_text(const Format& format) {
   return format.holds.architecture.empty() ? layouts : fmt::format("{}, {} only", layouts, format.holds.architecture);
 }
 
+// As to_dense does: what is dense already needs no decoder.
+bool decodes(const Codec& codec) { return codec.decode != nullptr || codec.layout == Tensor().layout; }
+
 std::string yes(bool value) { return value ? "yes" : "-"; }
 
 void print_table(Session& session) {
@@ -75,7 +85,7 @@ void print_table(Session& session) {
   Table table(columns);
   for (const Format& format : formats()) {
     std::vector<Cell> row{Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format),
-                          name_of(format.holds.metadata)};
+                          metadata_text(format)};
     for (const Flag& flag : kFlags)
       row.emplace_back(yes(flag.has(format)), flag.has(format) ? Style::green : Style::dim);
     table.add(std::move(row));
@@ -92,7 +102,7 @@ void print_table(Session& session) {
   session.line();
   Table layouts({{"LAYOUT"}, {"TYPE"}, {"DECODES"}, {"--quant", Align::left, true}, {"WHAT", Align::left, true}});
   for (const Codec& codec : codecs())
-    layouts.add({Cell(codec.layout, Style::cyan), codec.name.empty() ? "-" : codec.name, yes(codec.check != nullptr),
+    layouts.add({Cell(codec.layout, Style::cyan), codec.name.empty() ? "-" : codec.name, yes(decodes(codec)),
                  codec.methods.empty() ? std::string("-") : joined(codec.methods), codec.title});
   layouts.print(session);
 }
@@ -111,7 +121,7 @@ void print_markdown(Session& session) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
     session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
                              fmt::join(suffixes, " "), format.versions, is_writable(format) ? "yes" : "no",
-                             types_text(format), tensors_text(format), name_of(format.holds.metadata),
+                             types_text(format), tensors_text(format), metadata_text(format),
                              holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
                              options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
   }
@@ -148,6 +158,7 @@ void print_json(Session& session) {
     write_names(json, "types", format.holds.logical_types);
     write_names(json, "layouts", format.holds.layouts);
     json.key("metadata").text(name_of(format.holds.metadata));
+    write_names(json, "metadata_keys", format.holds.metadata == Room::none ? Names() : format.holds.metadata_keys);
     for (const Flag& flag : kFlags) json.key(flag.key).boolean(flag.has(format));
     json.key("many_tensors").boolean(format.holds.many_tensors);
     json.key("architecture").text(format.holds.architecture).close('}');
@@ -185,7 +196,8 @@ constexpr Verb kFormats{
     .summary = "the containers and what each can hold",
     .description =
         "Prints the table of containers: what each is called, its suffixes, whether Tare reads (r) or also "
-        "writes (w) it, and whether it has room for metadata, the model's configuration, a vocabulary, "
+        "writes (w) it, and whether it has room for metadata (under any key, or a few of its own), the model's "
+        "configuration, a vocabulary, "
         "attached files and attributes of tensors; whether it honours --zstd, --digest and --dedup and can be "
         "written to a pipe. Then the types and layouts it holds, and the layouts themselves.",
     .operands = {},

@@ -22,7 +22,7 @@ void hash_one(const std::string& file, const Arguments& arguments, Session& sess
     digest = content_digest(model, arguments.threads(), bar.progress());
   }
   if (!arguments.has("json")) {
-    session.line(fmt::format("{}  {}", digest, file));
+    session.line(fmt::format("{}  {}", digest, printable(file)));
     return;
   }
   std::string text;

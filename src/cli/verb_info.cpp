@@ -12,6 +12,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "resources/packed.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 
@@ -19,7 +20,7 @@ namespace tare::cli {
 namespace {
 
 // What keeps it to one screen.
-constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24;
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24, kBroken = 8;
 
 struct TypeSum {
   std::string type;
@@ -149,10 +150,18 @@ void print_text(const Model& model, const std::string& file, Session& session) {
                            format != nullptr ? format->title : std::string_view(model.format),
                            printable(model.version.empty() ? "" : fmt::format(" ({} {})", model.format, model.version)),
                            size_text(model.file_bytes)));
+  const auto packed = resources::find_packed(model);
   std::string sizes = size_text(summary.all.bytes);
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
+  const bool unpacked = packed && packed->parameters;
   session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
-                           parameters_text(summary.all.parameters), sizes));
+                           parameters_text(unpacked ? packed->parameters : summary.all.parameters), sizes));
+  if (packed)
+    session.line(fmt::format("quantized already: {}; {} are counted as they are stored", printable(packed->text()),
+                             unpacked ? "the numbers by type" : "all numbers"));
+  if (!model.broken.empty())
+    session.line(session.paint(
+        Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);
@@ -175,6 +184,22 @@ void write_count(JsonWriter& json, std::optional<std::uint64_t> count) {
     json.null();
 }
 
+// How a model that is quantized already is packed; null for any other.
+void write_packed(JsonWriter& json, const std::optional<resources::Packed>& packed) {
+  json.key("packed");
+  if (!packed) {
+    json.null();
+    return;
+  }
+  json.open('{').key("scheme").text(packed->scheme).key("title").text(packed->title).key("bits");
+  write_count(json, packed->bits);
+  json.key("group");
+  write_count(json, packed->group);
+  json.key("stored").text(packed->stored).key("tensors").number(packed->tensors).key("parameters");
+  write_count(json, packed->parameters);
+  json.key("said_by").text(packed->said_by).close('}');
+}
+
 void print_json(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   std::string text;
@@ -195,6 +220,8 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   write_vocabulary(json, model.vocabulary);
   json.key("attachments");
   write_attachments(json, model);
+  write_packed(json, resources::find_packed(model));
+  if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
   json.close('}');
   session.line(text);
 }
@@ -206,6 +233,9 @@ int run(const Arguments& arguments, Session& session) {
     print_json(model, file, session);
   else
     print_text(model, file, session);
+  session.flush();
+  for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
+    session.complain(model.broken[i].error, file);
   return kDone;
 }
 

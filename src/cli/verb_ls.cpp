@@ -1,4 +1,6 @@
 // ls: the tensors of a file, for people or as the JSON that scripts depend on.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -7,6 +9,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "resources/packed.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 
@@ -14,6 +17,7 @@ namespace tare::cli {
 namespace {
 
 using Listed = std::vector<const Tensor*>;
+using Broken = std::vector<const BrokenTensor*>;
 
 std::uint64_t first_offset(const Tensor& tensor) {
   std::uint64_t first = UINT64_MAX;
@@ -66,7 +70,16 @@ Listed list(const Model& model, const Arguments& arguments) {
   return tensors;
 }
 
-void print_json(const Model& model, const Listed& tensors, const std::string& file, Session& session) {
+// Those that cannot be in any order but the file's: last.
+Broken list_broken(const Model& model, const Arguments& arguments) {
+  Broken broken;
+  for (const BrokenTensor& tensor : model.broken)
+    if (selected(arguments, tensor.tensor.name)) broken.push_back(&tensor);
+  return broken;
+}
+
+void print_json(const Model& model, const Listed& tensors, const Broken& broken, const std::string& file,
+                Session& session) {
   std::string text;
   JsonWriter json(text);
   json.open('{').key("format").text(model.format).key("version").text(model.version);
@@ -84,11 +97,31 @@ void print_json(const Model& model, const Listed& tensors, const std::string& fi
       text.clear();
     }
   }
+  for (const BrokenTensor* tensor : broken) {
+    json.line_feed();
+    write_tensor(json, tensor->tensor, file, &tensor->error);
+  }
   json.close(']').close('}');
   session.line(text);
 }
 
-void print_table(const Listed& tensors, Session& session) {
+// What a tensor is to a model that is quantized already ("gptq codes"), for the column of layouts.
+class PackedWords {
+ public:
+  explicit PackedWords(const Model& model) : first_(model.tensors.data()), packed_(resources::find_packed(model)) {}
+
+  std::string of(const Tensor& tensor) const {
+    if (!tensor.is_dense() || !packed_) return tensor.is_dense() ? std::string() : tensor.layout;
+    const std::string_view part = packed_->parts[static_cast<std::size_t>(&tensor - first_)];
+    return part.empty() ? std::string() : fmt::format("{} {}", packed_->scheme, part);
+  }
+
+ private:
+  const Tensor* first_;
+  std::optional<resources::Packed> packed_;
+};
+
+void print_table(const Listed& tensors, const Broken& broken, const PackedWords& packed, Session& session) {
   Table table({{"NAME", Align::left, true},
                {"SHAPE", Align::left, true},
                {"TYPE"},
@@ -96,8 +129,10 @@ void print_table(const Listed& tensors, Session& session) {
                {"BYTES", Align::right}});
   for (const Tensor* tensor : tensors)
     table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
-               Cell(tensor->is_dense() ? std::string_view() : std::string_view(tensor->layout), Style::dim),
-               count_text(tensor->bytes())});
+               Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
+  for (const BrokenTensor* found : broken)
+    table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
+               Cell(found->tensor.is_dense() ? std::string() : found->tensor.layout, Style::dim), std::string()});
   table.print(session);
 }
 
@@ -105,10 +140,13 @@ int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
   const Model model = open(file, read_options(arguments));
   const Listed tensors = list(model, arguments);
+  const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))
-    print_json(model, tensors, file, session);
+    print_json(model, tensors, broken, file, session);
   else
-    print_table(tensors, session);
+    print_table(tensors, broken, PackedWords(model), session);
+  session.flush();
+  for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
   return kDone;
 }
 
@@ -135,11 +173,14 @@ constexpr Verb kLs{
     .name = "ls",
     .summary = "list the tensors",
     .description =
-        "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense, and the "
-        "size of the decoded bytes. Only the file's metadata is read.\n\n"
+        "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense (or what the tensor "
+        "is to a model that is quantized already: \"gptq codes\"), and the size of the decoded bytes. Only the file's "
+        "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "
+        "1.\n\n"
         "The JSON of --json is a contract: one object with format, version, bytes, metadata, config, "
         "vocabulary, attachments and tensors, and for every tensor each component's type, place, size, "
-        "encoding and digest.",
+        "encoding and digest. A broken tensor has no components and one key more, error: its kind, rule, offset and "
+        "sentence.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

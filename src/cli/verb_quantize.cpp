@@ -24,6 +24,7 @@ struct Group {
   bool encoded = false, measured = false;
   std::uint64_t tensors = 0, elements = 0, bytes = 0;
   double squared_sum = 0, squared_error = 0, max_error = 0;
+  std::uint64_t scales = 0, subnormal_scales = 0;
   std::string worst;
   double worst_rms = -1;
 
@@ -47,6 +48,8 @@ void Group::add(const TensorOutcome& outcome) {
   squared_sum += outcome.report->squared_sum;
   squared_error += outcome.report->squared_error;
   max_error = std::max(max_error, outcome.report->max_error);
+  scales += outcome.report->scales;
+  subnormal_scales += outcome.report->subnormal_scales;
   if (rms_of(*outcome.report) <= worst_rms) return;
   worst_rms = rms_of(*outcome.report);
   worst = outcome.name;
@@ -100,8 +103,25 @@ void write_numbers(JsonWriter& json, std::uint64_t elements, std::uint64_t bytes
   json.key("weights").number(elements).key("bytes").number(bytes).key("bits_per_weight").real(bits);
 }
 
+// Only of methods whose scales are f16.
+void write_scales(JsonWriter& json, std::uint64_t scales, std::uint64_t subnormal) {
+  if (scales > 0) json.key("scales").number(scales).key("subnormal_scales").number(subnormal);
+}
+
 void write_errors(JsonWriter& json, const Group& group) {
   if (group.measured) json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
+  write_scales(json, group.scales, group.subnormal_scales);
+}
+
+// Weights so small that their scales leave f16's normal numbers.
+void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
+  for (const Group& group : groups)
+    if (&group != &groups.back() && group.subnormal_scales > 0)
+      session.remark(
+          fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
+                      "those for 0, as Mantle does, reads such blocks as zeros; a method with more bits has "
+                      "smaller scales still, one with fewer bits (or int8, whose scale is f32) larger ones",
+                      count_text(group.subnormal_scales), count_text(group.scales), group.type));
 }
 
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
@@ -132,6 +152,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     write_numbers(json, outcome.elements, outcome.bytes, outcome.bits_per_weight());
     if (is_measured(outcome))
       json.key("relative_rms").real(rms_of(*outcome.report)).key("max_error").real(outcome.report->max_error);
+    if (is_measured(outcome)) write_scales(json, outcome.report->scales, outcome.report->subnormal_scales);
     json.close('}');
   }
   json.close(']').key("changes").open('[');
@@ -149,6 +170,7 @@ int run(const Arguments& arguments, Session& session) {
   options.overwrite = arguments.has("force");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.adapt.threads = options.write.threads;
   options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
@@ -165,6 +187,8 @@ int run(const Arguments& arguments, Session& session) {
   }
   for (const std::string& change : done.changes) session.remark(change);
   print_table(groups, session);
+  session.flush();
+  warn_of_subnormal(groups, session);
   return kDone;
 }
 
@@ -196,6 +220,8 @@ constexpr Option kOptions[] = {
     {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
     kSkip,
     kDrop,
+    kWeightsOnly,
+    kAttach,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
@@ -224,7 +250,9 @@ constexpr Verb kQuantize{
         "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
         "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "
-        "square), the largest error of one weight, and the tensor that suffered most.",
+        "square), the largest error of one weight, and the tensor that suffered most; then how many scales are below "
+        "f16's "
+        "normal numbers, if any are.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

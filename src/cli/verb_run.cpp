@@ -75,10 +75,29 @@ void compare_vocabularies(const BytePairTokenizer& tokenizer, const TinyLlamaMod
                                tokenizer.size(), known));
 }
 
+Words tokenizer_rules() { return {"strict", "upstream"}; }
+
+tiny_llama::Rules rules_for(const Arguments& arguments) {
+  using tiny_llama::Rules;
+  if (!arguments.has("tokenizer")) return Rules::either;
+  return arguments.get("tokenizer") == "upstream" ? Rules::upstream : Rules::strict;
+}
+
+BytePairTokenizer tokenizer_of_files(const Arguments& arguments, Session& session) {
+  BytePairTokenizer tokenizer =
+      BytePairTokenizer::from_files(arguments.get("vocab"), arguments.get("merges"), rules_for(arguments));
+  if (!tokenizer.complaint().empty())
+    session.remark(fmt::format("warning: {}; read as Tiny Llama's own program does (--tokenizer upstream)",
+                               tokenizer.complaint()));
+  return tokenizer;
+}
+
 // How tokens are spelled: by the files named, else by the vocabulary in the model's own file, else not at all.
-std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const Model& model) {
+std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const Model& model, Session& session) {
   if (arguments.has("vocab") != arguments.has("merges")) throw UsageError("--vocab and --merges go together");
-  if (arguments.has("vocab")) return BytePairTokenizer::from_files(arguments.get("vocab"), arguments.get("merges"));
+  if (arguments.has("tokenizer") && !arguments.has("vocab"))
+    throw UsageError("--tokenizer says how --vocab and --merges are read");
+  if (arguments.has("vocab")) return tokenizer_of_files(arguments, session);
   if (!model.vocabulary.tokens.empty() && arguments.has("prompt"))
     return BytePairTokenizer::from_vocabulary(model.vocabulary);
   return std::nullopt;
@@ -152,7 +171,8 @@ int run(const Arguments& arguments, Session& session) {
   tiny_llama::Sampler sampler(sampling(arguments));
 
   const Model file = open(arguments.operand(0), read_options(arguments));
-  const std::optional<BytePairTokenizer> tokenizer = tokenizer_for(arguments, file);
+  file.refuse_broken();
+  const std::optional<BytePairTokenizer> tokenizer = tokenizer_for(arguments, file, session);
   if (arguments.has("prompt")) {
     if (!tokenizer) throw UsageError("--prompt needs --vocab and --merges: the file has no vocabulary of its own");
     tokens = tokenizer->encode(arguments.get("prompt"));
@@ -187,6 +207,10 @@ constexpr Option kOptions[] = {
     {.name = "prompt", .value = "TEXT", .help = "begin with this text"},
     {.name = "vocab", .value = "PATH", .help = "the tokens, one a line", .completes = Completes::files},
     {.name = "merges", .value = "PATH", .help = "the pairs to merge, best first", .completes = Completes::files},
+    {.name = "tokenizer",
+     .value = "RULES",
+     .help = "how both are read: strict, or upstream for the ids of Tiny Llama's own program",
+     .words = tokenizer_rules},
     {.letter = 'n', .name = "count", .value = "N", .help = "make N tokens; 32 unless given"},
     {.name = "stop", .value = "N,N,...", .help = "end in front of any of these tokens"},
     {.name = "temperature", .value = "T", .help = "sample at this temperature; 0, the default, takes the most likely"},

@@ -84,6 +84,7 @@ int run(const Arguments& arguments, Session& session) {
     if (error.kind() != ErrorKind::unsupported && error.kind() != ErrorKind::usage) throw;
     session.remark(fmt::format("no statistics: {}", error.sentence()));
   }
+  model.check_sources();
   if (arguments.has("json"))
     print_json(tensor, file, stats ? &*stats : nullptr, session);
   else if (stats && stats->count > 0)

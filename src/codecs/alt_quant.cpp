@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 1> kMethods8 = {"qint8"}, kMethods4 = {"q
 std::optional<float> number(const Map& attributes, std::string_view key) {
   const Value* const value = attributes.find(key);
   if (value == nullptr) return std::nullopt;
-  if (const auto* real = value->get<double>()) return static_cast<float>(*real);
+  if (const auto* real = value->get<double>()) return f64_to_f32(*real);
   if (const auto* integer = value->get<std::int64_t>()) return static_cast<float>(*integer);
   return std::nullopt;
 }

@@ -33,6 +33,10 @@ std::optional<Problem> alt_plan(const Tensor& tensor, AltPlan& plan);
 using AltTable = std::array<float, 256>;
 AltTable alt_table(const AltPlan& plan);
 
+// Sets `ranged`, `delta`, `min` and `max` of a plan whose other fields are set. What the codes are made for: the user's
+// clip, or else what a search finds, or else all weights. Reads the weights. Throws qint.nonfinite, qint.overflow.
+void choose_alt_scale(const Tensor& tensor, const EncodeOptions& options, AltPlan& plan);
+
 Tensor decode_alt(const Tensor& tensor);
 Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options);
 

@@ -1,15 +1,13 @@
-// Encoding to ALT codes. The weights are read twice: once, before anything can be promised, for the largest magnitude or
-// the range, and once for the codes.
+// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (alt_quant_scale.cpp), and then
+// for the codes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <mutex>
 
 #include "base/checked.hpp"
-#include "base/parallel.hpp"
 #include "codecs/alt_quant.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
@@ -90,7 +88,8 @@ class AltWriter final : public BlockReader {
     const unsigned mask = plan_.packed ? 15 : 255;
     for (std::size_t i = 0; i < count; ++i) {
       const double code = rounded((values_[i] - offset) / divisor);
-      const int whole = static_cast<int>(code < low ? low : code > high ? high : code);
+      // NaN too becomes a code: the weights that the first pass found finite may be others by now.
+      const int whole = static_cast<int>(code > low ? code < high ? code : high : low);
       codes_[i] = static_cast<std::uint8_t>(static_cast<unsigned>(whole) & mask);
     }
     if (loss_ != nullptr) loss_->add(element_, std::span(values_).first(count), std::span(codes_).first(count));
@@ -135,94 +134,6 @@ class AltEncoder final : public BlobProducer {
   std::unique_ptr<AltLoss> loss_;
 };
 
-struct Extent {
-  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
-  void take(const Extent& other) {
-    low = std::min(low, other.low);
-    high = std::max(high, other.high);
-  }
-};
-
-Extent extent_of_part(const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
-  ElementStream weights(*tensor.component("data"), begin);
-  std::array<double, 4096> buffer;
-  Extent extent;
-  for (std::uint64_t at = begin; at < end;) {
-    const auto part =
-        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
-    weights.read(part);
-    // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
-    double low = extent.low, high = extent.high, finite = 0;
-    for (const double w : part) {
-      low = w < low ? w : low;
-      high = w > high ? w : high;
-      finite += w * 0;
-    }
-    if (finite != 0) {
-      const auto bad = std::find_if(part.begin(), part.end(), [](double w) { return !std::isfinite(w); });
-      throw Error(ErrorKind::unsupported, "qint.nonfinite",
-                  fmt::format("element {} is {}: only finite weights can be quantized",
-                              at + static_cast<std::uint64_t>(bad - part.begin()), *bad))
-          .about(tensor.name);
-    }
-    extent = {low, high};
-    at += part.size();
-  }
-  return extent;
-}
-
-// The first pass over the weights, on many threads where they can be entered anywhere.
-Extent extent_of(const Tensor& tensor, std::uint64_t elements, unsigned threads) {
-  constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
-  const bool seekable = is_seekable(tensor.component("data")->blob);
-  const std::uint64_t piece = seekable ? kPiece : std::max<std::uint64_t>(elements, 1);
-  Extent extent;
-  std::mutex lock;
-  parallel_for(static_cast<std::size_t>(ceil_div(elements, piece)), threads, [&](std::size_t i) {
-    const std::uint64_t begin = i * piece;
-    const Extent part = extent_of_part(tensor, begin, std::min(begin + piece, elements));
-    const std::lock_guard guard(lock);
-    extent.take(part);
-  });
-  return extent;
-}
-
-// A positive number of f32, at least its smallest: a scale that became 0 would make every code 0.
-float scale_of(double span, double steps) {
-  const auto scale = static_cast<float>(span / steps);
-  if (span > 0 && scale == 0) return std::numeric_limits<float>::denorm_min();
-  // Rounded up, the scale of the largest floats would decode to infinity.
-  const bool beyond = !std::isfinite(scale * static_cast<float>(steps));
-  return beyond ? std::nextafter(scale, 0.0F) : scale;
-}
-
-void choose_scale(const Tensor& tensor, const Extent& extent, bool ranged, AltPlan& plan) {
-  if (extent.low > extent.high) return;  // no elements
-  const double largest = std::max(std::fabs(extent.low), std::fabs(extent.high));
-  if (largest > std::numeric_limits<float>::max())
-    throw Error(ErrorKind::unsupported, "qint.overflow", fmt::format("weights up to {} are beyond f32", largest))
-        .about(tensor.name);
-  if (!ranged || largest == 0) {
-    plan.delta = scale_of(largest, plan.highest());
-    return;
-  }
-  // A constant has no range of its own; with 0 it has one.
-  const bool constant = static_cast<float>(extent.low) == static_cast<float>(extent.high);
-  plan.min = static_cast<float>(constant ? std::min(extent.low, 0.0) : extent.low);
-  plan.max = static_cast<float>(constant ? std::max(extent.high, 0.0) : extent.high);
-  plan.ranged = true;
-  const double span = static_cast<double>(plan.max) - static_cast<double>(plan.min);
-  if (span > std::numeric_limits<float>::max())
-    throw Error(ErrorKind::unsupported, "qint.overflow",
-                fmt::format("weights from {} to {} span more than f32 holds; without --range they can be quantized",
-                            plan.min, plan.max))
-        .about(tensor.name);
-  plan.delta = scale_of(span, plan.highest());
-  // Rounded up, the highest code of a range that ends at the largest floats would decode to infinity.
-  while (!std::isfinite(alt_table(plan)[static_cast<std::size_t>(plan.highest())]))
-    plan.delta = std::nextafter(plan.delta, 0.0F);
-}
-
 void require_encodable(const Tensor& tensor) {
   if (!tensor.is_dense() || kDense.check(tensor))
     throw Error(ErrorKind::usage, "qint.input", "only a sound dense tensor can be encoded").about(tensor.name);
@@ -240,13 +151,7 @@ Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options) {
   plan.bits = options.method.ends_with('4') ? 4 : 8;
   plan.packed = plan.bits == 4;
   plan.elements = *tensor.shape.elements();
-  Extent extent = extent_of(tensor, plan.elements, options.threads);
-  if (options.clip && extent.low <= extent.high) {
-    // The codes clamp by themselves.
-    extent.low = std::clamp<double>(extent.low, options.clip->first, options.clip->second);
-    extent.high = std::clamp<double>(extent.high, options.clip->first, options.clip->second);
-  }
-  choose_scale(tensor, extent, options.range, plan);
+  choose_alt_scale(tensor, options, plan);
 
   Tensor result;
   result.name = tensor.name;

@@ -3,11 +3,13 @@
 //
 // Every value is rounded once, to nearest even: no pair goes through a type that rounds on the way. To integers,
 // fractions are rounded to nearest even too and values out of range saturate; NaN has no integer and is an error. To
-// bool, everything but zero is true (NaN too). NaN stays NaN between floats; its payload may change.
+// bool, everything but zero is true (NaN too). NaN stays NaN between floats; its payload may change. A finite value beyond
+// the largest of a float type is an error too, unless the caller has chosen what becomes of it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "base/checked.hpp"
+#include "base/parallel.hpp"
 #include "codecs/element_kinds.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -70,6 +73,8 @@ Stored<To> convert(From value) {
   using Out = Stored<To>;
   if constexpr (To == DType::boolean) {
     return static_cast<Out>(value != 0);
+  } else if constexpr (To == DType::f32 && std::is_same_v<From, double>) {
+    return f64_to_f32(value);
   } else if constexpr (To == DType::f64 || To == DType::f32) {
     return static_cast<Out>(value);
   } else if constexpr (To == DType::f16 || To == DType::bf16) {
@@ -96,21 +101,52 @@ Stored<To> convert(From value) {
   }
 }
 
-// Returns whether a NaN was asked to become an integer.
-using Kernel = bool (*)(const std::byte* from, std::byte* to, std::size_t count);
+template <typename Value>
+bool is_finite(Value value) {
+  if constexpr (std::is_floating_point_v<Value>)
+    return std::fabs(value) <= std::numeric_limits<Value>::max();
+  else
+    return true;
+}
+
+// The bits of a float type's infinity.
+template <DType To>
+constexpr std::uint32_t kInfinity = To == DType::f16    ? 0x7C00u
+                                    : To == DType::bf16 ? 0x7F80u
+                                                        : 0x7F800000u;
+template <DType To>
+bool is_infinite(Stored<To> stored) {
+  if constexpr (To == DType::f32)
+    return std::fabs(stored) > std::numeric_limits<float>::max();
+  else
+    return (stored & 0x7FFFu) == kInfinity<To>;
+}
+
+// Whether a pair can meet a value that has no counterpart: a NaN that is to be an integer, or a finite value beyond the
+// largest of a float type.
+template <typename Value, DType To>
+constexpr bool kToInteger = std::is_floating_point_v<Value>&& To >= DType::i64&& To <= DType::u8;
+template <typename Value, DType To>
+constexpr bool kOverflows = (To == DType::f16 && sizeof(Value) > 1) ||
+                            (To == DType::bf16 && std::is_floating_point_v<Value>) ||
+                            (To == DType::f32 && std::is_same_v<Value, double>);
+
+// Returns how many values have no counterpart.
+using Kernel = std::size_t (*)(const std::byte* from, std::byte* to, std::size_t count);
 
 template <Kind From, DType To>
-bool cast_run(const std::byte* __restrict from, std::byte* __restrict to, std::size_t count) {
+std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to, std::size_t count) {
   using Out = Stored<To>;
   using Value = decltype(load<From>(from, 0));
-  constexpr bool kCanFail = std::is_floating_point_v<Value> && To >= DType::i64 && To <= DType::u8;
-  bool nan = false;
+  std::size_t failed = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const Value value = load<From>(from, i);
-    if constexpr (kCanFail) nan |= std::isnan(value);
-    store_le<Out>(to + i * sizeof(Out), convert<To>(value));
+    const Out stored = convert<To>(value);
+    if constexpr (kToInteger<Value, To>) failed += std::isnan(value) ? 1 : 0;
+    if constexpr (kOverflows<Value, To>) failed += is_infinite<To>(stored) & is_finite(value) ? 1 : 0;
+    store_le<Out>(to + i * sizeof(Out), stored);
   }
-  return nan;
+  return failed;
 }
 
 template <Kind From>
@@ -122,10 +158,30 @@ Kernel kernel_to(DType to) {
   return kTable[static_cast<std::size_t>(to)];
 }
 
+// The largest number of a float type with the sign of the infinity that is there.
+void clamp(std::byte* stored, DType to) {
+  if (to == DType::f32) {
+    const auto bits = load_le<std::uint32_t>(stored);
+    store_le<std::uint32_t>(stored, (bits & 0x80000000u) | 0x7F7FFFFFu);
+  } else {
+    const auto bits = load_le<std::uint16_t>(stored);
+    store_le<std::uint16_t>(stored,
+                            static_cast<std::uint16_t>((bits & 0x8000u) | (to == DType::f16 ? 0x7BFFu : 0x7F7Fu)));
+  }
+}
+
+std::string_view largest_of(DType to) {
+  return to == DType::f16 ? "65504" : to == DType::bf16 ? "3.3895e38" : "3.4028e38";
+}
+
 class CastReader final : public BlobReader {
  public:
-  CastReader(const Tensor& tensor, Kernel kernel, DType to, std::uint64_t offset)
+  CastReader(const Tensor& tensor, Kernel kernel, DType to, Overflow overflow, std::uint64_t offset)
       : name_(tensor.name),
+        type_(tensor.component("data")->type),
+        from_(tensor.component("data")->dtype),
+        to_(to),
+        overflow_(overflow),
         kernel_(kernel),
         in_width_(size_of(tensor.component("data")->dtype)),
         out_width_(size_of(to)),
@@ -165,20 +221,37 @@ class CastReader final : public BlobReader {
     if (raw_.size() < count * in_width_) raw_.resize(count * in_width_);
     const auto raw = std::span(raw_).first(count * in_width_);
     reader_->read(raw);
-    if (kernel_(raw.data(), out.data(), count)) refuse_nan(raw);
+    if (kernel_(raw.data(), out.data(), count) > 0) settle(raw, out);
     element_ += count;
   }
 
-  // Finds it: the element whose cast alone fails.
-  [[noreturn]] void refuse_nan(std::span<const std::byte> raw) const {
-    std::array<std::byte, 8> scratch;
-    std::size_t i = 0;
-    while (!kernel_(raw.data() + i * in_width_, scratch.data(), 1)) ++i;
-    throw Error(ErrorKind::lossy, "cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i))
+  // Finds the elements whose cast alone fails. Rare, so it may be slow.
+  void settle(std::span<const std::byte> raw, std::span<std::byte> out) const {
+    if (is_float(to_) && overflow_ == Overflow::infinity) return;
+    for (std::size_t i = 0; i < out.size() / out_width_; ++i) {
+      const auto element = raw.subspan(i * in_width_, in_width_);
+      if (kernel_(element.data(), out.data() + i * out_width_, 1) == 0) continue;
+      if (!is_float(to_) || overflow_ == Overflow::refuse) refuse(i, element);
+      clamp(out.data() + i * out_width_, to_);
+    }
+  }
+
+  [[noreturn]] void refuse(std::size_t i, std::span<const std::byte> element) const {
+    if (!is_float(to_))
+      throw Error(ErrorKind::lossy, "cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i))
+          .about(name_);
+    double value = 0;
+    decode_elements(from_, type_, element, std::span(&value, 1));
+    throw Error(ErrorKind::lossy, "cast.overflow",
+                fmt::format("element {} is {}, beyond the largest {} ({}); --overflow clamp or --overflow infinity "
+                            "says what it becomes",
+                            element_ + i, value, name_of(to_), largest_of(to_)))
         .about(name_);
   }
 
-  std::string name_;
+  std::string name_, type_;
+  DType from_, to_;
+  Overflow overflow_;
   Kernel kernel_;
   std::size_t in_width_, out_width_;
   std::uint64_t element_;  // next to be made
@@ -190,10 +263,11 @@ class CastReader final : public BlobReader {
 
 class CastProducer final : public BlobProducer {
  public:
-  CastProducer(const Tensor& tensor, Kernel kernel, DType to) : tensor_(tensor), kernel_(kernel), to_(to) {}
+  CastProducer(const Tensor& tensor, Kernel kernel, DType to, Overflow overflow)
+      : tensor_(tensor), kernel_(kernel), to_(to), overflow_(overflow) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    return std::make_unique<CastReader>(tensor_, kernel_, to_, offset);
+    return std::make_unique<CastReader>(tensor_, kernel_, to_, overflow_, offset);
   }
   std::uint64_t seek_granularity() const override {
     const Component& data = *tensor_.component("data");
@@ -207,6 +281,7 @@ class CastProducer final : public BlobProducer {
   Tensor tensor_;
   Kernel kernel_;
   DType to_;
+  Overflow overflow_;
 };
 
 // The set of values of a type, for comparing two: integers by their bits, floats by precision and exponents.
@@ -241,6 +316,10 @@ Range range_of(Kind kind) {
   return {};
 }
 
+Kernel kernel_of(const Component& data, DType to) {
+  return with_kind(kind_of(data.dtype, data.type), [&]<Kind K>() { return kernel_to<K>(to); });
+}
+
 bool is_castable(DType dtype, std::string_view type) {
   return type.empty() || (is_numeric(dtype, type) && kind_of(dtype, type) != static_cast<Kind>(dtype));
 }
@@ -256,7 +335,7 @@ bool cast_is_lossless(DType from, std::string_view from_type, DType to) {
   return a.digits <= b.digits && (!a.is_signed || b.is_signed);
 }
 
-Tensor cast(const Tensor& dense_tensor, DType to) {
+Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow) {
   const Component& data = require_dense(dense_tensor);
   if (data.type.empty() && data.dtype == to) return dense_tensor;
   if (!is_castable(data.dtype, data.type))
@@ -266,16 +345,42 @@ Tensor cast(const Tensor& dense_tensor, DType to) {
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the cast tensor does not fit 64 bits of length")
         .about(dense_tensor.name);
-  const Kernel kernel = with_kind(kind_of(data.dtype, data.type), [&]<Kind K>() { return kernel_to<K>(to); });
+  const Kernel kernel = kernel_of(data, to);
   Tensor result = dense_tensor;
   for (Component& component : result.components) {
     if (component.role != "data") continue;
-    component.blob = *bytes == 0 ? Blob::memory({})
-                                 : Blob::produced(*bytes, std::make_shared<CastProducer>(dense_tensor, kernel, to));
+    component.blob = *bytes == 0
+                         ? Blob::memory({})
+                         : Blob::produced(*bytes, std::make_shared<CastProducer>(dense_tensor, kernel, to, overflow));
     component.dtype = to;
     component.type.clear();
   }
   return result;
+}
+
+std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads) {
+  const Component& data = require_dense(dense_tensor);
+  if (!is_float(to) || !is_castable(data.dtype, data.type)) return 0;
+  const Kernel kernel = kernel_of(data, to);
+  constexpr std::uint64_t kPiece = std::uint64_t{4} << 20;
+  const std::uint64_t width = size_of(data.dtype), size = data.blob.size() / width * width;
+  const std::uint64_t step = std::lcm(data.blob.seek_granularity(), width);  // 0: only from the beginning
+  const std::uint64_t piece = step == 0 ? std::max<std::uint64_t>(size, 1) : (kPiece + step - 1) / step * step;
+  std::atomic<std::uint64_t> count{0};
+  parallel_for(static_cast<std::size_t>((size + piece - 1) / piece), threads, [&](std::size_t i) {
+    const std::uint64_t begin = i * piece, end = std::min(size, begin + piece);
+    const std::unique_ptr<BlobReader> reader = data.blob.open(begin);
+    std::vector<std::byte> raw(64 << 10), out(raw.size() / width * size_of(to));
+    std::uint64_t found = 0;
+    for (std::uint64_t at = begin; at < end;) {
+      const auto part = std::span(raw).first(static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), end - at)));
+      reader->read(part);
+      found += kernel(part.data(), out.data(), part.size() / width);
+      at += part.size();
+    }
+    count += found;
+  });
+  return count;
 }
 
 }  // namespace tare

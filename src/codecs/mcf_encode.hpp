@@ -17,7 +17,7 @@ namespace tare {
 // that after it has written the tensors.
 //
 // `options.report` is filled by the thread that makes the last of the payload. int* look at all weights before they can
-// make a byte, with `options.threads` threads. `options.importance` weighs the search of q* and k*.
+// make a byte, twice unless `fast`, with `options.threads` threads. `options.importance` weighs the search of q* and k*.
 //
 // Throws quant.method, quant.input (not dense, not float), quant.rank, quant.domain (`range` with q* or k*),
 // quant.too_large, quant.clip, quant.importance. While the payload is made: quant.nonfinite, quant.overflow.

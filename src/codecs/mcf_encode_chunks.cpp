@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/checked.hpp"
-#include "base/parallel.hpp"
 
 namespace tare {
 namespace {
@@ -99,11 +98,8 @@ void McfChunks::make(std::size_t chunk, McfValues& values, McfChunkBytes& bytes)
 void McfChunks::make_raw(std::uint64_t first, std::size_t blocks, McfValues& values, McfChunkBytes& out,
                          Slot& slot) const {
   const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
-  const float* from = values.view(count);
-  if (from == nullptr) {
-    values.read(out.scratch_->values, count);
-    from = out.scratch_->values;
-  }
+  const float* const from = out.scratch_->values;
+  values.read(out.scratch_->values, count);
   const McfRaw in{.method = geometry_.method,
                   .domain = geometry_.domain,
                   .parameters = parameters(),
@@ -133,11 +129,9 @@ static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t 
   }
 }
 
-// The values of some blocks, zeros behind the ends of rows; where they lie if there are no such ends.
+// The values of some blocks, zeros behind the ends of rows.
 McfChunks::Run McfChunks::read_run(std::uint64_t first, std::size_t blocks, McfValues& values,
                                    McfChunkBytes::Scratch& scratch) const {
-  if (geometry_.columns == row_blocks_ * kMcfBlock)
-    if (const float* const view = values.view(blocks * kMcfBlock)) return {view, view};
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
     float* const to = scratch.values + at * kMcfBlock;
     const std::uint64_t column = std::min(in_row * kMcfBlock, geometry_.columns);
@@ -223,76 +217,13 @@ void McfChunks::fill_report() const {
     report.squared_sum += slot.loss.squared_sum;
     report.squared_error += slot.loss.squared_error;
     report.max_error = std::max<double>(report.max_error, slot.loss.max_error);
+    report.scales += slot.loss.scales;
+    report.subnormal_scales += slot.loss.subnormal;
     if (slot.loss.worst_error <= report.worst_block_error) continue;
     report.worst_block_error = slot.loss.worst_error;
     report.worst_block = element_of(slot.loss.worst_block);
   }
   report.complete = true;
-}
-
-McfRange McfChunks::range_of_all() const {
-  std::call_once(ranged_, [this] {
-    // A blob that cannot be entered in the middle is read front to back.
-    const std::uint64_t step = tensor_.component("data")->blob.seek_granularity();
-    const std::size_t parts = step != 0 && step <= input_bytes() ? count() : 1;
-    std::mutex mutex;
-    McfRange all{0, 0, true};
-    bool any = false;
-    parallel_for(parts, options_.threads, [&](std::size_t part) {
-      const std::uint64_t first = parts == 1 ? 0 : element_of(first_block(part));
-      const std::uint64_t end = parts == 1 ? geometry_.elements() : element_of(first_block(part + 1));
-      McfValues values(tensor_, McfBeyond::infinite, first);
-      std::vector<float> buffer(kRun * kMcfBlock);
-      for (std::uint64_t at = first; at < end; at = values.position()) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
-        values.read(buffer.data(), count);
-        const McfRange here = mcf_range(buffer.data(), count);
-        if (!here.finite) {
-          const auto bad = std::find_if(buffer.begin(), buffer.end(), [](float v) { return !std::isfinite(v); });
-          throw mcf_not_finite(tensor_, at + static_cast<std::uint64_t>(bad - buffer.begin()));
-        }
-        const std::scoped_lock lock(mutex);
-        all.min = any ? std::min(all.min, here.min) : here.min;
-        all.max = any ? std::max(all.max, here.max) : here.max;
-        any = true;
-      }
-      values.check();
-    });
-    range_ = all;
-  });
-  return range_;
-}
-
-McfScaleZero McfChunks::parameters() const {
-  if (options_.clip)
-    return mcf_scale_zero(*geometry_.method, geometry_.domain, options_.clip->first, options_.clip->second);
-  const McfRange range = range_of_all();
-  return mcf_scale_zero(*geometry_.method, geometry_.domain, range.min, range.max);
-}
-
-Map McfChunks::learned() const {
-  if (options_.clip) return {};
-  McfQuantInfo info{geometry_.domain, 0, 0};
-  float absmax = 0;
-  bool known = false;
-  if (geometry_.method->family != McfFamily::raw) {
-    const std::scoped_lock lock(mutex_);
-    known = made_ == slots_.size();
-    for (const Slot& slot : slots_) absmax = std::max(absmax, slot.absmax);
-  }
-  if (!known) {
-    const McfRange range = range_of_all();
-    absmax = std::max(std::fabs(range.min), std::fabs(range.max));
-    info.min_clip = std::min(range.min, 0.0f);
-    info.max_clip = std::max(range.max, 0.0f);
-  }
-  if (geometry_.domain == McfDomain::weights) {
-    info.min_clip = -absmax;
-    info.max_clip = absmax;
-  }
-  Map attributes;
-  set_mcf_attributes(attributes, info);
-  return attributes;
 }
 
 }  // namespace tare

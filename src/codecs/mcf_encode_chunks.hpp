@@ -54,7 +54,7 @@ class McfChunks {
   // Makes the bytes of one of them. `values` must stand at its first element, and stands behind its last one afterwards.
   // May be called any number of times for each chunk, from many threads.
   void make(std::size_t chunk, McfValues& values, McfChunkBytes& bytes) const;
-  // S and Z of int*. Looks at all weights the first time.
+  // S and Z of int*. Looks at all weights the first time: once, or with a search (unless `fast`) twice.
   McfScaleZero parameters() const;
   // min_clip and max_clip where the options do not say. Free when every chunk has been made.
   Map learned() const;
@@ -79,6 +79,7 @@ class McfChunks {
   [[noreturn]] void refuse(const McfEncoded& why, std::uint64_t first, const float* values) const;
   void settle(std::size_t chunk, const Slot& slot) const;
   void fill_report() const;
+  // Of int*: the range that the codes are made for, searched unless `fast`. Of others: that of the weights.
   McfRange range_of_all() const;
 
   Tensor tensor_;

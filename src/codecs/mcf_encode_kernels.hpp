@@ -34,6 +34,8 @@ struct McfLoss {
   float max_error = 0;
   double worst_error = 0;         // the largest squared error of a block
   std::uint64_t worst_block = 0;  // its number
+  // f16 scales of blocks (q*) or super-blocks (k*), and those that are neither 0 nor a normal number.
+  std::uint64_t scales = 0, subnormal = 0;
 };
 
 struct McfEncoded {

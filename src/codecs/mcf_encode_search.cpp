@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -102,14 +103,13 @@ void search_block(const McfMethod& method, std::span<const float> row, std::span
 
 float sub_scale(float s, float super_scale) { return std::rint(std::clamp(s * (32 / super_scale), 1.0f, 63.0f)); }
 
-// The f16 of the super-scale under which the fits save most.
-std::uint16_t best_super_scale(std::span<const Fit> fits) {
-  float largest = 0;
-  for (const Fit& fit : fits) largest = std::max(largest, fit.scale);
+// The f16 of the super-scale, one of 16, under which the fits save most.
+template <typename Candidate>
+std::uint16_t best_super_scale(std::span<const Fit> fits, const Candidate& candidate) {
   std::uint16_t best = 0;
   float most = -1;
   for (unsigned j = 0; j < kMcfSuperTries; ++j) {
-    const std::uint16_t bits = mcf_round_scale((32 * largest) / static_cast<float>(63 - j));
+    const std::uint16_t bits = candidate(j);
     const float super_scale = f16_to_f32(bits);
     float saved = 0;
     for (const Fit& fit : fits) {
@@ -124,45 +124,75 @@ std::uint16_t best_super_scale(std::span<const Fit> fits) {
   return best;
 }
 
-void search_super(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
-                  std::uint64_t first, std::uint64_t end, const McfRowTarget& target) {
-  std::byte* const stored = target.scales + 2 * (first / kMcfBlocksInSuper);
-  const float fast_scale = f16_to_f32(load_le<std::uint16_t>(stored));
-  if (fast_scale == 0) return;  // nothing but zeros
-  std::array<Block, kMcfBlocksInSuper> blocks;
-  std::array<Fit, kMcfBlocksInSuper> fits;
-  const auto count = static_cast<std::size_t>(end - first);
-  for (std::size_t b = 0; b < count; ++b) {
-    blocks[b] = block_of(method, row, importance, first + b);
-    fits[b] = best_fit(blocks[b], mcf_search(method));
-  }
-  const std::uint16_t bits = best_super_scale(std::span(fits).first(count));
-  const float super_scale = f16_to_f32(bits);
+// A super-scale, the sub-scales that go best with it, and what they lose.
+struct Choice {
+  std::uint16_t bits = 0;
+  std::array<float, kMcfBlocksInSuper> sub{};
+  float loss = 0;
+};
 
-  std::array<float, kMcfBlocksInSuper> chosen{};
-  float fast_loss = 0, searched_loss = 0;
-  for (std::size_t b = 0; b < count; ++b) {
-    const auto fast_u = static_cast<float>(std::to_integer<unsigned>(target.sub_scales[first + b]));
-    fast_loss += loss(blocks[b], fast_scale * (fast_u / 32));
+Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits, std::uint16_t bits) {
+  Choice choice;
+  choice.bits = bits;
+  const float super_scale = f16_to_f32(bits);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
     if (blocks[b].absmax == 0) continue;
     const float u = sub_scale(fits[b].scale, super_scale);
     float least = loss(blocks[b], super_scale * (u / 32));
-    chosen[b] = u;
+    choice.sub[b] = u;
     for (const float near : {u - 1, u + 1}) {
       if (near < 1 || near > 63) continue;
       const float found = loss(blocks[b], super_scale * (near / 32));
       if (found < least) {
         least = found;
-        chosen[b] = near;
+        choice.sub[b] = near;
       }
     }
-    searched_loss += least;
+    choice.loss += least;
   }
-  if (!(searched_loss < kMcfBetter * fast_loss)) return;
-  store_le<std::uint16_t>(stored, bits);
+  return choice;
+}
+
+void search_super(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
+                  std::uint64_t first, std::uint64_t end, const McfRowTarget& target) {
+  std::byte* const stored = target.scales + 2 * (first / kMcfBlocksInSuper);
+  const auto fast_bits = load_le<std::uint16_t>(stored);
+  const float fast_scale = f16_to_f32(fast_bits);
+  if (fast_scale == 0) return;  // nothing but zeros
+  const auto count = static_cast<std::size_t>(end - first);
+  std::vector<Block> blocks(count);
+  std::vector<Fit> fits(count);
+  float largest = 0, fast_loss = 0;
   for (std::size_t b = 0; b < count; ++b) {
-    target.sub_scales[first + b] = static_cast<std::byte>(chosen[b]);
-    put_codes(method, row, first + b, super_scale * (chosen[b] / 32),
+    blocks[b] = block_of(method, row, importance, first + b);
+    fits[b] = best_fit(blocks[b], mcf_search(method));
+    largest = std::max(largest, fits[b].scale);
+    const auto fast_u = static_cast<float>(std::to_integer<unsigned>(target.sub_scales[first + b]));
+    fast_loss += loss(blocks[b], fast_scale * (fast_u / 32));
+  }
+  Choice choice = best_sub_scales(blocks, fits, best_super_scale(fits, [&](unsigned j) {
+                                    return mcf_round_scale((32 * largest) / static_cast<float>(63 - j));
+                                  }));
+  bool better = choice.loss < kMcfBetter * fast_loss;
+  if (!is_normal_f16(choice.bits)) {
+    const float most = kMcfNear * (better ? choice.loss : fast_loss);
+    const Choice normal = best_sub_scales(blocks, fits, best_super_scale(fits, [](unsigned j) {
+                                            return f32_to_f16(kMcfLeastNormal * (1 + static_cast<float>(j) / 32));
+                                          }));
+    const bool fast_normal = is_normal_f16(fast_bits);
+    if (normal.loss <= most && (!fast_normal || normal.loss < kMcfBetter * fast_loss)) {
+      choice = normal;
+      better = true;
+    } else if (fast_normal && fast_loss <= most) {
+      better = false;
+    }
+  }
+  if (!better) return;
+  const float super_scale = f16_to_f32(choice.bits);
+  store_le<std::uint16_t>(stored, choice.bits);
+  for (std::size_t b = 0; b < count; ++b) {
+    target.sub_scales[first + b] = static_cast<std::byte>(choice.sub[b]);
+    put_codes(method, row, first + b, super_scale * (choice.sub[b] / 32),
               target.codes + (first + b) * method.block_bytes());
   }
 }

@@ -21,8 +21,15 @@
 //                     that has the least E. A block of zeros has u = 0. Taken if the sum of E over the blocks is less
 //                     than better * that of `fast`.
 //
+//   k*, S < 2^-14     Some readers take an f16 below its normal numbers for 0, and with it the super-block. So where the S
+//                     above is one, S = 2^-14 (1 + j / 32), j = 0 ... 15, are tried in the same way, and the best of
+//                     those is taken if its sum of E is at most 1.01 times the least of the two above. It must be less
+//                     than better * that of `fast` as well where the S of `fast` is a normal number; if it is not, the
+//                     scales of `fast` are taken, if their sum of E is at most 1.01 times the least.
+//
 // `better` is 1 - 2^-16: more than the rounding of both sums, so that no block (q*) or super-block (k*) ever loses more
-// than by `fast`, in exact arithmetic.
+// than by `fast`, in exact arithmetic; but for the one percent that a super-scale in f16's normal numbers may cost where
+// `fast` has none.
 //
 // The multiples are those beyond which nothing was gained on Gaussian and on Laplace weights: below 1 the range of codes
 // is wider than the weights and only chance makes the grid fit better, which pays with many codes; above 1 the largest
@@ -45,6 +52,10 @@ McfSearch mcf_search(const McfMethod& method);
 
 inline constexpr unsigned kMcfSuperTries = 16;
 inline constexpr float kMcfBetter = 1 - 0x1p-16f;
+// The least normal f16, and what a super-scale of at least that may cost.
+inline constexpr float kMcfLeastNormal = 0x1p-14f;
+inline constexpr float kMcfNear = 1.01f;
+constexpr bool is_normal_f16(std::uint16_t bits) { return (bits & 0x7C00) != 0; }
 // The least divisor of qmax / absmax: a block of smaller weights than f16 can scale is not searched, but must not overflow.
 inline constexpr float kMcfLeastAbsmax = 0x1p-60f;
 inline constexpr float kMcfLargestScale = 65504;

@@ -189,7 +189,11 @@ McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss
     std::uint8_t* const codes = method.bits == 8 ? reinterpret_cast<std::uint8_t*>(to_codes) : buffer;
     (cut ? put_bytes<true> : put_bytes<false>)(values, s, blocks, qmax, codes);
     if (method.bits != 8) put_codes(method.bits, codes, blocks * kMcfBlock, to_codes);
-    if (loss != nullptr) measure(in.source + first * kMcfBlock, s.block, 0, codes, blocks, number + first, *loss);
+    if (loss == nullptr) continue;
+    measure(in.source + first * kMcfBlock, s.block, 0, codes, blocks, number + first, *loss);
+    loss->scales += scales;
+    loss->subnormal += static_cast<std::uint64_t>(
+        std::count_if(s.bits, s.bits + scales, [](std::uint16_t bits) { return bits != 0 && !is_normal_f16(bits); }));
   }
   return result;
 }

@@ -167,14 +167,9 @@ HWY_INLINE V sub_scale(V s, V per_step) {
   return round(hn::Min(hn::Max(hn::Mul(s, per_step), hn::Set(kFloat, 1)), hn::Set(kFloat, 63)));
 }
 
-// For the 8 blocks from `b`.
-HWY_INLINE float best_super_scale(const Fits& fits, std::size_t b, std::uint16_t& best_bits) {
-  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kMcfBlocksInSuper);
-  alignas(64) float scales[kMcfSuperTries];
+// Of 16 super-scales the one under which the fits of the 8 blocks from `b` save most; its number.
+HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const float* scales) {
   alignas(64) float saved[kMcfSuperTries];
-  std::uint16_t bits[kMcfSuperTries];
-  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
-  round_scales(scales, kMcfSuperTries, scales, bits);
   for (std::size_t j = 0; j < kMcfSuperTries; j += kLanes) {
     const V super = hn::Load(kFloat, scales + j);
     const V per_step = hn::Div(hn::Set(kFloat, 32), super);
@@ -195,8 +190,71 @@ HWY_INLINE float best_super_scale(const Fits& fits, std::size_t b, std::uint16_t
       best = j;
     }
   }
-  best_bits = bits[best];
-  return scales[best];
+  return best;
+}
+
+// A super-scale for each of the tile's super-blocks, the sub-scales that go best with it, and what they lose.
+struct Choices {
+  std::uint16_t bits[kTile / kMcfBlocksInSuper] = {};
+  alignas(64) float super[kTile] = {};  // of each block
+  alignas(64) float sub[kTile];
+  alignas(64) float loss[kTile];
+  alignas(64) float fast_loss[kTile];
+
+  void set_super(std::size_t b, float scale, std::uint16_t scale_bits) {
+    std::fill_n(super + b, kMcfBlocksInSuper, scale);
+    bits[b / kMcfBlocksInSuper] = scale_bits;
+  }
+  static float sum_of(const float* losses, std::size_t b) {
+    float sum = 0;
+    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) sum += losses[l];
+    return sum;
+  }
+  float loss_of(std::size_t b) const { return sum_of(loss, b); }
+};
+
+void choose_super(const Fits& fits, std::size_t b, Choices& choices) {
+  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kMcfBlocksInSuper);
+  alignas(64) float scales[kMcfSuperTries];
+  std::uint16_t bits[kMcfSuperTries];
+  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
+  round_scales(scales, kMcfSuperTries, scales, bits);
+  const std::size_t best = best_super_scale(fits, b, scales);
+  choices.set_super(b, scales[best], bits[best]);
+}
+
+// Of the least that are normal numbers of f16.
+void choose_normal_super(const Fits& fits, std::size_t b, Choices& choices) {
+  alignas(64) float scales[kMcfSuperTries];
+  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = kMcfLeastNormal * (1 + static_cast<float>(j) / 32);
+  const std::size_t best = best_super_scale(fits, b, scales);
+  // 2^-14 is 0x0400, and 2^-14 / 1024 the step up to 2^-13.
+  choices.set_super(b, scales[best], static_cast<std::uint16_t>(0x0400 + 32 * best));
+}
+
+// `fast`: the scales to compare with.
+template <bool kWeighted>
+void choose_subs(const Tile& tile, const Fits& fits, const float* absmax, const float* fast, float qmax,
+                 Choices& choices) {
+  for (std::size_t l = 0; l < kTile; l += kLanes) {
+    const V one = hn::Set(kFloat, 1), step = hn::Mul(hn::Load(kFloat, choices.super + l), hn::Set(kFloat, 1.0f / 32));
+    const V u = sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step));
+    const V below = hn::Max(hn::Sub(u, one), one), above = hn::Min(hn::Add(u, one), hn::Set(kFloat, 63));
+    const V scale[4] = {hn::LoadU(kFloat, fast + l), hn::Mul(step, u), hn::Mul(step, below), hn::Mul(step, above)};
+    V found[4];
+    losses<kWeighted>(tile, l, qmax, scale, found);
+    V best = u, least = found[1];
+    auto better = hn::Lt(found[2], least);
+    best = hn::IfThenElse(better, below, best);
+    least = hn::IfThenElse(better, found[2], least);
+    better = hn::Lt(found[3], least);
+    best = hn::IfThenElse(better, above, best);
+    least = hn::IfThenElse(better, found[3], least);
+    const auto is_zero = hn::Eq(hn::LoadU(kFloat, absmax + l), hn::Zero(kFloat));
+    hn::Store(hn::IfThenZeroElse(is_zero, best), kFloat, choices.sub + l);
+    hn::Store(hn::IfThenZeroElse(is_zero, least), kFloat, choices.loss + l);
+    hn::Store(found[0], kFloat, choices.fast_loss + l);
+  }
 }
 
 template <bool kWeighted>
@@ -208,46 +266,39 @@ void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, s
   Fits fits;
   for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
 
-  constexpr std::size_t kSupers = kTile / kMcfBlocksInSuper;
-  std::uint16_t bits[kSupers] = {};
-  alignas(64) float super[kTile] = {};  // of each block
-  for (std::size_t i = 0; i * kMcfBlocksInSuper < blocks; ++i) {
-    const float scale = best_super_scale(fits, i * kMcfBlocksInSuper, bits[i]);
-    std::fill_n(super + i * kMcfBlocksInSuper, kMcfBlocksInSuper, scale);
+  Choices searched, normal;
+  bool some_small = false;
+  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) {
+    choose_super(fits, b, searched);
+    some_small = some_small || !is_normal_f16(searched.bits[b / kMcfBlocksInSuper]);
   }
-
-  alignas(64) float chosen[kTile], loss[kTile], fast_loss[kTile];
-  for (std::size_t l = 0; l < kTile; l += kLanes) {
-    const V one = hn::Set(kFloat, 1), step = hn::Mul(hn::Load(kFloat, super + l), hn::Set(kFloat, 1.0f / 32));
-    const V u = sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step));
-    const V below = hn::Max(hn::Sub(u, one), one), above = hn::Min(hn::Add(u, one), hn::Set(kFloat, 63));
-    const V scale[4] = {hn::LoadU(kFloat, s.block + at + l), hn::Mul(step, u), hn::Mul(step, below),
-                        hn::Mul(step, above)};
-    V found[4];
-    losses<kWeighted>(tile, l, qmax, scale, found);
-    V best = u, least = found[1];
-    auto better = hn::Lt(found[2], least);
-    best = hn::IfThenElse(better, below, best);
-    least = hn::IfThenElse(better, found[2], least);
-    better = hn::Lt(found[3], least);
-    best = hn::IfThenElse(better, above, best);
-    least = hn::IfThenElse(better, found[3], least);
-    const auto is_zero = hn::Eq(hn::LoadU(kFloat, s.absmax + at + l), hn::Zero(kFloat));
-    hn::Store(hn::IfThenZeroElse(is_zero, best), kFloat, chosen + l);
-    hn::Store(hn::IfThenZeroElse(is_zero, least), kFloat, loss + l);
-    hn::Store(found[0], kFloat, fast_loss + l);
+  choose_subs<kWeighted>(tile, fits, s.absmax + at, s.block + at, qmax, searched);
+  if (some_small) {
+    for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) choose_normal_super(fits, b, normal);
+    choose_subs<kWeighted>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
   }
   for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) {
-    float searched = 0, fast = 0;
-    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
-      searched += loss[l];
-      fast += fast_loss[l];
+    const float fast = Choices::sum_of(searched.fast_loss, b);
+    const std::size_t number = b / kMcfBlocksInSuper;
+    std::uint16_t& stored = s.bits[(at + b) / kMcfBlocksInSuper];
+    if (stored == 0) continue;  // nothing but zeros
+    const Choices* chosen = &searched;
+    bool better = searched.loss_of(b) < kMcfBetter * fast;
+    if (!is_normal_f16(searched.bits[number])) {
+      const float most = kMcfNear * (better ? searched.loss_of(b) : fast), found = normal.loss_of(b);
+      const bool fast_normal = is_normal_f16(stored);
+      if (found <= most && (!fast_normal || found < kMcfBetter * fast)) {
+        chosen = &normal;
+        better = true;
+      } else if (fast_normal && fast <= most) {
+        better = false;
+      }
     }
-    if (!(searched < kMcfBetter * fast)) continue;
-    s.bits[(at + b) / kMcfBlocksInSuper] = bits[b / kMcfBlocksInSuper];
+    if (!better) continue;
+    stored = chosen->bits[number];
     for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
-      s.sub[at + l] = static_cast<std::uint8_t>(chosen[l]);
-      s.block[at + l] = super[l] * (chosen[l] / 32);
+      s.sub[at + l] = static_cast<std::uint8_t>(chosen->sub[l]);
+      s.block[at + l] = chosen->super[l] * (chosen->sub[l] / 32);
     }
   }
 }

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/half.hpp"
+
 namespace tare {
 namespace {
 
@@ -59,7 +61,12 @@ McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first
 
 const std::byte* McfValues::take(std::size_t count) {
   const std::size_t bytes = count * width_;
-  if (view_ != nullptr) return view_ + next_ * width_;
+  if (view_ != nullptr) {
+    // A copy: what a block's scale is chosen by must be what is then divided by it.
+    if (buffer_.size() < bytes) buffer_.resize(bytes);
+    std::memcpy(buffer_.data(), view_ + next_ * width_, bytes);
+    return buffer_.data();
+  }
   if (filled_ - at_ < bytes) {
     const std::size_t kept = filled_ - at_;
     if (buffer_.size() < std::max(bytes, kPull)) buffer_.resize(std::max(bytes, kPull));
@@ -79,7 +86,12 @@ void McfValues::read(float* out, std::size_t count) {
   if (count > end_ - next_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a component");
   const std::byte* const from = take(count);
   with_kind(kind_, [&]<Kind K>() {
-    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(load<K>(from, i));
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (K == Kind::f64)
+        out[i] = f64_to_f32(load<K>(from, i));
+      else
+        out[i] = static_cast<float>(load<K>(from, i));
+    }
     if (beyond_ == McfBeyond::infinite) return;
     for (std::size_t i = 0; i < count; ++i) {
       if (std::isfinite(out[i])) continue;
@@ -88,16 +100,6 @@ void McfValues::read(float* out, std::size_t count) {
     }
   });
   next_ += count;
-}
-
-const float* McfValues::view(std::size_t count) {
-  if (view_ == nullptr || kind_ != Kind::f32 || beyond_ == McfBeyond::largest || !kLittleEndianHost ||
-      count > end_ - next_)
-    return nullptr;
-  const std::byte* const from = view_ + next_ * width_;
-  if (reinterpret_cast<std::uintptr_t>(from) % alignof(float) != 0) return nullptr;
-  next_ += count;
-  return reinterpret_cast<const float*>(from);
 }
 
 void McfValues::check() const {

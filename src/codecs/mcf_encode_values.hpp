@@ -27,11 +27,9 @@ class McfValues {
   McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first);
   // Fills `out` with the next elements.
   void read(float* out, std::size_t count);
-  // The next elements where they lie, without a copy; null when they cannot be used so, and then nothing is passed over.
-  const float* view(std::size_t count);
   // The next element.
   std::uint64_t position() const { return next_; }
-  // Throws when the file under a mapping has become shorter, so that what was read cannot be trusted.
+  // Throws when the file under a mapping has changed, so that what was read cannot be trusted.
   void check() const;
 
  private:

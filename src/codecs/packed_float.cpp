@@ -109,6 +109,7 @@ class UnpackProducer final : public BlobProducer {
     return reader;
   }
   std::uint64_t seek_granularity() const override { return is_seekable(payload_) ? kUnit : 0; }
+  void verify() const override { payload_.verify(); }
 
  private:
   static constexpr std::uint64_t kUnit = Unpacker<K>::kPerUnit * 4;

@@ -23,8 +23,13 @@ SparseReader::SparseReader(std::unique_ptr<SparseCursor> cursor, std::uint64_t f
 std::span<const std::byte> SparseReader::make_block() {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(end_ - next_, kBlock / width_));
   block_.assign(count * width_, std::byte{});
-  for (; cursor_->place() < next_ + count; cursor_->advance())
+  for (; cursor_->place() < next_ + count; cursor_->advance()) {
+    // Cursors promise it; the bytes they promise it by may have been rewritten, and this is a place in memory.
+    if (cursor_->place() < next_)
+      throw Error(ErrorKind::corrupt, "codec.order",
+                  fmt::format("an entry at place {} follows one at {} or behind it", cursor_->place(), next_));
     std::memcpy(block_.data() + static_cast<std::size_t>(cursor_->place() - next_) * width_, cursor_->value(), width_);
+  }
   next_ += count;
   return block_;
 }

@@ -7,9 +7,9 @@
 // does: integers wrap, bool is or, floats round once per addition. Values of a type without addition (fp8,
 // unknown types) may not repeat a place.
 //
-// Decoding first runs over the coordinates once to check them and to see whether they rise. Entries in
+// Decoding first runs over the coordinates once to see whether they are sound and whether they rise. Entries in
 // row-major order are then read in a single pass; others cost one pass over all entries for every 4 MiB of
-// dense output.
+// dense output. What the first run found may not be true any more: each pass checks every coordinate it uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,6 +95,12 @@ Problem outside_problem(const Tensor& tensor, const Coordinates& at, std::uint64
           fmt::format("entry {}: coordinate {} of dimension {} is outside of the shape {}", entry, at.current()[d], d,
                       tensor.shape.text()),
           coordinate_offset(tensor, entry, d)};
+}
+
+// The next entry, which must lie inside of the shape.
+void next_inside(const Tensor& tensor, Coordinates& at, std::uint64_t entry) {
+  if (const auto d = at.next())
+    throw_corrupt(tensor, *tensor.component("coords"), outside_problem(tensor, at, entry, *d));
 }
 
 using Report = std::function<void(Problem)>;
@@ -246,7 +252,8 @@ class CooCursor final : public SparseCursor {
  public:
   CooCursor(const Tensor& tensor, std::uint64_t entry, std::uint64_t entries)
       : tensor_(tensor),
-        left_(entries - entry),
+        entry_(entry),
+        entries_(entries),
         at_(tensor, entry),
         values_(tensor.component("values")->blob, entry * width_of(*tensor.component("values"))),
         add_(tensor),
@@ -265,16 +272,22 @@ class CooCursor final : public SparseCursor {
 
  private:
   void pull() {
+    const std::uint64_t last = next_place_;
     next_place_ = kEnd;
-    if (left_ == 0) return;
-    --left_;
-    at_.next();  // inside: the scan has seen it
+    if (entry_ == entries_) return;
+    next_inside(tensor_, at_, entry_);
     next_place_ = at_.place();
+    if (last != kEnd && next_place_ < last)
+      throw_corrupt(tensor_, *tensor_.component("coords"),
+                    {"coo.order", fmt::format("entry {} is in front of the one before it, where a look before saw them "
+                                              "rise: the file was written to",
+                                              entry_)});
     next_value_ = values_.take(sum_.size());
+    ++entry_;
   }
 
   Tensor tensor_;
-  std::uint64_t left_;
+  std::uint64_t entry_, entries_;  // the next one; how many there are
   Coordinates at_;
   ByteStream values_;
   Adder add_;
@@ -303,7 +316,7 @@ class CooWindowReader final : public BlockReader {
     Coordinates at(tensor_, 0);
     ByteStream values(tensor_.component("values")->blob, 0);
     for (std::uint64_t entry = 0; entry < entries_; ++entry) {
-      at.next();
+      next_inside(tensor_, at, entry);
       const std::byte* const value = values.take(width);
       const std::uint64_t place = at.place();
       if (place < next_ || place - next_ >= count) continue;
@@ -359,14 +372,13 @@ class CooProducer final : public BlobProducer {
     return is_seekable(tensor_.component("values")->blob) && is_seekable(tensor_.component("coords")->blob);
   }
 
-  // Checks every coordinate and learns whether places rise.
+  // Whether places rise; what is wrong with the coordinates is said before anything is decoded.
   void scan() const {
     Coordinates at(tensor_, 0);
     std::uint64_t previous = 0;
     rising_ = true;
     for (std::uint64_t entry = 0; entry < entries_; ++entry) {
-      if (const auto d = at.next())
-        throw_corrupt(tensor_, *tensor_.component("coords"), outside_problem(tensor_, at, entry, *d));
+      next_inside(tensor_, at, entry);
       const std::uint64_t place = at.place();
       if (place < previous) rising_ = false;
       previous = place;

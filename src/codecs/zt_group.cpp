@@ -2,15 +2,14 @@
 // matrix.
 //
 //   packed_weight  i32[rows][ceil(columns / n)], n = 32 / bits codes in each, the first in the lowest bits;
-//   the bits
-//                  left over at a row's end are zero
-//   scales, zeros  f16 (tolerated: any float type) [rows][ceil(columns / group_size)]; a row's last group may
-//   be short attributes     bits, group_size, packing = "<n>_per_i32"
+//                  the bits left over at a row's end are zero
+//   scales, zeros  f16 (tolerated: any float type) [rows][ceil(columns / group_size)]; a row's last group may be short
+//   attributes     bits, group_size, packing = "<n>_per_i32"
 //
 //   w = scale * (code - zero), computed exactly and rounded once to f32.
 //
 // Other ranks, packings and parameters are carried as they are: their sizes are not checked and they are not
-// decoded.
+// decoded. Neither are tensors whose sizes fit only groups along the first axis, as GPTQ has them.
 #include "codecs/zt_group.hpp"
 
 #include <fmt/format.h>
@@ -62,15 +61,65 @@ std::optional<Problem> check_size(const Component& component, std::uint64_t rows
                              component.role, component.blob.size())};
 }
 
+// The sizes that the attributes ask for; nothing when the attributes, the rank or the types are none that we know.
+std::optional<GroupPlan> plan_of(const Tensor& tensor) {
+  const auto bits = positive(tensor.attributes, "bits");
+  const auto size = positive(tensor.attributes, "group_size");
+  const auto n = per_word(tensor.attributes);
+  if (tensor.shape.rank() != 2 || !bits || !size || !n) return std::nullopt;
+  if ((*bits != 2 && *bits != 4 && *bits != 8) || *n != 32 / *bits) return std::nullopt;
+  const Component* const packed = tensor.component("packed_weight");
+  if (packed == nullptr || (packed->dtype != DType::i32 && packed->dtype != DType::u32) || !packed->type.empty())
+    return std::nullopt;
+  for (const std::string_view role : {"scales", "zeros"}) {
+    const Component* const parameters = tensor.component(role);
+    if (parameters == nullptr || !is_float(parameters->dtype) || !parameters->type.empty()) return std::nullopt;
+  }
+  GroupPlan plan;
+  plan.rows = tensor.shape[0];
+  plan.columns = tensor.shape[1];
+  plan.bits = static_cast<unsigned>(*bits);
+  plan.per_word = static_cast<unsigned>(*n);
+  plan.group_size = *size;
+  plan.words = ceil_div(plan.columns, plan.per_word);
+  plan.groups = ceil_div(plan.columns, plan.group_size);
+  return plan;
+}
+
+std::optional<Problem> check_sizes(const Tensor& tensor, const GroupPlan& plan) {
+  if (auto problem = check_size(*tensor.component("packed_weight"), plan.rows, plan.words)) return problem;
+  if (auto problem = check_size(*tensor.component("scales"), plan.rows, plan.groups)) return problem;
+  return check_size(*tensor.component("zeros"), plan.rows, plan.groups);
+}
+
+// GPTQ packs and groups down the columns: i32[ceil(rows / n)][columns], scales and zeros [ceil(rows / group)][columns].
+bool fits_first_axis(const Tensor& tensor, const GroupPlan& plan) {
+  GroupPlan turned = plan;
+  std::swap(turned.rows, turned.columns);
+  turned.words = ceil_div(turned.columns, turned.per_word);
+  turned.groups = ceil_div(turned.columns, turned.group_size);
+  return !check_sizes(tensor, turned);
+}
+
 std::optional<Problem> check(const Tensor& tensor) {
   for (const std::string_view role : kRoles)
     if (tensor.component(role) == nullptr)
       return Problem{"group.missing", fmt::format("a quantized_group tensor needs the component \"{}\"", role)};
-  const auto plan = group_plan(tensor);
-  if (!plan) return std::nullopt;
-  if (auto problem = check_size(*tensor.component("packed_weight"), plan->rows, plan->words)) return problem;
-  if (auto problem = check_size(*tensor.component("scales"), plan->rows, plan->groups)) return problem;
-  return check_size(*tensor.component("zeros"), plan->rows, plan->groups);
+  const auto plan = plan_of(tensor);
+  if (!plan || fits_first_axis(tensor, *plan)) return std::nullopt;
+  return check_sizes(tensor, *plan);
+}
+
+std::optional<Problem> doubt(const Tensor& tensor) {
+  const auto plan = plan_of(tensor);
+  if (!plan || !fits_first_axis(tensor, *plan)) return std::nullopt;
+  if (check_sizes(tensor, *plan))
+    return Problem{"group.orientation",
+                   "the sizes are those of groups along the first axis, as GPTQ has them; such a tensor is carried and "
+                   "not decoded",
+                   std::nullopt, Severity::warning};
+  return Problem{"group.orientation", "groups taken along the last axis; the sizes fit the first, as GPTQ has it, too",
+                 std::nullopt, Severity::note};
 }
 
 using Report = std::function<void(Problem)>;
@@ -144,27 +193,8 @@ void verify(const Tensor& tensor, const Report& report) {
 }  // namespace
 
 std::optional<GroupPlan> group_plan(const Tensor& tensor) {
-  const auto bits = positive(tensor.attributes, "bits");
-  const auto size = positive(tensor.attributes, "group_size");
-  const auto n = per_word(tensor.attributes);
-  if (tensor.shape.rank() != 2 || !bits || !size || !n) return std::nullopt;
-  if ((*bits != 2 && *bits != 4 && *bits != 8) || *n != 32 / *bits) return std::nullopt;
-  const Component* const packed = tensor.component("packed_weight");
-  if (packed == nullptr || (packed->dtype != DType::i32 && packed->dtype != DType::u32) || !packed->type.empty())
-    return std::nullopt;
-  for (const std::string_view role : {"scales", "zeros"}) {
-    const Component* const parameters = tensor.component(role);
-    if (parameters == nullptr || !is_float(parameters->dtype) || !parameters->type.empty()) return std::nullopt;
-  }
-  GroupPlan plan;
-  plan.rows = tensor.shape[0];
-  plan.columns = tensor.shape[1];
-  plan.bits = static_cast<unsigned>(*bits);
-  plan.per_word = static_cast<unsigned>(*n);
-  plan.group_size = *size;
-  plan.words = ceil_div(plan.columns, plan.per_word);
-  plan.groups = ceil_div(plan.columns, plan.group_size);
-  return plan;
+  const auto plan = plan_of(tensor);
+  return plan && !check_sizes(tensor, *plan) ? plan : std::nullopt;
 }
 
 constinit const Codec kZtGroup = {.layout = "quantized_group",
@@ -176,6 +206,7 @@ constinit const Codec kZtGroup = {.layout = "quantized_group",
                                   .check = check,
                                   .verify = verify,
                                   .decode = decode_group,
+                                  .doubt = doubt,
                                   .encode = encode_group};
 
 }  // namespace tare

@@ -66,7 +66,7 @@ class GroupReader final : public BlockReader {
       const std::uint64_t left_in_group = plan_.group_size - column_ % plan_.group_size;
       const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_in_group, count - done));
       for (std::size_t i = done; i < done + run; ++i)
-        store_le<float>(block_.data() + 4 * i, static_cast<float>(scale_ * (static_cast<double>(codes_[i]) - zero_)));
+        store_le<float>(block_.data() + 4 * i, f64_to_f32(scale_ * (static_cast<double>(codes_[i]) - zero_)));
       done += run;
       column_ += run;
       if (run == left_in_group) have_group_ = false;
@@ -293,6 +293,8 @@ Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::stri
 
 Tensor decode_group(const Tensor& tensor) {
   const auto plan = group_plan(tensor);
+  if (const auto doubt = kZtGroup.doubt(tensor); doubt && !plan)
+    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
   if (!plan)
     throw Error(
         ErrorKind::unsupported, "group.packing",

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
+#include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
+#include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "tare/codec.hpp"
@@ -52,17 +55,37 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   const auto expect_some = [&](std::string_view option, const std::vector<std::string>& globs) {
     for (const std::string& glob : globs)
       if (std::none_of(model.tensors.begin(), model.tensors.end(),
-                       [&](const Tensor& t) { return glob_match(glob, t.name); }))
+                       [&](const Tensor& t) { return glob_match(glob, t.name); }) &&
+          std::none_of(model.broken.begin(), model.broken.end(),
+                       [&](const BrokenTensor& b) { return glob_match(glob, b.tensor.name); }))
         throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} fits no tensor", option, glob));
   };
   expect_some("match", options.match);
   expect_some("skip", options.skip);
-  std::erase_if(model.tensors, [&](const Tensor& tensor) {
+  const auto leave_out = [&](const Tensor& tensor) {
     const bool keep =
         (options.match.empty() || matches(options.match, tensor.name)) && !matches(options.skip, tensor.name);
     if (!keep) changes.add("left out", tensor.name);
     return !keep;
-  });
+  };
+  std::erase_if(model.tensors, leave_out);
+  std::erase_if(model.broken, [&](const BrokenTensor& broken) { return leave_out(broken.tensor); });
+  model.refuse_broken();
+}
+
+// A dense tensor may bring more components than its data, whose meaning only their writer knows.
+bool has_extras(const Tensor& tensor) { return tensor.is_dense() && tensor.components.size() > 1; }
+
+void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
+  if (!has_extras(tensor) || (!quantized && lists(target.holds.layouts, "*"))) return;
+  std::vector<std::string> extras;
+  for (const Component& component : tensor.components)
+    if (component.role != "data") extras.push_back(component.role);
+  throw refused(ErrorKind::lossy, "convert.components", tensor,
+                fmt::format("a dense tensor that brings {} beside its data; {}, --skip leaves the tensor out",
+                            listed(std::move(extras)),
+                            quantized ? "quantized, it would lose that; --keep keeps it as it is"
+                                      : fmt::format("{} has no place for that", target.name)));
 }
 
 // Which formats hold a layout, for a sentence.
@@ -121,26 +144,45 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   changes.add(fmt::format("quantized from {} to {}", from, method), tensor.name);
 }
 
+// Casts the tensor's numbers and nothing else of it.
+void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
+  Map attributes = std::move(tensor.attributes);
+  tensor = cast(tensor, to, overflow);
+  tensor.attributes = std::move(attributes);
+}
+
+// A cast that was asked for, with a word on what it cost.
+void cast_as_told(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
+  const Component& data = *tensor.component("data");
+  const DType to = *options.dtype;
+  const std::string from(data.type_name());
+  const bool lossless = cast_is_lossless(data.dtype, data.type, to);
+  // Only who accepts the damage waits for it to be counted; everybody else is told when it is met.
+  if (!lossless && options.overflow != Overflow::refuse)
+    if (const std::uint64_t count = count_overflow(tensor, to, options.threads); count > 0)
+      changes.add(fmt::format("with values beyond the largest {} ({} {})", name_of(to), count_text(count),
+                              options.overflow == Overflow::clamp ? "clamped" : "now infinite"),
+                  tensor.name);
+  cast_as_is(tensor, to, options.overflow);
+  changes.add(fmt::format("cast from {} to {}{}", from, name_of(to), lossless ? "" : " (lossy)"), tensor.name);
+}
+
 void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
-  const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
+  const Component* data = tensor.is_dense() && !has_extras(tensor) ? tensor.component("data") : nullptr;
   if (!options.dtype || data == nullptr) return;
   // Asked for a float type: every real-valued tensor. Integers stay what they are.
   const LogicalType* logical = find_logical_type(data->type);
   const bool fp8 = logical != nullptr && logical->per_element == 1;
   if (!(is_plain_float(tensor) || fp8) || (data->dtype == *options.dtype && !fp8)) return;
-  const std::string from(data->type_name());
-  const bool lossless = cast_is_lossless(data->dtype, data->type, *options.dtype);
-  Map attributes = std::move(tensor.attributes);
-  tensor = cast(tensor, *options.dtype);
-  tensor.attributes = std::move(attributes);
-  changes.add(fmt::format("cast from {} to {}{}", from, name_of(*options.dtype), lossless ? "" : " (lossy)"),
-              tensor.name);
+  cast_as_told(tensor, options, changes);
 }
 
 void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
   const std::string from(codec.name.empty() ? tensor.layout : codec.name);
+  const auto doubt = codec.doubt == nullptr ? std::nullopt : codec.doubt(tensor);
   tensor = codec.decode(tensor);
-  changes.add(fmt::format("decoded from {} to dense {}", from, dtype_name(tensor)), tensor.name);
+  const std::string assumed = doubt ? fmt::format(" ({})", doubt->sentence) : std::string();
+  changes.add(fmt::format("decoded from {} to dense {}{}", from, dtype_name(tensor), assumed), tensor.name);
 }
 
 // Asked for a float type, codes become floats, also where the target could hold the codes.
@@ -180,23 +222,18 @@ bool cast_as_asked(Tensor& tensor, const Component& data, const Format& target, 
   if (!options.dtype || std::find(types.begin(), types.end(), *options.dtype) == types.end()) return false;
   const LogicalType* const logical = find_logical_type(data.type);
   if (!data.type.empty() && (logical == nullptr || logical->per_element != 1)) return false;
-  const std::string from(data.type_name());
-  const bool lossless = cast_is_lossless(data.dtype, data.type, *options.dtype);
-  Map attributes = std::move(tensor.attributes);
-  tensor = cast(tensor, *options.dtype);
-  tensor.attributes = std::move(attributes);
-  changes.add(fmt::format("cast from {} to {}{}", from, name_of(*options.dtype), lossless ? "" : " (lossy)"),
-              tensor.name);
+  cast_as_told(tensor, options, changes);
   return true;
 }
 
 // Tensors of types that the target cannot hold: looked for in all before any is refused, so that one error names them.
 class Unfit {
  public:
-  explicit Unfit(const Format& target) : target_(target) {}
+  Unfit(const Format& target, const AdaptOptions& options) : target_(target), asked_(options.dtype.has_value()) {}
 
   void add(const Tensor& tensor) {
     if (order_.empty()) first_ = tensor.name;
+    castable_ = castable_ && is_real(tensor);
     std::vector<std::string>& names = types_[dtype_name(tensor)];
     if (names.empty()) order_.push_back(dtype_name(tensor));
     names.push_back(tensor.name);
@@ -208,21 +245,36 @@ class Unfit {
     for (const std::string& type : order_)
       all.push_back(count_ == 1 ? type : fmt::format("{} ({})", type, listed(types_.at(type))));
     const std::string_view them = count_ == 1 ? "it" : "them";
+    // Advice that would not help is worse than none.
+    const std::string advice = castable_ && !asked_ ? fmt::format("--dtype f32 would cast {0}, --skip omit {0}", them)
+                                                    : fmt::format("--skip omits {}", them);
     throw Error(ErrorKind::lossy, "convert.type",
-                fmt::format("{} cannot hold the type{} {}; --dtype f32 would cast {}, --skip leave {} out",
-                            target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", "), them, them))
+                fmt::format("{} cannot hold the type{} {}; {}", target_.name, all.size() == 1 ? "" : "s",
+                            fmt::join(all, ", "), advice))
         .about("tensor " + escape_name(first_));
   }
 
  private:
+  // One number an element, which --dtype can cast: not complex, not of an unknown type.
+  static bool is_real(const Tensor& tensor) {
+    const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
+    if (data == nullptr || tensor.components.size() != 1) return false;
+    const LogicalType* const logical = find_logical_type(data->type);
+    return data->type.empty() || (logical != nullptr && logical->per_element == 1);
+  }
+
   const Format& target_;
+  bool asked_, castable_ = true;
   std::string first_;
   std::map<std::string, std::vector<std::string>> types_;
   std::vector<std::string> order_;
   std::size_t count_ = 0;
 };
 
-void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes) {
+// `refuse_widening` throws for a tensor whose numbers are not what they seem.
+template <typename RefuseWidening>
+void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, Unfit& unfit, Changes& changes,
+               const RefuseWidening& refuse_widening) {
   // A quantization codec fixes the types of its components: who holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
   if (codec != nullptr && !codec->name.empty()) return;
@@ -237,9 +289,8 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
     const std::string from(data->type_name());
     if (cast_as_asked(tensor, *data, target, options, changes)) return;
     if (const auto to = wider(*data, target)) {
-      Map attributes = std::move(tensor.attributes);
-      tensor = cast(tensor, *to);
-      tensor.attributes = std::move(attributes);
+      refuse_widening();
+      cast_as_is(tensor, *to, Overflow::refuse);
       changes.add(fmt::format("widened from {} to {}", from, name_of(*to)), tensor.name);
       return;
     }
@@ -290,18 +341,27 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       throw Error(ErrorKind::usage, "convert.drop",
                   fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
   require_type(options, target);
+  const Claims claims(model);
   select(model, options, changes);
-  for (const auto& [key, text] : options.set) model.metadata.set(key, parse_setting(key, text, target));
+  const PackedGuard packed(model, options);
+  for (const auto& [key, text] : options.set) {
+    Value value = parse_setting(key, text, target);
+    if (const std::string* const said = value.text(); said != nullptr && target.set_problem != nullptr)
+      if (const std::string problem = target.set_problem(key, *said); !problem.empty())
+        throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, problem));
+    model.metadata.set(key, std::move(value));
+  }
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,
                             model.tensors.size()));
-  fit_rest(model, target, options, lines);
+  std::vector<LostKeys> lost;
+  fit_rest(model, target, options, lines, lost);
   for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
   const bool asked = !options.quant.empty();
   const std::vector<recipe::Decision> decisions = asked ? recipe::decide(model.tensors, options.quant, options.threads)
                                                         : std::vector<recipe::Decision>(model.tensors.size());
-  Unfit unfit(target);
+  Unfit unfit(target, options);
   require_room(options.quant.method, target);
   for (const auto& [glob, method] : options.quant.rules) require_room(method, target);
   if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
@@ -309,13 +369,14 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
+    refuse_extras(tensor, target, !decisions[i].method.empty());
     if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);
     else
       quantize(tensor, decisions[i].method, target, options, changes, outcome);
     if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
-    fit_types(tensor, target, options, unfit, changes);
+    fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
     fit_attributes(tensor, target, options);
     if (!asked) continue;
     outcome.name = tensor.name;
@@ -325,7 +386,8 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     outcomes.push_back(std::move(outcome));
   }
   unfit.refuse_any();
-  Adapted adapted{std::move(model), changes.lines(), std::move(outcomes)};
+  claims.settle(model, lines);
+  Adapted adapted{std::move(model), changes.lines(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;
 }

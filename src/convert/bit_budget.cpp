@@ -34,7 +34,7 @@ Sample sample_of(const Tensor& floats) {
   middle.stop = static_cast<std::int64_t>(first + columns);
   Sample sample{slice(floats, {every, middle}), first};
   Component& data = sample.tensor.components.front();
-  data.blob = Blob::memory(data.blob.bytes());
+  data.blob = Blob::memory(data.blob.bytes(data.blob.size(), 1));  // one tensor a thread already
   return sample;
 }
 
@@ -42,7 +42,7 @@ Sample sample_of(const Tensor& floats) {
 void make_all(const Blob& blob) {
   for (std::size_t piece = 0; piece < blob.pieces(); ++piece)
     blob.make_piece(piece, [](std::uint64_t, std::span<const std::byte>) {});
-  if (blob.pieces() == 0) (void)blob.bytes();
+  if (blob.pieces() == 0) (void)blob.bytes(blob.size(), 1);
 }
 
 std::uint64_t coded_bytes(const Tensor& tensor, const std::string& method, const Quantization& how, unsigned threads) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "base/parallel.hpp"
 #include "convert/origins.hpp"
@@ -89,7 +90,8 @@ class Remarks final : public Diagnostics {
     next_.warning(about);
   }
   void note(const Error& about) override {
-    if (about.rule().ends_with(".unused")) left_behind_.push_back(fmt::format("left behind, {}", about.sentence()));
+    if (about.rule().ends_with(".unused"))
+      left_behind_.push_back(fmt::format("left behind, {} (--attach GLOB takes files along)", about.sentence()));
     next_.note(about);
   }
   bool thorough() const override { return next_.thorough(); }
@@ -111,11 +113,36 @@ class Remarks final : public Diagnostics {
   std::size_t warnings_ = 0;
 };
 
+bool is_packed(const Tensor& tensor) {
+  return std::any_of(tensor.components.begin(), tensor.components.end(),
+                     [](const Component& component) { return component.blob.encoding() == Encoding::zstd; });
+}
+
+std::unordered_set<std::string> packed_tensors(const Model& model) {
+  std::unordered_set<std::string> names;
+  for (const Tensor& tensor : model.tensors)
+    if (is_packed(tensor)) names.insert(tensor.name);
+  return names;
+}
+
+// What was compressed, stays so unless its bytes changed on the way. Says so of those; empty when there are none.
+std::string unpacked_line(const Model& model, const std::unordered_set<std::string>& packed,
+                          const WriteOptions& options) {
+  if (options.zstd_level || options.unpack) return {};
+  std::vector<std::string> names;
+  for (const Tensor& tensor : model.tensors)
+    if (packed.contains(tensor.name) && !is_packed(tensor)) names.push_back(tensor.name);
+  if (names.empty()) return {};
+  return fmt::format("{} tensor{} compressed no longer, --zstd compresses: {}", names.size(),
+                     names.size() == 1 ? "" : "s", listed(std::move(names)));
+}
+
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
 // a weight it cannot hold; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
-  const bool weight = error.kind() == ErrorKind::unsupported &&
-                      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow"));
+  const bool weight =
+      (error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::lossy) &&
+      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow") || error.rule().ends_with(".nan"));
   return weight ? input : output;
 }
 
@@ -124,14 +151,21 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   const Format& target = target_of(output, options);
   const bool tree = is_tree(output, target, options);
+  std::error_code none;
+  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
+    throw Error(ErrorKind::usage, "convert.attach", "--attach takes files of a model's directory; this is one file")
+        .in(input);
   Remarks remarks(options.read.diagnostics);
   ReadOptions read = options.read;
   read.diagnostics = &remarks;
+  read.keep_broken = true;  // --skip may leave them out; adapt refuses what is left of them
   Model model = open(input, read);
   Conversion done;
   done.from = model.format;
   done.to = target.name;
   const Origins origins(model);
+  std::unordered_set<std::string> packed;
+  if (target.holds.zstd) packed = packed_tensors(model);
   Adapted adapted;
   try {
     if (options.check) check_digests(model, options.write.threads);
@@ -145,6 +179,9 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   for (std::string& change : adapted.changes)
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
+  done.lost = std::move(adapted.lost);
+  if (std::string line = unpacked_line(adapted.model, packed, options.write); !line.empty())
+    done.changes.push_back(std::move(line));
   if (target.remarks != nullptr)
     for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
@@ -165,6 +202,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   try {
     target.write(adapted.model, *sink, options.write);
     check_written(*sink, target, adapted.model);
+    adapted.model.check_sources();
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(file_at_fault(error, input, output));

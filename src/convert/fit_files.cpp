@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "convert/wording.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
+#include "resources/tensor_roles.hpp"
 
 namespace tare {
 namespace {
@@ -48,17 +50,31 @@ std::string text_of(const Attachment& file) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What a file says that no field does, and stays behind with it. A file that cannot be read is told elsewhere.
+// What a file says that no field does, and stays behind with it. A file that cannot be read is told elsewhere. What changes
+// the results is named first and in full: a list that ends in "and 4 more" hides just the key that mattered.
 template <typename KeysOf>
-void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::vector<std::string>& lines) {
+void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::string_view harm,
+                    std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
   const Attachment* const file = model.attachment(name);
   if (file == nullptr) return;
+  LostKeys keys{std::string(name), {}, {}};
   try {
-    std::vector<std::string> keys = keys_of(text_of(*file));
-    if (!keys.empty()) lines.push_back(fmt::format("{}: {} left out", name, listed(std::move(keys))));
+    for (resources::LostKey& key : keys_of(text_of(*file)))
+      (key.harmful ? keys.harmful : keys.harmless).push_back(std::move(key.name));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
+    return;
   }
+  if (!keys.harmful.empty())
+    lines.push_back(fmt::format("{}: {} left out, {}", name, listed(keys.harmful, keys.harmful.size()), harm));
+  if (!keys.harmless.empty()) lines.push_back(fmt::format("{}: {} left out", name, listed(keys.harmless)));
+  if (!keys.harmful.empty() || !keys.harmless.empty()) lost.push_back(std::move(keys));
+}
+
+void name_lost_config(const Model& model, std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+  const bool has_vocabulary = !model.vocabulary.tokens.empty();
+  const auto keys_of = [&](std::string_view text) { return resources::keys_beyond_config(text, has_vocabulary); };
+  name_lost_keys(model, "config.json", keys_of, "which may change what the model computes", lines, lost);
 }
 
 // Which files a target without a place for files can do without, because its fields say what they say.
@@ -66,8 +82,9 @@ struct Fate {
   std::vector<std::string> as_config, as_vocabulary, left_out, homeless;
 
   Fate(const Model& model, const Format& target, const Trouble& trouble) {
+    const resources::NamedFiles named = resources::named_by(model.attachments);
     for (const Attachment& file : model.attachments) {
-      const resources::Role role = resources::role_of(file.name);
+      const resources::Role role = named.cover(file.name) ? resources::Role::carried : resources::role_of(file.name);
       const bool read = role == resources::Role::described && !trouble.with(file.name);
       const bool is_config = file.name == "config.json";
       if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
@@ -101,10 +118,22 @@ struct Fate {
   }
 };
 
+// Whether a tokenizer.json adds special tokens to a text; false for one that cannot be read.
+bool frames_texts(const Model& model) {
+  const Attachment* const file = model.attachment("tokenizer.json");
+  if (file == nullptr) return false;
+  try {
+    return resources::frames_texts(text_of(*file));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return false;
+  }
+}
+
 // A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
 // be read.
 void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-                       std::vector<std::string>& lines) {
+                       std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
   const Trouble trouble = trouble_with(model.attachments);
   Fate fate(model, target, trouble);
   if (!fate.homeless.empty()) {
@@ -121,13 +150,25 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
                 fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", *line,
                             target.name));
   lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
-  if (!asked_to_drop(options, "config")) name_lost_keys(model, "config.json", resources::keys_beyond_config, lines);
-  if (!fate.as_vocabulary.empty())
-    name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary, lines);
+  if (!asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
+  if (!fate.as_vocabulary.empty()) {
+    name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary,
+                   "which may change what a text becomes", lines, lost);
+    if (frames_texts(model))
+      lines.emplace_back("tokenizer.json: the special tokens that it puts around a text (post_processor) left out");
+  }
   for (std::string line : {fate.lost_rules(), fate.kept()})
     if (!line.empty()) lines.push_back(std::move(line));
   if (!fate.left_out.empty()) lines.push_back(left_out(std::move(fate.left_out), target.name));
   model.attachments.clear();
+}
+
+// A container may say that the head is a matrix of its own where there is none: it had to say something.
+void tie_without_head(Model& model, std::vector<std::string>& lines) {
+  std::optional<bool>& tied = model.config.tie_word_embeddings;
+  if (model.attachment("config.json") != nullptr || !tied || *tied || resources::ties_embeddings(model) != true) return;
+  tied = true;
+  lines.emplace_back("config: tie_word_embeddings = true, there is no matrix for the head");
 }
 
 // Files for programs that look for nothing else, from what is known without them.
@@ -142,17 +183,23 @@ void make_files(Model& model, std::vector<std::string>& lines) {
 }  // namespace
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-               std::vector<std::string>& lines) {
+               std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+  // Config and vocabulary say what these say, and make them again where they are wanted.
+  std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
+  const bool is_directory = target.write == nullptr;  // makes what is missing when it is written
+  if (target.holds.wants_files || is_directory) tie_without_head(model, lines);
   if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, "attachments")) {
     std::vector<std::string> names;
     for (const Attachment& file : model.attachments) names.push_back(file.name);
     lines.push_back(fmt::format("attachments dropped: {}", listed(std::move(names))));
+    // The config stays, and looks as if it were all that config.json said.
+    if (target.holds.config && !asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
     model.attachments.clear();
     return;
   }
-  if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines);
+  if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines, lost);
   // Carried as they are; that nothing can be read from them is worth a word all the same.
   if (!model.vocabulary.empty() || asked_to_drop(options, "vocabulary") || !has_vocabulary_file(model)) return;
   const Trouble trouble = trouble_with(model.attachments);

@@ -6,9 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "convert/fill_card.hpp"
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_table.hpp"
+#include "resources/piece_merges.hpp"
+#include "resources/tensor_roles.hpp"
 
 namespace tare {
 namespace {
@@ -16,8 +19,10 @@ namespace {
 bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
 
 // What frameworks note in every file they write, about the file rather than the model: the framework's name, the table of
-// contents of a set. Losing it loses nothing.
-constexpr std::string_view kIncidental[] = {"format", "safetensors.index"};
+// contents of a set, what the weights' file was called. Losing it loses nothing.
+constexpr std::string_view kIncidental[] = {"format", "safetensors.index", "hf.weights"};
+// Of those, what a single file of weights has no use for.
+constexpr std::string_view kOfDirectories[] = {"safetensors.index", "hf.weights"};
 
 bool has_place(const Format& target, std::string_view key) {
   return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
@@ -30,7 +35,10 @@ bool is_computed_uuid(const Value* uuid) {
   return text != nullptr && text->size() == 36 && (*text)[14] == '8';
 }
 
-void leave_incidental(Model& model, const Format& target, std::vector<std::string>& lines) {
+void leave_incidental(Model& model, const Format& target, const AdaptOptions& options,
+                      std::vector<std::string>& lines) {
+  if (options.weights_only)
+    for (const std::string_view key : kOfDirectories) model.metadata.erase(key);
   for (const std::string_view key : kIncidental)
     if (!has_place(target, key) && model.metadata.erase(key))
       lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
@@ -109,17 +117,11 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
   return filled;
 }
 
-// What families call the embedding of the tokens.
-bool is_embedding(std::string_view name) {
-  constexpr std::string_view kNames[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
-                                         "shared.weight",       "embed_in.weight", "tok_embeddings.weight"};
-  return std::ranges::any_of(kNames, [&](std::string_view end) { return name.ends_with(end); });
-}
-
 // The rows of the embedding, which is what the word means; without one the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
-    if (tensor.shape.rank() == 2 && is_embedding(tensor.name)) return static_cast<std::int64_t>(tensor.shape[0]);
+    if (tensor.shape.rank() == 2 && resources::is_embedding(tensor.name))
+      return static_cast<std::int64_t>(tensor.shape[0]);
   if (model.vocabulary.tokens.empty()) return std::nullopt;
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());
 }
@@ -186,6 +188,13 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     clear();
   };
   const auto& tokens = vocabulary.tokens;
+  // The order of the merges is what matters about them, and a score can say it.
+  if (!lists(target.holds.vocabulary_parts, "merges") && lists(target.holds.vocabulary_parts, "scores") &&
+      resources::rank_by_merges(vocabulary)) {
+    lines.push_back(
+        fmt::format("vocabulary: the order of {} merges kept as scores", count_text(vocabulary.merges.size())));
+    vocabulary.merges.clear();
+  }
   leave_out("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
             [&] { vocabulary.merges.clear(); });
   leave_out("kind", !vocabulary.kind.empty(), fmt::format("its kind ({})", vocabulary.kind),
@@ -204,14 +213,16 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
 
 }  // namespace
 
-void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
-  leave_incidental(model, target, lines);
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
+              std::vector<LostKeys>& lost) {
+  fill_card(model, target, options, lines);
+  leave_incidental(model, target, options, lines);
   leave_repeated(model, target, options, lines);
   Homeless refused(target);
   fit_metadata(model, target, options, refused, lines);
   fit_config(model, target, options, refused, lines);
   fit_vocabulary(model, target, options, refused, lines);
-  fit_files(model, target, options, refused, lines);
+  fit_files(model, target, options, refused, lines, lost);
   refused.refuse_any();
 }
 

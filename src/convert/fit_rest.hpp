@@ -16,12 +16,15 @@ inline bool lists(std::span<const std::string_view> names, std::string_view name
   return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
 }
 
+// By name, or by asking for the weights only: those keep their metadata and attributes.
 inline bool asked_to_drop(const AdaptOptions& options, std::string_view what) {
+  if (options.weights_only && what != "metadata" && what != "attributes") return true;
   return std::find(options.drop.begin(), options.drop.end(), what) != options.drop.end();
 }
 
 // Leaves out what --drop names, gives a target with fixed fields the documents' defaults, and refuses what has no
-// place. Appends one line for each thing that changed.
-void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines);
+// place. Appends one line for each thing that changed, and the keys of files that are lost.
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
+              std::vector<LostKeys>& lost);
 
 }  // namespace tare

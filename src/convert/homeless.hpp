@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ class Homeless {
     if (things_.empty()) return;
     std::string flags;
     for (const std::string_view flag : flags_) flags += fmt::format("{}--drop {}", flags.empty() ? "" : " ", flag);
+    // Into a container of bare weights, everything that is not about the tensors goes by one flag.
+    const bool bare = !target_.holds.vocabulary && !target_.holds.attachments;
+    if (bare && std::ranges::none_of(flags_, [](std::string_view flag) { return flag == "metadata"; }))
+      flags = fmt::format("--weights-only (or {})", flags);
     throw Error(ErrorKind::lossy, "convert.room",
                 fmt::format("{} has no place for {}; {} leaves {} out", target_.name, fmt::join(things_, " and "),
                             flags, things_.size() == 1 ? "it" : "them"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 
@@ -53,7 +54,7 @@ std::string remark_on(const Codec& codec, const std::string& method, const Tenso
                ? fmt::format("kept although a rule says {}, which takes {}", method, domain_of(codec))
                : std::string();
   return !codec.weighted && how.importance.contains(tensor.name)
-             ? fmt::format("without a use for its importance: {} has no search", method)
+             ? fmt::format("without a use for its importance: the search of {} does not weigh columns", method)
              : std::string();
 }
 
@@ -127,7 +128,9 @@ double TensorOutcome::bits_per_weight() const {
 
 Importance read_importance(const std::string& path, const ReadOptions& options) {
   Importance all;
-  for (const Tensor& stored : open(path, options).tensors) {
+  const Model model = open(path, options);
+  model.refuse_broken();
+  for (const Tensor& stored : model.tensors) {
     const auto bad = [&](std::string_view rule, std::string_view sentence) {
       return Error(ErrorKind::corrupt, rule, sentence).in(path).about("tensor " + escape_name(stored.name));
     };
@@ -146,7 +149,7 @@ Importance read_importance(const std::string& path, const ReadOptions& options) 
         if (!std::isfinite(value) || value < 0)
           throw bad("importance.value",
                     fmt::format("weight {} of column {} is not a finite number of at least 0", value, weights.size()));
-        weights.push_back(static_cast<float>(value));
+        weights.push_back(f64_to_f32(value));
       }
     });
   }

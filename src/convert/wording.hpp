@@ -13,9 +13,8 @@
 namespace tare {
 
 // Some names, for a sentence.
-inline std::string listed(std::vector<std::string> names) {
-  constexpr std::size_t kMost = 8;
-  const std::size_t more = names.size() > kMost ? names.size() - kMost : 0;
+inline std::string listed(std::vector<std::string> names, std::size_t most = 8) {
+  const std::size_t more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
   for (std::string& name : names) name = escape_name(name);
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());

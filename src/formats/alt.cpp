@@ -12,20 +12,23 @@
 //                              i32 data_type, f32 delta min max, i8 packing_flag, data
 //       i64 0x0FFFFFFF
 //
-// A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it.
+// A section is i64 marker, i64 size, fields; each and the end marker begin on a multiple of 32, with zeros before it (of
+// what the start marker says, in files that say something else).
 // The size counts header, fields and padding. A string is i32 length and bytes. Absent texts are empty, absent numbers 0,
 // absent ids -1. Records stand in this order: embed_tokens, layers by block and name, norm, lm_head, others by name; their
 // first four numbers are derived from the name (alt_names.cpp).
 //
 // The dialect altc is what the format's own program, alt.c, writes and reads: sizes count the fields only (and a token 4
 // bytes short), head_size rms_norm_eps rope_theta initializer_range in this order, no seq_len, tokens as f32 score, i32
-// type, i32 id, string with other type numbers, no tensor section. It is read, and written on request.
+// type, i32 id, string with other type numbers, no tensor section, "unknown" where a text is absent. It is read, and
+// written on request.
 //
 // Mapping: the strings are metadata under their own names (model_type, hidden_act: config), numbers of 0 or less are
 // absent config fields, head_size is head_dim. seq_len is max_position_embeddings where that is absent, and the metadata
 // key alt.seq_len where it is another number. qint8 and qint4 tensors are the layouts alt.qint8 and alt.qint4. The uuid,
-// when the model has none, is a version 8 one of the XXH3-128 of all tensor bytes in the order written; dates come from
-// the metadata or SOURCE_DATE_EPOCH, never from the clock.
+// when the model has none, is a version 8 one of an XXH3-128: of model_type, the fields of parameters and tokenizer as this
+// page has them, and the XXH3-128 of all tensor bytes in the order written. Dates come from the metadata or
+// SOURCE_DATE_EPOCH, never from the clock.
 //
 // Refused: a size that counts none of the four things it may count, padding that is not zero, counts and lengths that run
 // past their section or the file, names twice or empty, packing flags and data types that disagree, numbers that are not
@@ -80,6 +83,7 @@ constexpr Format kAlt = {
     .read = alt::read_v2,
     .write = alt::write_v2,
     .remarks = alt::remarks_v2,
+    .set_problem = alt::set_problem_v2,
 };
 
 }  // namespace tare

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "io/metadata.hpp"
 #include "resources/config_table.hpp"
 #include "tare/format.hpp"
-#include "wire/window.hpp"
 
 namespace tare::alt {
 
@@ -20,6 +20,10 @@ inline constexpr std::uint64_t kMagic2 = 0x616C7400;  // "alt"
 inline constexpr std::uint64_t kGeneral = 0xCAFEBABE, kParameters = 0xDEADBEEF, kTokenizer = 0xBADDCAFE,
                                kTensors = 0xFACEFEED, kEnd = 0x0FFFFFFF;
 inline constexpr std::uint64_t kAlignment = 32, kHeader = 16;
+// What a file may say instead of 32: a power of two in these bounds.
+inline constexpr std::int32_t kLeastAlignment = 8, kMostAlignment = 4096;
+// How the dialect altc spells a text that is not known: its reader takes no empty one.
+inline constexpr std::string_view kUnknown = "unknown";
 inline constexpr std::size_t kUuidLength = 36;
 inline constexpr std::uint64_t kMostDimensions = 64;
 // The metadata key of a seq_len that is not max_position_embeddings: a text, which any container with texts can carry.
@@ -39,6 +43,11 @@ class Cursor {
   std::uint64_t left() const { return source_.size() - at_; }
   void go(std::uint64_t offset) { at_ = offset; }
   void set_item(std::string item) { item_ = std::move(item); }
+  // Of sections, in bytes.
+  std::uint64_t alignment() const { return alignment_; }
+  void set_alignment(std::uint64_t alignment) { alignment_ = alignment; }
+  // Where the section that follows begins, if the fields end at `end`.
+  std::uint64_t aligned(std::uint64_t end) const { return (end + alignment_ - 1) / alignment_ * alignment_; }
   std::string_view item() const { return item_; }
 
   template <typename T>
@@ -52,7 +61,7 @@ class Cursor {
   std::span<const std::byte> bytes(std::uint64_t count, std::string_view what);
   // An int32 length and that many bytes, which must end before `limit`.
   std::string string(std::string_view what, std::uint64_t limit);
-  // Zeros up to the next multiple of 32.
+  // Zeros up to the next multiple of the alignment.
   void padding();
 
   Error error(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t offset) const;
@@ -65,10 +74,10 @@ class Cursor {
 
  private:
   const Source& source_;
-  wire::Window window_;
+  io::Window window_;
   std::string_view format_;
   Diagnostics& diagnostics_;
-  std::uint64_t at_ = 0;
+  std::uint64_t at_ = 0, alignment_ = kAlignment;
   std::string item_;
 };
 
@@ -78,6 +87,7 @@ enum class SizeForm : std::uint8_t { fields, fields_and_header, fields_and_paddi
 struct Section {
   std::string_view name;
   std::uint64_t begin = 0, size = 0, fields_end = 0;
+  std::uint64_t alignment = kAlignment;
 
   std::uint64_t size_in(SizeForm form) const;
   // The one of the four that the size is; none when it is another number.
@@ -195,6 +205,25 @@ class FieldWriter {
   Bytes bytes_;
 };
 
+// The texts of the general section, in the order of the file.
+inline constexpr std::string_view kGeneralKeys[] = {"model_type",    "base_model", "author", "created_at",
+                                                    "last_modified", "license",    "uuid"};
+inline bool is_date_key(std::string_view key) { return key == "created_at" || key == "last_modified"; }
+// A text of the model's metadata; empty when there is none.
+std::string metadata_text(const Model& model, std::string_view key);
+// What is written for one of the keys: the model's, of dates else that of SOURCE_DATE_EPOCH, else nothing. Throws
+// alt.write.date.
+std::string general_text(const Model& model, std::string_view key);
+// What is wrong with such a text that is not empty: dates that are none (in altc they may have a time), a uuid that is
+// none. Empty: nothing.
+std::string general_problem(std::string_view key, std::string_view text, bool altc);
+// A UUID of version 8: 122 bits of ours, here of a digest.
+std::string uuid_of(const Digest& digest);
+
+// Throws alt.write.dialect and alt.write.token for what alt.c would not read.
+void require_altc(const Model& model);
+std::vector<std::string> remarks_altc(const Model& model);
+
 // Checks what either version must be able to say in 32 bits, names, layouts; throws before a byte is written.
 void check_writable(const Model& model, std::string_view format, int version);
 std::int32_t data_type_of(const Tensor& tensor);
@@ -205,15 +234,16 @@ void put_numbers(FieldWriter& out, resources::Column column, std::span<const std
 // The number that the key alt.seq_len says: 0 when it is not there, none when its text is not an int32 above 0.
 std::optional<std::int32_t> stated_seq_len(const Model& model);
 // What to tell about a model that is written: what stays empty (fields of the column that are absent, `also_empty`, the
-// tokenizer or ids) and numbers that will be read back as absent.
+// tokenizer or ids), numbers that will be read back as absent. `empty`: how an empty text is spelled.
 std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 resources::Column column);
+                                 resources::Column column, std::string_view empty);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
 
 Model read_v2(const Input& input, const ReadOptions& options);
 void write_v2(const Model& model, Sink& sink, const WriteOptions& options);
 std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options);
+std::string set_problem_v2(std::string_view key, std::string_view text);
 Model read_v1(const Input& input, const ReadOptions& options);
 void write_v1(const Model& model, Sink& sink, const WriteOptions& options);
 std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& options);

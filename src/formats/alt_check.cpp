@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/alt.hpp"
 #include "tare/codec.hpp"
@@ -83,7 +84,7 @@ class Checker {
         throw config_limit(fmt::format("{} is {}, ALT holds 0 to {}", field.name, *value, kMost32));
     } else if (const auto* real = std::get_if<std::optional<double> Config::*>(&field.member)) {
       const auto& value = model_.config.**real;
-      if (value && !std::isfinite(static_cast<float>(*value)))
+      if (value && !std::isfinite(f64_to_f32(*value)))
         throw config_limit(fmt::format("{} is {}, not a float of 32 bits", field.name, *value));
       if (value && *value < 0) throw config_limit(fmt::format("{} is {}, ALT holds 0 and above", field.name, *value));
     } else if (const auto* text = std::get_if<std::optional<std::string> Config::*>(&field.member)) {
@@ -144,6 +145,9 @@ class Checker {
 
 }  // namespace
 
-void check_writable(const Model& model, std::string_view format, int version) { Checker(model, format, version).run(); }
+void check_writable(const Model& model, std::string_view format, int version) {
+  model.refuse_broken();
+  Checker(model, format, version).run();
+}
 
 }  // namespace tare::alt

@@ -10,8 +10,6 @@
 namespace tare::alt {
 namespace {
 
-constexpr std::string_view kGeneralKeys[] = {"base_model", "author", "created_at", "last_modified", "license", "uuid"};
-
 class Reader {
  public:
   Reader(const Input& input, Diagnostics& diagnostics) : input_(input), cursor_(input, "alt", diagnostics) {}
@@ -56,12 +54,23 @@ class Reader {
     if (version != 2)
       throw cursor_.error(ErrorKind::unsupported, "version", fmt::format("version {} of ALT is not known", version),
                           16);
-    const std::int32_t alignment = cursor_.i32("magic_alignment");
-    if (alignment != static_cast<std::int32_t>(kAlignment))
-      throw cursor_.error(ErrorKind::unsupported, "alignment",
-                          fmt::format("an alignment of {}, {} was expected", alignment, kAlignment), 20);
+    section.alignment = alignment();
     close_section(cursor_, section);
     sections_.push_back(section);
+  }
+
+  // What the sections are padded to.
+  std::uint64_t alignment() {
+    const std::int32_t stated = cursor_.i32("magic_alignment");
+    if (stated < kLeastAlignment || stated > kMostAlignment || (stated & (stated - 1)) != 0)
+      throw cursor_.error(ErrorKind::unsupported, "alignment",
+                          fmt::format("an alignment of {}; a power of two from {} to {} was expected", stated,
+                                      kLeastAlignment, kMostAlignment),
+                          20);
+    cursor_.set_alignment(static_cast<std::uint64_t>(stated));
+    if (cursor_.alignment() != kAlignment)
+      cursor_.warn("alignment.other", fmt::format("an alignment of {}, {} is usual", stated, kAlignment), 20);
+    return cursor_.alignment();
   }
 
   std::string text(std::string_view what, const Section& section) {
@@ -73,49 +82,84 @@ class Reader {
 
   void general() {
     Section section = open_section(cursor_, "general", kGeneral);
-    if (std::string type = text("model_type", section); !type.empty()) model_.config.model_type = std::move(type);
-    for (const std::string_view key : kGeneralKeys)
-      if (std::string found = text(key, section); !found.empty()) model_.metadata.append(std::string(key), found);
+    for (std::size_t i = 0; i < std::size(kGeneralKeys); ++i) {
+      general_at_[i] = cursor_.at();
+      general_[i] = text(kGeneralKeys[i], section);
+    }
     close_section(cursor_, section);
     sections_.push_back(section);
   }
 
   void parameters() {
     Section section = open_section(cursor_, "parameters", kParameters);
-    Config& config = model_.config;
-    if (std::string act = text("hidden_act", section); !act.empty()) config.hidden_act = std::move(act);
-    const auto tie = cursor_.take<std::uint8_t>("tie_word_embeddings");
-    if (tie > 1)
-      cursor_.complain("parameters.tie", fmt::format("tie_word_embeddings is {}, not 0 or 1", tie), cursor_.at() - 1);
-    read_numbers(cursor_, &resources::ConfigRow::alt, kNumbers, config);
+    hidden_act_ = text("hidden_act", section);
+    tie_ = cursor_.take<std::uint8_t>("tie_word_embeddings");
+    if (tie_ > 1)
+      cursor_.complain("parameters.tie", fmt::format("tie_word_embeddings is {}, not 0 or 1", tie_), cursor_.at() - 1);
+    read_numbers(cursor_, &resources::ConfigRow::alt, kNumbers, model_.config);
     tail_at_ = cursor_.at();
     for (std::uint32_t& word : tail_) word = cursor_.take<std::uint32_t>("parameters");
-    // A section of zeros says nothing, and a byte of 0 in it not even that embeddings are not tied.
-    const bool says_something =
-        !config.empty() || tie != 0 || std::any_of(tail_.begin(), tail_.end(), [](auto word) { return word != 0; });
-    if (says_something) config.tie_word_embeddings = tie != 0;
     close_section(cursor_, section);
     sections_.push_back(section);
   }
 
-  // The last four numbers are in one of two orders; a head_size that follows from the other numbers tells which. An
-  // explicit one does not, and alt.c's own are then those of a file whose tokens are alt.c's.
+  // Where the dialect is known, so is what an absent text looks like.
+  void take_texts() {
+    const auto is_there = [&](const std::string& text) { return !text.empty() && !(altc_ && text == kUnknown); };
+    if (is_there(general_[0])) model_.config.model_type = general_[0];
+    if (is_there(hidden_act_)) model_.config.hidden_act = hidden_act_;
+    for (std::size_t i = 1; i < std::size(kGeneralKeys); ++i) {
+      if (!is_there(general_[i])) continue;
+      model_.metadata.append(std::string(kGeneralKeys[i]), general_[i]);
+      const std::string problem = general_problem(kGeneralKeys[i], general_[i], altc_);
+      if (problem.empty()) continue;
+      cursor_.set_item("general section");
+      cursor_.warn(is_date_key(kGeneralKeys[i]) ? "general.date" : "general.uuid", problem, general_at_[i]);
+      cursor_.set_item({});
+    }
+    // A section of zeros says nothing, and a byte of 0 in it not even that embeddings are not tied.
+    const bool says_something = !model_.config.empty() || tie_ != 0 ||
+                                std::any_of(tail_.begin(), tail_.end(), [](auto word) { return word != 0; });
+    if (says_something) model_.config.tie_word_embeddings = tie_ != 0;
+  }
+
+  using Order = std::array<std::string_view, 4>;
+  static std::size_t head_size_at(const Order& order) {
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), "head_size") - order.begin());
+  }
+  std::int32_t head_size_in(const Order& order) const { return static_cast<std::int32_t>(tail_[head_size_at(order)]); }
+
+  // Whether the last four numbers can be in this order: a head size is a small number, which as a float would be next to
+  // nothing; a float is 0 or no such number.
+  bool can_be(const Order& order) const {
+    constexpr std::uint32_t kMostHeadSize = 1 << 20, kExponent = 0x7F800000;
+    const std::size_t head = head_size_at(order);
+    for (std::size_t i = 0; i < tail_.size(); ++i)
+      if (i == head ? tail_[i] > kMostHeadSize : tail_[i] != 0 && (tail_[i] & kExponent) == 0) return false;
+    return true;
+  }
+
+  // The last four numbers are in one of two orders. A head_size that follows from the other numbers tells which, or else
+  // what numbers can be what. If nothing tells, alt.c's own are those of a file whose tokens are alt.c's.
   void finish_parameters() {
     Config& config = model_.config;
     const std::int64_t heads = config.num_attention_heads.value_or(0), hidden = config.hidden_size.value_or(0);
     const std::int64_t usual = heads > 0 && hidden % heads == 0 ? hidden / heads : 0;
-    const auto head_size_at = [](const auto& order) {
-      return static_cast<std::size_t>(std::find(order.begin(), order.end(), "head_size") - order.begin());
-    };
-    const auto head_size_in = [&](const auto& order) { return static_cast<std::int32_t>(tail_[head_size_at(order)]); };
-    const bool spec = usual > 0 && head_size_in(kTail) == usual, altc = usual > 0 && head_size_in(kAltcTail) == usual;
-    parameters_altc_ = spec == altc ? tokenizer_.layout.altc : altc;
+    const bool usual_in_spec = usual > 0 && head_size_in(kTail) == usual;
+    const bool usual_in_altc = usual > 0 && head_size_in(kAltcTail) == usual;
+    const bool by_size = usual_in_spec != usual_in_altc, by_kind = can_be(kTail) != can_be(kAltcTail);
+    parameters_altc_ = by_size ? usual_in_altc : by_kind ? can_be(kAltcTail) : tokenizer_.layout.altc;
+    altc_ = tokenizer_.layout.altc && parameters_altc_;
+    take_texts();
 
-    const auto& order = parameters_altc_ ? kAltcTail : kTail;
+    const Order& order = parameters_altc_ ? kAltcTail : kTail;
+    const std::uint64_t at = tail_at_ + 4 * head_size_at(order);
+    const std::int32_t head_size = head_size_in(order);
     cursor_.set_item("parameters section");
-    // Many models have heads of a size of their own: nothing to tell whoever only opens the file.
-    if (head_size_in(order) != usual && cursor_.diagnostics().thorough())
-      warn_head_size(head_size_in(order), usual, tail_at_ + 4 * head_size_at(order));
+    // Many models have heads of a size of their own: nothing to tell where it is sure to be one.
+    const bool is_sure = (by_size || by_kind) && head_size > 0;
+    if (head_size != usual && !is_sure && cursor_.diagnostics().thorough())
+      warn_head_size(head_size, usual, by_size || by_kind, at);
     for (std::size_t i = 0; i < order.size(); ++i)
       set_parameter(cursor_, &resources::ConfigRow::alt, order[i], tail_[i], tail_at_ + 4 * i, config);
     cursor_.set_item({});
@@ -130,19 +174,19 @@ class Reader {
     if (*positions != seq_len) model_.metadata.append(std::string(kSeqLenKey), std::to_string(seq_len));
   }
 
-  void warn_head_size(std::int32_t head_size, std::int64_t usual, std::uint64_t at) const {
-    const std::string sum = usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
-                                      : " and does not follow from hidden_size and num_attention_heads";
-    cursor_.warn("parameters.head_size",
-                 fmt::format("head_size is {}{}: that the last four numbers are in the order of {} is a guess",
-                             head_size, sum, parameters_altc_ ? "alt.c" : "the document"),
-                 at);
+  void warn_head_size(std::int32_t head_size, std::int64_t usual, bool order_is_told, std::uint64_t at) const {
+    std::string sentence = fmt::format("head_size is {}", head_size);
+    sentence += usual > 0 ? fmt::format(", hidden_size / num_attention_heads is {}", usual)
+                          : " and does not follow from hidden_size and num_attention_heads";
+    if (!order_is_told)
+      sentence += fmt::format(": that the last four numbers are in the order of {} is a guess",
+                              parameters_altc_ ? "alt.c" : "the document");
+    cursor_.warn("parameters.head_size", sentence, at);
   }
 
   // ---- dialect
 
   void check_dialect() {
-    altc_ = tokenizer_.layout.altc && parameters_altc_;
     for (const Section& section : sections_) check_size(section);
     if (altc_)
       cursor_.note("dialect.altc", "the dialect of alt.c", 0);
@@ -198,6 +242,10 @@ class Reader {
   Cursor cursor_;
   Model model_;
   std::vector<Section> sections_;
+  std::array<std::string, std::size(kGeneralKeys)> general_;
+  std::array<std::uint64_t, std::size(kGeneralKeys)> general_at_{};
+  std::string hidden_act_;
+  std::uint8_t tie_ = 0;
   std::array<std::uint32_t, 4> tail_{};  // the numbers behind sliding_window
   std::uint64_t tail_at_ = 0;
   Tokenizer tokenizer_;

@@ -38,13 +38,14 @@ void remark_on_zero(std::string_view name, const std::optional<Number>& value, s
 }  // namespace
 
 std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 resources::Column column) {
+                                 resources::Column column, std::string_view spelled) {
   std::vector<std::string> empty;
   for (const auto& absent : {absent_fields(model.config, column), also_empty, absent_tokens(model.vocabulary)})
     empty.insert(empty.end(), absent.begin(), absent.end());
   std::vector<std::string> lines;
   if (!empty.empty())
-    lines.push_back(fmt::format("empty, 0 or -1 in the file, the source does not say: {}", fmt::join(empty, ", ")));
+    lines.push_back(
+        fmt::format("{}, 0 or -1 in the file, the source does not say: {}", spelled, fmt::join(empty, ", ")));
   for (const ConfigField& field : config_fields())
     std::visit([&](auto member) { remark_on_zero(field.name, model.config.*member, lines); }, field.member);
   return lines;

@@ -30,9 +30,9 @@ std::string Cursor::string(std::string_view what, std::uint64_t limit) {
 }
 
 void Cursor::padding() {
-  const auto end = checked_align(at_, kAlignment);
+  const auto end = checked_align(at_, alignment_);
   if (!end || *end > size())
-    fail("truncated", fmt::format("padding to the next multiple of {} is missing", kAlignment), at_);
+    fail("truncated", fmt::format("padding to the next multiple of {} is missing", alignment_), at_);
   const std::uint64_t start = at_;
   const auto zeros = bytes(*end - at_, "padding");
   const auto bad = std::find_if(zeros.begin(), zeros.end(), [](std::byte b) { return b != std::byte{0}; });
@@ -61,7 +61,7 @@ void Cursor::note(std::string_view rule, std::string_view sentence, std::uint64_
 }
 
 std::uint64_t Section::size_in(SizeForm form) const {
-  const std::uint64_t padded = (fields_end + kAlignment - 1) / kAlignment * kAlignment;
+  const std::uint64_t padded = (fields_end + alignment - 1) / alignment * alignment;
   switch (form) {
     case SizeForm::fields: return fields_end - begin - kHeader;
     case SizeForm::fields_and_header: return fields_end - begin;
@@ -84,7 +84,7 @@ std::uint64_t Section::limit() const {
 
 Section open_section(Cursor& cursor, std::string_view name, std::uint64_t marker) {
   cursor.set_item(fmt::format("{} section", name));
-  Section section{name, cursor.at(), 0, 0};
+  Section section{name, cursor.at(), 0, 0, cursor.alignment()};
   const std::uint64_t found = cursor.u64("section marker");
   if (found != marker)
     cursor.fail("section.marker", fmt::format("the marker {:#x} was expected, found {:#x}", marker, found),

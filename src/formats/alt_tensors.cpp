@@ -183,6 +183,8 @@ class RecordReader {
       cursor_.warn("tensor.scale",
                    fmt::format("a float tensor with delta {}, min {}, max {}", record.delta, record.min, record.max),
                    record.begin);
+    if (record.data_type >= kQint8 && record.delta < 0)
+      cursor_.warn("tensor.negative_delta", fmt::format("delta is {}, a scale is above 0", record.delta), record.begin);
     return true;
   }
 

@@ -31,6 +31,7 @@ class TokenizerReader {
     read_.section = open_section(cursor_, "tokenizer", kTokenizer);
     read_.layout = best_layout();
     read_vocabulary();
+    if (read_.layout.altc) renumber_types();
     close_section(cursor_, read_.section);
     return read_;
   }
@@ -82,7 +83,7 @@ class TokenizerReader {
   }
 
   bool padding_and_marker_follow() {
-    const std::uint64_t end = cursor_.at(), next = (end + kAlignment - 1) / kAlignment * kAlignment;
+    const std::uint64_t end = cursor_.at(), next = cursor_.aligned(end);
     const auto zeros = cursor_.bytes(next - end, "padding");
     return std::all_of(zeros.begin(), zeros.end(), [](std::byte b) { return b == std::byte{0}; }) &&
            (next_is(cursor_, kTensors) || next_is(cursor_, kEnd));
@@ -114,6 +115,24 @@ class TokenizerReader {
     read_special_ids(cursor_, size, vocabulary_);
     if (read_.layout.seq_len) read_.seq_len = cursor_.i32("seq_len");
     for (std::int32_t id = 0; id < size; ++id) vocabulary_.tokens.push_back(read_token(id));
+  }
+
+  // From 2024-12-28 to 2025-01-03 alt.c wrote these records with the type numbers of the document, in which 1 is a byte
+  // and not the unknown token, of which there is one.
+  void renumber_types() {
+    std::vector<Token>& tokens = vocabulary_.tokens;
+    const auto is_unknown = [](const Token& token) { return token.type == TokenType::unknown; };
+    if (std::ranges::count_if(tokens, is_unknown) < 2) return;
+    if (!std::ranges::all_of(tokens, [&](const Token& token) { return !is_unknown(token) || spells_byte(token.text); }))
+      return;
+    for (Token& token : tokens) token.type = token_type(number_of(token.type, true), false);
+    cursor_.warn("token.types", "the token types are numbered as in the document, the rest is as alt.c has it",
+                 read_.section.begin);
+  }
+
+  // <0x0A>
+  static bool spells_byte(std::string_view text) {
+    return text.size() == 6 && text.starts_with("<0x") && text.ends_with('>');
   }
 
   Token read_token(std::int32_t id) {

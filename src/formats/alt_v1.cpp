@@ -208,7 +208,7 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
-  return remarks(model, {}, kColumn);
+  return remarks(model, {}, kColumn, "empty");
 }
 
 }  // namespace tare::alt

@@ -2,12 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <ctime>
 #include <set>
 
 #include "base/checked.hpp"
+#include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/alt.hpp"
 #include "model/transfer.hpp"
@@ -18,7 +16,7 @@ namespace {
 float attribute(const Tensor& tensor, std::string_view key) {
   const Value* const value = tensor.attributes.find(key);
   if (value == nullptr) return 0;
-  if (const auto* real = value->get<double>()) return static_cast<float>(*real);
+  if (const auto* real = value->get<double>()) return f64_to_f32(*real);
   const auto* integer = value->get<std::int64_t>();
   return integer == nullptr ? 0 : static_cast<float>(*integer);
 }
@@ -54,78 +52,36 @@ std::uint64_t record_bytes(const Tensor& tensor, int version) {
   return (version == 1 ? 12 : 16 + 4 + 4 + 4 + 12 + 1) + 4 * tensor.shape.size() + tensor.name.size() + tensor.bytes();
 }
 
-std::string metadata_text(const Model& model, std::string_view key) {
-  const Value* const value = model.metadata.find(key);
-  return value == nullptr || value->text() == nullptr ? std::string() : *value->text();
-}
-
-// SOURCE_DATE_EPOCH as a date; empty when it is not set. The clock is never asked: the same input gives the same bytes.
-std::string date_of_source() {
-  constexpr std::int64_t kLast = 253402300799;  // of the year 9999
-  const char* const set = std::getenv("SOURCE_DATE_EPOCH");
-  if (set == nullptr || *set == '\0') return {};
-  const std::string_view text = set;
-  std::int64_t seconds = -1;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || seconds < 0 || seconds > kLast)
-    throw Error(ErrorKind::usage, "alt.write.date",
-                fmt::format("SOURCE_DATE_EPOCH is \"{}\"; it is a number of seconds since 1970, 0 to {}",
-                            escape_name(text), kLast));
-  const std::time_t time = static_cast<std::time_t>(seconds);
-  std::tm parts{};
-  ::gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
-}
-
-// The text for one of the two dates.
-std::string date_text(const Model& model, std::string_view key) {
-  std::string text = metadata_text(model, key);
-  return text.empty() ? date_of_source() : text;
-}
-
-// UUID version 8: 122 bits of ours, here of a digest.
-std::string uuid_of(const Digest& digest) {
-  std::array<std::byte, 16> bits{};
-  std::copy(digest.bytes().begin(), digest.bytes().end(), bits.begin());
-  bits[6] = (bits[6] & std::byte{0x0F}) | std::byte{0x80};
-  bits[8] = (bits[8] & std::byte{0x3F}) | std::byte{0x80};
-  std::string text = to_hex(bits);
-  for (const std::size_t at : {8U, 13U, 18U, 23U}) text.insert(at, 1, '-');
-  return text;
-}
-
 // Everything before the tensors. `uuid_at` is where a uuid that is not known yet has to be put.
 struct Head {
   FieldWriter fields;
   std::size_t uuid_at = 0;
 };
 
-void put_general(Head& head, const Model& model, SizeForm form) {
+void put_general(Head& head, const Model& model, bool altc) {
   FieldWriter& out = head.fields;
   const std::size_t begin = out.begin_section(kGeneral);
-  out.string(model.config.model_type.value_or(""));
-  out.string(metadata_text(model, "base_model"));
-  out.string(metadata_text(model, "author"));
-  out.string(date_text(model, "created_at"));
-  out.string(date_text(model, "last_modified"));
-  out.string(metadata_text(model, "license"));
-  const std::string uuid = metadata_text(model, "uuid");
-  if (uuid.empty()) head.uuid_at = out.size() + 4;
-  out.string(uuid.empty() ? std::string(kUuidLength, '0') : uuid);
-  out.end_section(begin, form);
-}
-
-void put_parameters(FieldWriter& out, const Config& config, bool altc) {
-  const std::size_t begin = out.begin_section(kParameters);
-  out.string(config.hidden_act.value_or(""));
-  out.put<std::uint8_t>(config.tie_word_embeddings.value_or(false) ? 1 : 0);
-  put_numbers(out, &resources::ConfigRow::alt, kNumbers, config);
-  put_numbers(out, &resources::ConfigRow::alt, altc ? kAltcTail : kTail, config);
+  for (const std::string_view key : kGeneralKeys) {
+    const std::string text = general_text(model, key);
+    if (text.empty() && key == "uuid") {
+      head.uuid_at = out.size() + 4;
+      out.string(std::string(kUuidLength, '0'));
+    } else {
+      out.string(text.empty() && altc ? kUnknown : text);
+    }
+  }
   out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
 }
 
+void put_parameters(FieldWriter& out, const Config& config, bool altc) {
+  const std::string act = config.hidden_act.value_or("");
+  out.string(act.empty() && altc ? kUnknown : act);
+  out.put<std::uint8_t>(config.tie_word_embeddings.value_or(false) ? 1 : 0);
+  put_numbers(out, &resources::ConfigRow::alt, kNumbers, config);
+  put_numbers(out, &resources::ConfigRow::alt, altc ? kAltcTail : kTail, config);
+}
+
 void put_tokenizer(FieldWriter& out, const Vocabulary& v, std::int64_t seq_len, bool altc) {
-  const std::size_t begin = out.begin_section(kTokenizer);
   out.i32(static_cast<std::int64_t>(v.tokens.size()));
   for (const std::int64_t id : {v.bos, v.eos, v.pad, v.unk}) out.i32(id);
   if (!altc) out.i32(seq_len);
@@ -139,10 +95,32 @@ void put_tokenizer(FieldWriter& out, const Vocabulary& v, std::int64_t seq_len, 
       out.string(token.text);
     }
   }
-  const Section section{"tokenizer", begin, 0, out.size()};
-  out.end_section(begin, altc ? SizeForm::fields : SizeForm::all);
-  // alt.c refuses any other.
-  if (altc) store_le<std::uint64_t>(out.result().data() + begin + 8, altc_size(section, v.tokens.size()));
+}
+
+// Config and seq_len as they are written: seq_len and max_position_embeddings stand in for each other, as they do in
+// reading.
+struct Numbers {
+  Config config;
+  std::int64_t seq_len = 0;
+
+  explicit Numbers(const Model& model) : config(model.config) {
+    const std::int64_t stated = stated_seq_len(model).value_or(0);
+    if (number_or_zero(config.max_position_embeddings) == 0 && stated > 0) config.max_position_embeddings = stated;
+    seq_len = stated > 0 ? stated : number_or_zero(config.max_position_embeddings);
+  }
+};
+
+// What makes a model this one: config, vocabulary and tensors; not who wrote it when, nor in which dialect.
+Digest identity(const Model& model, const Digest& tensors) {
+  const Numbers numbers(model);
+  FieldWriter fields;
+  fields.string(numbers.config.model_type.value_or(""));
+  put_parameters(fields, numbers.config, false);
+  put_tokenizer(fields, model.vocabulary, numbers.seq_len, false);
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  hasher.update(fields.result());
+  hasher.update(tensors.bytes());
+  return hasher.finish();
 }
 
 Head make_head(const Model& model, bool altc) {
@@ -152,14 +130,19 @@ Head make_head(const Model& model, bool altc) {
   head.fields.i32(2);
   head.fields.i32(static_cast<std::int64_t>(kAlignment));
   head.fields.end_section(begin, form);
-  put_general(head, model, form);
-  // seq_len and max_position_embeddings stand in for each other, as they do in reading.
-  Config config = model.config;
-  const std::int64_t stated = stated_seq_len(model).value_or(0);
-  if (number_or_zero(config.max_position_embeddings) == 0 && stated > 0) config.max_position_embeddings = stated;
-  put_parameters(head.fields, config, altc);
-  put_tokenizer(head.fields, model.vocabulary, stated > 0 ? stated : number_or_zero(config.max_position_embeddings),
-                altc);
+  put_general(head, model, altc);
+  const Numbers numbers(model);
+  const std::size_t parameters = head.fields.begin_section(kParameters);
+  put_parameters(head.fields, numbers.config, altc);
+  head.fields.end_section(parameters, form);
+  const std::size_t tokenizer = head.fields.begin_section(kTokenizer);
+  put_tokenizer(head.fields, model.vocabulary, numbers.seq_len, altc);
+  const Section section{"tokenizer", tokenizer, 0, head.fields.size()};
+  head.fields.end_section(tokenizer, form);
+  // alt.c refuses any other.
+  if (altc)
+    store_le<std::uint64_t>(head.fields.result().data() + tokenizer + 8,
+                            altc_size(section, model.vocabulary.tokens.size()));
   return head;
 }
 
@@ -246,9 +229,7 @@ void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, in
 void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
   const bool altc = options.dialect == "altc";
   check_writable(model, "alt", 2);
-  if (altc && !model.tensors.empty())
-    throw Error(ErrorKind::unsupported, "alt.write.dialect",
-                "the dialect altc has no tensors; --skip '*' leaves them out");
+  if (altc) require_altc(model);
   if (!sink.positional())
     throw Error(ErrorKind::unsupported, "alt.write.pipe",
                 "the uuid is filled in last: ALT cannot be written to a pipe");
@@ -258,7 +239,7 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
   Digest running = Hasher(DigestAlgorithm::xxh3_128).finish();
   if (!altc) put_tensors(model, sink, options, 2, head.uuid_at == 0 ? nullptr : &running);
   if (head.uuid_at != 0) {
-    const std::string uuid = uuid_of(running);
+    const std::string uuid = uuid_of(identity(model, running));
     sink.write_at(head.uuid_at, std::as_bytes(std::span(uuid)));
   }
   FieldWriter end;
@@ -267,26 +248,31 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options) {
-  std::vector<std::string> empty;
-  const auto look_at = [&](std::string_view key, const std::string& text) {
+  const bool altc = options.dialect == "altc";
+  std::vector<std::string> empty, problems;
+  bool texts_are_empty = false;
+  for (const std::string_view key : kGeneralKeys) {
+    if (key == "model_type" || key == "uuid") continue;  // a field of the config; made where there is none
+    const std::string text = general_text(model, key);
     if (text.empty()) empty.emplace_back(key);
-  };
-  for (const std::string_view key : {"base_model", "author"}) look_at(key, metadata_text(model, key));
-  for (const std::string_view key : {"created_at", "last_modified"}) look_at(key, date_text(model, key));
-  look_at("license", metadata_text(model, "license"));
+    texts_are_empty = texts_are_empty || text.empty();
+  }
+  for (const std::string_view key : kGeneralKeys)
+    if (const std::string text = general_text(model, key); !text.empty())
+      if (std::string problem = general_problem(key, text, altc); !problem.empty())
+        problems.push_back(std::move(problem));
   const std::vector<Token>& tokens = model.vocabulary.tokens;
   const auto is_bare = [](const Token& token) { return token.score == 0 && token.type == TokenType::normal; };
   if (!tokens.empty() && std::all_of(tokens.begin(), tokens.end(), is_bare))
     empty.emplace_back("token scores and types");
-  std::vector<std::string> lines = remarks(model, empty, &resources::ConfigRow::alt);
+  std::vector<std::string> lines = remarks(model, empty, &resources::ConfigRow::alt, altc ? kUnknown : "empty");
+  if (texts_are_empty) lines.front() += "; --set KEY=TEXT gives a text";
+  lines.insert(lines.end(), problems.begin(), problems.end());
   if (!model.config.tie_word_embeddings && !model.config.empty() && lacks_output(model))
     lines.emplace_back(
         "tie_word_embeddings is written as 0, the source does not say; without an lm_head the embeddings may be tied");
-  const std::int32_t seq_len = stated_seq_len(model).value_or(0);
-  const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
-  if (options.dialect == "altc" && seq_len > 0 && positions > 0 && seq_len != positions)
-    lines.push_back(
-        fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len", kSeqLenKey, seq_len));
+  if (altc)
+    for (std::string& line : remarks_altc(model)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -1,9 +1,10 @@
 // A directory in Hugging Face's layout.
 //
 //   model.safetensors, or model.safetensors.index.json and its shards    the weights
-//   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, ...
-//       attachments, carried verbatim; config and vocabulary are read from them (resources/)
-//   additional_chat_templates/NAME.jinja                                 attachments too
+//   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
+//       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
+//   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
+//       attachments too, and so is what --attach names
 //   tare.json                                                            ours, where something has no other place:
 //     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
 //      "digests":{FILE:DIGEST}}
@@ -14,8 +15,9 @@
 // only those fields, null for one that the files give and the model has not. digests: of the files that config and
 // vocabulary are read from. One that has changed since is what the user says now, and counts for more than tare.json.
 //
-// Other files (README.md, original checkpoints) are not part of the model. Weights under other names than "model" are
-// taken when there is only one candidate.
+// Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights under
+// other names than "model" are taken when there is only one candidate; the name is the metadata key hf.weights. Links are
+// followed as far as hf_links.cpp says.
 #include "formats/hf.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +25,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/glob.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "wire/value_json.hpp"
 
@@ -40,18 +44,21 @@ Error problem(std::string_view rule, const std::string& sentence, const std::str
 class Reader {
  public:
   Reader(const Input& input, const ReadOptions& options)
-      : directory_(without_slashes(input.path)), options_(options), reports_(options) {}
+      : directory_(without_slashes(input.path)), options_(options), reports_(options), links_(directory_) {}
 
   Model run() {
     const std::vector<std::string> files = list_files(directory_);
     weights_ = choose_weights(directory_, files);
     const Map own = read_private(files);
     read_weights();
+    keep_stem();
     for (const std::string& file : files)
-      if (is_resource(file)) attach(file, file);
+      if (is_resource(file)) attach_resource(file);
     attach_templates();
+    attach_named(files);
     find_edited(own, files);  // the directory's own files, before others of the same names
     attach_others(own);
+    attach_asked_for();
     check_config();
     resources::describe(model_, *reports_);
     apply(own);
@@ -62,9 +69,19 @@ class Reader {
  private:
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
 
+  // Why a file cannot be taken; nothing: it can.
+  std::optional<Error> trouble_with(const std::string& path) const {
+    if (const auto wrong = what_is_wrong(path)) return problem("hf.file.broken", *wrong, path);
+    if (const auto outside = links_.outside(path)) return problem("hf.file.outside", *outside, path);
+    return std::nullopt;
+  }
+  void require(const std::string& path) const {
+    if (const auto trouble = trouble_with(path)) throw *trouble;
+  }
+
   void read_weights() {
     const std::string path = path_of(weights_.file);
-    if (const auto wrong = what_is_wrong(path)) throw problem("hf.file.broken", *wrong, path);
+    require(path);
     const SourcePtr source = open_file(path, options_.access);
     const Format& found = detect(*source);  // throws for a git-lfs pointer, an error page
     const bool ours = found.name == kSafetensors.name, index = ours && safetensors::is_index(*source);
@@ -74,19 +91,42 @@ class Reader {
                                 index ? "an index of such files" : found.title),
                     path);
     if (index) {
+      for (const std::string& shard : shards_of_index())
+        if (const auto outside = links_.outside(path_of(shard)))
+          throw problem("hf.file.outside", *outside, path_of(shard));
       model_ = safetensors::read_set(path, source, options_);
-      return;
+    } else {
+      model_ = safetensors::read_file(source, options_);
+      model_.file_bytes = source->size();
     }
-    model_ = safetensors::read_file(source, options_);
-    model_.file_bytes = source->size();
+    model_.sources.push_back(source);
+  }
+
+  // What the file is called counts for more than what a file that was renamed says.
+  void keep_stem() {
+    if (stem_in(model_.metadata)) model_.metadata.erase(kStemKey);
+    Map called;
+    called.append(std::string(kStemKey), stem_of(weights_));
+    if (stem_in(called)) model_.metadata.set(kStemKey, stem_of(weights_));
   }
 
   void attach(const std::string& file, const std::string& name) {
     const std::string path = path_of(file);
-    if (const auto wrong = what_is_wrong(path)) return reports_->error(problem("hf.file.broken", *wrong, path));
+    if (const auto trouble = trouble_with(path)) return reports_->error(*trouble);
     const SourcePtr source = open_file(path, options_.access);
     model_.file_bytes += source->size();
+    model_.sources.push_back(source);
     model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
+  }
+
+  // A document that lies elsewhere, or is a book, stays there: the model is whole without it.
+  void attach_resource(const std::string& file) {
+    constexpr std::uint64_t kLongest = std::uint64_t{16} << 20;
+    const std::string path = path_of(file);
+    if (!is_vital_resource(file) && (trouble_with(path) || open_file(path, Access::pread)->size() > kLongest))
+      left_behind_.push_back(file);
+    else
+      attach(file, file);
   }
 
   void drop_attachment(std::string_view name) {
@@ -105,10 +145,43 @@ class Reader {
     }
   }
 
+  // What the files so far name: code, folders.
+  void attach_named(const std::vector<std::string>& files) {
+    const resources::NamedFiles named = resources::named_by(model_.attachments);
+    for (const std::string& file : files)
+      if (named.cover(file)) attach(file, file);
+    for (const std::string& folder : named.folders) {
+      std::error_code none;
+      if (!fs::is_directory(path_of(folder), none)) continue;  // a module without files
+      for (const std::string& file : list_below(directory_, folder))
+        if (named.cover(file) && !has_attachment(file)) attach(file, file);
+    }
+  }
+
+  bool has_attachment(std::string_view name) const { return model_.attachment(name) != nullptr; }
+
+  // The globs of ReadOptions::attach, over all files but the weights.
+  void attach_asked_for() {
+    if (options_.attach.empty()) return;
+    const std::vector<std::string> files = list_below(directory_, "");
+    for (const std::string& glob : options_.attach) {
+      bool fits = false;
+      for (const std::string& file : files) {
+        if (file == kPrivateFile || file == weights_.file || is_shard_of_ours(file) || !glob_match(glob, file))
+          continue;
+        fits = true;
+        if (!is_used(path_of(file))) attach(file, file);
+      }
+      if (!fits)
+        throw Error(ErrorKind::usage, "hf.attach", fmt::format("--attach {} fits no file of the directory", glob))
+            .in(directory_);
+    }
+  }
+
   Map read_private(const std::vector<std::string>& files) {
     if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return {};
     const std::string path = path_of(kPrivateFile);
-    if (const auto wrong = what_is_wrong(path)) throw problem("hf.file.broken", *wrong, path);
+    require(path);
     try {
       const SourcePtr source = open_file(path, options_.access);
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
@@ -142,7 +215,7 @@ class Reader {
       std::error_code none;
       if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
         warn(fmt::format("speaks of a file \"{}\", which is not there", escape_name(file)));
-      else
+      else if (!is_used(path_of(file)))  // a file that versions before this one did not know
         attach(file, *name.text());
     }
   }
@@ -240,9 +313,7 @@ class Reader {
   // files is another one, that an older download left.
   bool is_forgotten(const std::string& file) {
     const auto shard = safetensors::parse_shard_name(file);
-    const std::string_view stem =
-        std::string_view(weights_.file).substr(0, weights_.file.size() - safetensors::kIndexSuffix.size());
-    if (!weights_.index || !shard || shard->stem != stem) return false;
+    if (!weights_.index || !shard || shard->stem != stem_of(weights_)) return false;
     const auto count_of = [](const std::string& name) {
       const auto named = safetensors::parse_shard_name(name);
       return named ? named->count : 0;
@@ -253,7 +324,7 @@ class Reader {
   }
 
   void note_unused(const std::vector<std::string>& files) {
-    std::vector<std::string> unused;
+    std::vector<std::string> unused = left_behind_;
     for (const std::string& file : files) {
       if (is_resource(file) || file == kPrivateFile || file == weights_.file || is_used(path_of(file)) ||
           is_shard_of_ours(file))
@@ -284,8 +355,10 @@ class Reader {
   std::string directory_;
   const ReadOptions& options_;
   safetensors::Reports reports_;
+  Links links_;
   Model model_;
   Weights weights_;
+  std::vector<std::string> left_behind_;            // documents that are elsewhere
   std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
   std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
 };

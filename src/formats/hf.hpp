@@ -27,15 +27,40 @@ struct Weights {
 // Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
 
+// The metadata key with the weights' name before ".safetensors", where it is not "model": adapter_model,
+// diffusion_pytorch_model, model.fp16. Programs find their weights by it.
+inline constexpr std::string_view kStemKey = "hf.weights";
+std::string stem_of(const Weights& weights);
+// The stem that a model's weights are to have; nothing where it has none that can be a file's name.
+std::optional<std::string> stem_in(const Map& metadata);
+
+// Which links a directory may follow; see hf_links.cpp.
+class Links {
+ public:
+  explicit Links(const std::string& directory);
+  // What is wrong with a path below the directory that leads elsewhere. Nothing for one that stays, or leads nowhere.
+  std::optional<std::string> outside(const std::string& path) const;
+
+ private:
+  std::string inside_, blobs_;
+};
+
 // Names of the files in a directory, sorted; links are followed. What has the name of a model's file is among them
 // whatever it is: see `what_is_wrong`. Throws `hf.directory`.
 std::vector<std::string> list_files(const std::string& directory);
 std::vector<std::string> list_folders(const std::string& directory);
 std::vector<std::string> list_entries(const std::string& directory);
+// Files below a folder of the directory (empty: all of it), relative to the directory, sorted; links to files are among
+// them, those to folders are not entered, nor is what is hidden. Throws `hf.directory`, and `hf.folder.large` for a folder
+// that has more than a model's could.
+std::vector<std::string> list_below(const std::string& directory, const std::string& folder);
 // Why the file cannot be read, and what to do: a link that leads nowhere, a directory. Nothing: it is a regular file.
 std::optional<std::string> what_is_wrong(const std::string& path);
-// Whether a file of this name belongs to a model (config.json, a chat template): relative to the directory.
+// Whether a file of this name belongs to a model wherever it lies (config.json, a chat template, README.md): relative to
+// the directory.
 bool is_resource(std::string_view name);
+// Of those, the ones that loaders look for: they make a directory a model's, and go when another model takes its place.
+bool is_vital_resource(std::string_view name);
 bool is_weights(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
 // state in between can be read as a model. Links are not followed.

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/lookalike.hpp"
 #include "base/path_parts.hpp"
 #include "base/text.hpp"
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
 #include "io/tree_sink.hpp"
-#include "resources/resources.hpp"
+#include "resources/model_files.hpp"
 
 namespace tare::hf {
 namespace {
@@ -18,10 +19,8 @@ namespace fs = std::filesystem;
 
 bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
 
-bool is_torch(std::string_view name) {
-  return (name.starts_with("pytorch_model") && (name.ends_with(".bin") || name.ends_with(".bin.index.json"))) ||
-         name.ends_with(".pth") || name.ends_with(".pt");
-}
+bool is_foreign(std::string_view name) { return !foreign_weights(name).empty(); }
+bool is_torch(std::string_view name) { return foreign_weights(name) == foreign_weights("pytorch_model.bin"); }
 
 std::vector<std::string> those(const std::vector<std::string>& files, bool (*wanted)(std::string_view)) {
   std::vector<std::string> chosen;
@@ -29,7 +28,7 @@ std::vector<std::string> those(const std::vector<std::string>& files, bool (*wan
   return chosen;
 }
 
-bool is_index(std::string_view name) { return name.ends_with(safetensors::kIndexSuffix); }
+bool is_index(std::string_view name) { return safetensors::stem_of_index(name).has_value(); }
 bool is_whole(std::string_view name) { return name.ends_with(safetensors::kSuffix) && !is_shard(name); }
 
 template <typename Wanted>
@@ -88,7 +87,7 @@ std::vector<std::string> list_files(const std::string& directory) {
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
-    return entry.is_regular_file(broken) || is_resource(name) || is_weights(name) || name == kPrivateFile;
+    return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || name == kPrivateFile;
   });
 }
 
@@ -101,6 +100,48 @@ std::vector<std::string> list_folders(const std::string& directory) {
 
 std::vector<std::string> list_entries(const std::string& directory) {
   return list(directory, [](const fs::directory_entry&) { return true; });
+}
+
+std::vector<std::string> list_below(const std::string& directory, const std::string& folder) {
+  constexpr std::size_t kMost = 10'000;
+  constexpr unsigned kDeepest = 8;
+  std::vector<std::string> found, folders = {folder};
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const std::string prefix = folders[i].empty() ? "" : folders[i] + "/";
+    for (const std::string& name : list_entries(fmt::format("{}/{}", directory, folders[i]))) {
+      if (name.starts_with('.')) continue;
+      const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
+      std::error_code broken;
+      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
+      if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
+        throw Error(ErrorKind::limit, "hf.folder.large",
+                    fmt::format("more than {} files or {} levels of folders, which is no model's", kMost, kDeepest))
+            .in(path);
+      if (is_folder)
+        folders.push_back(relative);
+      else if (fs::is_regular_file(path, broken))
+        found.push_back(relative);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string stem_of(const Weights& weights) {
+  if (weights.index) return *safetensors::stem_of_index(weights.file);
+  return weights.file.substr(0, weights.file.size() - safetensors::kSuffix.size());
+}
+
+std::optional<std::string> stem_in(const Map& metadata) {
+  const Value* const value = metadata.find(kStemKey);
+  const std::string* const stem = value == nullptr ? nullptr : value->text();
+  if (stem == nullptr || *stem == safetensors::kUsualStem) return std::nullopt;
+  const std::string file = *stem + std::string(safetensors::kSuffix);
+  const bool plain = is_safe_path(file) && stem->find('/') == std::string::npos && !stem->starts_with('.') &&
+                     std::ranges::none_of(*stem, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  if (!plain || stem->empty() || is_shard(file)) return std::nullopt;
+  return *stem;
 }
 
 std::optional<std::string> what_is_wrong(const std::string& path) {
@@ -119,10 +160,12 @@ std::optional<std::string> what_is_wrong(const std::string& path) {
 }
 
 bool is_resource(std::string_view name) {
-  const std::string templates = fmt::format("{}/", kTemplateFolder);
-  if (name.starts_with(templates))
-    return name.ends_with(".jinja") && is_safe_path(name) && name.find('/', templates.size()) == std::string_view::npos;
-  return resources::role_of(name) != resources::Role::other;
+  const resources::FileKind kind = resources::kind_of(name);
+  return kind != resources::FileKind::other && kind != resources::FileKind::code && is_safe_path(name);
+}
+
+bool is_vital_resource(std::string_view name) {
+  return is_resource(name) && resources::kind_of(name) != resources::FileKind::document;
 }
 
 bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
@@ -138,8 +181,9 @@ bool recognize(const std::string& path) {
   std::error_code failed;
   if (!fs::is_directory(path, failed)) return false;
   const std::vector<std::string> files = list_files(path);
-  return std::any_of(files.begin(), files.end(),
-                     [](const std::string& file) { return is_resource(file) || is_weights(file) || is_torch(file); }) ||
+  return std::any_of(
+             files.begin(), files.end(),
+             [](const std::string& file) { return is_vital_resource(file) || is_weights(file) || is_torch(file); }) ||
          !io::find_leftovers(path).empty();
 }
 
@@ -180,6 +224,11 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw refuse(ErrorKind::unsupported, "hf.weights.torch",
                  fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; {}", torch.front(),
                              or_else(fmt::format("download the model's {} or convert it with PyTorch", kFile))));
+  if (const auto foreign = those(files, is_foreign); !foreign.empty())
+    throw refuse(
+        ErrorKind::unsupported, "hf.weights.foreign",
+        fmt::format("there are no weights that Tare can read; {} ({}) is there; {}", escape_name(foreign.front()),
+                    foreign_weights(foreign.front()), or_else(fmt::format("download the model's {}", kFile))));
   throw refuse(ErrorKind::not_found, "hf.weights.missing",
                fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
                            or_else("download them into the directory")));

@@ -8,13 +8,14 @@
 #include "formats/safetensors.hpp"
 #include "io/tree_sink.hpp"
 #include "model/copy_blob.hpp"
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 #include "wire/value_json.hpp"
 
 namespace tare::hf {
 namespace {
 
-// transformers refuses weights that do not say which library's they are.
+// Older versions of transformers refuse weights that do not say which library's they are.
 constexpr std::string_view kFormatKey = "format", kFormat = "pt";
 
 // Config, vocabulary and all files, those among them that only now are made behind the others.
@@ -27,11 +28,27 @@ Model completed(const Model& model) {
   return whole;
 }
 
-std::vector<std::string> made_names(const Model& model, const Model& whole) {
+std::vector<std::string> made_names(const Model& whole) {
   std::vector<std::string> names;
-  for (std::size_t i = model.attachments.size(); i < whole.attachments.size(); ++i)
-    names.push_back(whole.attachments[i].name);
+  for (const Attachment& attachment : whole.attachments)
+    if (attachment.made) names.push_back(attachment.name);
   return names;
+}
+
+// What the weights' files are called in the directory that the model comes from, if that is not `stem`: the shards of
+// a set may have another name than their index.
+std::string other_stem(const Model& model, std::string_view stem) {
+  if (model.format != "hf") return {};
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components) {
+      if (component.blob.source() == nullptr) continue;
+      const std::string_view path = component.blob.source()->name(), file = path.substr(path.rfind('/') + 1);
+      const auto shard = safetensors::parse_shard_name(file);
+      if (!file.ends_with(safetensors::kSuffix)) continue;
+      const std::string_view before = shard ? shard->stem : file.substr(0, file.size() - safetensors::kSuffix.size());
+      if (before != stem) return std::string(before);
+    }
+  return {};
 }
 
 // What goes into the directory.
@@ -39,13 +56,18 @@ class Plan {
  public:
   explicit Plan(const Model& model) {
     const Model whole = completed(model);
+    named_ = resources::named_by(whole.attachments);
     for (const Attachment& attachment : whole.attachments) add(attachment);
     List made;
-    for (const std::string& name : made_names(model, whole)) made.emplace_back(name);
+    for (const std::string& name : made_names(whole)) made.emplace_back(name);
     private_.append("tare", 1);
     if (!made.empty()) private_.append("made", std::move(made));
     weights_.tensors = model.tensors;
     weights_.metadata = model.metadata;
+    if (const auto stem = stem_in(model.metadata)) {
+      stem_ = *stem;
+      weights_.metadata.erase(kStemKey);  // the file's name says it
+    }
     if (weights_.metadata.find(kFormatKey) == nullptr) {
       weights_.metadata.set(kFormatKey, kFormat);
       private_.append("added", List{Value(kFormatKey)});
@@ -55,6 +77,7 @@ class Plan {
   }
 
   const Model& weights() const { return weights_; }
+  const std::string& stem() const { return stem_; }
   const std::vector<Attachment>& files() const { return files_; }
   // Of all tensors and files; headers come on top.
   std::uint64_t bytes() const {
@@ -70,7 +93,7 @@ class Plan {
   void add(const Attachment& attachment) {
     std::string name = attachment.name;
     if (!is_free(name)) name = fmt::format("{}/{:06}", kPrivateFolder, ++renamed_);
-    if (!is_resource(name)) others_.append(name, attachment.name);
+    if (!is_resource(name) && !named_.cover(name)) others_.append(name, attachment.name);
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
       folders_.insert(name.substr(0, slash));
     names_.insert(name);
@@ -79,8 +102,10 @@ class Plan {
 
   bool is_free(const std::string& name) const {
     if (!is_safe_path(name) || name == kPrivateFile || name.starts_with(kPrivateFolder) || name.starts_with('.') ||
-        name.find("/.") != std::string::npos || name.ends_with(safetensors::kSuffix) ||
-        name.ends_with(safetensors::kIndexSuffix))
+        name.find("/.") != std::string::npos ||
+        // Those of a module lie in its folder.
+        (name.find('/') == std::string::npos &&
+         (name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix) || is_weights(name))))
       return false;
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
       // A folder must not have the name of a file, be it one that the model does not have: readers look for it.
@@ -104,6 +129,8 @@ class Plan {
   }
 
   Model weights_;
+  std::string stem_{safetensors::kUsualStem};
+  resources::NamedFiles named_;
   std::vector<Attachment> files_;
   Map private_, others_;
   std::unordered_set<std::string> names_, folders_;
@@ -113,9 +140,13 @@ class Plan {
 }  // namespace
 
 std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
-  const std::vector<std::string> made = made_names(model, completed(model));
-  if (made.empty()) return {};
-  return {fmt::format("{} made, not copied", fmt::join(made, ", "))};
+  std::vector<std::string> lines;
+  const std::vector<std::string> made = made_names(completed(model));
+  if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
+  const std::string stem = stem_in(model.metadata).value_or(std::string(safetensors::kUsualStem));
+  if (const std::string before = other_stem(model, stem); !before.empty())
+    lines.push_back(fmt::format("the weights are called {}, not {}", stem, escape_name(before)));
+  return lines;
 }
 
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
@@ -134,8 +165,9 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
     put({std::string(kPrivateFile), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
   }
   safetensors::write_set(
-      plan.weights(), [&](const std::string& name) { return tree.file(name); }, options);
+      plan.weights(), [&](const std::string& name) { return tree.file(name); }, options, plan.stem());
   const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
   tree.commit();
   return bytes;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "io/metadata.hpp"
 #include "tare/format.hpp"
 #include "tare/mcf.hpp"
 
@@ -59,32 +60,29 @@ struct Range {
 void check_gaps(const Source& source, std::span<const Range> used, std::uint64_t begin, std::uint64_t end,
                 Diagnostics& diagnostics);
 
-// A section's bytes: a view where the source has one, else a copy.
+// A section's bytes, copied: what points into them (names, keys, records) can be relied on.
 class SectionBytes {
  public:
   // Throws Error limit `mcf.section.limit` when there are more than `limits` allow.
   SectionBytes(const Source& source, const Section& section, const Limits& limits);
-  SectionBytes(SectionBytes&&) = default;  // a moved vector keeps its place, so the view of it stays good
-  SectionBytes& operator=(SectionBytes&&) = default;
 
-  std::uint64_t size() const { return bytes_.size(); }
+  std::uint64_t size() const { return bytes_.bytes().size(); }
   // The place in the file of a byte of the section.
   std::uint64_t at(std::uint64_t inner) const { return offset_ + inner; }
   // Both: the caller knows that it lies inside.
   template <typename T>
   T load(std::uint64_t inner) const {
-    return load_le<T>(bytes_.data() + inner);
+    return load_le<T>(bytes_.bytes().data() + inner);
   }
   std::string_view text(std::uint64_t inner, std::uint64_t length) const {
-    return {reinterpret_cast<const char*>(bytes_.data() + inner), static_cast<std::size_t>(length)};
+    return bytes_.text().substr(static_cast<std::size_t>(inner), static_cast<std::size_t>(length));
   }
   // An Error about a byte of the section.
   Error refuse(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t inner) const;
 
  private:
   std::uint64_t offset_;
-  std::span<const std::byte> bytes_;
-  Bytes copy_;
+  io::Metadata bytes_;
 };
 
 // ---- ModelInfo: the fixed fields and the key-value pairs, as bytes --------------------------------------------------
@@ -157,9 +155,9 @@ std::optional<DType> plain_type(std::uint32_t number);
 // shape. False when the two do not go together.
 bool apply_note(std::string_view note, Component& component, Shape& shape);
 
-// The tensors by the offset of their payloads. Broken rules go to `diagnostics` and the tensor is left out.
-std::vector<Tensor> read_tensors(const Input& input, const ReadOptions& options, const Container& container,
-                                 TensorNotes& notes, Diagnostics& diagnostics);
+// The tensors by the offset of their payloads. Broken rules go to `diagnostics`, and the tensor to Model::broken.
+void read_tensors(const Input& input, const ReadOptions& options, const Container& container, TensorNotes& notes,
+                  Model& model, Diagnostics& diagnostics);
 
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);

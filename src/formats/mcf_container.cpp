@@ -238,13 +238,7 @@ SectionBytes::SectionBytes(const Source& source, const Section& section, const L
   if (section.size > limits.metadata_bytes)
     throw refuse(ErrorKind::limit, "mcf.section.limit",
                  fmt::format("{} bytes of metadata, at most {} allowed", section.size, limits.metadata_bytes), 0);
-  if (const auto view = source.view(section.offset, section.size)) {
-    bytes_ = *view;
-    return;
-  }
-  copy_.resize(static_cast<std::size_t>(section.size));
-  source.read(section.offset, copy_);
-  bytes_ = copy_;
+  bytes_ = io::Metadata(source, section.offset, section.size);
 }
 
 Error SectionBytes::refuse(ErrorKind kind, std::string_view rule, std::string_view sentence,

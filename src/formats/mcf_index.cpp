@@ -14,9 +14,11 @@ Error EntryReport::about(const Entry& entry, std::string_view rule, std::string_
   return Error(kind, rule, sentence).in(input.path).at(entry.at).about("tensor " + escape_name(entry.name));
 }
 
-void EntryReport::bad(Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind) const {
+void EntryReport::bad(Entry& entry, Error error) const {
   entry.good = false;
-  diagnostics.error(about(entry, rule, sentence, kind));
+  if (entry.name.empty()) return diagnostics.error(error);  // nobody could ask to go without it
+  diagnostics.tensor_error(error);
+  errors.emplace(&entry, std::move(error));
 }
 
 Index::Index(SectionBytes bytes, const Section* data, const EntryReport& report)
@@ -138,6 +140,7 @@ void Index::check_flags() const {
 
 Shape Index::shape(const Entry& entry) const {
   Shape shape;
+  if (entry.rank > kMaxRank || !fits(entry.dim_off, entry.rank, dims_count_)) return shape;
   for (std::uint64_t d = 0; d < entry.rank; ++d)
     shape.push_back(bytes_.load<std::uint64_t>(dims_off_ + 8 * (entry.dim_off + d)));
   return shape;

@@ -23,11 +23,15 @@ struct Entry {
 struct EntryReport {
   const Input& input;
   Diagnostics& diagnostics;
+  std::unordered_map<const Entry*, Error>& errors;  // the first of each bad entry that has a name
 
   Error about(const Entry& entry, std::string_view rule, std::string_view sentence,
               ErrorKind kind = ErrorKind::corrupt) const;
-  // An error: the entry is not worth showing to anybody further on.
-  void bad(Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind = ErrorKind::corrupt) const;
+  // An error of this entry, which is left out.
+  void bad(Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind = ErrorKind::corrupt) const {
+    bad(entry, about(entry, rule, sentence, kind));
+  }
+  void bad(Entry& entry, Error error) const;
 };
 
 // TensorIndex, its tables checked. Views into the section's bytes.
@@ -37,6 +41,7 @@ class Index {
   Index(SectionBytes bytes, const Section* data, const EntryReport& report);
 
   std::vector<Entry>& entries() { return entries_; }
+  // Empty where the entry's numbers do not lie inside the table.
   Shape shape(const Entry& entry) const;
   // Warnings about forms that are tolerated.
   void note_deviations() const;

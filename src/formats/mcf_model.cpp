@@ -126,6 +126,11 @@ std::vector<std::string> remarks(const Model& model, const WriteOptions& /*optio
                       escape_name(kind))};
 }
 
+std::optional<std::string> digest_text(const Attachment& file) {
+  if (file.blob.size() > resources::kMaxFileBytes) return std::nullopt;
+  return digest_of(DigestAlgorithm::xxh3, file.blob.bytes()).text();
+}
+
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics) {
   const Config own = std::exchange(model.config, {});
   resources::describe(model, diagnostics);

@@ -17,6 +17,7 @@ inline constexpr std::string_view kAttachmentKey = "tare.attachment.";  // the a
 inline constexpr std::string_view kMetadataKey = "tare.metadata";       // JSON: metadata that is no u32, f32 or string
 inline constexpr std::string_view kConfigKey = "tare.config";           // JSON: fields that ModelInfo does not tell
 inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";   // JSON: one that no tokenizer file tells
+inline constexpr std::string_view kMadeKey = "tare.made";  // JSON: files that Tare made, with their digests
 
 // Metadata keys for fields of the file. The names have a second key for files whose pairs use the first one.
 inline constexpr std::string_view kNameKey = "general.name", kNameKey2 = "mcf.model_name";
@@ -43,6 +44,9 @@ std::uint32_t arch_of(std::string_view model_type);
 InfoFields usual_fields(const Config& config, const resources::RopeScaling& scaling);
 // Those and the numbers of the config. Throws mcf.write.limit for one that does not fit.
 InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling);
+
+// As `tare.made` has it; of files that are short enough to be read.
+std::optional<std::string> digest_text(const Attachment& file);
 
 // Fills what is still empty of the model's config and vocabulary from the fixed fields and the attachments.
 void complete_from(const InfoFields& fields, Model& model, Diagnostics& diagnostics);

@@ -29,6 +29,7 @@ class ModelReader {
     if (info != nullptr)
       for (const InfoPair& pair : info->pairs) add_pair(pair);
     if (info != nullptr) add_names(*info);
+    mark_made();
     complete_from(fields, model_, diagnostics_);
     add_fields(fields);
     add_header(container.header);
@@ -61,7 +62,9 @@ class ModelReader {
     const auto rest = [&](std::string_view prefix) { return pair.key.substr(prefix.size()); };
     const bool named =
         pair.key.starts_with(kTypeKey) || pair.key.starts_with(kAttributesKey) || pair.key.starts_with(kAttachmentKey);
-    if (!named && pair.key != kMetadataKey && pair.key != kConfigKey && pair.key != kVocabularyKey) return false;
+    if (!named && pair.key != kMetadataKey && pair.key != kConfigKey && pair.key != kVocabularyKey &&
+        pair.key != kMadeKey)
+      return false;
     if (text == nullptr) {
       malformed(pair, "is not a string");
       return false;
@@ -100,9 +103,20 @@ class ModelReader {
       model_.vocabulary = Vocabulary::from_map(*map);
     else if (pair.key == kMetadataKey)
       tree_ = std::move(*map);
+    else if (pair.key == kMadeKey)
+      made_ = std::move(*map);
     else
       notes_.attributes.emplace(pair.key.substr(kAttributesKey.size()), std::move(*map));
     return true;
+  }
+
+  // What is not as it was made is somebody else's by now.
+  void mark_made() {
+    if (made_.empty()) return;
+    for (Attachment& attachment : model_.attachments) {
+      const Value* const digest = made_.find(attachment.name);
+      attachment.made = digest != nullptr && digest->text() != nullptr && digest_text(attachment) == *digest->text();
+    }
   }
 
   void add_names(const Info& info) {
@@ -164,6 +178,7 @@ class ModelReader {
   TensorNotes& notes_;
   Diagnostics& diagnostics_;
   Map tree_;
+  Map made_;  // digests by name
   std::unordered_set<std::string> section_names_;
 };
 

@@ -79,6 +79,7 @@ class OutlineMaker {
       else
         put(std::string(kAttachmentKey) + attachment.name, text_of(attachment));
     }
+    add_made();
     const auto by_type = [](const auto& a, const auto& b) { return a.first.type < b.first.type; };
     std::sort(out_.resources.begin(), out_.resources.end(), by_type);
     std::sort(out_.others.begin(), out_.others.end(), by_type);
@@ -86,6 +87,15 @@ class OutlineMaker {
                                          [](const auto& a, const auto& b) { return a.first.type == b.first.type; });
     if (same != out_.others.end())
       throw unwritable("mcf.write.duplicate", fmt::format("two sections of type {}", name_of(same->first.type)));
+  }
+
+  // With a digest: a file that another program has replaced since is not ours.
+  void add_made() {
+    Map made;
+    for (const Attachment& attachment : model_.attachments)
+      if (const auto digest = attachment.made ? digest_text(attachment) : std::nullopt)
+        made.set(attachment.name, *digest);
+    if (!made.empty()) put(std::string(kMadeKey), wire::write_value_json(made));
   }
 
   static const Resource* resource_of(std::string_view name) {

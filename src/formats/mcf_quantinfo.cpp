@@ -20,7 +20,11 @@ std::pair<std::string_view, std::string> broken_rule(const Entry& entry, const S
   const auto block = bytes.load<std::uint16_t>(record + kBlockAt), super = bytes.load<std::uint16_t>(record + kSuperAt);
   const McfMethod* const known = entry.method();
   if (entry.record != 0) return {"mcf.quantinfo.duplicate", "a second record for one tensor"};
-  if (known == nullptr || method != entry.dtype)
+  if (known == nullptr)
+    return {
+        "mcf.quantinfo.method",
+        fmt::format("a record of method {:#x} for a tensor that is not quantized (type {:#x})", method, entry.dtype)};
+  if (method != entry.dtype)
     return {"mcf.quantinfo.method",
             fmt::format("the record says method {:#x}, the index type {:#x}", method, entry.dtype)};
   if (domain > 1) return {"mcf.quantinfo.domain", fmt::format("domain {}; 0 and 1 are defined", domain)};
@@ -67,10 +71,8 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
       continue;
     }
     Entry& entry = entries[number];
-    if (const auto [rule, sentence] = broken_rule(entry, bytes, record); !rule.empty()) {
-      entry.good = false;
-      report.diagnostics.error(broken(rule, sentence, record).about("tensor " + escape_name(entry.name)));
-    }
+    if (const auto [rule, sentence] = broken_rule(entry, bytes, record); !rule.empty())
+      report.bad(entry, broken(rule, sentence, record).about("tensor " + escape_name(entry.name)));
     entry.record = record;
     const auto low = bytes.load<float>(record + kMinAt), high = bytes.load<float>(record + kMaxAt);
     known = known && !std::isnan(low) && !std::isnan(high);

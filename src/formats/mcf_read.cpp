@@ -31,7 +31,7 @@ Model read(const Input& input, const ReadOptions& options) {
       });
     fill_model(info ? &*info : nullptr, container, input, options, model, notes, diagnostics);
     guarded(container.find(SectionType::tensor_index),
-            [&] { model.tensors = read_tensors(input, options, container, notes, diagnostics); });
+            [&] { read_tensors(input, options, container, notes, model, diagnostics); });
     keep_stale_notes(notes, model, diagnostics);
     input.source->check();
     return model;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/huge_pages.hpp"
 #include "formats/mcf_index.hpp"
 #include "tare/codec.hpp"
@@ -21,7 +22,7 @@ class TensorReader {
         diagnostics_(diagnostics) {}
 
   std::vector<Tensor> run(const Limits& limits) {
-    const EntryReport report{input_, diagnostics_};
+    const EntryReport report{input_, diagnostics_, errors_};
     if (const Section* const section = container_.find(SectionType::tensor_index))
       index_.emplace(SectionBytes(*input_.source, *section, limits), data_, report);
     const std::span<Entry> entries = index_ ? std::span(index_->entries()) : std::span<Entry>();
@@ -38,8 +39,10 @@ class TensorReader {
     check_overlaps(report);
     if (diagnostics_.thorough()) note_deviations(entries, report);
     make_tensors(report);
+    list_broken(entries);
     return std::move(tensors_);
   }
+  std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
   // What the quantized tensors together ask of the rest of the file.
@@ -96,6 +99,10 @@ class TensorReader {
       std::vector<Range> used;
       used.reserve(order_.size());
       for (const Place& place : order_) used.push_back({place.offset, place.size});
+      for (const auto& [entry, error] : errors_)  // bytes of a broken tensor are its own
+        if (entry->data_off >= data_->offset && fits(entry->data_off - data_->offset, entry->data_size, data_->size))
+          used.push_back({entry->data_off, entry->data_size});
+      std::sort(used.begin(), used.end(), [](const Range& a, const Range& b) { return a.offset < b.offset; });
       check_gaps(*input_.source, used, data_->offset, data_->offset + data_->size, diagnostics_);
     }
     const auto astray = std::count_if(order_.begin(), order_.end(),
@@ -136,6 +143,21 @@ class TensorReader {
       if (!problem) continue;
       report.bad(entry, "mcf." + problem->rule, problem->sentence);
       tensors_.pop_back();
+    }
+  }
+
+  void list_broken(std::span<const Entry> entries) {
+    if (errors_.empty()) return;
+    for (const Entry& entry : entries) {
+      const auto found = errors_.find(&entry);
+      if (found == errors_.end()) continue;
+      BrokenTensor& broken = broken_.emplace_back(Tensor(), std::move(found->second));
+      broken.tensor.name = entry.name;
+      broken.tensor.shape = index_->shape(entry);
+      if (const McfMethod* const method = entry.method()) broken.tensor.layout = method->layout;
+      // What the file says of it privately is not stale for that.
+      notes_.types.erase(entry.name);
+      notes_.attributes.erase(entry.name);
     }
   }
 
@@ -183,13 +205,17 @@ class TensorReader {
   std::optional<SectionBytes> records_;
   std::vector<Place> order_;
   std::vector<Tensor> tensors_;
+  std::unordered_map<const Entry*, Error> errors_;
+  std::vector<BrokenTensor> broken_;
 };
 
 }  // namespace
 
-std::vector<Tensor> read_tensors(const Input& input, const ReadOptions& options, const Container& container,
-                                 TensorNotes& notes, Diagnostics& diagnostics) {
-  return TensorReader(input, container, notes, diagnostics).run(options.limits);
+void read_tensors(const Input& input, const ReadOptions& options, const Container& container, TensorNotes& notes,
+                  Model& model, Diagnostics& diagnostics) {
+  TensorReader reader(input, container, notes, diagnostics);
+  model.tensors = reader.run(options.limits);
+  model.broken = reader.take_broken();
 }
 
 }  // namespace tare::mcf

@@ -294,6 +294,9 @@ class Writer {
 
 }  // namespace
 
-void write(const Model& model, Sink& sink, const WriteOptions& options) { Writer(model, sink, options).run(); }
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
+  Writer(model, sink, options).run();
+}
 
 }  // namespace tare::mcf

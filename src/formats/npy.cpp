@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -17,8 +18,8 @@
 #include "base/checked.hpp"
 #include "formats/npy_order.hpp"
 #include "formats/rows.hpp"
+#include "io/metadata.hpp"
 #include "model/transfer.hpp"
-#include "wire/window.hpp"
 
 namespace tare {
 namespace npy {
@@ -43,14 +44,39 @@ Error raw_note(const Header& header) {
                       element.type.empty() ? name_of(element.dtype) : element.type)};
 }
 
+bool is_other_array(const Error& error) {
+  return error.kind() == ErrorKind::unsupported && error.rule().starts_with("npy.descr.");
+}
+
+bool holds_other_array(const Blob& bytes) {
+  try {
+    const auto reader = bytes.open();
+    Bytes head(static_cast<std::size_t>(std::min<std::uint64_t>(kPrefix, bytes.size())));
+    reader->read(head);
+    const std::uint64_t length = header_length(head, bytes.size());
+    if (length > head.size()) {
+      head.resize(static_cast<std::size_t>(length));
+      reader->read(std::span(head).subspan(kPrefix));
+    }
+    parse_header(std::span(head).first(static_cast<std::size_t>(length)));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return is_other_array(error);
+  }
+  return false;
+}
+
 void check_writable(const Tensor& tensor) {
   const auto refuse = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
     throw Error(kind, rule, sentence).about(escape_name(tensor.name));
   };
   const Component* const data = tensor.component("data");
-  if (!tensor.is_dense() || data == nullptr || tensor.components.size() != 1)
+  if (!tensor.is_dense() || data == nullptr)
     refuse(ErrorKind::unsupported, "npz.write.layout",
            fmt::format("layout {} cannot be an array; only dense can", escape_name(tensor.layout)));
+  if (tensor.components.size() != 1)
+    refuse(ErrorKind::unsupported, "npz.write.components",
+           fmt::format("{} components; an array has a place for \"data\" only", tensor.components.size()));
   if (descr_of(data->dtype, data->type).empty())
     refuse(ErrorKind::unsupported, "npz.write.type",
            fmt::format("no array type for {} over {}", escape_name(data->type), name_of(data->dtype)));
@@ -93,7 +119,7 @@ Model read(const Input& input, const ReadOptions& options) {
   const SourcePtr& source = input.source;
   Model model;
   try {
-    wire::Window window(*source);
+    io::Window window(*source);
     const std::uint64_t length = npy::header_length(window.get(0, npy::kPrefix), source->size());
     const npy::Header header = npy::parse_header(window.get(0, length));
     npy::check_length(header, length, source->size());
@@ -112,6 +138,7 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   const auto refuse = [&](std::string_view rule, std::string_view sentence) {
     throw Error(ErrorKind::unsupported, rule, sentence).in(sink.name());
   };
+  model.refuse_broken();
   if (model.tensors.size() != 1)
     refuse("npy.write.single", fmt::format("{} tensors; an .npy file holds exactly one", model.tensors.size()));
   const Tensor& tensor = model.tensors.front();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -233,18 +234,23 @@ class Parser {
 
 std::size_t prefix_length(unsigned major) { return major == 1 ? 10 : 12; }
 
-}  // namespace
-
-std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t total) {
-  if (prefix.size() < kPrefix || total < kPrefix)
-    throw corrupt("npy.short", fmt::format("{} bytes are too few for an array header", total));
+// Of the whole header, as its first kPrefix bytes say it.
+std::uint64_t stated_length(std::span<const std::byte> prefix) {
   if (std::memcmp(prefix.data(), kMagic.data(), kMagic.size()) != 0)
     throw corrupt("npy.magic", "does not start with \"\\x93NUMPY\"");
   const auto major = std::to_integer<unsigned>(prefix[6]), minor = std::to_integer<unsigned>(prefix[7]);
   if (major < 1 || major > 3 || minor != 0)
     throw unsupported("npy.version", fmt::format("header version {}.{}; 1.0, 2.0 and 3.0 can be read", major, minor));
   const std::uint64_t text = major == 1 ? load_le<std::uint16_t>(&prefix[8]) : load_le<std::uint32_t>(&prefix[8]);
-  const std::uint64_t length = prefix_length(major) + text;
+  return prefix_length(major) + text;
+}
+
+}  // namespace
+
+std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t total) {
+  if (prefix.size() < kPrefix || total < kPrefix)
+    throw corrupt("npy.short", fmt::format("{} bytes are too few for an array header", total));
+  const std::uint64_t length = stated_length(prefix);
   if (length > total)
     throw corrupt("npy.header.length", fmt::format("a header of {} bytes in {} bytes", length, total));
   if (length > kMaxHeader)
@@ -254,6 +260,11 @@ std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t tot
 }
 
 Header parse_header(std::span<const std::byte> bytes) {
+  // Held against itself once more: the file may have been rewritten since its length was asked for.
+  std::array<std::byte, kPrefix> prefix{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), kPrefix), prefix.begin());
+  if (const std::uint64_t length = stated_length(prefix); length != bytes.size())
+    throw corrupt("npy.header.length", fmt::format("a header of {} bytes in {} bytes", length, bytes.size()));
   const auto major = std::to_integer<unsigned>(bytes[6]);
   const auto text = bytes.subspan(prefix_length(major));
   Header header = Parser({reinterpret_cast<const char*>(text.data()), text.size()}).parse();

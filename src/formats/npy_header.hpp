@@ -45,7 +45,7 @@ struct Header {
 // Bytes of the whole header, from its first bytes (kPrefix of them) and the size of the file or member.
 // Throws `npy.short`, `npy.magic`, `npy.version`, `npy.header.length`, `npy.header.large`.
 std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t total);
-// Reads a whole header. Throws `npy.header.*`, `npy.descr.*`, `npy.shape.*`.
+// Reads a whole header, no byte more or less than it says itself that it has. Throws `npy.header.*`, `npy.descr.*`, `npy.shape.*`.
 Header parse_header(std::span<const std::byte> bytes);
 
 // The descriptor for a storage type with a logical type (empty: none); empty when .npy has none for it. Types

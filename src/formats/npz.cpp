@@ -2,7 +2,8 @@
 //
 //   member NAME.npy       the tensor NAME: an array (npy.cpp), stored or deflated
 //   member __tare__.json  what npz has no place for (npz_private.hpp); __tare__/N: attachments under a
-//   borrowed name any other member      an attachment
+//   borrowed name any other member      an attachment; so is an array that is none of numbers (text, objects, dates,
+//                         records) under its member's name, NAME.npy, and written back as that member
 //
 // Zip itself is wire/zip.cpp. Written canonically: stored, sorted by name, dated 1980-01-01, every array's
 // data on a 64-byte boundary of the file (the headers NumPy writes are multiples of 64 long; a padding record
@@ -20,7 +21,8 @@
 #include "formats/npy.hpp"
 #include "formats/npz_private.hpp"
 #include "formats/rows.hpp"
-#include "wire/window.hpp"
+#include "formats/unknown.hpp"
+#include "io/metadata.hpp"
 #include "wire/zip.hpp"
 #include "wire/zip_writer.hpp"
 
@@ -59,7 +61,9 @@ class Reader {
         window_(*source_) {}
 
   Model run() {
-    const auto members = wire::read_zip(*source_, options_.limits.metadata_bytes, diagnostics_);
+    std::vector<wire::BadMember> bad;
+    const auto members = wire::read_zip(*source_, options_.limits.metadata_bytes, diagnostics_, &bad);
+    for (const auto& [name, error] : bad) add_broken(name, error);
     model_.tensors.reserve(members.size());
     const wire::ZipMember* own = nullptr;
     for (const wire::ZipMember& member : members) {
@@ -68,11 +72,8 @@ class Reader {
       else
         guarded(member, [&] { add(member); });
     }
-    if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty())
-      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array",
-                               fmt::format("a zip archive with {} members, none of them an .npy array", members.size()))
-                             .in(source_->name())
-                             .at(0));
+    if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty() && !has_arrays_)
+      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
     if (own != nullptr) guarded(*own, [&] { read_own(*own); });
     source_->check();
     std::sort(vouched_.begin(), vouched_.end());
@@ -89,8 +90,17 @@ class Reader {
     try {
       work();
     } catch (Error& error) {
-      diagnostics_.error(error.in(source_->name()).at(member.data).about(escape_name(member.name)));
+      add_broken(member.name, error.in(source_->name()).at(member.data).about(escape_name(member.name)));
     }
+  }
+
+  // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
+  void add_broken(std::string_view member, const Error& error) {
+    if (!member.ends_with(kSuffix)) return diagnostics_.error(error);
+    diagnostics_.tensor_error(error);
+    has_arrays_ = true;
+    BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);
+    broken.tensor.name = member.substr(0, member.size() - kSuffix.size());
   }
 
   void add(const wire::ZipMember& member) {
@@ -98,13 +108,30 @@ class Reader {
       throw Error(
           ErrorKind::limit, "npz.member.large",
           fmt::format("inflates to {} bytes, at most {} allowed", member.size, options_.limits.component_bytes));
-    if (member.name.ends_with(kSuffix)) return add_tensor(member);
-    if (!member.is_directory()) {
-      model_.attachments.push_back({member.name, wire::zip_blob(source_, member)});
+    if (member.name.ends_with(kSuffix)) {
+      has_arrays_ = true;
+      try {
+        return add_tensor(member);
+      } catch (Error& error) {
+        if (!npy::is_other_array(error)) throw;
+        diagnostics_.note(Error(ErrorKind::unsupported, error.rule(),
+                                fmt::format("{}; it is carried along as a file", error.sentence()))
+                              .in(source_->name())
+                              .at(member.data)
+                              .about(escape_name(member.name)));
+      }
+      attach(member);
+    } else if (!member.is_directory()) {
+      attach(member);
     } else if (member.size != 0) {
       throw Error(ErrorKind::corrupt, "npz.member.folder",
                   fmt::format("a folder with {} bytes of content", member.size));
     }
+  }
+
+  void attach(const wire::ZipMember& member) {
+    model_.attachments.push_back({member.name, wire::zip_blob(source_, member)});
+    attached_.insert(member.name);
   }
 
   void add_tensor(const wire::ZipMember& member) {
@@ -137,9 +164,9 @@ class Reader {
 
   // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
   void check_crcs(const std::vector<wire::ZipMember>& members) {
-    wire::check_zip_crcs(*source_, members, diagnostics_);
+    wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
     for (const wire::ZipMember& member : members)
-      if (member.deflated() && !member.name.ends_with(kSuffix))
+      if (member.deflated() && attached_.contains(member.name))
         guarded(member, [&] { wire::zip_blob(source_, member).verify(); });
   }
 
@@ -149,7 +176,7 @@ class Reader {
     if (member.size > limit)
       throw Error(ErrorKind::limit, "npz.private.large",
                   fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
-    const Bytes text = wire::zip_blob(source_, member).bytes();
+    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     npz::read_private({reinterpret_cast<const char*>(text.data()), text.size()}, options_.limits.depth, model_,
                       vouched_, diagnostics_);
   }
@@ -158,9 +185,11 @@ class Reader {
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
-  wire::Window window_;
+  io::Window window_;
   Model model_;
   unsigned version_ = 0;
+  bool has_arrays_ = false;                           // of whatever kind
+  std::unordered_set<std::string> attached_;          // members
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
   std::vector<std::string> vouched_;
 };
@@ -194,10 +223,16 @@ std::vector<std::pair<std::string, std::string>> add_attachments(const Model& mo
     ++uses[attachment.name];
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  std::unordered_set<std::string> taken;
+  for (const wire::ZipEntry& entry : entries) taken.insert(entry.name);
+  const auto is_array = [&](const Attachment& attachment) {
+    return attachment.name.ends_with(kSuffix) && npz::is_safe_path(attachment.name) &&
+           !taken.contains(attachment.name) && npy::holds_other_array(attachment.blob);
+  };
   std::vector<std::pair<std::string, std::string>> renamed;
   for (const Attachment* const attachment : sorted) {
     std::string member = attachment->name;
-    if (!npz::is_safe_name(member) || uses[attachment->name] > 1) {
+    if ((!npz::is_safe_name(member) && !is_array(*attachment)) || uses[attachment->name] > 1) {
       member = fmt::format("{}/{:06}", npz::kPrivatePrefix, renamed.size());
       renamed.emplace_back(member, attachment->name);
     }
@@ -207,6 +242,7 @@ std::vector<std::pair<std::string, std::string>> add_attachments(const Model& mo
 }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
   check_names(model);
   std::vector<wire::ZipEntry> entries;
   entries.reserve(model.tensors.size() + model.attachments.size() + 1);

@@ -108,8 +108,10 @@ class PrivateReader {
 
 }  // namespace
 
-bool is_safe_name(std::string_view name) {
-  if (name.empty() || name.size() > 65535 || name.starts_with(kPrivatePrefix) || name.ends_with(".npy")) return false;
+bool is_safe_name(std::string_view name) { return !name.ends_with(".npy") && is_safe_path(name); }
+
+bool is_safe_path(std::string_view name) {
+  if (name.empty() || name.size() > 65535 || name.starts_with(kPrivatePrefix)) return false;
   if (name.front() == '/' || name.back() == '/' ||
       name.find_first_of(std::string_view("\0\\:", 3)) != std::string_view::npos)
     return false;

@@ -24,6 +24,8 @@ inline constexpr std::string_view kPrivatePrefix = "__tare__";
 // Whether an attachment of this name can be a member as it is: not taken for an array, not leading out of a
 // folder.
 bool is_safe_name(std::string_view name);
+// Likewise, be it taken for an array or not.
+bool is_safe_path(std::string_view name);
 
 // The member's text; empty when there is nothing to say. `renamed`: member name, attachment name.
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed);

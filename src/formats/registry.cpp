@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <new>
 
-#include "base/lookalike.hpp"
 #include "formats/rows.hpp"
+#include "formats/unknown.hpp"
 
 namespace tare {
 
@@ -38,18 +38,10 @@ const Format* format_of_suffix(std::string_view path) {
 
 namespace {
 
-std::string first_bytes(std::string_view text) {
-  const std::string_view first = text.substr(0, 8);
-  return fmt::format("{:02x}", fmt::join(reinterpret_cast<const unsigned char*>(first.data()),
-                                         reinterpret_cast<const unsigned char*>(first.data()) + first.size(), " "));
-}
-
 const Format& detect_directory(const std::string& path) {
   for (const Format& format : formats())
     if (format.recognize_tree != nullptr && format.recognize_tree(path)) return format;
-  throw Error(ErrorKind::unsupported, "open.directory",
-              "a directory without a model: it has no config.json, no tokenizer and no weights (*.safetensors)")
-      .in(path);
+  throw Error(ErrorKind::unsupported, "open.directory", words_for_directory(path)).in(path);
 }
 
 }  // namespace
@@ -57,26 +49,37 @@ const Format& detect_directory(const std::string& path) {
 const Format& detect(const Source& source) {
   for (const Format& format : formats())
     if (format.recognize(source)) return format;
-  std::array<char, 512> head{};
-  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
-  source.read(0, std::as_writable_bytes(std::span(head).first(length)));
-  const std::string_view text(head.data(), length), known = lookalike(text);
   // A damaged file of the format that its name says: that format's reader knows best what is wrong with it.
-  if (const Format* const named = format_of_suffix(source.name()); named != nullptr && known.empty()) return *named;
-  throw Error(
-      ErrorKind::unsupported, "open.unrecognized",
-      known.empty() ? fmt::format("not a format Tare knows (first bytes {})", first_bytes(text)) : std::string(known))
-      .in(source.name())
-      .at(0);
+  const Format* const named = format_of_suffix(source.name());
+  if (named != nullptr && certain_words(source).empty()) return *named;
+  throw Error(ErrorKind::unsupported, "open.unrecognized", words_for(source)).in(source.name()).at(0);
 }
 
 namespace {
 
+// Passes everything on but tensors that break rules of their own: those are listed in the model.
+class KeepBroken final : public Diagnostics {
+ public:
+  explicit KeepBroken(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
+  void error(const Error& error) override { next_.error(error); }
+  void tensor_error(const Error& /*about*/) override {}
+  void warning(const Error& about) override { next_.warning(about); }
+  void note(const Error& about) override { next_.note(about); }
+  bool thorough() const override { return next_.thorough(); }
+
+ private:
+  Diagnostics throwing_;
+  Diagnostics& next_;
+};
+
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
-Model read(const Format& format, const Input& input, const ReadOptions& options) {
+Model read(const Format& format, const Input& input, ReadOptions options) {
+  KeepBroken keep(options.diagnostics);
+  if (options.keep_broken) options.diagnostics = &keep;
   try {
     Model model = format.read(input, options);
     model.format = format.name;
+    if (input.source != nullptr) model.sources.push_back(input.source);
     return model;
   } catch (const Error&) {
     if (input.source != nullptr)

@@ -143,12 +143,20 @@ struct ShardName {
 // Nothing for other names.
 std::optional<ShardName> parse_shard_name(std::string_view file);
 
+// What the names of a set begin with, unless something else is asked for.
+inline constexpr std::string_view kUsualStem = "model";
+// "model" of model.safetensors.index.json. A variant ("fp16" of the stem model.fp16) stands elsewhere in the name of an
+// index than in those of the files: model.safetensors.index.fp16.json. Nothing for other names.
+std::optional<std::string> stem_of_index(std::string_view file);
+std::string index_name(std::string_view stem);
+
 // A file of a directory that is being written.
 using MakeSink = std::function<std::unique_ptr<Sink>(const std::string& name)>;
-// model.safetensors, or shards and their index; the file that makes them a model (the index, or the only one) comes
+// STEM.safetensors, or shards and their index; the file that makes them a model (the index, or the only one) comes
 // last. Each file is opened once before its sink is committed: throws `safetensors.write.check` when it is not what was
 // written.
-void write_set(const Model& model, const MakeSink& make, const WriteOptions& options);
+void write_set(const Model& model, const MakeSink& make, const WriteOptions& options,
+               std::string_view stem = kUsualStem);
 // The files that an index names as its shards; none where there is no such index, or none that can be read.
 std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index);
 std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);

@@ -123,8 +123,7 @@ class HeaderParser {
            name);
     // Trouble that concerns this tensor alone.
     const auto drop = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
-      placer_.drop();
-      diagnostics_.error(Error(kind, rule, sentence).in(file_).at(at_).about("tensor " + escape_name(name)));
+      placer_.drop(Error(kind, rule, sentence).in(file_).at(at_).about("tensor " + escape_name(name)), begin, end);
     };
     const HeaderType* const known = find_type(dtype);
     if (known == nullptr)

@@ -85,6 +85,11 @@ class IndexParser {
     if (is_new) {
       if (!is_plain_name(shard))
         fail("path", fmt::format("\"{}\" is not the name of a file beside the index", escape_name(shard)));
+      if (const std::string_view foreign = foreign_weights(shard); !foreign.empty())
+        fail("path",
+             fmt::format("an index of weights in {} ({}), which Tare cannot read yet; download the model's safetensors "
+                         "files",
+                         foreign, escape_name(shard)));
       if (!shard.ends_with(kSuffix))
         fail("path", fmt::format("\"{}\" is not the name of a safetensors file", escape_name(shard)));
       index_.shards.emplace_back(shard);
@@ -239,8 +244,13 @@ class SetReader {
     }
     lost_[number] = false;
     model_.file_bytes += source->size();
+    model_.sources.push_back(std::move(source));
     merge_metadata(shard, number);
     for (Tensor& tensor : shard.tensors) merge(tensor, number);
+    for (BrokenTensor& broken : shard.broken) {  // reported by the shard's reader
+      if (const auto at = expected_.find(broken.tensor.name); at != expected_.end()) found_[at->second] = true;
+      model_.broken.push_back(std::move(broken));
+    }
   }
 
   void merge(Tensor& tensor, std::uint32_t number) {
@@ -279,7 +289,8 @@ class SetReader {
     if (!index_.bad_total.empty())
       reports_->warning(about("total", fmt::format("total_size is {}, not a number of bytes", index_.bad_total), {},
                               index_.total_at));
-    if (!index_.total_size || std::find(lost_.begin(), lost_.end(), true) != lost_.end()) return;
+    if (!index_.total_size || !model_.broken.empty() || std::find(lost_.begin(), lost_.end(), true) != lost_.end())
+      return;
     std::uint64_t total = 0;
     for (const Tensor& tensor : model_.tensors) total += tensor.bytes();
     if (total != *index_.total_size)
@@ -314,7 +325,8 @@ bool is_index(const Source& source) {
   // A header's length has zeros among its 8 bytes, text has none.
   if (text.substr(0, 8).find('\0') != std::string_view::npos) return false;
   // By its name, whatever is wrong with it; unless it is a well-known other thing, which `detect` has words for.
-  if (source.name().ends_with(kIndexSuffix)) return !looks_like_file(source) && lookalike(text).empty();
+  const std::string_view name = source.name();
+  if (stem_of_index(name.substr(name.rfind('/') + 1))) return !looks_like_file(source) && lookalike(text).empty();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' && text.find("\"weight_map\"") != std::string_view::npos;
 }

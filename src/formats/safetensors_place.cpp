@@ -50,9 +50,12 @@ void Placer::finish(const HeaderType& type, std::uint64_t begin, std::uint64_t e
   }
 }
 
-void Placer::drop() {
-  tensors_.pop_back();
-  entries_.pop_back();
+void Placer::drop(Error error, std::uint64_t begin, std::uint64_t end) {
+  diagnostics_.tensor_error(error);
+  broken_.push_back({std::move(tensors_.back()), std::move(error)});
+  entries_.back().begin = begin;
+  entries_.back().end = end;
+  ++deferred_;
 }
 
 bool Placer::fits_its_shape(const Tensor& tensor, const Entry& entry) const {
@@ -70,11 +73,20 @@ void Placer::place(Tensor& tensor, const Entry& entry) {
   data.blob = Blob::range(source_, data_ + entry.begin, entry.end - entry.begin);
 }
 
+Error Placer::about(std::size_t i, std::string_view rule, const std::string& sentence) const {
+  return Error(ErrorKind::corrupt, rule, sentence)
+      .in(source_->name())
+      .at(entries_[i].at)
+      .about("tensor " + escape_name(tensors_[i].name));
+}
+
 void Placer::report(std::size_t i, std::string_view rule, const std::string& sentence) {
-  diagnostics_.error(Error(ErrorKind::corrupt, rule, sentence)
-                         .in(source_->name())
-                         .at(entries_[i].at)
-                         .about("tensor " + escape_name(tensors_[i].name)));
+  Error error = about(i, rule, sentence);
+  diagnostics_.tensor_error(error);
+  Tensor known;
+  known.name = tensors_[i].name;
+  known.shape = tensors_[i].shape;
+  broken_.push_back({std::move(known), std::move(error)});
 }
 
 // By begin, then by end: empty tensors stand before the one that starts in their place.
@@ -99,10 +111,11 @@ bool Placer::follows(std::size_t i, std::uint64_t end) {
     return false;
   }
   if (entry.begin == end) return true;
-  if (entry.begin > end)
-    report(i, "safetensors.tensor.hole",
-           fmt::format("data_offsets [{}, {}]: the data before it ends at {}, {} bytes belong to nothing", entry.begin,
-                       entry.end, end, entry.begin - end));
+  if (entry.begin > end)  // the file's fault: there is nothing wrong with this tensor's own bytes
+    diagnostics_.error(about(i, "safetensors.tensor.hole",
+                             fmt::format("data_offsets [{}, {}]: the data before it ends at {}, {} bytes belong to "
+                                         "nothing",
+                                         entry.begin, entry.end, end, entry.begin - end)));
   else
     report(i, "safetensors.tensor.overlap",
            fmt::format("data_offsets [{}, {}]: overlaps the data before it, which ends at {}", entry.begin, entry.end,
@@ -183,7 +196,7 @@ std::vector<Tensor> Placer::take() {
     std::uint64_t end = 0;
     std::vector<bool> sound(tensors_.size(), true);
     for (const std::uint32_t i : order_) {
-      sound[i] = follows(i, end) && has_its_size(i);
+      sound[i] = entries_[i].type != nullptr && follows(i, end) && has_its_size(i);
       end = std::max(end, entries_[i].end);
     }
     check_length(end);

@@ -25,25 +25,29 @@ class Placer {
   }
   // Where its data is, in the data.
   void finish(const HeaderType& type, std::uint64_t begin, std::uint64_t end);
-  void drop();
+  // Instead: it breaks a rule of its own. Its data is not anybody else's, however.
+  void drop(Error error, std::uint64_t begin, std::uint64_t end);
   // Whether every tensor so far is sound and starts where the one before it ends.
   bool sound() const { return deferred_ == 0; }
   bool complete() const { return sound() && end_ == room_; }
 
   // The tensors in the order of their data, after everything that is wrong has been reported.
   std::vector<Tensor> take();
+  // Those that broke a rule of their own, after `take`.
+  std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
   struct Entry {
     std::uint64_t begin, end;  // in the data
-    const HeaderType* type;
-    std::uint64_t at;  // file offset of the entry, for errors
+    const HeaderType* type;    // null: dropped
+    std::uint64_t at;          // file offset of the entry, for errors
   };
 
   void make_room(std::uint64_t at);
   bool fits_its_shape(const Tensor& tensor, const Entry& entry) const;
   void place(Tensor& tensor, const Entry& entry);
   bool sort();
+  Error about(std::size_t i, std::string_view rule, const std::string& sentence) const;
   void report(std::size_t i, std::string_view rule, const std::string& sentence);
   bool follows(std::size_t i, std::uint64_t end);
   bool has_its_size(std::size_t i);
@@ -59,6 +63,7 @@ class Placer {
   std::vector<std::uint32_t> order_;  // by begin and end
   std::uint64_t end_ = 0;             // of the last tensor, while all stand in order
   std::size_t deferred_ = 0;          // tensors that `take` must look at
+  std::vector<BrokenTensor> broken_;
 };
 
 }  // namespace tare::safetensors

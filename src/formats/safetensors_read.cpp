@@ -3,33 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "base/endian.hpp"
-#include "base/huge_pages.hpp"
 #include "formats/safetensors.hpp"
 #include "formats/safetensors_json.hpp"
 #include "formats/safetensors_place.hpp"
+#include "io/metadata.hpp"
 
 namespace tare::safetensors {
 namespace {
-
-// A copy of the header: a parser must not see bytes change, as those of a mapping may.
-class HeaderText {
- public:
-  HeaderText(const Source& source, std::uint64_t length)
-      : length_(static_cast<std::size_t>(length)),
-        bytes_(std::make_unique_for_overwrite<std::byte[]>(length_ + Json::kPadding)) {
-    prefer_huge_pages(bytes_.get(), length_ + Json::kPadding);
-    source.read(8, std::span(bytes_.get(), length_));
-    std::fill_n(bytes_.get() + length_, Json::kPadding, std::byte{0});
-  }
-  std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.get()), length_}; }
-
- private:
-  std::size_t length_;
-  std::unique_ptr<std::byte[]> bytes_;
-};
 
 bool is_text(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(),
@@ -68,8 +50,6 @@ void note_header(std::string_view text, const std::string& file, Diagnostics& di
   const auto warn = [&](std::string_view rule, const std::string& sentence) {
     diagnostics.warning(Error(ErrorKind::corrupt, rule, sentence).in(file).at(8));
   };
-  if (!text.starts_with('{'))
-    warn("safetensors.header.start", "white space before the header's first brace: other readers look for it at once");
   if (text.size() > kMaxWrittenHeader)
     warn("safetensors.header.hub",
          fmt::format("a header of {} bytes; Hugging Face's tools stop at {}", text.size(), kMaxWrittenHeader));
@@ -86,15 +66,21 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
     Placer placer(source, 8 + length, *reports);
     if (!into(placer)) return false;
     model.tensors = placer.take();
+    model.broken = placer.take_broken();
     return true;
   };
-  const auto view = source->view(8, length);
-  const bool scanned = view && !reports->thorough() && parse([&](Placer& placer) {
-                         const std::string_view text(reinterpret_cast<const char*>(view->data()), view->size());
-                         return scan_header(text, source->name(), placer, model.metadata);
-                       });
+  const io::Metadata header(*source, 8, length, Json::kPadding);
+  if (!header.text().starts_with('{'))
+    throw Error(ErrorKind::corrupt, "safetensors.header.start",
+                length == 0 ? std::string("a header of 0 bytes; it begins with '{'")
+                            : fmt::format("the header begins with '{{', found the byte {:#04x}",
+                                          static_cast<unsigned>(static_cast<unsigned char>(header.text().front()))))
+        .in(source->name())
+        .at(8);
+  const bool scanned = !reports->thorough() && parse([&](Placer& placer) {
+    return scan_header(header.text(), source->name(), placer, model.metadata);
+  });
   if (!scanned) {
-    const HeaderText header(*source, length);
     if (reports->thorough()) note_header(header.text(), source->name(), *reports);
     parse([&](Placer& placer) {
       parse_header(header.text(), source->name(), placer, model.metadata, *reports);

@@ -15,9 +15,20 @@ namespace {
 
 constexpr std::string_view kOnlyFile = "model.safetensors", kIndexFile = "model.safetensors.index.json";
 
-std::string shard_name(std::size_t number, std::size_t count) {
-  return fmt::format("model-{:05}-of-{:05}{}", number + 1, count, kSuffix);
+std::string shard_name(std::string_view stem, std::size_t number, std::size_t count) {
+  return fmt::format("{}-{:05}-of-{:05}{}", stem, number + 1, count, kSuffix);
 }
+std::string only_name(std::string_view stem) { return fmt::format("{}{}", stem, kSuffix); }
+
+// "fp16", as Hugging Face's libraries call the kinds of one model's weights; not the "1-8b" of llama-3.1-8b.
+bool is_variant(std::string_view text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+constexpr std::string_view kIndexMiddle = ".safetensors.index.", kIndexEnd = ".json";
 
 // Takes the digits at the end of a name away; nothing when there are none, or too many for a number of files.
 std::optional<std::string_view> take_digits(std::string_view& name) {
@@ -43,7 +54,8 @@ bool take_suffix(std::string_view& name, std::string_view suffix) {
 void put(std::string_view text, Sink& sink) { sink.write(std::as_bytes(std::span(text))); }
 
 // As Hugging Face's libraries print it: two spaces a level, names sorted.
-std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards) {
+std::string index_text(const Model& model, const std::vector<std::vector<const Tensor*>>& shards,
+                       std::string_view stem) {
   std::uint64_t total = 0;
   std::vector<std::pair<std::string_view, std::size_t>> places;
   for (std::size_t i = 0; i < shards.size(); ++i)
@@ -63,7 +75,8 @@ std::string index_text(const Model& model, const std::vector<std::vector<const T
   for (std::size_t i = 0; i < places.size(); ++i) {
     text += i == 0 ? "\n    " : ",\n    ";
     append_json_string(text, places[i].first);
-    text += fmt::format(": \"{}\"", shard_name(places[i].second, shards.size()));
+    text += ": ";
+    append_json_string(text, shard_name(stem, places[i].second, shards.size()));
   }
   return text + (places.empty() ? "}\n}\n" : "\n  }\n}\n");
 }
@@ -104,6 +117,23 @@ std::optional<ShardName> parse_shard_name(std::string_view file) {
   return ShardName{file, value_of(*number), value_of(*count), *number};
 }
 
+std::optional<std::string> stem_of_index(std::string_view file) {
+  if (file.size() > kIndexSuffix.size() && file.ends_with(kIndexSuffix))
+    return std::string(file.substr(0, file.size() - kIndexSuffix.size()));
+  const std::size_t middle = file.rfind(kIndexMiddle);
+  if (middle == std::string_view::npos || middle == 0 || !file.ends_with(kIndexEnd)) return std::nullopt;
+  const std::size_t begin = middle + kIndexMiddle.size(), end = file.size() - kIndexEnd.size();
+  if (end < begin || !is_variant(file.substr(begin, end - begin))) return std::nullopt;
+  return fmt::format("{}.{}", file.substr(0, middle), file.substr(begin, end - begin));
+}
+
+std::string index_name(std::string_view stem) {
+  const std::size_t dot = stem.rfind('.');
+  if (dot == std::string_view::npos || dot == 0 || !is_variant(stem.substr(dot + 1)))
+    return fmt::format("{}{}", stem, kIndexSuffix);
+  return fmt::format("{}{}{}{}", stem.substr(0, dot), kIndexMiddle, stem.substr(dot + 1), kIndexEnd);
+}
+
 std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::optional<std::uint64_t> shard_bytes) {
   std::vector<std::vector<const Tensor*>> shards(1);
   // What a file has beside its tensors: length, metadata, and the spaces that pad the header.
@@ -124,7 +154,7 @@ std::vector<std::vector<const Tensor*>> plan_shards(const Model& model, std::opt
   return shards;
 }
 
-void write_set(const Model& model, const MakeSink& make, const WriteOptions& options) {
+void write_set(const Model& model, const MakeSink& make, const WriteOptions& options, std::string_view stem) {
   const auto shards = plan_shards(model, options.shard_bytes);
   Model rest;  // what all files say about the model
   rest.metadata = model.metadata;
@@ -132,14 +162,14 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
   const Value* const kept = rest.metadata.find(kIndexMetadata);
   if (kept != nullptr && kept->get<Map>() != nullptr && shards.size() > 1) rest.metadata.erase(kIndexMetadata);
   for (std::size_t i = 0; i < shards.size(); ++i) {
-    const auto sink = make(shards.size() == 1 ? std::string(kOnlyFile) : shard_name(i, shards.size()));
+    const auto sink = make(shards.size() == 1 ? only_name(stem) : shard_name(stem, i, shards.size()));
     write_file(shards[i], string_metadata(rest, shards[i], i == 0), *sink, options);
     check_file(*sink, shards[i].size());
     sink->commit();
   }
   if (shards.size() == 1) return;
-  const auto sink = make(std::string(kIndexFile));
-  const std::string text = index_text(model, shards);
+  const auto sink = make(index_name(stem));
+  const std::string text = index_text(model, shards, stem);
   if (parse_index(text, sink->name()).weights.size() != model.tensors.size())
     throw Error(ErrorKind::io, "safetensors.write.check", "the index does not have all tensors");
   put(text, *sink);
@@ -147,7 +177,7 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
 }
 
 std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index) {
-  if (!index.ends_with(kIndexSuffix)) return {};
+  if (!stem_of_index(index)) return {};
   io::Descriptor file = directory.read(index.c_str(), true);
   if (!file) return {};
   try {
@@ -166,6 +196,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   write_set(
       model, [&](const std::string& name) { return tree.file(name); }, options);
   const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
   tree.commit();
   return bytes;
 }

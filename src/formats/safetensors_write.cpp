@@ -128,6 +128,7 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
 }  // namespace
 
 void check_writable(const Model& model) {
+  model.refuse_broken();
   check_tree(model.metadata, Limits().depth);
   wire::KeyCheck names;
   for (const Tensor& tensor : model.tensors) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/endian.hpp"
+#include "base/half.hpp"
 #include "formats/tllm.hpp"
 #include "model/transfer.hpp"
 
@@ -154,8 +155,7 @@ class Plan {
                       kHeadsKey, kHeadsKey));
     disagree(kHeadsKey, told, header_.heads);
     disagree(kPositionsKey, told_positions_, header_.positions);
-    if (const auto dropout = number(model_.metadata, kDropoutKey, problems_))
-      header_.dropout = static_cast<float>(*dropout);
+    if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = f64_to_f32(*dropout);
     // What is not known at all has been said, or will be as missing tensors.
     Header checked = header_;
     for (const HeaderField& field : kFields)
@@ -252,6 +252,7 @@ void put_header(const Header& header, Sink& sink) {
 Header header_for(const Model& model, std::string_view rule) { return Plan(model).header(rule); }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
   check_room(model);
   const Header header = header_for(model, "tllm.write.model");
   ByName tensors;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/metadata.hpp"
 #include "tare/format.hpp"
 #include "wire/cbor.hpp"
 
@@ -31,9 +32,11 @@ inline constexpr std::string_view kUnknownKeys = "zt.keys";
 // The manifest's bytes and where they are.
 struct Manifest {
   std::uint64_t offset = 0;
-  std::span<const std::byte> bytes;
-  Bytes copy;              // owns the bytes when the source has no view
+  io::Metadata copy;
+  bool v01 = false;        // of the container 0.1
   bool has_footer = true;  // containers 1.1 and later
+
+  std::span<const std::byte> bytes() const { return copy.bytes(); }
 };
 
 // A component as its manifest spells it, before anything is believed.
@@ -62,22 +65,35 @@ class ObjectChecker {
                 bool sizes_given);
 
   void add(RawObject& raw);
+  // An object that cannot be read; `raw` has what is known of it.
+  void add_broken(const RawObject& raw, Error error);
   // All tensors, by the offset of their first blob, ties by name; after the check that blobs do not overlap.
   std::vector<Tensor> finish();
+  // Those that broke a rule of their own, after `finish`.
+  std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
   void reserve(std::uint64_t count);
 
  private:
+  static constexpr std::uint32_t kNoTensor = UINT32_MAX;
   struct Range {
     std::uint64_t offset, length;
-    std::uint32_t tensor;
+    std::uint32_t tensor;  // kNoTensor: of a broken one, whose bytes are nevertheless its own
   };
 
   bool check_component(const RawObject& object, const RawComponent& raw, Component& out);
   std::optional<std::uint64_t> decoded_size(const RawObject& object, const RawComponent& raw, DType dtype);
   std::optional<std::uint64_t> measured_size(const RawObject& object, const RawComponent& raw);
+  void report(const RawObject& object, Error error, std::uint64_t at);
   void report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
-              std::string_view sentence);
+              std::string_view sentence) {
+    report(object, Error(kind, rule, sentence), at);
+  }
+  void warn(const RawObject& object, std::uint64_t at, std::string_view rule, std::string_view sentence);
+  void complain_about_digest(const RawObject& object, const RawComponent& raw);
+  void widen_indices(const RawObject& raw, Tensor& tensor);
+  void drop_last(const RawObject& raw);
   void check_overlaps();
+  void drop_overlapping(std::span<const std::uint32_t> order);
   std::vector<std::uint32_t> order_of_tensors() const;
   void check_padding();
 
@@ -91,7 +107,28 @@ class ObjectChecker {
   std::uint64_t measured_bytes_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
+  std::vector<BrokenTensor> broken_;
+  std::optional<Error> first_;                  // what is wrong with the object at hand
+  std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
+  std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data
 };
+
+// Reads one object with `read`. Should that fail, the object is broken and passed over: the file is as good as its
+// CBOR is.
+template <typename Read>
+void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& checker, const Read& read) {
+  const auto start = cbor.mark();
+  try {
+    read();
+  } catch (const Error& error) {
+    if (object.name.data() == nullptr) throw;
+    cbor.back_to(start);
+    cbor.skip();
+    checker.add_broken(object, error);
+    return;
+  }
+  checker.add(object);
+}
 
 // Finds the manifest of a ZTEN1000 or ZTEN0001 file.
 Manifest find_manifest(const Source& source, const Limits& limits);

@@ -70,11 +70,6 @@ class AppendSink final : public Sink, private io::Unfinished {
 
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    const io::Changing changing;
-    reserve(offset + bytes.size());
-    io::pwrite_all(fd_, offset, bytes, path_);
-  }
   void commit() override {
     io::sync_file(fd_, path_);
     const io::Changing changing;
@@ -85,7 +80,12 @@ class AppendSink final : public Sink, private io::Unfinished {
   }
 
  protected:
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { write_at(offset, bytes); }
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    const io::Changing changing;
+    reserve(offset + bytes.size());
+    io::pwrite_all(fd_, offset, bytes, path_);
+  }
   void do_skip(std::uint64_t /*new_end*/) override {}
 
  private:
@@ -142,9 +142,9 @@ class AppendSink final : public Sink, private io::Unfinished {
 
 // The old manifest as its one CBOR item, without what may follow it.
 Bytes first_item(const Manifest& manifest, const std::string& path, unsigned depth) {
-  wire::CborReader cbor(manifest.bytes, path, manifest.offset, depth);
+  wire::CborReader cbor(manifest.bytes(), path, manifest.offset, depth);
   cbor.skip();
-  const auto item = manifest.bytes.first(manifest.bytes.size() - cbor.remaining());
+  const auto item = manifest.bytes().first(manifest.bytes().size() - cbor.remaining());
   return Bytes(item.begin(), item.end());
 }
 
@@ -169,6 +169,17 @@ void check_names(const Model& old, const Model& extra) {
     if (names.contains(tensor.name))
       throw Error(ErrorKind::usage, "zt.append.exists", "the file has a tensor of this name already")
           .about("tensor " + escape_name(tensor.name));
+}
+
+// What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
+void check_in_place(const Model& old) {
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() == nullptr)
+        throw Error(ErrorKind::unsupported, "zt.append.index",
+                    fmt::format("its component \"{}\" is not stored as u64; convert the file first",
+                                escape_name(component.role)))
+            .about("tensor " + escape_name(tensor.name));
 }
 
 // Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
@@ -222,8 +233,7 @@ io::Descriptor open_for_appending(const std::string& path) {
   const io::Place place = io::find_place(path, "io.open.missing", kDoing);
   io::Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file)
-    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
   return file;
 }
 
@@ -242,6 +252,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     throw Error(ErrorKind::unsupported, "zt.append.version",
                 "containers before 1.1 cannot be appended to; convert the file first");
   const Model old = read({path, source}, {});
+  check_in_place(old);
   check_names(old, extra);
   check_writable(extra);
   Model all = merged(old, extra);

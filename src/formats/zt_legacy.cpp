@@ -127,9 +127,8 @@ void read_v01(CborReader& cbor, ObjectChecker& checker) {
   RawObject object;
   for (auto items = cbor.enter(CborMajor::array); cbor.next(items);) {
     object = {};
-    read_record(cbor, object);
+    read_guarded(cbor, object, checker, [&] { read_record(cbor, object); });
     names.add(object.name);
-    checker.add(object);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" stands twice", escape_name(twice)));

@@ -9,6 +9,7 @@
 #include "formats/zt.hpp"
 #include "io/zstd.hpp"
 #include "model/byte_swap.hpp"
+#include "model/widen.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::zt {
@@ -32,6 +33,12 @@ std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offs
   return total;
 }
 
+// "algorithm:value".
+bool names_algorithm(std::string_view digest) {
+  const std::size_t colon = digest.find(':');
+  return colon != 0 && colon != std::string_view::npos && colon + 1 < digest.size();
+}
+
 bool has_upper_case(std::string_view digits) {
   return std::any_of(digits.begin(), digits.end(), [](char c) { return c >= 'A' && c <= 'F'; });
 }
@@ -48,10 +55,15 @@ void ObjectChecker::reserve(std::uint64_t count) {
   ranges_.reserve(static_cast<std::size_t>(count));
 }
 
-void ObjectChecker::report(const RawObject& object, std::uint64_t at, ErrorKind kind, std::string_view rule,
-                           std::string_view sentence) {
-  Error error(kind, rule, sentence);
-  diagnostics_.error(error.in(input_.path).at(at).about("tensor " + escape_name(object.name)));
+void ObjectChecker::report(const RawObject& object, Error error, std::uint64_t at) {
+  error.in(input_.path).at(at).about("tensor " + escape_name(object.name));
+  diagnostics_.tensor_error(error);
+  if (!first_) first_ = std::move(error);
+}
+
+void ObjectChecker::warn(const RawObject& object, std::uint64_t at, std::string_view rule, std::string_view sentence) {
+  diagnostics_.warning(
+      Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
 // One allowance for the whole file, and each range is unpacked once: many objects may share a few bytes that decode to
@@ -63,8 +75,8 @@ std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& objec
   std::optional<std::uint64_t> size;
   try {
     size = measure(input_.source, *raw.offset, *raw.length, most - measured_bytes_);
-  } catch (Error& error) {
-    diagnostics_.error(error.in(input_.path).at(raw.at).about("tensor " + escape_name(object.name)));
+  } catch (const Error& error) {
+    report(object, error, raw.at);
     return std::nullopt;
   }
   measured_bytes_ = size ? measured_bytes_ + *size : most;
@@ -112,6 +124,18 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
   return size;
 }
 
+// Nothing can be checked by it, so it is no reason not to open the file; but it promises what it does not hold.
+void ObjectChecker::complain_about_digest(const RawObject& object, const RawComponent& raw) {
+  const std::string sentence =
+      fmt::format("component {}: the digest \"{}\" is not of the form algorithm:value; nothing can be checked by it",
+                  escape_name(raw.role), escape_name(raw.digest));
+  if (!diagnostics_.thorough()) return warn(object, raw.at, "zt.digest.form", sentence);
+  diagnostics_.error(Error(ErrorKind::corrupt, "zt.digest.form", sentence)
+                         .in(input_.path)
+                         .at(raw.at)
+                         .about("tensor " + escape_name(object.name)));
+}
+
 bool ObjectChecker::check_component(const RawObject& object, const RawComponent& raw, Component& out) {
   const auto bad = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
     report(object, raw.at, kind, rule, fmt::format("component {}: {}", escape_name(raw.role), sentence));
@@ -139,17 +163,16 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   if (!size) return false;
 
   Digest digest;
-  if (raw.digest.data() != nullptr) {
+  if (raw.digest.data() != nullptr && !names_algorithm(raw.digest)) {
+    complain_about_digest(object, raw);
+  } else if (raw.digest.data() != nullptr) {
     const auto parsed = Digest::parse(raw.digest);
     if (!parsed)
       return bad(ErrorKind::corrupt, "zt.component.digest",
                  fmt::format("malformed digest \"{}\"", escape_name(raw.digest)));
     digest = *parsed;
     if (diagnostics_.thorough() && digest.algorithm() == DigestAlgorithm::sha256 && has_upper_case(raw.digest))
-      diagnostics_.warning(Error(ErrorKind::corrupt, "zt.digest.case", "the digest is spelled in upper case")
-                               .in(input_.path)
-                               .at(raw.at)
-                               .about("tensor " + escape_name(object.name)));
+      warn(object, raw.at, "zt.digest.case", "the digest is spelled in upper case");
   }
   out.role = raw.role;
   out.dtype = *dtype;
@@ -168,26 +191,62 @@ void ObjectChecker::add(RawObject& raw) {
   tensor.layout = raw.layout;
   tensor.attributes = std::move(raw.attributes);
   const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
-  bool whole = true;
+  first_.reset();
   for (RawComponent& component : raw.components) {
-    if (!check_component(raw, component, tensor.components.emplace_back())) {
-      whole = false;
-      continue;
-    }
+    if (!check_component(raw, component, tensor.components.emplace_back())) continue;
     ranges_.push_back({*component.offset, *component.length, number});
     if (!component.unknown.empty())
       tensor.attributes.set(fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
   }
-  if (whole) {
+  if (!first_) {
+    widen_indices(raw, tensor);
     const Codec* const codec = find_codec(tensor.layout);
-    if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor)) {
+    if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor))
       report(raw, raw.at, ErrorKind::corrupt, "zt." + problem->rule, problem->sentence);
-      whole = false;
-    }
+    const auto doubt = first_ || codec == nullptr || codec->doubt == nullptr ? std::nullopt : codec->doubt(tensor);
+    if (doubt && doubt->severity == Severity::warning) warn(raw, raw.at, "zt." + doubt->rule, doubt->sentence);
   }
-  if (!whole) {  // reported; not worth showing to anybody further on
-    while (!ranges_.empty() && ranges_.back().tensor == number) ranges_.pop_back();
-    tensors_.pop_back();
+  if (first_) drop_last(raw);
+}
+
+// The tensor just added is broken. Its bytes are its own all the same, as far as they lie in the data.
+void ObjectChecker::drop_last(const RawObject& raw) {
+  const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
+  while (!ranges_.empty() && ranges_.back().tensor == number) ranges_.pop_back();
+  for (const RawComponent& component : raw.components)
+    if (component.offset && component.length && fits(*component.offset, *component.length, data_end_))
+      lost_.push_back({*component.offset, *component.length, kNoTensor});
+  tensors_.back().components.clear();
+  broken_.push_back({std::move(tensors_.back()), std::move(*first_)});
+  tensors_.pop_back();
+}
+
+void ObjectChecker::add_broken(const RawObject& raw, Error error) {
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.name = raw.name;
+  tensor.shape = raw.shape;
+  tensor.layout = raw.layout;
+  first_.reset();
+  report(raw, std::move(error), raw.at);
+  drop_last(raw);
+}
+
+// What SciPy hands out and upstream writes as it is: signed indices. A negative one becomes larger than any shape, so
+// that the rules for indices find it.
+void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
+  static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};
+  if (tensor.layout != "sparse_csr" && tensor.layout != "sparse_coo") return;
+  for (Component& component : tensor.components) {
+    const bool index =
+        std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
+    const bool narrow = component.dtype == DType::i32;
+    if (!index || !component.type.empty() || (!narrow && component.dtype != DType::i64)) continue;
+    if (narrow && component.blob.size() % 4 != 0) continue;  // no whole numbers: refused by the layout's rules
+    warn(raw, raw.at, "zt.sparse.index",
+         fmt::format("the component \"{}\" is {}, the document asks for u64: read as that, and written so",
+                     escape_name(component.role), name_of(component.dtype)));
+    if (narrow) component.blob = widened_blob(std::move(component.blob));
+    component.dtype = DType::u64;
   }
 }
 
@@ -203,21 +262,42 @@ void ObjectChecker::check_overlaps() {
     if (previous == ranges_.size()) continue;
     const Range &a = ranges_[previous], &b = ranges_[i];
     if (b.offset >= a.offset + a.length || (a.offset == b.offset && a.length == b.length)) continue;
-    diagnostics_.error(Error(ErrorKind::corrupt, "zt.component.overlap",
-                             fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length,
-                                         b.offset, a.length, a.offset, escape_name(tensors_[a.tensor].name)))
-                           .in(input_.path)
-                           .at(b.offset)
-                           .about("tensor " + escape_name(tensors_[b.tensor].name)));
+    Error error(ErrorKind::corrupt, "zt.component.overlap",
+                fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length, b.offset, a.length,
+                            a.offset, escape_name(tensors_[a.tensor].name)));
+    error.in(input_.path).at(b.offset).about("tensor " + escape_name(tensors_[b.tensor].name));
+    diagnostics_.tensor_error(error);
+    overlapping_.emplace(b.tensor, std::move(error));
   }
+}
+
+// Of two that overlap the first stays: its bytes are its own as much as anybody's. `order`: which number each of
+// `tensors_` had before they were put in order.
+void ObjectChecker::drop_overlapping(std::span<const std::uint32_t> order) {
+  if (overlapping_.empty()) return;
+  std::vector<Tensor> kept;
+  for (std::size_t i = 0; i < tensors_.size(); ++i) {
+    const auto found = overlapping_.find(order[i]);
+    if (found == overlapping_.end()) {
+      kept.push_back(std::move(tensors_[i]));
+      continue;
+    }
+    tensors_[i].components.clear();
+    broken_.push_back({std::move(tensors_[i]), found->second});
+  }
+  tensors_ = std::move(kept);
 }
 
 // Bytes outside every blob; writers leave them zero.
 void ObjectChecker::check_padding() {
   Bytes buffer(std::size_t{1} << 16);
   std::uint64_t at = kMagic.size();
-  for (std::size_t i = 0; i <= ranges_.size(); ++i) {
-    const std::uint64_t end = i < ranges_.size() ? ranges_[i].offset : data_end_;
+  std::vector<Range> ranges = ranges_;
+  ranges.insert(ranges.end(), lost_.begin(), lost_.end());
+  if (!lost_.empty())
+    std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.offset < b.offset; });
+  for (std::size_t i = 0; i <= ranges.size(); ++i) {
+    const std::uint64_t end = i < ranges.size() ? ranges[i].offset : data_end_;
     while (at < end) {
       const auto part =
           std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
@@ -231,7 +311,7 @@ void ObjectChecker::check_padding() {
       }
       at += part.size();
     }
-    if (i < ranges_.size()) at = std::max(at, ranges_[i].offset + ranges_[i].length);
+    if (i < ranges.size()) at = std::max(at, ranges[i].offset + ranges[i].length);
   }
 }
 
@@ -297,8 +377,8 @@ std::vector<Tensor> ObjectChecker::finish() {
   check_overlaps();
   if (diagnostics_.thorough()) check_padding();
   const std::vector<std::uint32_t> order = order_of_tensors();
-  if (std::is_sorted(order.begin(), order.end())) return std::move(tensors_);
-  put_in_order(tensors_, order);
+  if (!std::is_sorted(order.begin(), order.end())) put_in_order(tensors_, order);
+  drop_overlapping(order);
   return std::move(tensors_);
 }
 

@@ -100,8 +100,9 @@ void read_components(CborReader& cbor, RawObject& object) {
     read_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.component.duplicate",
-                 fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), twice));
+    cbor.fail_at(
+        start, "zt.component.duplicate",
+        fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
 }
 
 void missing(CborReader& cbor, const RawObject& object, std::string_view field) {
@@ -148,13 +149,11 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
   while (cbor.next(entries)) {
     object.components.clear();
     object.attributes = {};
+    object.shape.clear();
+    object.layout = {};
     object.name = cbor.read_text();
     names.add(object.name);
-    if (old)
-      read_v10_object(cbor, object);
-    else
-      read_object(cbor, object);
-    checker.add(object);
+    read_guarded(cbor, object, checker, [&] { old ? read_v10_object(cbor, object) : read_object(cbor, object); });
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" stands twice", escape_name(twice)));
@@ -260,7 +259,7 @@ void note_deviations(const CborReader& cbor, const Manifest& manifest, const Inp
   if (cbor.saw_tag()) warn("zt.manifest.tag", "the manifest has CBOR tags");
   if (!cbor.at_end())
     warn("zt.manifest.trailing", fmt::format("{} bytes follow the manifest's CBOR item", cbor.remaining()));
-  if (manifest.has_footer && !is_in_order(CborReader(manifest.bytes, input.path, manifest.offset, 64)))
+  if (manifest.has_footer && !is_in_order(CborReader(manifest.bytes(), input.path, manifest.offset, 64)))
     warn("zt.manifest.order", "the manifest's keys are not in canonical order");
 }
 
@@ -313,17 +312,17 @@ Root read_root(CborReader& cbor, ObjectChecker& checker, bool old) {
   return root;
 }
 
-Model read_manifest(const Input& input, const ReadOptions& options, const Manifest& manifest, bool v01,
+Model read_manifest(const Input& input, const ReadOptions& options, const Manifest& manifest,
                     Diagnostics& diagnostics) {
-  CborReader cbor(manifest.bytes, input.path, manifest.offset, options.limits.depth);
+  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth);
   Model model;
   std::string version = "0.1";
   // 1.0 is the container without a footer magic; its tensors are called so.
-  if (!v01) version = find_version(cbor);
-  const bool old = !v01 && !manifest.has_footer;
-  const bool sizes_given = !v01 && !old && !is_version(version, "1.0") && !is_version(version, "1.1");
+  if (!manifest.v01) version = find_version(cbor);
+  const bool old = !manifest.v01 && !manifest.has_footer;
+  const bool sizes_given = !manifest.v01 && !old && !is_version(version, "1.0") && !is_version(version, "1.1");
   ObjectChecker checker(input, options, diagnostics, manifest.offset, sizes_given);
-  if (v01) {
+  if (manifest.v01) {
     read_v01(cbor, checker);
   } else {
     Root root = read_root(cbor, checker, old);
@@ -332,6 +331,7 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
   }
   model.version = version;
   model.tensors = checker.finish();
+  model.broken = checker.take_broken();
   if (diagnostics.thorough()) note_deviations(cbor, manifest, input, version, diagnostics);
   take_private(model, diagnostics, input, manifest);
   return model;
@@ -356,11 +356,18 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
     throw refuse("zt.truncated", fmt::format("a zTensor file has at least 16 bytes, this one {}", size), 0);
   std::array<char, 8> head{};
   source.read(0, std::as_writable_bytes(std::span(head)));
-  const bool v01 = std::string_view(head.data(), 8) == kMagic01;
+  const std::string_view magic(head.data(), head.size());
+  Manifest manifest;
+  const bool v01 = manifest.v01 = magic == kMagic01;
+  if (!v01 && magic != kMagic)
+    throw refuse("zt.magic",
+                 fmt::format("does not start with ZTEN1000 or ZTEN0001: the first bytes are {:02x}",
+                             fmt::join(reinterpret_cast<const unsigned char*>(head.begin()),
+                                       reinterpret_cast<const unsigned char*>(head.end()), " ")),
+                 0);
 
   std::array<std::byte, kFooterBytes> tail{};
   source.read(size - kFooterBytes, tail);
-  Manifest manifest;
   manifest.has_footer =
       !v01 && std::string_view(reinterpret_cast<const char*>(tail.data()) + 8, 8) == kMagic && size >= 8 + kFooterBytes;
   const std::uint64_t footer = manifest.has_footer ? kFooterBytes : 8;
@@ -387,15 +394,9 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
         .in(source.name())
         .at(size - footer);
   manifest.offset = size - footer - length;
-  if (const auto view = source.view(manifest.offset, length)) {
-    manifest.bytes = *view;
-  } else {
-    manifest.copy.resize(static_cast<std::size_t>(length));
-    source.read(manifest.offset, manifest.copy);
-    manifest.bytes = manifest.copy;
-  }
+  manifest.copy = io::Metadata(source, manifest.offset, length);
   // A 1.0 manifest is a map; anything else in its place is the tail of a file that was cut.
-  const bool map = length > 0 && (std::to_integer<unsigned>(manifest.bytes[0]) >> 5) == 5;
+  const bool map = length > 0 && (std::to_integer<unsigned>(manifest.bytes()[0]) >> 5) == 5;
   if (!manifest.has_footer && !v01 && !map) throw refuse("zt.footer.magic", cut_off, size - 8);
   return manifest;
 }
@@ -404,10 +405,8 @@ Model read(const Input& input, const ReadOptions& options) {
   Diagnostics throwing;
   Diagnostics& diagnostics = options.diagnostics != nullptr ? *options.diagnostics : throwing;
   try {
-    std::array<char, 8> head{};
     const Manifest manifest = find_manifest(*input.source, options.limits);
-    input.source->read(0, std::as_writable_bytes(std::span(head)));
-    Model model = read_manifest(input, options, manifest, std::string_view(head.data(), 8) == kMagic01, diagnostics);
+    Model model = read_manifest(input, options, manifest, diagnostics);
     input.source->check();
     return model;
   } catch (Error& error) {

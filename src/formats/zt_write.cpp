@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/endian.hpp"
+#include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "formats/zt.hpp"
 #include "model/transfer.hpp"
@@ -199,6 +200,7 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 }
 
 void check_writable(const Model& model) {
+  model.refuse_broken();
   check_tree(model.metadata, kRootDepth);
   check_attachments(model);
   std::vector<const Tensor*> by_name;
@@ -257,7 +259,37 @@ Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
   return out.take();
 }
 
+namespace {
+
+bool stays_packed(const Blob& blob, const WriteOptions& options) {
+  return blob.encoding() == Encoding::zstd && !options.zstd_level && !options.unpack;
+}
+
+// What is copied without being unpacked is unpacked once all the same, to nowhere: a file that Tare writes can be read.
+void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) {
+  std::vector<const Blob*> packed;
+  for (const Tensor& tensor : tensors)
+    for (const Component& component : tensor.components)
+      if (stays_packed(component.blob, options)) packed.push_back(&component.blob);
+  parallel_for(packed.size(), options.threads, [&](std::size_t i) {
+    const Blob& blob = *packed[i];
+    Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
+    const auto reader = blob.open();
+    for (std::uint64_t left = blob.size(); left > 0;) {
+      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
+      reader->read(part);
+      left -= part.size();
+    }
+    // Progress counts decoded bytes; copying accounts for the stored ones.
+    if (options.progress != nullptr && blob.size() > blob.stored_size())
+      options.progress->advance(blob.size() - blob.stored_size());
+  });
+}
+
+}  // namespace
+
 std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink, const WriteOptions& options) {
+  check_packed(tensors, options);
   Transfer transfer(sink, {.alignment = kAlignment,
                            .zstd_level = options.zstd_level,
                            .digest = options.digest,
@@ -266,7 +298,12 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
   std::vector<std::vector<std::size_t>> numbers;
   for (const Tensor& tensor : tensors) {
     auto& mine = numbers.emplace_back(tensor.components.size());
-    for (const std::size_t i : write_order(tensor)) mine[i] = transfer.add(tensor.components[i].blob);
+    for (const std::size_t i : write_order(tensor)) {
+      const Blob& blob = tensor.components[i].blob;
+      mine[i] = transfer.add(stays_packed(blob, options)
+                                 ? Blob::range(blob.source(), blob.offset(), blob.stored_size(), blob.digest())
+                                 : blob);
+    }
   }
   transfer.finish();
 
@@ -274,12 +311,14 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     StoredTensor& mine = stored.emplace_back();
     mine.tensor = &tensors[t];
-    for (const std::size_t number : numbers[t]) {
-      const StoredBlob& blob = transfer.stored(number);
+    for (std::size_t i = 0; i < numbers[t].size(); ++i) {
+      const StoredBlob& blob = transfer.stored(numbers[t][i]);
+      const Blob& given = tensors[t].components[i].blob;
       StoredComponent& component = mine.components.emplace_back();
       component.offset = blob.offset;
       component.length = blob.stored;
       if (blob.encoding == Encoding::zstd) component.uncompressed = blob.size;
+      if (stays_packed(given, options)) component.uncompressed = given.size();
       component.digest = blob.digest.text();
     }
   }

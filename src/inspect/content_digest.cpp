@@ -84,8 +84,10 @@ std::string text_of(const Line& line) {
 }  // namespace
 
 std::string content_digest(const Model& model, unsigned threads, Progress* progress) {
+  model.refuse_broken();
   std::vector<Line> lines = lines_of(model);
   hash_all(lines, threads, progress);
+  model.check_sources();
 
   Hasher hasher(DigestAlgorithm::sha256);
   for (const Line& line : lines) hasher.update(text_of(line));

@@ -50,6 +50,8 @@ bool differs(const TensorDifference& found) {
 }  // namespace
 
 Difference diff(const Model& a, const Model& b, unsigned threads, Progress* progress) {
+  a.refuse_broken();
+  b.refuse_broken();
   Difference result;
   std::vector<Pair> pairs;
   const auto in_a = by_name(a), in_b = by_name(b);
@@ -67,6 +69,8 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
     if (order >= 0) ++y;
   }
   inspect::compare_values(pairs, threads, progress);
+  a.check_sources();
+  b.check_sources();
   result.compared = pairs.size();
   result.metadata = inspect::describe_differences(a, b, pairs);
   for (Pair& pair : pairs)

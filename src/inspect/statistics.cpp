@@ -90,6 +90,13 @@ Moments moments_of(std::span<const double> values) {
   return {count, mean, sum(values, [&](double v) { return (v - mean) * (v - mean); })};
 }
 
+// The bin of a value, `place` bins above the least one. Whatever `place` is, also NaN: values that have changed since the
+// range was measured are counted at its ends.
+std::size_t bin_of(double place, std::size_t bins) {
+  if (!(place > 0)) return 0;
+  return place < static_cast<double>(bins) ? static_cast<std::size_t>(place) : bins - 1;
+}
+
 using Visit = std::function<void(std::size_t block, std::span<const double> run)>;
 
 // Cuts the elements into pieces of whole blocks, in parallel: `work` is called once a piece and pulls its
@@ -148,13 +155,14 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
       const std::span values(kept.data(), finite);
       moments[block].merge(moments_of(values));
       if (bins == 0) return;
-      for (const double v : values) ++counts[std::min(bins - 1, static_cast<std::size_t>((v - low) * bins_per_unit))];
+      for (const double v : values) ++counts[bin_of((v - low) * bins_per_unit, bins)];
     });
     const std::scoped_lock lock(mutex);
     for (std::size_t i = 0; i < bins; ++i) out.histogram[i] += counts[i];
   });
 
   const Moments all = merged(moments);
+  if (all.count == 0) return;  // all are infinite or NaN by now
   out.mean = std::clamp(std::ldexp(all.mean, exponent), out.min, out.max);
   out.std = std::ldexp(std::sqrt(all.squares / all.count), exponent);
 }

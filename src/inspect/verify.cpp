@@ -3,6 +3,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/printable.hpp"
 #include "inspect/data_check.hpp"
 #include "tare/inspect.hpp"
 
@@ -46,6 +47,8 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   Collector collector;
   ReadOptions read = options.read;
   read.diagnostics = &collector;
+  if (read.threads == 0) read.threads = options.threads;
+  read.keep_broken = false;  // the collector is told, and goes on
   try {
     const Model model = open(path, read);
     result.format = model.format;
@@ -53,6 +56,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
+    model.check_sources();
   } catch (const Error& error) {
     collector.error(error);
     result.format = recognized(path, options.read.access);
@@ -62,8 +66,11 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
   }
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),
                          std::make_move_iterator(collector.findings.end()));
-  for (Finding& finding : result.findings)
+  for (Finding& finding : result.findings) {
     if (finding.file.empty()) finding.file = path;
+    finding.sentence = printable(finding.sentence);  // as an Error's
+    finding.item = printable(finding.item);
+  }
   return result;
 }
 

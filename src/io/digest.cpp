@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <isa-l/crc.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 
 #include "base/endian.hpp"
 #include "base/text.hpp"
@@ -50,6 +52,32 @@ bool starts_with_prefix(std::string_view text, std::string_view prefix) {
   return true;
 }
 
+// What OpenSSL could not do, by its own words.
+[[noreturn]] void openssl_failed() {
+  const unsigned long code = ERR_peek_last_error();
+  const bool memory = ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+  const char* const reason = ERR_reason_error_string(code);
+  const std::string words = reason == nullptr ? "it does not say why" : reason;
+  ERR_clear_error();  // the program around us may use OpenSSL, too
+  if (memory) throw std::bad_alloc();
+  throw Error(ErrorKind::unsupported, "digest.unavailable",
+              fmt::format("OpenSSL cannot compute a SHA-256 as it is configured here: {}", words));
+}
+
+void require(bool openssl_succeeded) {
+  if (!openssl_succeeded) openssl_failed();
+}
+
+void require(XXH_errorcode code) {
+  if (code != XXH_OK) throw Error(ErrorKind::unsupported, "digest.unavailable", "xxHash cannot compute the digest");
+}
+
+template <typename T>
+T* allocated(T* state) {
+  if (state == nullptr) throw std::bad_alloc();
+  return state;
+}
+
 }  // namespace
 
 std::string_view name_of(DigestAlgorithm algorithm) {
@@ -65,6 +93,12 @@ std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name) {
 }
 
 Digest::Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes) : algorithm_(algorithm) {
+  if (algorithm == DigestAlgorithm::unknown)
+    throw Error(ErrorKind::usage, "digest.algorithm", "a digest of an unknown algorithm is made from its text only");
+  if (bytes.size() != this->bytes().size())
+    throw Error(ErrorKind::usage, "digest.length",
+                fmt::format("{} bytes for a digest of {}, which has {}", bytes.size(), name_of(algorithm),
+                            this->bytes().size()));
   std::copy(bytes.begin(), bytes.end(), bytes_.begin());
 }
 
@@ -129,16 +163,16 @@ Hasher::Hasher(DigestAlgorithm algorithm) : state_(std::make_unique<State>()) {
   state_->algorithm = algorithm;
   switch (algorithm) {
     case DigestAlgorithm::sha256:
-      state_->sha.reset(EVP_MD_CTX_new());
-      EVP_DigestInit_ex(state_->sha.get(), EVP_sha256(), nullptr);
+      state_->sha.reset(allocated(EVP_MD_CTX_new()));
+      require(EVP_DigestInit_ex(state_->sha.get(), EVP_sha256(), nullptr) == 1);
       break;
     case DigestAlgorithm::xxh3:
-      state_->xxh.reset(XXH3_createState());
-      XXH3_64bits_reset(state_->xxh.get());
+      state_->xxh.reset(allocated(XXH3_createState()));
+      require(XXH3_64bits_reset(state_->xxh.get()));
       break;
     case DigestAlgorithm::xxh3_128:
-      state_->xxh.reset(XXH3_createState());
-      XXH3_128bits_reset(state_->xxh.get());
+      state_->xxh.reset(allocated(XXH3_createState()));
+      require(XXH3_128bits_reset(state_->xxh.get()));
       break;
     case DigestAlgorithm::unknown:
       throw Error(ErrorKind::usage, "digest.algorithm", "a digest of an unknown algorithm cannot be computed");
@@ -151,16 +185,24 @@ Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
+Hasher::State& Hasher::running() const {
+  if (state_ == nullptr)
+    throw Error(ErrorKind::usage, "digest.finished", "the digest is complete, or another hasher goes on with it");
+  return *state_;
+}
+
 void Hasher::update(std::span<const std::byte> bytes) {
-  switch (state_->algorithm) {
-    case DigestAlgorithm::sha256: EVP_DigestUpdate(state_->sha.get(), bytes.data(), bytes.size()); break;
-    case DigestAlgorithm::xxh3: XXH3_64bits_update(state_->xxh.get(), bytes.data(), bytes.size()); break;
-    case DigestAlgorithm::xxh3_128: XXH3_128bits_update(state_->xxh.get(), bytes.data(), bytes.size()); break;
+  State& state = running();
+  if (bytes.empty()) return;
+  switch (state.algorithm) {
+    case DigestAlgorithm::sha256: require(EVP_DigestUpdate(state.sha.get(), bytes.data(), bytes.size()) == 1); break;
+    case DigestAlgorithm::xxh3: require(XXH3_64bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
+    case DigestAlgorithm::xxh3_128: require(XXH3_128bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
     case DigestAlgorithm::crc32c:
       while (!bytes.empty()) {  // the library counts in int, and does not promise const
         const auto part = bytes.first(std::min<std::size_t>(bytes.size(), std::size_t{1} << 30));
         auto* const data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(part.data()));
-        state_->crc = crc32_iscsi(data, static_cast<int>(part.size()), state_->crc);
+        state.crc = crc32_iscsi(data, static_cast<int>(part.size()), state.crc);
         bytes = bytes.subspan(part.size());
       }
       break;
@@ -169,22 +211,24 @@ void Hasher::update(std::span<const std::byte> bytes) {
 }
 
 Digest Hasher::finish() {
+  running();
+  const std::unique_ptr<State> state = std::move(state_);  // whatever happens, this run is over
   std::array<std::byte, 32> out{};
-  switch (state_->algorithm) {
+  switch (state->algorithm) {
     case DigestAlgorithm::sha256:
-      EVP_DigestFinal_ex(state_->sha.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr);
-      return Digest(DigestAlgorithm::sha256, out);
-    case DigestAlgorithm::crc32c: store_be(out.data(), state_->crc ^ 0xFFFFFFFFu); break;
-    case DigestAlgorithm::xxh3: store_be<std::uint64_t>(out.data(), XXH3_64bits_digest(state_->xxh.get())); break;
+      require(EVP_DigestFinal_ex(state->sha.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr) == 1);
+      break;
+    case DigestAlgorithm::crc32c: store_be(out.data(), state->crc ^ 0xFFFFFFFFu); break;
+    case DigestAlgorithm::xxh3: store_be<std::uint64_t>(out.data(), XXH3_64bits_digest(state->xxh.get())); break;
     case DigestAlgorithm::xxh3_128: {
-      const XXH128_hash_t hash = XXH3_128bits_digest(state_->xxh.get());
+      const XXH128_hash_t hash = XXH3_128bits_digest(state->xxh.get());
       store_be<std::uint64_t>(out.data(), hash.high64);
       store_be<std::uint64_t>(out.data() + 8, hash.low64);
       break;
     }
     default: return {};
   }
-  return Digest(state_->algorithm, std::span(out).first(row_of(state_->algorithm)->bytes));
+  return Digest(state->algorithm, std::span(out).first(row_of(state->algorithm)->bytes));
 }
 
 Digest digest_of(DigestAlgorithm algorithm, std::span<const std::byte> bytes) {

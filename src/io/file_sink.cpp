@@ -52,13 +52,13 @@ class FileSink : public Sink {
   const std::string& name() const override { return path_; }
   bool positional() const override { return true; }
 
-  void write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
     io::pwrite_all(file(), offset, bytes, path_);
     push_to_disk(bytes.size());
   }
 
-  void copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
-    if (from.descriptor() < 0) return Sink::copy_at(offset, from, from_offset, length);
+  void do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) override {
+    if (from.descriptor() < 0) return Sink::do_copy_at(offset, from, from_offset, length);
     while (length > 0) {
       auto in = static_cast<off_t>(from_offset);
       auto out = static_cast<off_t>(offset);
@@ -66,7 +66,7 @@ class FileSink : public Sink {
       const ssize_t n = ::copy_file_range(from.descriptor(), &in, file(), &out, part, 0);
       if (n < 0 && errno == EINTR) continue;
       // Across file systems, or where the kernel cannot: through memory instead. A real error shows up there too.
-      if (n <= 0) return Sink::copy_at(offset, from, from_offset, length);
+      if (n <= 0) return Sink::do_copy_at(offset, from, from_offset, length);
       from_offset += static_cast<std::uint64_t>(n);
       offset += static_cast<std::uint64_t>(n);
       length -= static_cast<std::uint64_t>(n);
@@ -82,7 +82,7 @@ class FileSink : public Sink {
  protected:
   FileSink(std::string path, bool durable) : durable_(durable), path_(std::move(path)) {}
 
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { write_at(offset, bytes); }
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
   // The file grows when something is written there, at the latest in commit. That it will is known now, so whether there
   // is room is asked now, not found out at the end.
   void do_skip(std::uint64_t new_end) override {
@@ -182,7 +182,8 @@ class AtomicFileSink final : public FileSink {
   }
 
   Error appeared() const {
-    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it").in(name());
+    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it")
+        .in(name());
   }
   Error cannot_rename(std::string_view what) const { return io::system_error("io.sink.rename", what, name(), errno); }
 
@@ -263,7 +264,8 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   if (exists && !options.overwrite)
     throw Error(ErrorKind::usage, "io.sink.exists", "exists already; --force replaces it").in(path);
   if (!exists && place.link && !options.overwrite)
-    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file").in(path);
+    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file")
+        .in(path);
   // The rights of the old file, without setuid and its like: the new content has not earned them. A new file gets what
   // the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
   const std::optional<mode_t> mode = exists ? std::optional<mode_t>(status.st_mode & 0777) : std::nullopt;

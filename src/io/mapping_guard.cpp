@@ -12,27 +12,37 @@
 namespace tare::io {
 namespace {
 
-// A fixed table that the handler may read without a lock. A mapping beyond its capacity is simply not guarded: the
-// process then behaves as it would without us.
+// A fixed table that the handler may read without a lock.
 struct Range {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0: free
   std::atomic<bool> damaged{false};
 };
-constexpr std::size_t kCapacity = 4096;
-std::array<Range, kCapacity> ranges;
+std::array<Range, kMostGuarded> ranges;
 std::atomic<std::size_t> used{0};  // slots ever taken; the handler looks no further
-std::mutex table_mutex;
-struct sigaction previous;
-long page_size = 4096;
+std::mutex table_mutex;            // of everything below, too
+std::size_t guarded = 0;
+// The handler before ours, written before ours can run. One that is found there later gets the next place: a thread may
+// still be on its way through ours with the one before.
+std::atomic<const struct sigaction*> previous{nullptr};
+std::array<struct sigaction, 16> befores;
+std::size_t next_before = 0;
+bool installed = false;
+
+// First called before the handler is installed: inside of it there is nothing left to initialize.
+std::uintptr_t page_size() {
+  static const auto size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
 
 void pass_on(int signal_number, siginfo_t* info, void* context) {
-  if ((previous.sa_flags & SA_SIGINFO) != 0 && previous.sa_sigaction != nullptr) {
-    previous.sa_sigaction(signal_number, info, context);
-  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(signal_number);
+  const struct sigaction& next = *previous.load(std::memory_order_acquire);
+  if ((next.sa_flags & SA_SIGINFO) != 0 && next.sa_sigaction != nullptr) {
+    next.sa_sigaction(signal_number, info, context);
+  } else if (next.sa_handler != SIG_DFL && next.sa_handler != SIG_IGN) {
+    next.sa_handler(signal_number);
   } else {
     const bool sent = info->si_code <= 0;  // by kill or raise, not by an access
-    if (sent && previous.sa_handler == SIG_IGN) return;
+    if (sent && next.sa_handler == SIG_IGN) return;
     // Returning re-executes the access, which now meets the default action; a signal that was sent is sent again.
     ::signal(SIGBUS, SIG_DFL);
     if (sent) ::raise(SIGBUS);
@@ -46,10 +56,12 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
     Range& range = ranges[i];
     const std::uintptr_t end = range.end.load(std::memory_order_acquire);
     if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) continue;
-    const std::uintptr_t page = address & ~(static_cast<std::uintptr_t>(page_size) - 1);
-    // A bare system call on Linux, hence safe in a handler although POSIX does not list it.
-    void* const replaced = ::mmap(reinterpret_cast<void*>(page), static_cast<std::size_t>(page_size), PROT_READ,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    const std::uintptr_t page = address & ~(page_size() - 1);
+    // Up to the end, where the file has nothing either: page by page, an access here and there would cut the mapping
+    // into more pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although
+    // POSIX does not list it.
+    void* const replaced = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (replaced == MAP_FAILED) break;
     range.damaged.store(true, std::memory_order_release);
     return;
@@ -57,39 +69,64 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
   pass_on(signal_number, info, context);
 }
 
+bool is_ours(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == on_bus_error;
+}
+
+struct sigaction current_action() {
+  struct sigaction action {};
+  ::sigaction(SIGBUS, nullptr, &action);
+  return action;
+}
+
 void install_handler() {
-  page_size = ::sysconf(_SC_PAGESIZE);
+  const struct sigaction before = current_action();
+  // Not a second time: a handler that was put on top of ours calls ours, which would call it again.
+  if (installed || is_ours(before)) return;
+  const struct sigaction* const last = previous.load(std::memory_order_relaxed);
+  if (last == nullptr || last->sa_flags != before.sa_flags || last->sa_handler != before.sa_handler) {
+    struct sigaction& place = befores[next_before++ % befores.size()];
+    place = before;
+    previous.store(&place, std::memory_order_release);
+  }
   struct sigaction action {};
   action.sa_sigaction = on_bus_error;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGBUS, &action, &previous);
+  installed = ::sigaction(SIGBUS, &action, nullptr) == 0;
+}
+
+void remove_handler() {
+  if (!installed || !is_ours(current_action())) return;
+  ::sigaction(SIGBUS, previous.load(std::memory_order_relaxed), nullptr);
+  installed = false;
 }
 
 }  // namespace
 
-MappingGuard::MappingGuard(const std::byte* begin, std::size_t length) : slot_(kCapacity) {
-  static std::once_flag once;
-  std::call_once(once, install_handler);
+MappingGuard::MappingGuard(const std::byte* begin, std::size_t length) {
   const std::scoped_lock lock(table_mutex);
   const std::size_t count = used.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < kCapacity; ++i) {
-    if (i < count && ranges[i].end.load(std::memory_order_relaxed) != 0) continue;
-    slot_ = i;
-    ranges[i].damaged.store(false, std::memory_order_relaxed);
-    ranges[i].begin.store(reinterpret_cast<std::uintptr_t>(begin), std::memory_order_relaxed);
-    ranges[i].end.store(reinterpret_cast<std::uintptr_t>(begin) + length, std::memory_order_release);
-    if (i >= count) used.store(i + 1, std::memory_order_release);
-    break;
-  }
+  std::size_t free = 0;
+  while (free < count && ranges[free].end.load(std::memory_order_relaxed) != 0) ++free;
+  if (free == kMostGuarded) return;
+  install_handler();
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  ranges[free].damaged.store(false, std::memory_order_relaxed);
+  ranges[free].begin.store(first, std::memory_order_relaxed);
+  ranges[free].end.store((first + length + page_size() - 1) & ~(page_size() - 1), std::memory_order_release);
+  if (free >= count) used.store(free + 1, std::memory_order_release);
+  ++guarded;
+  slot_ = free;
 }
+
+bool MappingGuard::damaged() const { return works() && ranges[slot_].damaged.load(std::memory_order_acquire); }
 
 MappingGuard::~MappingGuard() {
-  if (slot_ < kCapacity) ranges[slot_].end.store(0, std::memory_order_release);
-}
-
-bool MappingGuard::damaged() const {
-  return slot_ < kCapacity && ranges[slot_].damaged.load(std::memory_order_acquire);
+  if (!works()) return;
+  const std::scoped_lock lock(table_mutex);
+  ranges[slot_].end.store(0, std::memory_order_release);
+  if (--guarded == 0) remove_handler();
 }
 
 }  // namespace tare::io

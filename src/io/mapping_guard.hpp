@@ -1,28 +1,34 @@
 // Keeps a process alive when a mapped file shrinks under it.
 //
 // Touching a page of a mapping that lies past the new end of the file raises SIGBUS, which by default ends the
-// process. While at least one range is guarded, our handler puts a page of zeros under the faulting address, marks the
-// range as damaged and lets the access go on; `Source::check` turns the mark into an Error. Faults elsewhere go to
-// whatever handler was installed before ours.
+// process. While at least one range is guarded, our handler puts zeros under the faulting page and all behind it, marks
+// the range as damaged and lets the access go on; `Source::check` turns the mark into an Error. Faults elsewhere go to
+// whatever handler was installed before ours. With the last range the handler goes too, unless somebody has installed
+// another one on top of it, who may call ours: then it stays, and passes everything on.
 #pragma once
 
 #include <cstddef>
 
 namespace tare::io {
 
+// As many ranges as can be guarded at a time.
+inline constexpr std::size_t kMostGuarded = 4096;
+
 class MappingGuard {
  public:
-  // Guards [begin, begin + length), a mapping of whole pages.
+  // Guards [begin, begin + length), a mapping of whole pages, if there is room for one more.
   MappingGuard(const std::byte* begin, std::size_t length);
   ~MappingGuard();
   MappingGuard(const MappingGuard&) = delete;
   MappingGuard& operator=(const MappingGuard&) = delete;
 
-  // Whether a page of the range had to be replaced.
+  // False when there are too many already: the range must not be touched then.
+  bool works() const { return slot_ < kMostGuarded; }
+  // Whether pages of the range had to be replaced.
   bool damaged() const;
 
  private:
-  std::size_t slot_;
+  std::size_t slot_ = kMostGuarded;
 };
 
 }  // namespace tare::io

@@ -1,8 +1,14 @@
 #include "tare/sink.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <new>
+#include <utility>
 
+#include "base/checked.hpp"
 #include "io/descriptor.hpp"
 
 namespace tare {
@@ -26,6 +32,26 @@ class DescriptorSink final : public Sink {
   std::string name_;
 };
 
+// What a memory sink has so far.
+class SharedSource final : public Source {
+ public:
+  SharedSource(std::shared_ptr<const Bytes> bytes, std::string name)
+      : Source(std::move(name), bytes->size()), bytes_(std::move(bytes)) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
+  }
+  // Not null, also when there is nothing to show.
+  const std::byte* do_view() const override {
+    static constexpr std::byte kNothing{};
+    return bytes_->empty() ? &kNothing : bytes_->data();
+  }
+
+ private:
+  std::shared_ptr<const Bytes> bytes_;
+};
+
 }  // namespace
 
 void Sink::write(std::span<const std::byte> bytes) {
@@ -40,29 +66,57 @@ void Sink::write_zeros(std::uint64_t count) {
     write(std::span(kZeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(count, kZeros.size()))));
 }
 
-void Sink::align(std::uint64_t alignment) { write_zeros((alignment - position_ % alignment) % alignment); }
+void Sink::align(std::uint64_t alignment) {
+  if (alignment == 0) throw Error(ErrorKind::usage, "io.sink.align", "nothing is a multiple of 0").in(name());
+  write_zeros((alignment - position_ % alignment) % alignment);
+}
+
+void Sink::require_positional() const {
+  if (!positional())
+    throw Error(ErrorKind::usage, "io.sink.forward", "this output can only be written from front to back").in(name());
+}
+
+void Sink::require_below_position(std::uint64_t offset, std::uint64_t length) const {
+  require_positional();
+  if (!fits(offset, length, position_))
+    throw Error(
+        ErrorKind::usage, "io.sink.range",
+        fmt::format("{} bytes at {} are not inside the {} that were written or skipped", length, offset, position_))
+        .in(name());
+}
 
 void Sink::skip(std::uint64_t count) {
-  do_skip(position_ + count);
-  position_ += count;
+  require_positional();
+  const auto end = checked_add(position_, count);
+  if (!end) throw Error(ErrorKind::usage, "io.sink.range", "no output has 2^64 bytes").in(name());
+  do_skip(*end);
+  position_ = *end;
 }
 
 void Sink::rewind(std::uint64_t position) {
-  if (!positional() || position > position_) do_skip(0);
+  require_below_position(position, 0);
   position_ = position;
 }
 
-void Sink::do_skip(std::uint64_t /*new_end*/) {
-  throw Error(ErrorKind::usage, "io.sink.forward", "this output can only be written from front to back").in(name());
+void Sink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  require_below_position(offset, bytes.size());
+  if (!bytes.empty()) do_write_at(offset, bytes);
 }
 
-void Sink::write_at(std::uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) { do_skip(0); }
-
 void Sink::copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) {
+  require_below_position(offset, length);
+  if (length > 0) do_copy_at(offset, from, from_offset, length);
+}
+
+void Sink::do_skip(std::uint64_t /*new_end*/) {}
+
+void Sink::do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) { do_write(offset, bytes); }
+
+void Sink::do_copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_offset, std::uint64_t length) {
   if (const auto bytes = from.view(from_offset, length)) {
     from.check();
     try {
-      write_at(offset, *bytes);
+      do_write_at(offset, *bytes);
     } catch (const Error&) {
       from.check();  // the kernel calls lost pages of a mapping a bad address; say what really happened
       throw;
@@ -73,7 +127,7 @@ void Sink::copy_at(std::uint64_t offset, const Source& from, std::uint64_t from_
   while (length > 0) {
     const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(length, buffer.size())));
     from.read(from_offset, part);
-    write_at(offset, part);
+    do_write_at(offset, part);
     from_offset += part.size();
     offset += part.size();
     length -= part.size();
@@ -84,19 +138,35 @@ std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name) {
   return std::make_unique<DescriptorSink>(descriptor, std::move(name));
 }
 
-void MemorySink::do_write(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (bytes_.size() < offset + bytes.size()) bytes_.resize(static_cast<std::size_t>(offset + bytes.size()));
-  std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+// Only where no thread can be in `write_at`. Sources that show the bytes keep the old ones.
+void MemorySink::resize(std::uint64_t size) {
+  if (size == bytes_->size()) return;
+  if (size > bytes_->max_size()) throw std::bad_alloc();
+  if (bytes_.use_count() > 1) bytes_ = std::make_shared<Bytes>(*bytes_);
+  bytes_->resize(static_cast<std::size_t>(size));
 }
 
-void MemorySink::do_skip(std::uint64_t new_end) { bytes_.resize(static_cast<std::size_t>(new_end)); }
+void MemorySink::do_write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  if (bytes_->size() < offset + bytes.size()) resize(offset + bytes.size());
+  do_write_at(offset, bytes);
+}
+
+void MemorySink::do_skip(std::uint64_t new_end) { resize(new_end); }
+
+void MemorySink::do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  std::memmove(bytes_->data() + offset, bytes.data(), bytes.size());
+}
 
 SourcePtr MemorySink::written() {
-  return borrow_memory(std::span(bytes_).first(static_cast<std::size_t>(position())), name_);
+  resize(position());
+  return std::make_shared<SharedSource>(bytes_, name_);
 }
 
-void MemorySink::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+Bytes MemorySink::take() {
+  resize(position());
+  const std::shared_ptr<Bytes> all = std::exchange(bytes_, std::make_shared<Bytes>());
+  rewind(0);
+  return all.use_count() > 1 ? *all : std::move(*all);
 }
 
 }  // namespace tare

@@ -16,58 +16,108 @@
 namespace tare {
 namespace {
 
+// What tells one state of a file from the next. The time of the last change to the inode is left out: renaming, linking
+// and backing up a file set it, and its bytes are still the same. Who writes to a file and then forges the time of that
+// goes unnoticed; he gets us to read wrong numbers, as he could have by writing a moment earlier.
+struct Stamp {
+  std::uint64_t size = 0;
+  std::int64_t seconds = 0, nanoseconds = 0;
+
+  explicit Stamp(const struct stat& status)
+      : size(static_cast<std::uint64_t>(status.st_size)),
+        seconds(status.st_mtim.tv_sec),
+        nanoseconds(status.st_mtim.tv_nsec) {}
+  friend bool operator==(const Stamp&, const Stamp&) = default;
+};
+
 Error shrank(const std::string& name, std::uint64_t opened, std::uint64_t now) {
   return Error(ErrorKind::io, "io.source.shrank",
                fmt::format("the file became shorter while it was open: {} bytes at first, {} now", opened, now))
       .in(name);
 }
 
-std::uint64_t size_now(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
 class FileSource : public Source {
  public:
-  FileSource(std::string path, io::Descriptor file, std::uint64_t size)
-      : Source(std::move(path), size), file_(std::move(file)) {}
+  FileSource(std::string path, io::Descriptor file, const Stamp& stamp)
+      : Source(std::move(path), stamp.size), file_(std::move(file)), opened_(stamp) {}
   int descriptor() const override { return file_.get(); }
+  void check() const override {
+    const Stamp now = stamp();
+    if (now.size < size()) throw shrank(name(), size(), now.size);
+    if (now == opened_) return;
+    throw Error(ErrorKind::io, "io.source.changed",
+                now.size > size()
+                    ? fmt::format("the file grew while it was open: {} bytes at first, {} now", size(), now.size)
+                    : std::string("the file was written to while it was open"))
+        .in(name());
+  }
 
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::size_t got = io::pread_all(file_.get(), offset, out, name());
-    if (got != out.size()) throw shrank(name(), size(), size_now(file_.get())).at(offset + got);
+    if (got != out.size()) throw shrank(name(), size(), stamp().size).at(offset + got);
   }
-  const io::Descriptor& file() const { return file_; }
 
  private:
+  Stamp stamp() const {
+    struct stat status {};
+    if (::fstat(file_.get(), &status) != 0) throw io::system_error("io.source.read", "cannot look at", name(), errno);
+    return Stamp(status);
+  }
+
   io::Descriptor file_;
+  Stamp opened_;
+};
+
+// A file's bytes in memory, for as long as this lives.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    guard_.reset();  // once unmapped, the addresses may be somebody else's
+    if (begin_ != MAP_FAILED) ::munmap(begin_, length_);
+  }
+
+  // False when the file cannot be mapped, or when more are mapped than can be guarded: unguarded, one that is cut would
+  // end the process.
+  bool map(int file, std::uint64_t size) {
+    length_ = static_cast<std::size_t>(size);
+    begin_ = ::mmap(nullptr, length_, PROT_READ, MAP_SHARED, file, 0);
+    if (begin_ == MAP_FAILED) return false;
+    guard_.emplace(begin(), length_);
+    return guard_->works();
+  }
+  const std::byte* begin() const { return static_cast<const std::byte*>(begin_); }
+  bool damaged() const { return guard_->damaged(); }
+
+ private:
+  void* begin_ = MAP_FAILED;
+  std::size_t length_ = 0;
+  std::optional<io::MappingGuard> guard_;
 };
 
 // Large reads go through pread all the same: copying out of a cold mapping costs a page fault for every 4 KiB.
 class MappedSource final : public FileSource {
  public:
-  MappedSource(std::string path, io::Descriptor file, std::uint64_t size, const std::byte* begin)
-      : FileSource(std::move(path), std::move(file), size),
-        mapping_{begin, static_cast<std::size_t>(size)},
-        guard_(begin, static_cast<std::size_t>(size)) {}
+  MappedSource(std::string path, io::Descriptor file, const Stamp& stamp, std::unique_ptr<Mapping> mapping)
+      : FileSource(std::move(path), std::move(file), stamp), mapping_(std::move(mapping)) {}
   void check() const override {
-    const std::uint64_t now = size_now(file().get());
-    if (guard_.damaged() || now < size()) throw shrank(name(), size(), now);
+    if (mapping_->damaged())
+      throw Error(ErrorKind::io, "io.source.shrank",
+                  fmt::format("the file became shorter while it was open, or its disk fails: of the {} bytes it had at "
+                              "first, some could not be had",
+                              size()))
+          .in(name());
+    FileSource::check();
   }
 
  protected:
-  const std::byte* do_view() const override { return mapping_.begin; }
+  const std::byte* do_view() const override { return mapping_->begin(); }
 
  private:
-  struct Mapping {
-    const std::byte* begin;
-    std::size_t length;
-    ~Mapping() { ::munmap(const_cast<std::byte*>(begin), length); }
-  };
-  // The guard goes first: once unmapped, the addresses may be somebody else's.
-  Mapping mapping_;
-  io::MappingGuard guard_;
+  std::unique_ptr<Mapping> mapping_;
 };
 
 class MemorySource final : public Source {
@@ -130,13 +180,13 @@ SourcePtr open_file(const std::string& path, Access access) {
   if (!S_ISREG(status.st_mode))
     throw refused("io.open.not_a_file", "is a pipe, socket or device; models are read from regular files", path);
 
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (access == Access::mapped && size > 0) {
-    void* const begin = ::mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_SHARED, file.get(), 0);
-    if (begin != MAP_FAILED)
-      return std::make_shared<MappedSource>(path, std::move(file), size, static_cast<const std::byte*>(begin));
+  const Stamp stamp(status);
+  if (access == Access::mapped && stamp.size > 0) {
+    auto mapping = std::make_unique<Mapping>();
+    if (mapping->map(file.get(), stamp.size))
+      return std::make_shared<MappedSource>(path, std::move(file), stamp, std::move(mapping));
   }
-  return std::make_shared<FileSource>(path, std::move(file), size);
+  return std::make_shared<FileSource>(path, std::move(file), stamp);
 }
 
 SourcePtr memory_source(Bytes bytes, std::string name) {

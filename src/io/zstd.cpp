@@ -2,23 +2,52 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "io/metadata.hpp"
 #include "tare/error.hpp"
 
 namespace tare::io {
+namespace {
+
+// Packed bytes read at a time.
+constexpr std::size_t kInput = std::size_t{256} << 10;
+
+// Throws what zstd's result means, unless it is a success; `corrupt` is for errors that the data is to blame for.
+template <typename Corrupt>
+void require(std::size_t result, const Corrupt& corrupt) {
+  if (ZSTD_isError(result) == 0) return;
+  if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+  corrupt(ZSTD_getErrorName(result));
+}
+
+void require_packed(std::size_t result) {
+  require(result, [](const char* words) {
+    throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", words));
+  });
+}
+
+template <typename Context>
+Context* allocated(Context* context) {
+  if (context == nullptr) throw std::bad_alloc();
+  return context;
+}
+
+}  // namespace
 
 void ZstdPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void ZstdUnpacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ZstdPacker::ZstdPacker(int level) : context_(ZSTD_createCCtx()) {
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1);
-  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0);
+ZstdPacker::ZstdPacker(int level) : context_(allocated(ZSTD_createCCtx())) {
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level));
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1));
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0));
 }
 ZstdPacker::~ZstdPacker() = default;
 
@@ -28,29 +57,24 @@ std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
     capacity_ = most;
   }
   const std::size_t n = ZSTD_compress2(context_.get(), out_.get(), capacity_, bytes.data(), bytes.size());
-  if (ZSTD_isError(n) != 0)
-    throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", ZSTD_getErrorName(n)));
+  require_packed(n);
   return {out_.get(), n};
 }
 
 ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
-    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(ZSTD_createDCtx()) {}
+    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(allocated(ZSTD_createDCtx())) {}
 ZstdUnpacker::~ZstdUnpacker() = default;
 
 std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
   ZSTD_outBuffer to{out.data(), out.size(), 0};
   for (;;) {
     if (input_.empty() && next_ < end_) {
-      // With a view the decoder sees whole frames and decodes them straight into `out`.
-      if (const auto view = source_->view(next_, end_ - next_)) {
-        input_ = *view;
-      } else {
-        buffer_.resize(ZSTD_DStreamInSize());
-        const auto part =
-            std::span(buffer_).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer_.size(), end_ - next_)));
-        source_->read(next_, part);
-        input_ = part;
-      }
+      // A copy: zstd looks at its input more than once, and does not promise anything when that changes meanwhile.
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kInput, end_ - next_));
+      if (buffer_ == nullptr) buffer_ = std::make_unique_for_overwrite<std::byte[]>(count);
+      const std::span part(buffer_.get(), count);
+      source_->read(next_, part);
+      input_ = part;
       next_ += input_.size();
     }
     if (to.pos == to.size && !out.empty()) return to.pos;
@@ -60,11 +84,12 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
     if (wanted_ == 0 && input_.empty()) return to.pos;
     const std::size_t status = ZSTD_decompressStream(context_.get(), &to, &from);
     input_ = input_.subspan(from.pos);
-    if (ZSTD_isError(status) != 0) source_->check();  // bytes that were lost read as zeros
-    if (ZSTD_isError(status) != 0)
-      throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", ZSTD_getErrorName(status)))
+    require(status, [&](const char* words) {
+      source_->check();  // of a file that has changed: say that
+      throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", words))
           .in(source_->name())
           .at(next_ - input_.size());
+    });
     wanted_ = status;
     const bool stuck = from.pos == 0 && to.pos == before;
     if (stuck && (input_.empty() ? next_ == end_ : true)) return to.pos;
@@ -98,13 +123,14 @@ std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offs
   const std::uint64_t end = offset + stored;
   std::vector<ZstdFrame> frames;
   std::uint64_t decoded = 0;
+  Window window(source);
   while (offset < end) {
-    std::array<std::byte, 18> head{};  // the longest frame header
-    const auto part =
-        std::span(head).first(static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), end - offset)));
-    source.read(offset, part);
+    constexpr std::size_t kHead = 18;  // the longest frame header
+    std::array<std::byte, kHead> head{};
+    const auto part = window.get(offset, std::min<std::uint64_t>(kHead, end - offset));
+    std::copy(part.begin(), part.end(), head.begin());
     if (part.size() < 6 || load_le<std::uint32_t>(head.data()) != kMagic) return {};
-    const unsigned long long content = ZSTD_getFrameContentSize(part.data(), part.size());
+    const unsigned long long content = ZSTD_getFrameContentSize(head.data(), part.size());
     if (content == ZSTD_CONTENTSIZE_ERROR || content == ZSTD_CONTENTSIZE_UNKNOWN) return {};
     frames.push_back({offset, decoded});
     const auto total = checked_add(decoded, content);
@@ -118,9 +144,9 @@ std::vector<ZstdFrame> find_zstd_frames(const Source& source, std::uint64_t offs
     offset += 5 + (single_segment ? 0 : 1) + kDictionaryBytes[descriptor & 3] + size_bytes;
     for (bool last = false; !last;) {
       if (!fits(offset, 3, end)) return {};
-      std::array<std::byte, 4> block{};
-      source.read(offset, std::span(block).first(3));
-      const auto header = load_le<std::uint32_t>(block.data());
+      const auto block = window.get(offset, 3);
+      const std::uint32_t header = load_le<std::uint16_t>(block.data()) | std::to_integer<std::uint32_t>(block[2])
+                                                                              << 16;
       last = (header & 1) != 0;
       const std::uint32_t kind = (header >> 1) & 3, length = header >> 3;
       if (kind == 3) return {};

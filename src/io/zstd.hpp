@@ -58,7 +58,7 @@ class ZstdUnpacker {
   SourcePtr source_;
   std::uint64_t next_, end_;          // stored bytes not yet handed to the decoder
   std::span<const std::byte> input_;  // handed out, not yet consumed
-  std::vector<std::byte> buffer_;     // for sources without views
+  std::unique_ptr<std::byte[]> buffer_;
   std::unique_ptr<ZSTD_DCtx_s, Free> context_;
   std::size_t wanted_ = 0;  // 0: between frames
 };

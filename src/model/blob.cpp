@@ -159,6 +159,10 @@ void BlobProducer::make_piece(std::size_t /*piece*/, const PutRun& /*put*/) cons
 }
 
 Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest) {
+  if (source == nullptr || !fits(offset, length, source->size()))
+    throw Error(
+        ErrorKind::usage, "blob.bounds",
+        fmt::format("{} bytes at {} asked of a source of {}", length, offset, source == nullptr ? 0 : source->size()));
   Blob blob;
   blob.source_ = std::move(source);
   blob.offset_ = offset;
@@ -174,6 +178,7 @@ Blob Blob::zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, st
 
 Blob Blob::encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size, Encoding encoding,
                    std::shared_ptr<const BlobProducer> producer, Digest digest) {
+  if (producer == nullptr) throw Error(ErrorKind::usage, "blob.producer", "nothing is there to make the blob's bytes");
   Blob blob;
   blob.source_ = std::move(source);
   blob.producer_ = std::move(producer);
@@ -196,6 +201,12 @@ Blob Blob::memory(Bytes bytes) {
 
 std::uint64_t Blob::seek_granularity() const { return producer_ == nullptr ? 1 : producer_->seek_granularity(); }
 
+void Blob::make_piece(std::size_t piece, const PutRun& put) const {
+  if (piece >= pieces())
+    throw Error(ErrorKind::usage, "blob.pieces", fmt::format("piece {} of a blob that has {}", piece, pieces()));
+  producer_->make_piece(piece, put);
+}
+
 std::optional<std::span<const std::byte>> Blob::view() const {
   if (!is_plain()) return std::nullopt;
   if (source_ == nullptr) return std::span<const std::byte>();
@@ -217,7 +228,7 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
   open(offset)->read(out);
 }
 
-Bytes Blob::bytes(std::uint64_t limit) const {
+Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
   if (size_ > limit)
     throw Error(ErrorKind::limit, "blob.too_large", fmt::format("{} bytes, at most {} allowed", size_, limit));
   Bytes all(static_cast<std::size_t>(size_));
@@ -226,14 +237,17 @@ Bytes Blob::bytes(std::uint64_t limit) const {
     (void)open();  // stored bytes that decode to more than nothing are found here
   } else if (pieces() != 0) {
     const PutRun put = [&](std::uint64_t offset, std::span<const std::byte> run) {
+      if (!fits(offset, run.size(), size_))
+        throw Error(ErrorKind::usage, "blob.bounds",
+                    fmt::format("{} bytes at {} made for a blob of {}", run.size(), offset, size_));
       std::copy(run.begin(), run.end(), all.begin() + static_cast<std::ptrdiff_t>(offset));
     };
-    parallel_for(pieces(), 0, [&](std::size_t i) { make_piece(i, put); });
+    parallel_for(pieces(), threads, [&](std::size_t i) { make_piece(i, put); });
   } else if (step == 0 || step >= size_) {
     read(0, all);
   } else {
     const std::uint64_t chunk = ceil_div(kChunk, step) * step;
-    parallel_for(static_cast<std::size_t>(ceil_div(size_, chunk)), 0, [&](std::size_t i) {
+    parallel_for(static_cast<std::size_t>(ceil_div(size_, chunk)), threads, [&](std::size_t i) {
       const std::size_t begin = i * static_cast<std::size_t>(chunk);
       read(begin, std::span(all).subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
     });

@@ -1,5 +1,9 @@
 #include "tare/model.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tare/version.hpp"
 
 namespace tare {
@@ -37,10 +41,34 @@ Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string 
   return tensor;
 }
 
+void Model::check_sources() const {
+  for (const SourcePtr& source : sources) source->check();
+}
+
 const Tensor* Model::tensor(std::string_view name) const {
   for (const Tensor& t : tensors)
     if (t.name == name) return &t;
+  for (const BrokenTensor& b : broken)
+    if (b.tensor.name == name) throw b.error;
   return nullptr;
+}
+
+void Model::refuse_broken() const {
+  if (broken.empty()) return;
+  constexpr std::size_t kNamed = 8;
+  const Error& first = broken.front().error;
+  std::string way_out = fmt::format("convert --skip '{}' leaves it out", escape_name(broken.front().tensor.name));
+  if (broken.size() > 1) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i)
+      names.push_back(escape_name(broken[i].tensor.name));
+    way_out = fmt::format("{} tensors are broken, convert --skip leaves them out: {}{}", broken.size(),
+                          fmt::join(names, ", "), broken.size() > kNamed ? ", ..." : "");
+  }
+  Error error(first.kind(), first.rule(), fmt::format("{}; {}", first.sentence(), way_out));
+  error.in(first.file()).about(first.item());
+  if (first.offset()) error.at(*first.offset());
+  throw error;
 }
 
 const Attachment* Model::attachment(std::string_view name) const {

@@ -231,6 +231,7 @@ class SliceProducer final : public BlobProducer {
     return reader;
   }
   std::uint64_t seek_granularity() const override { return is_random_access(blob_) ? width_ : 0; }
+  void verify() const override { blob_.verify(); }
 
  private:
   Blob blob_;

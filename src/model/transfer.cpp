@@ -88,7 +88,7 @@ std::size_t Transfer::add(const Blob& blob) {
 void Transfer::add_raw(const Blob& blob, std::size_t number) {
   sink_.align(options_.alignment);
   stored_[number].offset = sink_.position();
-  if (!sink_.positional()) return stream(blob, number);
+  if (!sink_.positional()) return stream(blob, number, options_.progress);
   sink_.skip(blob.size());
   if (options_.running) return add_running(blob, number);
   const DigestAlgorithm digest = algorithm_for(blob);
@@ -108,13 +108,17 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
     jobs_.push_back({blob, number, at, at + std::min(piece, blob.size() - at), DigestAlgorithm::none});
 }
 
-void Transfer::stream(const Blob& blob, std::size_t number) {
+void Transfer::advance(std::uint64_t bytes) const {
+  if (options_.progress != nullptr) options_.progress->advance(bytes);
+}
+
+void Transfer::stream(const Blob& blob, std::size_t number, Progress* progress) {
   Hasher hasher(algorithm_for(blob)), arrived(other_algorithm(arrived_algorithm(blob), algorithm_for(blob)));
   for_each_chunk(blob, 0, blob.size(), [&](std::uint64_t, std::span<const std::byte> bytes) {
     hasher.update(bytes);
     arrived.update(bytes);
     sink_.write(bytes);
-    if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+    if (progress != nullptr) progress->advance(bytes.size());
   });
   expect_arrived(blob, arrived.finish());
   settle_digest(blob, number, hasher.finish());
@@ -126,14 +130,14 @@ void Transfer::run(const Job& job) {
     for (std::uint64_t at = job.begin; at < job.end; at += std::min(16 * kChunk, job.end - at)) {
       const std::uint64_t part = std::min(16 * kChunk, job.end - at);
       sink_.copy_at(base + at, *job.blob.source(), job.blob.offset() + at, part);
-      if (options_.progress != nullptr) options_.progress->advance(part);
+      advance(part);
     }
     return settle_digest(job.blob, job.number, {});
   }
   if (job.piece) {
     return job.blob.make_piece(*job.piece, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
       sink_.write_at(base + offset, bytes);
-      if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+      advance(bytes.size());
     });
   }
   Hasher hasher(job.digest), arrived(other_algorithm(arrived_algorithm(job.blob), job.digest));
@@ -141,7 +145,7 @@ void Transfer::run(const Job& job) {
     hasher.update(bytes);
     arrived.update(bytes);
     sink_.write_at(base + at, bytes);
-    if (options_.progress != nullptr) options_.progress->advance(bytes.size());
+    advance(bytes.size());
   });
   if (job.begin != 0 || job.end != job.blob.size()) return;
   expect_arrived(job.blob, arrived.finish());

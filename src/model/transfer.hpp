@@ -69,7 +69,9 @@ class Transfer {
   DigestAlgorithm algorithm_for(const Blob& blob) const;
   static bool is_copy(const Job& job);
   void add_raw(const Blob& blob, std::size_t number);
-  void stream(const Blob& blob, std::size_t number);
+  // Counts what it writes in `progress`, unless that is null.
+  void stream(const Blob& blob, std::size_t number, Progress* progress);
+  void advance(std::uint64_t bytes) const;
   void add_running(const Blob& blob, std::size_t number);
   void finish_running();
   void run(const Job& job);

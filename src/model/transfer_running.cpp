@@ -32,9 +32,6 @@ void Transfer::finish_running() {
     if (!job.blob.is_plain() || job.blob.source() == nullptr) return std::nullopt;
     return job.blob.source()->view(job.blob.offset() + job.begin, job.end - job.begin);
   };
-  const auto advance = [&](std::uint64_t bytes) {
-    if (options_.progress != nullptr) options_.progress->advance(bytes);
-  };
   const auto make = [&](std::size_t i, std::size_t slot) {
     const Job& job = jobs_[i];
     if (in_turn(job)) return;

@@ -101,10 +101,13 @@ void Transfer::pack_all() {
     }
   };
 
-  // A pipe takes nothing back: find out first which blobs shrink.
-  if (!sink_.positional()) {
-    parallel_in_order(frames.size(), threads, window, make,
-                      [&](std::size_t i, std::size_t s) { packed_size[frames[i].blob] += slots[s].frame.size(); });
+  // A pipe takes nothing back: find out first which blobs shrink. Each of the two passes is half of the progress.
+  const bool twice = !sink_.positional();
+  if (twice) {
+    parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
+      packed_size[frames[i].blob] += slots[s].frame.size();
+      advance(slots[s].input.size() / 2);
+    });
     for (auto& input : inputs) input->restart();
     sizes_known = true;
   }
@@ -142,6 +145,7 @@ void Transfer::pack_all() {
       raw = !sizes_known || stays_raw(at.blob);
     }
     arrived.update(slots[s].input);
+    advance(twice ? slots[s].input.size() - slots[s].input.size() / 2 : slots[s].input.size());
     if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
       raw = false;
       if (at.frame > 0) start(blob, stored);
@@ -152,9 +156,8 @@ void Transfer::pack_all() {
     expect_arrived(blob, arrived.finish());
     if (!raw && sink_.position() - stored.offset >= blob.size()) {  // what some frames saved, the others cost
       start(blob, stored);
-      return stream(blob, number);
+      return stream(blob, number, nullptr);
     }
-    if (options_.progress != nullptr) options_.progress->advance(blob.size());
     if (raw) return settle_digest(blob, number, hasher.finish());
     stored.encoding = Encoding::zstd;
     stored.stored = sink_.position() - stored.offset;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/half.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -76,7 +77,7 @@ Vocabulary Vocabulary::from_map(const Map& map) {
     const auto* type = types[i].get<std::int64_t>();
     if (score == nullptr || type == nullptr || *type < 0 || *type >= static_cast<std::int64_t>(kTypeNames.size()))
       throw malformed("a score or type is out of range");
-    vocabulary.tokens.push_back({text_of(texts[i]), static_cast<float>(*score), static_cast<TokenType>(*type)});
+    vocabulary.tokens.push_back({text_of(texts[i]), f64_to_f32(*score), static_cast<TokenType>(*type)});
   }
   for (const Value& merge : need<List>(map, "merges")) vocabulary.merges.push_back(text_of(merge));
   return vocabulary;

@@ -101,15 +101,17 @@ class ConfigReader {
   std::vector<std::string>* ignored_;
 };
 
-// Said by the vocabulary or by a field in other words, or about the file.
-constexpr std::string_view kElsewhere[] = {
-    "bos_token_id", "eos_token_id",          "pad_token_id",          "transformers_version",     "_name_or_path",
-    "multi_query",  "multi_query_attention", "multi_query_group_num", "new_decoder_architecture", "use_sliding_window"};
+// Said by the vocabulary, if there is one.
+constexpr std::string_view kIds[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
+// Said by a field in other words, or about the file.
+constexpr std::string_view kElsewhere[] = {"transformers_version",  "_name_or_path",         "multi_query",
+                                           "multi_query_attention", "multi_query_group_num", "use_sliding_window"};
 
 // Whether the table has the path, or has paths that lead through it.
 enum class Known : std::uint8_t { no, through, yes };
-Known known(std::string_view path) {
+Known known(std::string_view path, bool has_vocabulary) {
   if (std::ranges::find(kElsewhere, path) != std::end(kElsewhere)) return Known::yes;
+  if (has_vocabulary && std::ranges::find(kIds, path) != std::end(kIds)) return Known::yes;
   Known found = Known::no;
   for (const ConfigRow& row : kConfigTable)
     for (const std::string_view key : row.keys) {
@@ -120,29 +122,85 @@ Known known(std::string_view path) {
   return found;
 }
 
+// Keys that training, generation and the loading itself look at, and the computation does not.
+constexpr std::string_view kHarmless[] = {"architectures",
+                                          "auto_map",
+                                          "torch_dtype",
+                                          "dtype",
+                                          "use_cache",
+                                          "initializer_factor",
+                                          "pretraining_tp",
+                                          "gradient_checkpointing",
+                                          "output_attentions",
+                                          "return_dict",
+                                          "output_hidden_states",
+                                          "output_router_logits",
+                                          "torchscript",
+                                          "use_bfloat16",
+                                          "problem_type",
+                                          "task_specific_params",
+                                          "finetuning_task",
+                                          "tokenizer_class",
+                                          "chunk_size_feed_forward",
+                                          "router_aux_loss_coef",
+                                          "router_jitter_noise",
+                                          "unsloth_version",
+                                          "_attn_implementation",
+                                          "attn_implementation",
+                                          "max_length",
+                                          "min_length",
+                                          "do_sample",
+                                          "early_stopping",
+                                          "num_beams",
+                                          "temperature",
+                                          "top_k",
+                                          "top_p",
+                                          "repetition_penalty",
+                                          "length_penalty",
+                                          "_commit_hash",
+                                          "summary_activation",
+                                          "summary_first_dropout",
+                                          "summary_proj_to_labels",
+                                          "summary_type",
+                                          "summary_use_proj"};
+
+bool is_harmless(std::string_view key, const json& value) {
+  if (std::ranges::find(kHarmless, key) != std::end(kHarmless)) return true;
+  // Only in training; "attn_pdrop" and its kin are GPT-2's.
+  if (key.find("dropout") != key.npos || key.ends_with("pdrop") || key.ends_with("layerdrop")) return true;
+  if (key == "rope_type" || key == "type") return value == "default";
+  // None is there, and none will be looked for.
+  return (key.ends_with("_bias") || key == "bias" || key == "alibi") && value == false;
+}
+
 bool is_language_part(std::string_view path) {
   return std::ranges::any_of(kLanguageParts, [&](std::string_view part) {
     return part.starts_with(path) && (part.size() == path.size() || part[path.size()] == '.');
   });
 }
 
-// `path` is where the table would have the object's keys, `shown` where they stand in the file.
-void collect_unknown(const json& object, const std::string& path, const std::string& shown,
-                     std::vector<std::string>& keys) {
-  for (const auto& [key, value] : object.items()) {
-    const Known state = known(path + key);
-    if (value.is_null()) continue;
-    if (key == "eos_token_id" && value.is_array() && value.size() > 1)
-      keys.push_back(fmt::format("all but the first {}{}", shown, key));
-    if (state == Known::yes) continue;
-    if (value.is_object() && state == Known::through)
-      collect_unknown(value, path + key + ".", shown + key + ".", keys);
-    else if (value.is_object() && is_language_part(shown + key))
-      collect_unknown(value, "", shown + key + ".", keys);
-    else
-      keys.push_back(shown + key);
+// Collects what no field says of config.json.
+struct Unknown {
+  bool has_vocabulary;
+  std::vector<LostKey> keys = {};
+
+  // `path` is where the table would have the object's keys, `shown` where they appear in the file.
+  void collect(const json& object, const std::string& path, const std::string& shown) {
+    for (const auto& [key, value] : object.items()) {
+      const Known state = known(path + key, has_vocabulary);
+      if (value.is_null()) continue;
+      if (has_vocabulary && key == "eos_token_id" && value.is_array() && value.size() > 1)
+        keys.push_back({fmt::format("all but the first {}{}", shown, key)});
+      if (state == Known::yes) continue;
+      if (value.is_object() && state == Known::through)
+        collect(value, path + key + ".", shown + key + ".");
+      else if (value.is_object() && is_language_part(shown + key))
+        collect(value, "", shown + key + ".");
+      else
+        keys.push_back({shown + key, !is_harmless(key, value)});
+    }
   }
-}
+};
 
 }  // namespace
 
@@ -153,16 +211,54 @@ Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   return reader.config();
 }
 
-std::vector<std::string> keys_beyond_config(std::string_view text) {
-  std::vector<std::string> keys;
-  collect_unknown(parse_small_json(text), "", "", keys);
-  return keys;
+std::vector<LostKey> keys_beyond_config(std::string_view text, bool has_vocabulary) {
+  Unknown unknown{has_vocabulary};
+  unknown.collect(parse_small_json(text), "", "");
+  return unknown.keys;
 }
 
+namespace {
+
+// What the readers of a family call a field for which Config's name does nothing.
+struct FamilyKey {
+  std::string_view family, field, key;
+};
+constexpr FamilyKey kFamilyKeys[] = {
+    {"gpt2", "intermediate_size", "n_inner"},
+    {"gptj", "intermediate_size", "n_inner"},
+    {"gpt_bigcode", "intermediate_size", "n_inner"},
+    {"opt", "intermediate_size", "ffn_dim"},
+    {"falcon", "intermediate_size", "ffn_hidden_size"},
+    {"falcon", "num_key_value_heads", "num_kv_heads"},
+    {"falcon", "head_dim", ""},  // theirs is computed, and refuses to be set
+};
+
+void speak_for_family(const Config& config, Map& keys) {
+  const std::string family = config.model_type.value_or("");
+  for (const FamilyKey& row : kFamilyKeys) {
+    const Value* const found = row.family == family ? keys.find(row.field) : nullptr;
+    if (found == nullptr) continue;
+    const Value value = *found;
+    keys.erase(row.field);
+    if (!row.key.empty()) keys.set(row.key, value);
+  }
+  if (family.starts_with("qwen") && config.sliding_window) keys.set("use_sliding_window", true);
+  if (family == "falcon" && config.num_key_value_heads) keys.set("multi_query", *config.num_key_value_heads == 1);
+}
+
+}  // namespace
+
 // Sorted keys, two spaces: as the transformers library writes it.
-std::string config_json(const Config& config) {
+std::string config_json(const Config& config, const Vocabulary& vocabulary) {
+  Map keys = config.to_map();
+  speak_for_family(config, keys);
+  // Also that there is none: families have ids of their own in mind, which this vocabulary may not even reach.
+  if (!config.empty() && !vocabulary.tokens.empty())
+    for (const auto& [key, id] : {std::pair("bos_token_id", vocabulary.bos), std::pair("eos_token_id", vocabulary.eos),
+                                  std::pair("pad_token_id", vocabulary.pad)})
+      keys.set(key, id < 0 ? Value() : Value(id));
   std::map<std::string, Value> sorted;
-  for (const auto& [key, value] : config.to_map()) sorted.emplace(key, value);
+  for (const auto& [key, value] : keys) sorted.emplace(key, value);
   std::string text = "{";
   for (const auto& [key, value] : sorted)
     text += fmt::format("{}\n  \"{}\": {}", text.size() == 1 ? "" : ",", key, to_json(value));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "resources/resources.hpp"
+#include "resources/tensor_roles.hpp"
 #include "tare/error.hpp"
 
 namespace tare::resources {
@@ -15,6 +16,10 @@ const ConfigField& field_named(std::string_view name) {
 
 }  // namespace
 
+std::optional<Value> tied_without_head(const Model& model) {
+  const std::optional<bool> tied = ties_embeddings(model);
+  return tied ? std::optional(Value(*tied)) : std::nullopt;
+}
 std::optional<Value> as_many_as_heads(const Model& model) { return Value(*model.config.num_attention_heads); }
 std::optional<Value> hidden_size_by_heads(const Model& model) {
   const std::int64_t hidden = model.config.hidden_size.value_or(0), heads = *model.config.num_attention_heads;

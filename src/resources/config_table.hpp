@@ -39,6 +39,7 @@ struct ConfigRow {
   Default fallback = {};
 };
 
+std::optional<Value> tied_without_head(const Model& model);
 std::optional<Value> as_many_as_heads(const Model& model);
 std::optional<Value> hidden_size_by_heads(const Model& model);
 std::optional<Value> usual_positions(const Model& model);
@@ -58,7 +59,8 @@ inline constexpr ConfigRow kConfigTable[] = {
      .alt = {"hidden_act"}},
     {.field = "tie_word_embeddings",
      .keys = {"tie_word_embeddings"},
-     .alt = {"tie_word_embeddings"}},
+     .alt = {"tie_word_embeddings", kExpected},
+     .fallback = {"whether a head is missing", tied_without_head}},
     // ALT counts its tokens.
     {.field = "vocab_size",
      .keys = {"vocab_size", "padded_vocab_size"},

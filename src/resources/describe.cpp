@@ -5,26 +5,15 @@
 #include <optional>
 #include <utility>
 
+#include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
 namespace {
 
-constexpr std::string_view kDescribed[] = {
-    "config.json", "tokenizer.json",        "tokenizer.model",         "spiece.model",     "vocab.json", "merges.txt",
-    "vocab.txt",   "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"};
-constexpr std::string_view kCarried[] = {"generation_config.json", "chat_template.jinja", "chat_template.json",
-                                         "preprocessor_config.json", "processor_config.json"};
-constexpr std::string_view kTemplates = "additional_chat_templates/";
 // Vocabularies are read from these.
 constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "spiece.model", "vocab.json",
                                               "vocab.txt"};
-// Vocabularies in forms that are not read, and why.
-struct UnreadForm {
-  std::string_view file, reason;
-};
-constexpr UnreadForm kUnread[] = {{"sentencepiece.bpe.model", "fairseq shifts its ids"},
-                                  {"tekken.json", "Mistral's own form"}};
 // Ids of a Vocabulary that a file may name.
 constexpr std::int64_t Vocabulary::*kSpecialIds[] = {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad,
                                                      &Vocabulary::unk};
@@ -169,22 +158,18 @@ void read_special_tokens(Files& files, Vocabulary& vocabulary) {
   find_special_tokens(vocabulary, {});  // the types, where there was no file
 }
 
-void name_unread(Files& files) {
-  for (const auto& [file, reason] : kUnread)
-    if (files.has(file))
-      files.warn(file, Error(ErrorKind::unsupported, "tokenizer.unread",
-                             fmt::format("a vocabulary in a form that is not read ({}); a tokenizer.json would have it",
-                                         reason)));
+void name_unread(const Model& model, Files& files) {
+  for (const Attachment& file : model.attachments)
+    if (kind_of(file.name) == FileKind::vocabulary)
+      files.warn(file.name,
+                 Error(ErrorKind::unsupported, "tokenizer.unread",
+                       fmt::format("a vocabulary in a form that is not read ({}); a tokenizer.json would have it",
+                                   unread_reason(file.name))));
 }
 
 template <std::size_t N>
 bool among(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-bool is_unread(std::string_view file_name) {
-  return std::any_of(std::begin(kUnread), std::end(kUnread),
-                     [&](const UnreadForm& form) { return form.file == file_name; });
 }
 
 Blob blob_of(std::string_view text) {
@@ -195,12 +180,14 @@ Blob blob_of(std::string_view text) {
 }  // namespace
 
 Role role_of(std::string_view file_name) {
-  if (among(kDescribed, file_name)) return Role::described;
-  const bool chat_template = file_name.starts_with(kTemplates) && file_name.ends_with(".jinja");
-  return among(kCarried, file_name) || is_unread(file_name) || chat_template ? Role::carried : Role::other;
+  const FileKind kind = kind_of(file_name);
+  if (kind == FileKind::described) return Role::described;
+  return kind == FileKind::other ? Role::other : Role::carried;
 }
 
-bool holds_vocabulary(std::string_view file_name) { return among(kVocabularies, file_name) || is_unread(file_name); }
+bool holds_vocabulary(std::string_view file_name) {
+  return among(kVocabularies, file_name) || kind_of(file_name) == FileKind::vocabulary;
+}
 
 void describe(Model& model, Diagnostics& diagnostics) {
   Files files(model, diagnostics);
@@ -214,16 +201,17 @@ void describe(Model& model, Diagnostics& diagnostics) {
   if (!model.vocabulary.empty()) return;
   model.vocabulary = read_vocabulary(files, model.config);
   if (model.vocabulary.empty())
-    name_unread(files);
+    name_unread(model, files);
   else
     read_special_tokens(files, model.vocabulary);
 }
 
 void complete(Model& model) {
   const auto add = [&](std::string_view name, std::string_view text) {
-    if (model.attachment(name) == nullptr) model.attachments.push_back({std::string(name), blob_of(text)});
+    if (model.attachment(name) == nullptr)
+      model.attachments.push_back({.name = std::string(name), .blob = blob_of(text), .made = true});
   };
-  if (!model.config.empty()) add("config.json", config_json(model.config));
+  if (!model.config.empty()) add("config.json", config_json(model.config, model.vocabulary));
   const bool has_vocabulary = std::any_of(model.attachments.begin(), model.attachments.end(),
                                           [](const Attachment& file) { return among(kVocabularies, file.name); });
   if (model.vocabulary.empty() || has_vocabulary) return;

@@ -67,9 +67,7 @@ std::string without_infinities(std::string text) {
   return text;
 }
 
-}  // namespace
-
-nlohmann::json parse_small_json(std::string_view text) {
+nlohmann::json parse_any(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
@@ -86,7 +84,20 @@ nlohmann::json parse_small_json(std::string_view text) {
   } catch (const nlohmann::json::exception& error) {
     throw not_json(text, words_of(error));
   }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::json parse_small_json(std::string_view text) {
+  nlohmann::json json = parse_any(text);
   if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
+  return json;
+}
+
+nlohmann::json parse_small_json_list(std::string_view text) {
+  nlohmann::json json = parse_any(text);
+  if (!json.is_array()) throw Error(ErrorKind::corrupt, "json.form", "a JSON list was expected");
   return json;
 }
 

@@ -1,5 +1,6 @@
 // JSON of unknown origin, in bounds. Two parsers: nlohmann's for the small files, whose numbers may be larger than 64
-// bits (tokenizer_config.json likes 1e30 as an integer), simdjson's for vocabularies of many megabytes.
+// bits (tokenizer_config.json likes 1e30 as an integer), simdjson's for vocabularies of many megabytes. In both, the last
+// of several values under one key counts, as it does in Python.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,6 +18,8 @@ inline constexpr std::size_t kMaxSmallBytes = std::size_t{16} << 20;
 
 // An object. Throws `json.syntax`, `json.depth`, `json.form`, `json.size`.
 nlohmann::json parse_small_json(std::string_view text);
+// A list, by the same rules.
+nlohmann::json parse_small_json_list(std::string_view text);
 
 class BigJson {
  public:
@@ -29,18 +32,19 @@ class BigJson {
   simdjson::dom::object root_;
 };
 
-// What an object has under a key, if it is of that kind.
-template <typename T>
-std::optional<T> get(const simdjson::dom::object& object, std::string_view key) {
-  T value;
-  if (object.at_key(key).get(value) != simdjson::SUCCESS) return std::nullopt;
-  return value;
-}
 template <typename T>
 std::optional<T> get(const simdjson::dom::element& element) {
   T value;
   if (element.get(value) != simdjson::SUCCESS) return std::nullopt;
   return value;
+}
+// What an object has under a key, if it is of that kind. Not `at_key`, which finds the first.
+template <typename T>
+std::optional<T> get(const simdjson::dom::object& object, std::string_view key) {
+  std::optional<simdjson::dom::element> found;
+  for (const auto& [name, value] : object)
+    if (name == key) found = value;
+  return found ? get<T>(*found) : std::nullopt;
 }
 
 }  // namespace tare::resources

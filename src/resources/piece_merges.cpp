@@ -1,7 +1,12 @@
 #include "resources/piece_merges.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <unordered_map>
 #include <unordered_set>
+
+#include "resources/byte_alphabet.hpp"
 
 namespace tare::resources {
 namespace {
@@ -10,16 +15,88 @@ constexpr std::size_t kLongestPiece = 256;  // trainers stop at 16 characters; w
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
+// Beyond these a float does not tell one rank from the next.
+constexpr std::size_t kMostRanks = std::size_t{1} << 24;
+
+// The normal pieces that are not too long, best score first.
+std::vector<const Token*> by_rank(const Vocabulary& vocabulary) {
+  std::vector<const Token*> pieces;
+  for (const Token& token : vocabulary.tokens)
+    if (token.type == TokenType::normal && token.text.size() <= kLongestPiece) pieces.push_back(&token);
+  std::ranges::stable_sort(pieces, std::ranges::greater(), [](const Token* token) { return token->score; });
+  return pieces;
+}
+
+// Where a piece is cut into the two parts that are left when its bytes are merged in order of rank, below its own. 0 when
+// more are left: then no merge makes it.
+std::size_t last_cut(std::string_view piece, std::size_t own_rank,
+                     const std::unordered_map<std::string_view, std::size_t>& ranks) {
+  std::vector<std::size_t> starts;  // of the parts, and the end
+  for (std::size_t i = 0; i <= piece.size(); ++i) starts.push_back(i);
+  // The rank of the merge of each part with the next, or none.
+  const auto rank_at = [&](std::size_t part) {
+    if (part + 2 >= starts.size()) return own_rank;
+    const auto found = ranks.find(piece.substr(starts[part], starts[part + 2] - starts[part]));
+    return found == ranks.end() ? own_rank : std::min(found->second, own_rank);
+  };
+  std::vector<std::size_t> pair_ranks;
+  for (std::size_t part = 0; part + 1 < starts.size(); ++part) pair_ranks.push_back(rank_at(part));
+  while (starts.size() > 3) {
+    const auto best = std::ranges::min_element(pair_ranks);
+    if (*best == own_rank) return 0;
+    const auto part = best - pair_ranks.begin();
+    starts.erase(starts.begin() + part + 1);
+    pair_ranks.erase(best);
+    pair_ranks[static_cast<std::size_t>(part)] = rank_at(static_cast<std::size_t>(part));
+    if (part > 0) pair_ranks[static_cast<std::size_t>(part) - 1] = rank_at(static_cast<std::size_t>(part) - 1);
+  }
+  return starts.size() == 3 ? starts[1] : 0;
+}
+
 }  // namespace
 
 bool is_ranked(const Vocabulary& vocabulary) {
-  std::size_t rank = 0;
+  const auto is_piece = [](const Token& token) { return token.type == TokenType::normal; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(vocabulary.tokens, is_piece));
+  std::vector<bool> taken(count);
   for (const Token& token : vocabulary.tokens) {
-    if (token.type != TokenType::normal) continue;
-    if (token.score != -static_cast<float>(rank)) return false;
-    ++rank;
+    if (!is_piece(token)) continue;
+    const float rank = -token.score;
+    if (!(rank >= 0 && rank < static_cast<float>(count)) || rank != std::trunc(rank)) return false;
+    if (taken[static_cast<std::size_t>(rank)]) return false;
+    taken[static_cast<std::size_t>(rank)] = true;
   }
-  return rank > 1;
+  return count > 1;
+}
+
+bool rank_by_merges(Vocabulary& vocabulary) {
+  if (vocabulary.tokens.size() > kMostRanks) return false;
+  std::unordered_map<std::string_view, Token*> pieces;
+  for (Token& token : vocabulary.tokens) {
+    if (token.score != 0) return false;
+    if (token.type == TokenType::normal) pieces.emplace(token.text, &token);
+  }
+  // The piece that a merge makes: spelled as the tokens are, or in the byte-level alphabet. A part may have a blank in it.
+  const auto made_by = [&](const std::string& merge) -> Token* {
+    for (std::size_t blank = merge.find(' '); blank != merge.npos; blank = merge.find(' ', blank + 1)) {
+      const std::string joined = merge.substr(0, blank) + merge.substr(blank + 1);
+      auto found = pieces.find(joined);
+      if (found == pieces.end())
+        if (const auto bytes = from_byte_alphabet(joined)) found = pieces.find(*bytes);
+      if (found != pieces.end()) return found->second;
+    }
+    return nullptr;
+  };
+  std::unordered_set<const Token*> ranked;
+  std::size_t rank = 0;
+  for (const std::string& merge : vocabulary.merges) {
+    Token* const piece = made_by(merge);
+    if (piece != nullptr && ranked.insert(piece).second) piece->score = -static_cast<float>(rank++);
+  }
+  if (rank == 0) return false;
+  for (Token& token : vocabulary.tokens)
+    if (token.type == TokenType::normal && !ranked.contains(&token)) token.score = -static_cast<float>(rank++);
+  return true;
 }
 
 std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary) {
@@ -27,15 +104,27 @@ std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary) {
   for (const Token& token : vocabulary.tokens)
     if (token.type == TokenType::normal && token.text.size() <= kLongestPiece) pieces.insert(token.text);
   std::vector<std::string> merges;
-  for (const Token& token : vocabulary.tokens) {
-    const std::string_view piece = token.text;
-    if (token.type != TokenType::normal || piece.size() > kLongestPiece) continue;
+  for (const Token* const token : by_rank(vocabulary)) {
+    const std::string_view piece = token->text;
     for (std::size_t cut = piece.size(); cut-- > 1;) {
       const std::string_view left = piece.substr(0, cut), right = piece.substr(cut);
       if (!starts_character(right.front()) || !pieces.contains(left) || !pieces.contains(right)) continue;
       merges.push_back(std::string(left).append(" ").append(right));
     }
   }
+  return merges;
+}
+
+std::vector<std::string> byte_merges_of_ranked(const Vocabulary& vocabulary) {
+  std::unordered_map<std::string_view, std::size_t> ranks;
+  const std::vector<const Token*> pieces = by_rank(vocabulary);
+  for (std::size_t rank = 0; rank < pieces.size(); ++rank) ranks.emplace(pieces[rank]->text, rank);
+  std::vector<std::string> merges;
+  for (std::size_t rank = 0; rank < pieces.size(); ++rank)
+    if (const std::size_t cut = last_cut(pieces[rank]->text, rank, ranks); cut > 0) {
+      const std::string_view piece = pieces[rank]->text;
+      merges.push_back(to_byte_alphabet(piece.substr(0, cut)) + " " + to_byte_alphabet(piece.substr(cut)));
+    }
   return merges;
 }
 

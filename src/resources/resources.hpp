@@ -40,11 +40,24 @@ void complete(Model& model);
 
 // Of config.json's text. `ignored` gets, in words, the values that are not of their field's kind.
 Config parse_config(std::string_view text, std::vector<std::string>* ignored = nullptr);
-// The keys that a Config has no field for; those inside an object that fields were taken from as "object.key".
-std::vector<std::string> keys_beyond_config(std::string_view text);
+
+// A key of a file that no field says. `harmful`: it changes what the model computes, or may: a key that is not known to be
+// harmless counts as harmful.
+struct LostKey {
+  std::string name;
+  bool harmful = true;
+};
+// The keys of config.json that a Config has no field for; those inside an object that fields were taken from as
+// "object.key". The ids of special tokens are among them unless a vocabulary keeps them.
+std::vector<LostKey> keys_beyond_config(std::string_view text, bool has_vocabulary);
 // The keys of tokenizer_config.json that a Vocabulary says nothing of.
-std::vector<std::string> keys_beyond_vocabulary(std::string_view tokenizer_config);
-std::string config_json(const Config& config);
+std::vector<LostKey> keys_beyond_vocabulary(std::string_view tokenizer_config);
+// Whether a tokenizer.json puts special tokens around a text, which a Vocabulary does not say.
+bool frames_texts(std::string_view tokenizer_json);
+
+// A config.json for what is known of a model: its config, the ids of its special tokens, and what else its family's
+// readers need in order to take the two as they are meant.
+std::string config_json(const Config& config, const Vocabulary& vocabulary = {});
 
 // How a model's rotary positions reach beyond those it was trained for, as config.json has it under rope_parameters or
 // rope_scaling. What is missing, or no number, is absent.
@@ -56,8 +69,8 @@ struct RopeScaling {
 RopeScaling parse_rope_scaling(std::string_view text);
 // Of the model's config.json; nothing from one that is missing or does not parse (`describe` reports that).
 RopeScaling rope_scaling_of(const Model& model);
-// Whether positions are told by rotating at all: not in families that learn, add or bias them, nor where config.json says
-// otherwise.
+// Whether positions are told by rotating at all: not in families that learn, add or bias them, nor where a tensor is a
+// table of them or config.json says otherwise.
 bool rotates(const Model& model);
 
 // Special ids are only those that tokenizer.json itself names (of the unknown token).

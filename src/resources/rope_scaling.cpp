@@ -68,6 +68,15 @@ bool has_other_positions(const json& part) {
   return kind != nullptr && kind->is_string() && *kind != "rope" && *kind != "rotary";
 }
 
+// A table of positions: they were learned.
+bool has_learned_positions(const Model& model) {
+  constexpr std::string_view kTables[] = {"position_embedding.weight", "position_embeddings.weight",
+                                          "embed_positions.weight", "wpe.weight"};
+  return std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
+    return std::ranges::any_of(kTables, [&](std::string_view end) { return tensor.name.ends_with(end); });
+  });
+}
+
 // Nothing is done where config.json is missing or does not parse.
 template <typename Action>
 void with_config_json(const Model& model, const Action& action) {
@@ -97,7 +106,8 @@ RopeScaling rope_scaling_of(const Model& model) {
 }
 
 bool rotates(const Model& model) {
-  bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope);
+  bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope) &&
+                 !has_learned_positions(model);
   with_config_json(model, [&](std::string_view text) {
     for_each_part(parse_small_json(text), [&](const json& part) { rotates = rotates && !has_other_positions(part); });
   });

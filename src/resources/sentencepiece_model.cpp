@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <exception>
+#include <new>
 
 #include "base/lookalike.hpp"
 #include "resources/resources.hpp"
@@ -94,6 +95,8 @@ void load(sentencepiece::SentencePieceProcessor& processor, const Outline& outli
   try {
     const auto status = processor.LoadFromSerializedProto(outline.essential);
     if (!status.ok()) trouble = status.error_message();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     trouble = error.what();
   }

@@ -23,13 +23,30 @@ bool says_something(const nlohmann::json& value) {
   return !value.empty() && value != false;  // null is empty
 }
 
+// About lengths, cleaning up after decoding, and how the file is loaded: the same text still gives the same tokens.
+constexpr std::string_view kHarmless[] = {"model_max_length",
+                                          "clean_up_tokenization_spaces",
+                                          "padding_side",
+                                          "truncation_side",
+                                          "use_default_system_prompt",
+                                          "sp_model_kwargs",
+                                          "model_input_names",
+                                          "auto_map",
+                                          "processor_class",
+                                          "max_length",
+                                          "stride",
+                                          "truncation_strategy",
+                                          "pad_to_multiple_of",
+                                          "special_tokens_map_file"};
+
 }  // namespace
 
-std::vector<std::string> keys_beyond_vocabulary(std::string_view tokenizer_config) {
-  std::vector<std::string> keys;
+std::vector<LostKey> keys_beyond_vocabulary(std::string_view tokenizer_config) {
+  std::vector<LostKey> keys;
   const nlohmann::json root = parse_small_json(tokenizer_config);
   for (const auto& [key, value] : root.items())
-    if (says_something(value) && std::ranges::find(kKnown, key) == std::end(kKnown)) keys.push_back(key);
+    if (says_something(value) && std::ranges::find(kKnown, key) == std::end(kKnown))
+      keys.push_back({key, std::ranges::find(kHarmless, key) == std::end(kHarmless)});
   return keys;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/half.hpp"
 #include "base/lookalike.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
@@ -61,7 +62,7 @@ void read_vocab_list(VocabularyBuilder& tokens, const array& vocab, bool byte_le
              : std::nullopt;
     const auto score = text && pair->size() == 2 ? get<double>(pair->at(1).value_unsafe()) : std::nullopt;
     if (!score) throw malformed("tokenizer.vocab", fmt::format("entry {} is not a token and its score", id));
-    Token token{as_bytes(*text, byte_level), static_cast<float>(*score), TokenType::normal};
+    Token token{as_bytes(*text, byte_level), f64_to_f32(*score), TokenType::normal};
     if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
     tokens.add(id++, std::move(token));
   }
@@ -148,6 +149,20 @@ Vocabulary parse_tokenizer_json(std::string_view text) {
     vocabulary.unk = id_of(vocabulary.tokens, *name);
   if (vocabulary.unk >= 0) vocabulary.tokens[static_cast<std::size_t>(vocabulary.unk)].type = TokenType::unknown;
   return vocabulary;
+}
+
+bool frames_texts(std::string_view tokenizer_json) {
+  const BigJson json(tokenizer_json);
+  const auto step = get<object>(json.root(), "post_processor");
+  if (!step) return false;
+  // ByteLevel only trims offsets; a sequence is one of several.
+  const auto frames = [](const object& one) { return get<std::string_view>(one, "type") != "ByteLevel"; };
+  const auto steps = get<array>(*step, "processors");
+  if (!steps) return frames(*step);
+  return std::any_of(steps->begin(), steps->end(), [&](const element& inner) {
+    const auto one = get<object>(inner);
+    return one && frames(*one);
+  });
 }
 
 Vocabulary parse_vocab_json(std::string_view text, bool has_merges) {

@@ -90,7 +90,9 @@ class Tokenizer {
       case ModelType::word_piece: put_word_piece(); break;
       case ModelType::word_level: put_word_level(); break;
       case ModelType::bpe: put_bpe(vocabulary_.merges); break;
-      case ModelType::ranked_bpe: put_bpe(merges_of_ranked(vocabulary_)); break;
+      case ModelType::ranked_bpe:
+        put_bpe(byte_level_ ? byte_merges_of_ranked(vocabulary_) : merges_of_ranked(vocabulary_));
+        break;
       case ModelType::unigram: put_unigram(); break;
     }
     return std::move(out_) + "\n  }\n}\n";
@@ -104,11 +106,24 @@ class Tokenizer {
     if (vocabulary_.kind == "wordpiece") return ModelType::word_piece;
     if (vocabulary_.kind == "wordlevel") return ModelType::word_level;
     if (!vocabulary_.merges.empty()) return ModelType::bpe;
-    return blanks_ && !byte_level_ && is_ranked(vocabulary_) ? ModelType::ranked_bpe : ModelType::unigram;
+    return (blanks_ || byte_level_) && is_ranked(vocabulary_) ? ModelType::ranked_bpe : ModelType::unigram;
   }
 
   bool is_sentence_piece() const {
-    return model_ == ModelType::ranked_bpe || (model_ == ModelType::unigram && blanks_ && !byte_level_);
+    return (model_ == ModelType::ranked_bpe || model_ == ModelType::unigram) && blanks_ && !byte_level_;
+  }
+
+  // Tokens that are looked for in a text before it is normalized, other than those at its ends. A normalizer sees each
+  // part between them as a text of its own and would put a blank in front of each; the pre-tokenizer knows the first.
+  bool cuts_texts() const {
+    const std::int64_t at_ends[] = {vocabulary_.bos, vocabulary_.eos, vocabulary_.pad, vocabulary_.unk};
+    for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
+      const Token& token = vocabulary_.tokens[id];
+      const bool inside = token.type == TokenType::user_defined || token.type == TokenType::control;
+      if (inside && is_added(token) && std::ranges::find(at_ends, static_cast<std::int64_t>(id)) == std::end(at_ends))
+        return true;
+    }
+    return false;
   }
 
   std::string spelled(const Token& token) const {
@@ -128,7 +143,7 @@ class Tokenizer {
       return fmt::format(
           R"({{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": {}}})",
           !has_capitals());
-    if (is_sentence_piece())
+    if (is_sentence_piece() && !cuts_texts())
       return fmt::format(
           R"({{"type": "Sequence", "normalizers": [{{"type": "Prepend", "prepend": "{0}"}}, {{"type": "Replace", "pattern": {{"String": " "}}, "content": "{0}"}}]}})",
           kBlank);
@@ -138,7 +153,10 @@ class Tokenizer {
   std::string splitter() const {
     if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
     if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
-    if (is_sentence_piece()) return "null";
+    if (is_sentence_piece() && !cuts_texts()) return "null";
+    if (is_sentence_piece())
+      return fmt::format(R"({{"type": "Metaspace", "replacement": "{}", "prepend_scheme": "first", "split": false}})",
+                         kBlank);
     return blanks_or_bytes();
   }
 
@@ -227,9 +245,20 @@ class Tokenizer {
     put_vocab_map();
   }
 
+  // Without one, the tokenizers library fails at the first character that no piece has.
+  std::int64_t unknown_id() const {
+    if (vocabulary_.unk >= 0) return vocabulary_.unk;
+    const auto is_unknown = [](const Token& token) {
+      return token.type == TokenType::unknown || token.text == "<unk>" || token.text == "[UNK]";
+    };
+    const auto found = std::ranges::find_if(vocabulary_.tokens, is_unknown);
+    return found == vocabulary_.tokens.end() ? -1 : found - vocabulary_.tokens.begin();
+  }
+
   void put_unigram() {
+    const std::int64_t unknown = unknown_id();
     out_ += fmt::format("\"type\": \"Unigram\",\n    \"unk_id\": {},\n    \"byte_fallback\": {},\n    \"vocab\": [",
-                        vocabulary_.unk < 0 ? "null" : fmt::to_string(vocabulary_.unk), byte_tokens_);
+                        unknown < 0 ? "null" : fmt::to_string(unknown), byte_tokens_);
     for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
       out_ += id == 0 ? "\n      [" : ",\n      [";
       append_json_string(out_, spelled(vocabulary_.tokens[id]));

@@ -4,6 +4,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/threads.hpp"
+
 namespace tiny_llama {
 namespace {
 
@@ -29,9 +31,8 @@ void pause() {
 
 }  // namespace
 
-Pool::Pool(unsigned threads) {
-  for (unsigned t = 1; t < threads; ++t) workers_.emplace_back([this, t] { serve(t); });
-}
+Pool::Pool(unsigned threads)
+    : workers_(tare::start_threads(std::max(threads, 1U) - 1, [this](unsigned t) { serve(t + 1); })) {}
 
 Pool::~Pool() {
   {
@@ -39,7 +40,7 @@ Pool::~Pool() {
     stop_.store(true);
   }
   wake_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
 }
 
 bool Pool::take_one(unsigned thread) {

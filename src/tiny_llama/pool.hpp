@@ -15,7 +15,7 @@ namespace tiny_llama {
 
 class Pool {
  public:
-  // `threads` in all, the caller's included.
+  // Up to `threads` in all, the caller's included; as many as the system will start.
   explicit Pool(unsigned threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -60,7 +60,7 @@ class Pool {
   std::atomic<unsigned> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::thread> workers_;
+  std::vector<std::jthread> workers_;  // last: they use all of the above
 };
 
 }  // namespace tiny_llama

@@ -87,6 +87,18 @@ class CborReader {
   }
 
   void skip();
+
+  // A place to go back to: the start of an item that turned out to be unusable and is to be skipped as a whole.
+  struct Mark {
+    std::size_t position;
+    unsigned depth;
+  };
+  Mark mark() const { return {position_, depth_}; }
+  void back_to(const Mark& mark) {
+    position_ = mark.position;
+    depth_ = mark.depth;
+  }
+
   // Any value, as a tree; whatever the tree cannot say is kept whole as Opaque.
   Value read_value();
   // A map with text keys, each once.

@@ -49,7 +49,7 @@ void CborWriter::floating(double value) {
   const auto same = [&](double other) {
     return std::bit_cast<std::uint64_t>(other) == std::bit_cast<std::uint64_t>(value);
   };
-  const auto single = static_cast<float>(value);
+  const float single = f64_to_f32(value);
   std::byte big[8];
   if (!same(static_cast<double>(single))) {
     byte(0xFB);

@@ -141,6 +141,9 @@ Value finish(Map map) {
     const List* const parts = value.get<List>();
     if (parts == nullptr || parts->size() != 2 || (*parts)[0].text() == nullptr)
       throw malformed("json.form", "a syntax and its hex digits expected");
+    // Only the syntaxes that values come from: the word is shown to people and goes into content digests.
+    if (*(*parts)[0].text() != "cbor")
+      throw malformed("json.form", fmt::format("\"{}\" is not a syntax that values are kept in", *(*parts)[0].text()));
     return Opaque{*(*parts)[0].text(), from_hex((*parts)[1])};
   }
   throw malformed("json.form", fmt::format("\"{}\" is no known spelling", escape_name(key)));

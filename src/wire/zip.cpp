@@ -20,7 +20,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
-#include "wire/window.hpp"
+#include "io/metadata.hpp"
 
 namespace tare::wire {
 namespace {
@@ -64,8 +64,8 @@ struct End {
 
 class Reader {
  public:
-  Reader(const Source& source, std::uint64_t limit, Diagnostics& diagnostics)
-      : source_(source), limit_(limit), diagnostics_(diagnostics), window_(source) {}
+  Reader(const Source& source, std::uint64_t limit, Diagnostics& diagnostics, std::vector<BadMember>* bad)
+      : source_(source), limit_(limit), diagnostics_(diagnostics), bad_(bad), window_(source) {}
 
   std::vector<ZipMember> run() {
     find_end();
@@ -87,7 +87,12 @@ class Reader {
       check();
       return true;
     } catch (Error& error) {
-      diagnostics_.error(error.in(source_.name()).at(at).about(escape_name(name)));
+      error.in(source_.name()).at(at).about(escape_name(name));
+      // Which of two members of one name is meant, nobody can say; without a name nobody can ask for it.
+      if (bad_ == nullptr || name.empty() || error.rule() == "zip.member.duplicate")
+        diagnostics_.error(error);
+      else
+        bad_->push_back({name, error});
       return false;
     }
   }
@@ -107,7 +112,8 @@ class Reader {
   const Source& source_;
   std::uint64_t limit_;
   Diagnostics& diagnostics_;
-  Window window_;
+  std::vector<BadMember>* bad_;
+  io::Window window_;
   End end_;
   std::vector<ZipMember> members_;
 };
@@ -228,15 +234,8 @@ void Reader::check_end() const {
 }
 
 void Reader::read_central() {
-  Bytes copy;
-  std::span<const std::byte> bytes;
-  if (const auto view = source_.view(end_.offset, end_.size)) {
-    bytes = *view;
-  } else {
-    copy.resize(static_cast<std::size_t>(end_.size));
-    source_.read(end_.offset, copy);
-    bytes = copy;
-  }
+  const io::Metadata directory(source_, end_.offset, end_.size);
+  std::span<const std::byte> bytes = directory.bytes();
   members_.reserve(static_cast<std::size_t>(end_.count));
   std::uint64_t at = end_.offset;
   for (std::uint64_t i = 0; i < end_.count; ++i) {
@@ -391,8 +390,9 @@ void Reader::compare_local(const ZipMember& member, std::span<const std::byte> h
 
 }  // namespace
 
-std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics) {
-  return Reader(source, limit, diagnostics).run();
+std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
+                                std::vector<BadMember>* bad) {
+  return Reader(source, limit, diagnostics, bad).run();
 }
 
 }  // namespace tare::wire

@@ -27,9 +27,16 @@ struct ZipMember {
   bool is_directory() const { return !name.empty() && name.back() == '/'; }
 };
 
-// The members in the order of their local headers. Members that break a rule go to `diagnostics` and are left
-// out; an archive whose directory cannot be followed throws. `limit` bounds the directory's bytes.
-std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics);
+// A member that breaks a rule of its own.
+struct BadMember {
+  std::string name;
+  Error error;
+};
+
+// The members in the order of their local headers. Members that break a rule go to `bad`, or to `diagnostics` when that
+// is null, and are left out; an archive whose directory cannot be followed throws. `limit` bounds the directory's bytes.
+std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
+                                std::vector<BadMember>* bad = nullptr);
 
 // A member's decoded bytes without the first `skip`. Stored members are plain ranges; deflated ones are
 // inflated front to back in bounded memory, and checked (length, end of stream, CRC-32) when their last byte
@@ -38,7 +45,8 @@ Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t sk
 
 // Reads every stored member and compares its CRC-32, on all cores: what a mapping never does. Deflated
 // members are checked when they are decoded.
-void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics);
+void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics,
+                    unsigned threads = 0);
 
 // Continues `crc` over `bytes`; start with 0.
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes);

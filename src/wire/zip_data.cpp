@@ -179,10 +179,11 @@ Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t sk
                        std::make_shared<const InflateProducer>(source, member, skip));
 }
 
-void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics) {
+void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics,
+                    unsigned threads) {
   std::vector<std::pair<std::size_t, Error>> wrong;
   std::mutex mutex;
-  parallel_for(members.size(), 0, [&](std::size_t i) {
+  parallel_for(members.size(), threads, [&](std::size_t i) {
     if (members[i].deflated()) return;
     try {
       check_crc(source, members[i]);

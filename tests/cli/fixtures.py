@@ -26,6 +26,8 @@ def cbor(value):
         return head(0, value) if value >= 0 else head(1, -1 - value)
     if isinstance(value, float):
         return b"\xfb" + struct.pack(">d", value)
+    if isinstance(value, bytes):
+        return head(2, len(value)) + value
     if isinstance(value, str):
         return head(3, len(value.encode())) + value.encode()
     if isinstance(value, list):
@@ -91,6 +93,17 @@ def npz(members):
         for name, data in members.items():
             archive.writestr(zipfile.ZipInfo(name + ".npy"), data)
     return out.getvalue()
+
+
+def needy():
+    """A file that is fine, but whose one frame asks the decoder for a window of 128 MiB."""
+    size = 1000
+    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([17 << 3]) + struct.pack("<I", 1 | 1 << 1 | size << 3)[:3] + b"\x07"
+    start = MAGIC + bytes(64 - len(MAGIC))
+    data = {"dtype": "u8", "offset": len(start), "length": len(frame), "uncompressed_length": size, "encoding": "zstd"}
+    objects = {"w": {"shape": [size], "format": "dense", "components": {"data": data}}}
+    manifest = cbor({"version": "1.2.0", "objects": objects})
+    return start + frame + manifest + struct.pack("<Q", len(manifest)) + MAGIC
 
 
 def llama(vocab, positions=8, magic=0x544C4C4D):
@@ -180,6 +193,22 @@ def make(directory):
                 )
             }
         ),
+        "steering.zt": zt(
+            {"del\x7f c1\x9b31m sep\u2028 bidi\u202e \u061c": dense([1], "u8", b"\7", attributes={"k\x9b": "v\u2066"})},
+            {"m\x9d": "\x85\u200f"},
+        ),
+        "opaque.safetensors": safetensors(
+            {"w": ("U8", [1], b"!")},
+            {"__tare__": '{"tare":1,"metadata":{"a":{"$opaque":["x\\":1,\\"forged\\":\\"\\u001b","00"]}}}'},
+        ),
+        # Harmless for longer than anybody looks ahead.
+        "steer/chat_template.jinja": b"{{ line }}\n" * 400
+        + b"\x1b]0;owned\x07 \xc2\x9b31m \xe2\x80\xae \xff tab\t end\r\nback\rover\n",
+        "steer/model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
+        "steer/config.json": b"{}",
+        "needy.zt": needy(),
+        # No provider of any algorithm.
+        "nossl.cnf": b"openssl_conf = init\n[init]\nproviders = all\n[all]\nnull = one\n[one]\nactivate = 1\n",
         "misaligned.zt": zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 6))}, gap=1),
         "cut.zt": tiny[:-20],
         "big.zt": zt({f"t{i}": dense([4 << 20], "u8", bytes(4 << 20)) for i in range(4)}),
@@ -220,6 +249,8 @@ def make(directory):
         "cut/short.safetensors": safetensors({"w": ("F32", [4], f32(1, 2, 3, 4))})[:-3],
         "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",
         "merges.txt": b"h e\n",
+        "upstream.txt": b"<unk>\n<pad>\n<bos>\n<eos>\n \nthe\nthe\n",
+        "upstream-merges.txt": b"#version: 0.2\nt h\nth e\nthe\n",
     }
     for name, data in files.items():
         path = pathlib.Path(directory, name)

@@ -45,3 +45,11 @@ tare convert bare.npz told.npz --set tllm.num_heads=1 -q && tare run told.npz --
 # through ALT and back: what the config says is not lost, and what identifies the file is no obstacle
 tare convert llama.bin it.alt && tare convert it.alt back.bin --to tllm && cmp llama.bin back.bin && echo the same
 tare convert llama.bin dropout.zt --set tllm.dropout=0.5 -q && tare convert dropout.zt dropout.alt
+# files of Tiny Llama's own program: with duplicates, merges of what is no token, lines of one word
+tare run llama.bin --prompt 'The' --vocab upstream.txt --merges upstream-merges.txt --logits | head -1
+tare run llama.bin --prompt 'The' --vocab upstream.txt --merges upstream-merges.txt --tokenizer upstream -n 2 -q
+tare run llama.bin --prompt 'The' --vocab upstream.txt --merges upstream-merges.txt --tokenizer strict
+tare run llama.bin --tokens 1 --tokenizer upstream
+tare run llama.bin --prompt h --vocab vocab.txt --merges merges.txt --tokenizer mine
+# through MCF and back: the config.json that was made for other programs is no obstacle
+tare convert llama.bin it.mcf && tare convert it.mcf back.bin --to tllm --force && cmp llama.bin back.bin && echo the same

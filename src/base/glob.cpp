@@ -1,6 +1,8 @@
+#include "base/glob.hpp"
+
 #include <fnmatch.h>
 
-#include "tare/convert.hpp"
+#include <string>
 
 namespace tare {
 

@@ -1,0 +1,26 @@
+# Builds for another processor, against the Debian packages that tools/cross unpacks into build/ARCH-root, and runs what
+# was built under emulation. TARE_CROSS is Debian's name of the architecture.
+set(TARE_CROSS "arm64" CACHE STRING "The architecture to build for: arm64, s390x (big-endian)")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TARE_CROSS)
+set(processor ${TARE_CROSS})
+if(TARE_CROSS STREQUAL "arm64")
+  set(processor aarch64)
+endif()
+set(triple ${processor}-linux-gnu)
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR ${processor})
+set(CMAKE_CXX_COMPILER ${triple}-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE ${triple})
+
+get_filename_component(root ${CMAKE_CURRENT_LIST_DIR}/../build/${TARE_CROSS}-root ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH ${root})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${root}/usr/lib/${triple}/pkgconfig:${root}/usr/share/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${root})
+# The compiler brings its own C library, so the root's is looked at last and its libraries only by full path.
+set(CMAKE_CXX_FLAGS_INIT "-idirafter ${root}/usr/include -idirafter ${root}/usr/include/${triple}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${root}/usr/lib/${triple}:${root}/lib/${triple}")
+set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-${processor}-static;-L;${root}")

@@ -1,0 +1,111 @@
+// A file that changes while it is read: bytes are replaced between one access and the next, as another process might.
+// Everything may end in an error or in wrong numbers, nothing in a memory error or another exception.
+//
+// The input: the format (its place in the table), how it is read, the number of changes, each as after how many accesses,
+// where, and what; the file.
+#include <cstring>
+#include <vector>
+
+#include "script.hpp"
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+#include "tare/inspect.hpp"
+#include "tare/rows.hpp"
+
+namespace {
+
+using namespace tare;
+using fuzz::Script;
+
+constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // of a tensor that is decoded
+
+struct Change {
+  std::uint64_t after;
+  std::size_t where;
+  std::byte what;
+};
+
+class ChangingSource final : public Source {
+ public:
+  ChangingSource(Bytes bytes, std::vector<Change> changes, bool viewed)
+      : Source("it", bytes.size()), bytes_(std::move(bytes)), changes_(std::move(changes)), viewed_(viewed) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    change();
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
+  }
+  // Who was given a view before now sees other bytes in it.
+  const std::byte* do_view() const override {
+    change();
+    return viewed_ ? bytes_.data() : nullptr;
+  }
+
+ private:
+  void change() const {
+    ++accesses_;
+    for (const Change& c : changes_)
+      if (c.after == accesses_ && !bytes_.empty()) bytes_[c.where % bytes_.size()] = c.what;
+  }
+
+  mutable Bytes bytes_;
+  std::vector<Change> changes_;
+  bool viewed_;
+  mutable std::uint64_t accesses_ = 0;
+};
+
+class Collector final : public Diagnostics {
+ public:
+  void error(const Error&) override {}
+  bool thorough() const override { return true; }
+};
+
+template <typename Action>
+void try_it(const Action& action) {
+  try {
+    action();
+  } catch (const Error&) {
+  }
+}
+
+void multiply(const Tensor& tensor) {
+  const auto rows = open_rows(tensor);
+  if (rows->rows() == 0 || rows->columns() > kMost) return;
+  const std::vector<float> vector(static_cast<std::size_t>(rows->columns()), 1);
+  std::vector<float> out(1);
+  rows->dot(rows->rows() - 1, 1, vector, out);
+}
+
+void use(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  for (const Component& component : tensor.components)
+    if (component.blob.size() <= kMost) try_it([&] { component.blob.verify(), (void)component.blob.bytes(); });
+  if (codec == nullptr) return;
+  try_it([&] {
+    if (tensor.bytes() <= kMost && !codec->check(tensor)) codec->verify(tensor, [](const Problem&) {});
+  });
+  try_it([&] {
+    const Tensor decoded = to_dense(tensor);
+    if (decoded.bytes() <= kMost) (void)decoded.components[0].blob.bytes();
+  });
+  try_it([&] { multiply(tensor); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Script script(std::as_bytes(std::span(data, size)));
+  const Format& format = script.one_of(formats());
+  const bool viewed = script.coin();
+  std::vector<Change> changes(script.below(32));
+  for (Change& c : changes) c = {1U + script.byte(), script.word(), std::byte{script.byte()}};
+  if (format.recognize == nullptr || format.read == nullptr) return 0;
+  const auto file = script.rest();
+  const auto source = std::make_shared<ChangingSource>(Bytes(file.begin(), file.end()), changes, viewed);
+  Collector collector;
+  try_it([&] {
+    const Model model = format.read({"it", source}, {.diagnostics = &collector});
+    for (const Tensor& tensor : model.tensors) use(tensor);
+  });
+  return 0;
+}

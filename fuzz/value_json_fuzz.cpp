@@ -1,0 +1,32 @@
+// Private metadata as JSON: what was read is written and read as the same, and the maps that a reader makes of it
+// (hyper-parameters, a vocabulary) are refused or made into the same again.
+#include <cstdlib>
+
+#include "tare/config.hpp"
+#include "tare/error.hpp"
+#include "tare/vocabulary.hpp"
+#include "wire/value_json.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tare;
+  Value value;
+  try {
+    value = wire::parse_value_json({reinterpret_cast<const char*>(data), size}, 32);
+  } catch (const Error&) {
+    return 0;
+  }
+  const std::string text = wire::write_value_json(value);
+  // One deeper: a map that looks like one of the spellings is wrapped.
+  if (wire::write_value_json(wire::parse_value_json(text, 128)) != text) std::abort();
+  to_json(value);
+  const Map* const map = value.get<Map>();
+  if (map == nullptr) return 0;
+  const Config config = Config::from_map(*map);
+  if (to_json(Config::from_map(config.to_map()).to_map()) != to_json(config.to_map())) std::abort();
+  try {
+    const Vocabulary vocabulary = Vocabulary::from_map(*map);
+    if (to_json(Vocabulary::from_map(vocabulary.to_map()).to_map()) != to_json(vocabulary.to_map())) std::abort();
+  } catch (const Error&) {
+  }
+  return 0;
+}

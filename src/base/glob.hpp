@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+namespace tare {
+
+// Shell-style match: * any run (a / too), ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
+bool glob_match(std::string_view pattern, std::string_view name);
+
+}  // namespace tare

@@ -1,0 +1,172 @@
+// What the weights of other programs look like. Tare reads none of these yet: a person who has one should be told what it
+// is and what to do, not the first eight bytes.
+#include <algorithm>
+#include <cctype>
+
+#include "base/glob.hpp"
+#include "base/lookalike.hpp"
+
+namespace tare {
+namespace {
+
+// Advice at the end of sentences.
+#define TARE_TORCH_ADVICE                                                                            \
+  ", which Tare cannot read yet; download the model's safetensors files, or save them with PyTorch " \
+  "(safetensors.torch.save_file)"
+#define TARE_NOT_YET ", which Tare cannot read yet"
+
+struct Magic {
+  std::size_t at;
+  std::string_view bytes;
+  std::string_view words;
+};
+
+using namespace std::string_view_literals;
+
+constexpr Magic kMagics[] = {
+    // The number 0x1950a86a20f9469cfc6c as a pickle: what torch.save wrote before PyTorch 1.6.
+    {0,
+     "\x80\x02\x8a\nl\xfc\x9c"
+     "F\xf9 j\xa8P\x19."sv,
+     "a PyTorch file of the form before version 1.6 (a pickle)" TARE_TORCH_ADVICE},
+    {0, "GGUF"sv, "a GGUF file (llama.cpp's)" TARE_NOT_YET},
+    {0, "FUGG"sv, "a GGUF file (llama.cpp's), in big-endian byte order" TARE_NOT_YET},
+    {0, "tjgg"sv, "a GGJT file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
+    {0, "fmgg"sv, "a GGMF file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
+    {0, "lmgg"sv, "a GGML file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
+    {0, "algg"sv, "a GGLA file, an adapter in a form of llama.cpp's before GGUF"sv},
+    {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras and TensorFlow keep weights in them)" TARE_NOT_YET},
+    {4, "TFL3"sv, "a TensorFlow Lite model" TARE_NOT_YET},
+    {257, "ustar"sv, "a tar archive (a .nemo model is one); unpack it first"sv},
+    {0,
+     "\xfd"
+     "7zXZ"sv,
+     "xz data; unpack it first"sv},
+    {0, "7z\xbc\xaf"sv, "a 7-Zip archive; unpack it first"sv},
+    {0, "BZh"sv, "bzip2 data; unpack it first"sv},
+    {0, "Rar!"sv, "a RAR archive; unpack it first"sv},
+    {0, "PAR1"sv, "a Parquet file: a table of data, not a model"sv},
+    {0, "SQLite format 3"sv, "a SQLite database, not a model"sv},
+};
+
+constexpr std::string_view kOnnx = "an ONNX model" TARE_NOT_YET;
+constexpr std::string_view kCoreMl = "a Core ML model" TARE_NOT_YET;
+constexpr std::string_view kFlax = "Flax weights (msgpack)" TARE_NOT_YET;
+constexpr std::string_view kPickle =
+    "a Python pickle (old PyTorch files are; so is any Python object)" TARE_TORCH_ADVICE;
+constexpr std::string_view kTorch = "a PyTorch file (a zip archive around a pickle)" TARE_TORCH_ADVICE;
+constexpr std::string_view kTorchScript = "a TorchScript program (torch.jit.save)" TARE_TORCH_ADVICE;
+constexpr std::string_view kExported = "an exported PyTorch program (.pt2)" TARE_TORCH_ADVICE;
+constexpr std::string_view kKeras = "a Keras model (.keras)" TARE_NOT_YET;
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+std::size_t byte_at(std::string_view head, std::size_t at) {
+  return at < head.size() ? static_cast<unsigned char>(head[at]) : 0;
+}
+
+// A protobuf message whose field 1 is a small number, as both formats begin: ir_version or specificationVersion. Field 2
+// is text in one (the producer's name) and a message in the other (a description).
+std::string_view as_protobuf(std::string_view head) {
+  const std::size_t version = byte_at(head, 1), length = byte_at(head, 3);
+  if (head.size() < 8 || head[0] != '\x08' || version == 0 || version > 40) return {};
+  if (head[2] == '\x12' && length > 0 && length < 64 && head.size() >= 4 + length)
+    return is_printable(head.substr(4, length)) ? kOnnx : kCoreMl;
+  return head[2] == '\x3a' ? kOnnx : std::string_view();
+}
+
+// A map whose first key is a short text.
+bool is_msgpack_map(std::string_view head) {
+  const std::size_t first = byte_at(head, 0);
+  std::size_t at = 1;
+  if (first == 0xde) at = 3;
+  if (first == 0xdf) at = 5;
+  if ((first & 0xf0) != 0x80 && at == 1) return false;
+  std::size_t length = byte_at(head, at);
+  if (length == 0xd9)
+    length = byte_at(head, ++at);
+  else if ((length & 0xe0) == 0xa0)
+    length &= 0x1f;
+  else
+    return false;
+  return length > 0 && head.size() > at + length && is_printable(head.substr(at + 1, length));
+}
+
+bool is_pickle(std::string_view head) {
+  // PROTO and then what the picklers of Python begin with: FRAME, or an empty dict, list, tuple, a global, a string.
+  return head.size() > 2 && head[0] == '\x80' && byte_at(head, 1) >= 2 && byte_at(head, 1) <= 5 &&
+         "\x95}](cX\x8c)\x8a"sv.find(head[2]) != std::string_view::npos;
+}
+
+struct NamedWeights {
+  std::string_view pattern, words;
+};
+
+constexpr NamedWeights kNames[] = {
+    {"*pytorch_model*.bin", "PyTorch's format"},
+    {"*pytorch_model*.bin.index.json", "PyTorch's format"},
+    {"adapter_model.bin", "PyTorch's format"},
+    {"*.pt", "PyTorch's format"},
+    {"*.pth", "PyTorch's format"},
+    {"*.pt2", "an exported PyTorch program"},
+    {"*.ckpt", "PyTorch's or TensorFlow's format"},
+    {"*.distcp", "PyTorch's distributed checkpoint"},
+    {"*.gguf", "GGUF"},
+    {"*.ggml", "GGML"},
+    {"*.onnx", "ONNX"},
+    {"*.h5", "HDF5"},
+    {"*.hdf5", "HDF5"},
+    {"*.keras", "Keras"},
+    {"*.msgpack", "Flax"},
+    {"*.tflite", "TensorFlow Lite"},
+    {"saved_model.pb", "TensorFlow"},
+    {"*.ckpt.index", "TensorFlow"},
+    {"*.mlmodel", "Core ML"},
+    {"*.nemo", "NeMo"},
+    {"openvino_model*.xml", "OpenVINO"},
+    {"*.pdparams", "Paddle's format"},
+    {"*.pkl", "a Python pickle"},
+    {"*.joblib", "a Python pickle"},
+};
+
+}  // namespace
+
+std::string_view foreign_lookalike(std::string_view head, std::string_view name) {
+  for (const Magic& magic : kMagics)
+    if (head.size() >= magic.at + magic.bytes.size() && head.substr(magic.at, magic.bytes.size()) == magic.bytes)
+      return magic.words;
+  if (is_pickle(head)) return kPickle;
+  if (const std::string_view words = as_protobuf(head); !words.empty())
+    return name.ends_with(".mlmodel") ? kCoreMl : name.ends_with(".onnx") ? kOnnx : words;
+  if (is_msgpack_map(head)) return kFlax;
+  if (name.ends_with(".onnx")) return kOnnx;
+  return {};
+}
+
+std::string_view archive_lookalike(std::span<const std::string> members) {
+  bool data = false, script = false, exported = false, keras = false;
+  for (const std::string& name : members) {
+    data = data || name == "data.pkl" || name.ends_with("/data.pkl");
+    script = script || name.ends_with("/constants.pkl") || name.find("/code/") != std::string::npos;
+    exported = exported || name.ends_with("archive_format") || name == "serialized_exported_program.json";
+    keras = keras || name.ends_with("model.weights.h5");
+  }
+  if (exported) return kExported;
+  if (script) return kTorchScript;
+  if (data) return kTorch;
+  if (keras) return kKeras;
+  return {};
+}
+
+std::string_view foreign_weights(std::string_view file_name) {
+  const auto* const row = std::find_if(std::begin(kNames), std::end(kNames),
+                                       [&](const NamedWeights& r) { return glob_match(r.pattern, file_name); });
+  return row == std::end(kNames) ? std::string_view() : row->words;
+}
+
+#undef TARE_TORCH_ADVICE
+#undef TARE_NOT_YET
+
+}  // namespace tare

@@ -1,0 +1,47 @@
+#include "base/threads.hpp"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <new>
+#include <system_error>
+
+namespace tare {
+namespace {
+
+// Address space kept back while threads are started. Where it is limited (`ulimit -v`), their stacks would take the last
+// of it, and the work would have none.
+class Headroom {
+ public:
+  Headroom() : begin_(::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~Headroom() {
+    if (*this) ::munmap(begin_, kBytes);
+  }
+  Headroom(const Headroom&) = delete;
+  Headroom& operator=(const Headroom&) = delete;
+  explicit operator bool() const { return begin_ != MAP_FAILED; }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{64} << 20;
+  void* begin_;
+};
+
+}  // namespace
+
+std::vector<std::jthread> start_threads(unsigned count, const std::function<void(unsigned)>& body) noexcept {
+  std::vector<std::jthread> threads;
+  const Headroom headroom;
+  if (!headroom) return threads;
+  try {
+    for (unsigned i = 0; i < count; ++i) {
+      // In two steps: a thread that runs already must not be lost to a vector that cannot grow.
+      if (threads.size() == threads.capacity()) threads.reserve(2 * threads.size() + 8);
+      threads.emplace_back(body, i);
+    }
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the system has no more, and says EAGAIN
+  } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): nor room for one more
+  }
+  return threads;
+}
+
+}  // namespace tare

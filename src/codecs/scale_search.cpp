@@ -1,0 +1,282 @@
+#include "codecs/scale_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "base/parallel.hpp"
+
+namespace tare {
+namespace {
+
+constexpr unsigned kLowBits = 14;  // of 23 bits of fraction: nine are left
+constexpr std::size_t kBins = std::size_t{1} << (32 - kLowBits);
+
+// Powers of two, spelled out: libraries round their logarithms differently.
+constexpr double kCoarse = 0.95760328069857364694;  // 2^(-1/16)
+constexpr double kFine = 0.99459942348363317565;    // 2^(-1/128)
+constexpr int kFineSteps = 8;                       // in a coarse one
+constexpr double kLeastShare = 0x1p-20;             // of the whole range
+
+// What another range must lose less by: more than what rounding can pretend.
+constexpr double kBetter = 1 - 0x1p-12;
+
+// --- what the histogram tells
+
+double loss(const std::vector<ValueHistogram::Bin>& bins, const CodeGrid& grid) {
+  constexpr double kMagic = 0x1.8p52;  // added and taken off again, it rounds to a whole number, ties to even
+  double sum = 0;
+  if (!(grid.step > 0)) return std::numeric_limits<double>::infinity();
+  const double inverse = 1 / grid.step;
+  for (const auto& [value, count] : bins) {
+    const double x = value - grid.origin;
+    const double q = (std::clamp(x * inverse, grid.lowest, grid.highest) + kMagic) - kMagic;
+    const double error = x - grid.step * q;
+    sum += count * (error * error);
+  }
+  return sum;
+}
+
+class Estimate {
+ public:
+  Estimate(const RangeSearch& search, const ValueHistogram& values)
+      : search_(search), bins_(values.bins()), best_(search.all), least_(of(search.all)) {}
+
+  CodeRange best() {
+    if (search_.symmetric) {
+      along([](const CodeRange& all, double share) { return scaled(all, share); });
+      return best_;
+    }
+    // One end at a time; each end's best place depends a little on the other's.
+    const auto between = [](float from, float to, double share) {
+      return share == 1 ? to : static_cast<float>(from + (static_cast<double>(to) - from) * share);
+    };
+    for (int round = 0; round < 2; ++round) {
+      along([&, low = best_.low](const CodeRange& all, double share) {
+        return CodeRange{low, between(low, all.high, share)};
+      });
+      along([&, high = best_.high](const CodeRange& all, double share) {
+        return CodeRange{between(high, all.low, share), high};
+      });
+    }
+    return best_;
+  }
+
+  static CodeRange scaled(const CodeRange& range, double share) {
+    return {static_cast<float>(range.low * share), static_cast<float>(range.high * share)};
+  }
+
+ private:
+  double of(const CodeRange& range) const { return loss(bins_, search_.grid_of(range)); }
+
+  bool take_if_better(const CodeRange& range) {
+    const double found = of(range);
+    last_ = found;
+    if (!(found < least_)) return false;
+    least_ = found;
+    best_ = range;
+    return true;
+  }
+
+  // range_of(all, share): the range of a share of the whole. Coarse steps down from 1, then fine ones around the best.
+  template <typename RangeOf>
+  void along(const RangeOf& range_of) {
+    double best_share = 1;
+    for (double share = 1; share > kLeastShare; share *= kCoarse) {
+      if (take_if_better(range_of(search_.all, share))) best_share = share;
+      // Cutting more only loses more from here.
+      if (share < best_share / 4 && last_ > 4 * least_) break;
+    }
+    for (const double step : {kFine, 1 / kFine}) {
+      double share = best_share;
+      for (int i = 1; i < kFineSteps && (share *= step) <= 1; ++i) take_if_better(range_of(search_.all, share));
+    }
+  }
+
+  const RangeSearch& search_;
+  std::vector<ValueHistogram::Bin> bins_;
+  CodeRange best_;
+  double least_, last_ = 0;
+};
+
+// --- what the weights tell
+
+constexpr std::size_t kMostTried = 4;
+constexpr std::size_t kLanes = 16, kRun = 1024;
+
+// In units of 2^exponent of the largest weight, so that squares neither vanish nor overflow.
+struct UnitGrid {
+  float origin = 0, step = 0, inverse = 0, lowest = 0, highest = 0;
+};
+
+struct Sums {
+  double error = 0, xq = 0, qq = 0;
+  void add(const Sums& other) {
+    error += other.error;
+    xq += other.xq;
+    qq += other.qq;
+  }
+};
+using AllSums = std::array<Sums, kMostTried>;
+
+double sum_of(const std::array<float, kLanes>& lanes) {
+  double sum = 0;
+  for (const float lane : lanes) sum += static_cast<double>(lane);
+  return sum;
+}
+
+// Lanes are added up apart: compilers make vectors of them, of any width, with the same sums.
+Sums measure(const float* values, std::size_t count, const UnitGrid& grid) {
+  constexpr float kMagic = 0x1.8p23f;  // as above
+  std::array<float, kLanes> error{}, xq{}, qq{};
+  const auto add = [&](std::size_t lane, float value) {
+    const float x = value - grid.origin;
+    float y = x * grid.inverse;
+    y = y < grid.lowest ? grid.lowest : y;
+    y = y > grid.highest ? grid.highest : y;
+    const float q = (y + kMagic) - kMagic;
+    const float e = x - grid.step * q;
+    error[lane] += e * e;
+    xq[lane] += x * q;
+    qq[lane] += q * q;
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(lane, values[i + lane]);
+  for (std::size_t lane = 0; i + lane < count; ++lane) add(lane, values[i + lane]);
+  return {sum_of(error), sum_of(xq), sum_of(qq)};
+}
+
+class Measurement {
+ public:
+  Measurement(const RangeSearch& search, std::span<const CodeRange> tried) : search_(search), tried_(tried.size()) {
+    int exponent = 0;
+    std::frexp(std::max(std::fabs(search.all.low), std::fabs(search.all.high)), &exponent);
+    unit_ = -exponent;
+    for (std::size_t i = 0; i < tried_; ++i) {
+      const CodeGrid grid = search.grid_of(tried[i]);
+      const double step = std::ldexp(grid.step, unit_);
+      grids_[i] = {static_cast<float>(std::ldexp(grid.origin, unit_)), static_cast<float>(step),
+                   static_cast<float>(1 / step), static_cast<float>(grid.lowest), static_cast<float>(grid.highest)};
+    }
+  }
+
+  AllSums run() const {
+    std::vector<AllSums> parts(search_.parts);
+    parallel_for(search_.parts, search_.threads, [&](std::size_t part) {
+      search_.read(part, [&](std::span<const float> values) { add(values, parts[part]); });
+    });
+    AllSums all{};
+    for (const AllSums& part : parts)
+      for (std::size_t i = 0; i < tried_; ++i) all[i].add(part[i]);
+    return all;
+  }
+
+  // A step of these units as one of the weights.
+  double in_weights(double step) const { return std::ldexp(step, -unit_); }
+
+ private:
+  void add(std::span<const float> values, AllSums& sums) const {
+    std::array<float, kRun> run;
+    while (!values.empty()) {
+      const std::size_t count = std::min(values.size(), kRun);
+      scale(values.first(count), run.data());
+      for (std::size_t i = 0; i < tried_; ++i) sums[i].add(measure(run.data(), count, grids_[i]));
+      values = values.subspan(count);
+    }
+  }
+
+  // By a power of two that may itself be beyond f32.
+  void scale(std::span<const float> values, float* out) const {
+    const auto half = static_cast<float>(std::ldexp(1.0, unit_ / 2)),
+               rest = static_cast<float>(std::ldexp(1.0, unit_ - unit_ / 2));
+    for (std::size_t i = 0; i < values.size(); ++i) out[i] = values[i] * half * rest;
+  }
+
+  const RangeSearch& search_;
+  std::size_t tried_;
+  int unit_ = 0;
+  std::array<UnitGrid, kMostTried> grids_{};
+};
+
+}  // namespace
+
+ValueHistogram::ValueHistogram() : counts_(kBins) {}
+
+void ValueHistogram::add(std::span<const float> values) {
+  constexpr std::uint32_t kMask = (std::uint32_t{1} << kLowBits) - 1;
+  for (const float value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    Count& count = counts_[bits >> kLowBits];
+    ++count.values;
+    count.low_bits += bits & kMask;
+  }
+}
+
+void ValueHistogram::add(const ValueHistogram& other) {
+  for (std::size_t i = 0; i < kBins; ++i) {
+    counts_[i].values += other.counts_[i].values;
+    counts_[i].low_bits += other.counts_[i].low_bits;
+  }
+}
+
+std::vector<ValueHistogram::Bin> ValueHistogram::bins() const {
+  std::vector<Bin> bins;
+  for (std::size_t i = 0; i < kBins; ++i) {
+    const auto& [values, low_bits] = counts_[i];
+    if (values == 0) continue;
+    const auto mean = static_cast<std::uint32_t>(i << kLowBits) | static_cast<std::uint32_t>(low_bits / values);
+    bins.push_back({static_cast<double>(std::bit_cast<float>(mean)), static_cast<double>(values)});
+  }
+  return bins;
+}
+
+std::unique_ptr<ValueHistogram> ValueHistograms::take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_.empty()) {
+      std::unique_ptr<ValueHistogram> histogram = std::move(free_.back());
+      free_.pop_back();
+      return histogram;
+    }
+  }
+  return std::make_unique<ValueHistogram>();
+}
+
+void ValueHistograms::give_back(std::unique_ptr<ValueHistogram> histogram) {
+  const std::scoped_lock lock(mutex_);
+  free_.push_back(std::move(histogram));
+}
+
+const ValueHistogram& ValueHistograms::sum() {
+  if (free_.empty()) free_.push_back(std::make_unique<ValueHistogram>());
+  while (free_.size() > 1) {
+    free_.front()->add(*free_.back());
+    free_.pop_back();
+  }
+  return *free_.front();
+}
+
+CodeRange search_range(const RangeSearch& search, const ValueHistogram& values) {
+  const CodeRange guess = Estimate(search, values).best();
+  if (guess == search.all) return guess;
+  std::vector<CodeRange> tried = {search.all, guess};
+  if (search.symmetric)
+    for (const double share : {kFine, 1 / kFine}) tried.push_back(Estimate::scaled(guess, share));
+  const Measurement measurement(search, tried);
+  const AllSums sums = measurement.run();
+  std::size_t best = 1;
+  for (std::size_t i = 2; i < tried.size(); ++i)
+    if (sums[i].error < sums[best].error) best = i;
+  if (!(sums[best].error < kBetter * sums[0].error)) return search.all;
+  if (!search.symmetric || !(sums[best].qq > 0)) return tried[best];
+  // Of the codes that this range gives, the step that loses least; codes chosen anew by it lose no more.
+  const double step = measurement.in_weights(sums[best].xq / sums[best].qq);
+  const auto end =
+      static_cast<float>(std::min(step * search.grid_of(tried[best]).highest, static_cast<double>(search.all.high)));
+  return {-end, end};
+}
+
+}  // namespace tare

@@ -1,0 +1,86 @@
+#include "convert/claims.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/checked.hpp"
+#include "resources/config_dtype.hpp"
+#include "resources/resources.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+// Of an index beside shards, and the entry that transformers writes there.
+constexpr std::string_view kIndex = "safetensors.index", kParameters = "total_parameters";
+
+// The plain float type of most of the tensors' bytes; nothing where most are something else.
+std::optional<DType> common_float(const Model& model) {
+  std::map<std::optional<DType>, std::uint64_t> bytes;
+  for (const Tensor& tensor : model.tensors) {
+    const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
+    const bool plain = data != nullptr && data->type.empty() && is_float(data->dtype);
+    std::uint64_t& sum = bytes[plain ? std::optional(data->dtype) : std::nullopt];
+    sum = checked_add(sum, tensor.bytes()).value_or(UINT64_MAX);
+  }
+  const auto most =
+      std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? std::nullopt : most->first;
+}
+
+std::optional<std::uint64_t> elements_of(const Model& model) {
+  std::optional<std::uint64_t> sum = 0;
+  for (const Tensor& tensor : model.tensors) {
+    const auto elements = tensor.shape.elements();
+    sum = sum && elements ? checked_add(*sum, *elements) : std::nullopt;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Claims::Claims(const Model& model) : common_(common_float(model)), elements_(elements_of(model)) {}
+
+void Claims::settle(Model& model, std::vector<std::string>& lines) const {
+  settle_dtype(model, lines);
+  settle_parameters(model, lines);
+}
+
+void Claims::settle_dtype(Model& model, std::vector<std::string>& lines) const {
+  const auto now = common_float(model);
+  if (!now || now == common_) return;
+  const auto file = std::ranges::find(model.attachments, std::string_view("config.json"), &Attachment::name);
+  if (file == model.attachments.end() || file->blob.size() > resources::kMaxFileBytes) return;
+  const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
+  try {
+    const auto restated = resources::restate_dtype({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, *now);
+    if (!restated) return;
+    const auto text = std::as_bytes(std::span(restated->text));
+    file->blob = Blob::memory(Bytes(text.begin(), text.end()));
+    lines.push_back(fmt::format("config.json: its dtype is {} now, not {}; the rest of it is as it was",
+                                resources::torch_name(*now), restated->before));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
+  }
+}
+
+void Claims::settle_parameters(Model& model, std::vector<std::string>& lines) const {
+  Value* const index = model.metadata.find(kIndex);
+  Map* const entries = index == nullptr ? nullptr : index->get<Map>();
+  Value* const stated = entries == nullptr ? nullptr : entries->find(kParameters);
+  const auto now = elements_of(model);
+  if (stated == nullptr || now == elements_) return;
+  // What counts something else than the tensors' numbers cannot be counted again.
+  const bool counted = elements_ && now && *stated == Value(*elements_);
+  if (counted)
+    *stated = Value(*now);
+  else
+    entries->erase(kParameters);
+  lines.push_back(counted ? fmt::format("index: {} = {}, counted again", kParameters, *now)
+                          : fmt::format("index: {} left out, other tensors were counted", kParameters));
+  if (entries->empty()) model.metadata.erase(kIndex);
+}
+
+}  // namespace tare

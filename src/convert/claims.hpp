@@ -1,0 +1,29 @@
+// What metadata and files say about the tensors, kept true when the tensors change.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tare/model.hpp"
+
+namespace tare {
+
+class Claims {
+ public:
+  // Of the model as it was read.
+  explicit Claims(const Model& model);
+  // Settles them for the model as it is to be written, with a line for each that had to change: the dtype of config.json
+  // where most weights are of another float type now, the number of parameters that an index states.
+  void settle(Model& model, std::vector<std::string>& lines) const;
+
+ private:
+  void settle_dtype(Model& model, std::vector<std::string>& lines) const;
+  void settle_parameters(Model& model, std::vector<std::string>& lines) const;
+
+  std::optional<DType> common_;
+  std::optional<std::uint64_t> elements_;
+};
+
+}  // namespace tare

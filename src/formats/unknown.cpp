@@ -1,0 +1,145 @@
+#include "formats/unknown.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/lookalike.hpp"
+#include "tare/format.hpp"
+#include "wire/zip.hpp"
+
+namespace tare {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Head {
+ public:
+  explicit Head(const Source& source) {
+    length_ = static_cast<std::size_t>(std::min<std::uint64_t>(bytes_.size(), source.size()));
+    source.read(0, std::as_writable_bytes(std::span(bytes_).first(length_)));
+  }
+  std::string_view text() const { return {bytes_.data(), length_}; }
+
+ private:
+  std::array<char, 512> bytes_{};
+  std::size_t length_ = 0;
+};
+
+// Of an archive whose directory can be read; a broken one is just a zip archive.
+std::string words_for_archive(const Source& source) {
+  constexpr std::uint64_t kDirectory = std::uint64_t{16} << 20;
+  try {
+    Diagnostics strict;
+    std::vector<std::string> names;
+    for (const wire::ZipMember& member : wire::read_zip(source, kDirectory, strict)) names.push_back(member.name);
+    if (const std::string_view words = archive_lookalike(names); !words.empty()) return std::string(words);
+    return fmt::format("a zip archive with {} members, none of them an .npy array", names.size());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return "a zip archive, cut off or damaged; download it again";
+  }
+}
+
+std::string first_bytes(std::string_view text) {
+  const std::string_view first = text.substr(0, 8);
+  return fmt::format("{:02x}", fmt::join(reinterpret_cast<const unsigned char*>(first.data()),
+                                         reinterpret_cast<const unsigned char*>(first.data()) + first.size(), " "));
+}
+
+// The names in a directory, sorted; none where it cannot be listed. No more than a person would read.
+std::vector<std::string> names_in(const std::string& path, bool folders) {
+  constexpr std::size_t kMost = 1000;
+  std::vector<std::string> names;
+  std::error_code failed;
+  fs::directory_iterator entry(path, failed);
+  for (; !failed && entry != fs::directory_iterator() && names.size() < kMost; entry.increment(failed)) {
+    std::error_code broken;
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && (folders ? entry->is_directory(broken) : entry->is_regular_file(broken)))
+      names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// By its suffix.
+bool is_named_as_ours(const std::string& path, const std::string& file) {
+  return format_of_suffix(fmt::format("{}/{}", path, file)) != nullptr;
+}
+
+// A directory that a format recognises, with a file of some format in it.
+bool is_model(const std::string& path) {
+  const auto named = [&](const std::string& file) { return is_named_as_ours(path, file); };
+  const auto known = [&](const Format& format) {
+    return format.recognize_tree != nullptr && format.recognize_tree(path);
+  };
+  return std::ranges::any_of(names_in(path, false), named) && std::ranges::any_of(formats(), known);
+}
+
+// Models one level down: the parts of a diffusers pipeline, the modules of an older sentence-transformers directory;
+// and the snapshots of the hub's cache.
+std::vector<std::string> models_below(const std::string& path) {
+  constexpr std::string_view kSnapshots = "snapshots";
+  std::vector<std::string> found;
+  const auto look_into = [&](const std::string& folder) {
+    if (is_model(fmt::format("{}/{}", path, folder))) found.push_back(escape_name(folder) + "/");
+  };
+  for (const std::string& folder : names_in(path, true)) {
+    look_into(folder);
+    if (folder != kSnapshots) continue;
+    for (const std::string& revision : names_in(fmt::format("{}/{}", path, folder), true))
+      look_into(fmt::format("{}/{}", folder, revision));
+  }
+  return found;
+}
+
+constexpr std::size_t kNamed = 8;
+
+std::string some_of(const std::vector<std::string>& names) {
+  const std::size_t shown = std::min(names.size(), kNamed);
+  return fmt::format("{}{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                     names.size() > shown ? fmt::format(" and {} more", names.size() - shown) : "");
+}
+
+}  // namespace
+
+std::string certain_words(const Source& source) {
+  const Head head(source);
+  if (const std::string_view words = lookalike(head.text()); !words.empty()) return std::string(words);
+  if (head.text().starts_with("PK\3\4")) return words_for_archive(source);
+  return {};
+}
+
+std::string words_for(const Source& source) {
+  if (std::string words = certain_words(source); !words.empty()) return words;
+  const Head head(source);
+  if (const std::string_view words = foreign_lookalike(head.text(), source.name()); !words.empty())
+    return std::string(words);
+  return fmt::format("not a format Tare knows (first bytes {})", first_bytes(head.text()));
+}
+
+std::string words_for_directory(const std::string& path) {
+  const std::vector<std::string> below = models_below(path), files = names_in(path, false);
+  std::vector<std::string> foreign, ours;
+  for (const std::string& file : files) {
+    if (const std::string_view words = foreign_weights(file); !words.empty())
+      foreign.push_back(fmt::format("{} ({})", escape_name(file), words));
+    else if (is_named_as_ours(path, file))
+      ours.push_back(escape_name(file));
+  }
+  if (!below.empty())
+    return fmt::format("a directory without a model of its own; there {} in {}: name {}",
+                       below.size() == 1 ? "is one" : "are models", some_of(below),
+                       below.size() == 1 ? "that" : "one of them");
+  if (!ours.empty())
+    return fmt::format("a directory, and not one in Hugging Face's layout; name a file in it: {}", some_of(ours));
+  if (!foreign.empty())
+    return fmt::format("a directory without weights that Tare reads; there {} {}", foreign.size() == 1 ? "is" : "are",
+                       some_of(foreign));
+  return "a directory without a model: it has no config.json, no tokenizer and no weights (*.safetensors)";
+}
+
+}  // namespace tare

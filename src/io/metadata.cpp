@@ -1,0 +1,37 @@
+#include "io/metadata.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/huge_pages.hpp"
+
+namespace tare::io {
+
+Metadata::Metadata(const Source& source, std::uint64_t offset, std::uint64_t length, std::size_t padding) {
+  source.require(offset, length);
+  size_ = static_cast<std::size_t>(length);
+  bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_ + padding);
+  prefer_huge_pages(bytes_.get(), size_ + padding);
+  source.read(offset, std::span(bytes_.get(), size_));
+  std::fill_n(bytes_.get() + size_, padding, std::byte{0});
+}
+
+std::uint64_t Window::fill(std::uint64_t offset, std::uint64_t length) {
+  // A system call is worth a page; what can be seen costs little to come back to, and touching the next page a fault.
+  constexpr std::uint64_t kSeen = 256;
+  const std::uint64_t left = source_.size() - std::min(offset, source_.size());
+  const bool seen = source_.view(0, 0).has_value();
+  const std::uint64_t count = std::min(std::max<std::uint64_t>(length, seen ? kSeen : ahead_), left);
+  begin_ = offset;
+  filled_ = 0;  // until the bytes are there
+  if (buffer_.size() < count) buffer_.resize(static_cast<std::size_t>(count));
+  const auto fresh = std::span(buffer_).first(static_cast<std::size_t>(count));
+  if (const auto view = seen && count > 0 ? source_.view(offset, count) : std::nullopt)
+    std::copy(view->begin(), view->end(), fresh.begin());
+  else if (count > 0)
+    source_.read(offset, fresh);
+  filled_ = count;
+  return std::min(length, count);
+}
+
+}  // namespace tare::io

@@ -1,0 +1,22 @@
+// What a model's files state about the quantization of its weights.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tare/model.hpp"
+
+namespace tare::resources {
+
+struct StatedQuantization {
+  std::string method;  // "gptq", as quantization_config.quant_method has it
+  std::optional<std::uint64_t> bits, group;
+  std::string file;
+};
+
+// Of config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),
+// quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt). Nothing where none states one, or it does not parse.
+std::optional<StatedQuantization> stated_quantization(const Model& model);
+
+}  // namespace tare::resources

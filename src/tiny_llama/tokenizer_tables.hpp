@@ -1,0 +1,52 @@
+// What a tokenizer knows; each of the rules makes one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tare/vocabulary.hpp"
+#include "tiny_llama/merge_row.hpp"
+#include "tiny_llama/tokenizer.hpp"
+
+namespace tiny_llama {
+
+struct BytePairTokenizer::Tables {
+  Rules rules = Rules::strict;
+  std::string complaint;
+  std::vector<std::string> texts;  // what a token stands for
+  std::unordered_map<std::string, std::int32_t> ids;
+  std::int32_t unknown = kNone;
+
+  Tables() = default;
+  Tables(const Tables&) = delete;
+  Tables& operator=(const Tables&) = delete;
+  virtual ~Tables() = default;
+
+  virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+
+  std::int32_t id(const std::string& token) const {
+    const auto found = ids.find(token);
+    return found == ids.end() ? kNone : found->second;
+  }
+};
+
+using TablesPtr = std::shared_ptr<BytePairTokenizer::Tables>;
+
+// The content of a file, and its name for errors.
+struct TextFile {
+  std::string name, text;
+};
+
+// Both throw `bpe.vocab.*` and `bpe.merges.*`.
+TablesPtr strict_tables(const TextFile& vocab, const TextFile& merges);
+TablesPtr strict_tables(const tare::Vocabulary& vocabulary);
+// Throws `bpe.vocab.id` for a number that would take absurd room; takes anything else.
+TablesPtr upstream_tables(const TextFile& vocab, const TextFile& merges);
+
+// Whether a vocabulary begins with the four tokens that upstream gives the ids 0 to 3 whatever the file says.
+bool begins_as_upstream(std::string_view vocab);
+
+}  // namespace tiny_llama

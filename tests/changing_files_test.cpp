@@ -1,0 +1,279 @@
+// Real files beside a process that writes to them, cuts them and lets them grow.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "io/mapping_guard.hpp"
+#include "use_all.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+// A child that keeps rewriting a file through a mapping of its own until it is told to stop: bytes at `from` and every
+// `step` behind it become others and become what they were.
+class Rewriter {
+ public:
+  Rewriter(const std::string& path, std::size_t from, std::size_t step) {
+    const std::size_t size = std::filesystem::file_size(path);
+    child_ = start_child([&] {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the test die
+      const int fd = ::open(path.c_str(), O_RDWR);
+      auto* const bytes =
+          static_cast<volatile unsigned char*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+      if (bytes == MAP_FAILED) return 1;
+      for (unsigned round = 0;; ++round)
+        for (std::size_t at = from; at < size; at += step)
+          bytes[at] = bytes[at] ^ static_cast<unsigned char>(1 + round / 2 % 255);
+    });
+  }
+  ~Rewriter() {
+    ::kill(child_, SIGKILL);
+    end_of(child_);
+  }
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
+
+ private:
+  pid_t child_;
+};
+
+// Keys that change while they are sorted break the order that std::sort relies on, and it leaves the array.
+TEST(ChangingMcf, KeysThatChangeWhileTheyAreSorted) {
+  const Scratch scratch(Scratch::fast_place());
+  Model model;
+  for (int i = 0; i < 50'000; ++i) model.metadata.append(fmt::format("key.{:08}", i), "v");
+  put_file(scratch / "m.mcf", write_bytes(*find_format("mcf"), model));
+  const Rewriter rewriter(scratch / "m.mcf", 4096, 7);
+  for (int round = 0; round < 12; ++round) error_of([&] { open(scratch / "m.mcf"); });
+}
+
+// The lengths of a directory entry are read where the entry is measured and once more where it is taken apart.
+TEST(ChangingZip, LengthsThatChangeInsideTheDirectory) {
+  const Scratch scratch(Scratch::fast_place());
+  Model model;
+  for (int i = 0; i < 2000; ++i)
+    model.tensors.push_back(dense(fmt::format("t{:04}", i), {1}, DType::u8, Blob::memory(Bytes(1))));
+  const Bytes bytes = write_bytes(*find_format("npz"), model);
+  put_file(scratch / "m.npz", bytes);
+  // Every byte of the second half: there the directory is.
+  const Rewriter rewriter(scratch / "m.npz", bytes.size() - 2000 * 60, 29);
+  for (int round = 0; round < 60; ++round) error_of([&] { open(scratch / "m.npz"); });
+}
+
+// Each container in turn, opened and used while another process writes all over it.
+TEST(ChangingFiles, EveryReaderBesideAWriter) {
+  const Scratch scratch(Scratch::fast_place());
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) continue;
+    const std::string path = scratch / ("m" + std::string(format.suffixes.front()));
+    put_file(path, write_bytes(format, full_model(format.holds)));
+    const Model other = open(path);
+    for (const Access access : {Access::mapped, Access::pread}) {
+      const Model opened = open(path, {.access = access});
+      const Rewriter rewriter(path, 0, 13);
+      Deaf deaf;
+      for (int round = 0; round < 20; ++round) {
+        error_of([&] { open(path, {.access = access}); });
+        error_of([&] { open(path, {.access = access, .diagnostics = &deaf}); });
+        error_of([&] { verify(path, {.read = {.access = access}, .threads = 1}); });
+      }
+      use_model(opened, other);
+      error_of([&] { convert(path, scratch / "out.zt", {.overwrite = true}); });
+    }
+  }
+}
+
+// The same for directories and sets of shards, whose readers open files of their own.
+TEST(ChangingFiles, DirectoriesBesideAWriter) {
+  const Scratch scratch(Scratch::fast_place());
+  const Format& format = *find_format("hf");
+  const std::string path = scratch / "model";
+  format.write_tree(full_model(format.holds), path, {.shard_bytes = 200}, false);
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const Rewriter rewriter(entry.path(), 0, 13);
+    for (int round = 0; round < 4; ++round) error_of([&] { use_model(open(path), Model()); });
+    ++files;
+  }
+  EXPECT_GT(files, 5U);
+}
+
+// ---- files that shrink and grow
+
+// Long ago, so that any write is later than that whatever the file system's clock.
+void make_old(const std::string& path) {
+  const timespec times[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0}, {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+class ChangedFile : public ::testing::TestWithParam<Access> {
+ protected:
+  void SetUp() override {
+    put_file(path_, write_bytes(*find_format("zt"), small_and_large_model(find_format("zt")->holds)));
+    make_old(path_);
+    size_ = std::filesystem::file_size(path_);
+  }
+  Model open_it() const { return open(path_, {.access = GetParam()}); }
+  void write_one_byte() const {
+    const int fd = ::open(path_.c_str(), O_WRONLY);
+    ASSERT_EQ(::pwrite(fd, "x", 1, 100'000), 1);
+    ::close(fd);
+  }
+
+  Scratch scratch_;
+  std::string path_ = scratch_ / "f.zt";
+  std::uint64_t size_ = 0;
+};
+INSTANTIATE_TEST_SUITE_P(Access, ChangedFile, ::testing::Values(Access::mapped, Access::pread),
+                         [](const auto& row) { return row.param == Access::mapped ? "mapped" : "pread"; });
+
+TEST_P(ChangedFile, CutAndGrownAgainIsNoticed) {
+  const Model model = open_it();
+  model.check_sources();
+  ASSERT_EQ(::truncate(path_.c_str(), 10), 0);
+  ASSERT_EQ(::truncate(path_.c_str(), static_cast<off_t>(size_)), 0);
+  EXPECT_EQ(rule_of([&] { model.check_sources(); }), "io.source.changed");
+  EXPECT_EQ(rule_of([&] { content_digest(model); }), "io.source.changed");
+}
+
+TEST_P(ChangedFile, GrownOrWrittenToIsNoticed) {
+  const Model grown = open_it();
+  ASSERT_EQ(::truncate(path_.c_str(), static_cast<off_t>(size_ + 1)), 0);
+  const auto error = error_of([&] { grown.check_sources(); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->rule(), "io.source.changed");
+  EXPECT_EQ(error->kind(), ErrorKind::io);
+  EXPECT_EQ(error->file(), path_);
+  ASSERT_EQ(::truncate(path_.c_str(), static_cast<off_t>(size_)), 0);
+  make_old(path_);
+  const Model written = open_it();
+  write_one_byte();
+  EXPECT_EQ(rule_of([&] { diff(written, Model()); }), "io.source.changed");
+}
+
+// It is still the same file, with the same bytes.
+TEST_P(ChangedFile, RenamedOrLinkedIsNotChanged) {
+  const Model model = open_it();
+  std::filesystem::create_hard_link(path_, scratch_ / "other");
+  std::filesystem::rename(path_, scratch_ / "elsewhere");
+  EXPECT_EQ(rule_of([&] { content_digest(model); }), "");
+}
+
+// Written to while the output is being made, as its reader sees to: the pipe holds less than the file has.
+TEST_P(ChangedFile, AConversionOfItIsAnError) {
+  const std::string pipe = scratch_ / "pipe.npz";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const pid_t reader = start_child([&] {
+    const int fd = ::open(pipe.c_str(), O_RDONLY);
+    std::array<char, 4096> part;
+    if (::read(fd, part.data(), 1) != 1) return 1;
+    write_one_byte();
+    while (::read(fd, part.data(), part.size()) > 0) {
+    }
+    return 0;
+  });
+  ConvertOptions options{.overwrite = true};
+  options.read.access = GetParam();
+  EXPECT_EQ(rule_of([&] { convert(path_, pipe, options); }), "io.source.changed");
+  const int status = end_of(reader);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST_P(ChangedFile, ADirectoryMadeOfItIsNotKept) {
+  for (const std::string_view format : {"hf", "safetensors"}) {
+    make_old(path_);
+    Model model = open_it();
+    std::erase_if(model.tensors, [](const Tensor& tensor) { return !tensor.is_dense(); });
+    for (Tensor& tensor : model.tensors) tensor.attributes = {};
+    model.metadata = {};
+    write_one_byte();
+    EXPECT_EQ(rule_of([&] { find_format(format)->write_tree(model, scratch_ / "out", {}, false); }),
+              "io.source.changed");
+    EXPECT_EQ(scratch_.entries(), std::vector<std::string>{"f.zt"});
+  }
+}
+
+// ---- the guard
+
+// Unguarded, a mapping would end the process when its file is cut.
+TEST(MappingGuard, MoreThanCanBeGuardedAreReadWithPread) {
+  const Scratch scratch;
+  put_file(scratch / "f", Bytes(10'000, std::byte{7}));
+  alignas(4096) static std::byte page[4096];
+  std::vector<std::unique_ptr<io::MappingGuard>> guards;
+  do guards.push_back(std::make_unique<io::MappingGuard>(page, sizeof page));
+  while (guards.back()->works());
+  EXPECT_LE(guards.size(), io::kMostGuarded + 1);
+  const SourcePtr source = open_file(scratch / "f");
+  EXPECT_FALSE(source->view(0, 1).has_value());
+  Bytes out(10'000);
+  source->read(0, out);
+  EXPECT_EQ(out, Bytes(10'000, std::byte{7}));
+  ASSERT_EQ(::truncate((scratch / "f").c_str(), 5), 0);
+  EXPECT_EQ(rule_of([&] { source->read(0, out); }), "io.source.shrank");
+  guards.clear();
+  EXPECT_TRUE(open_file(scratch / "f")->view(0, 1).has_value());
+}
+
+// A look here and a look there: each replaced page by itself would cut the mapping into more pieces than a process may
+// have.
+TEST(MappingGuard, ManyScatteredLooksAtAFileThatWasCut) {
+  const Scratch scratch(Scratch::fast_place());
+  constexpr std::uint64_t kStep = 8192, kLooks = 70'000;
+  put_file(scratch / "f", Bytes(1));
+  ASSERT_EQ(::truncate((scratch / "f").c_str(), static_cast<off_t>(kStep * kLooks)), 0);
+  for (const bool upwards : {true, false}) {
+    const SourcePtr source = open_file(scratch / "f");
+    ASSERT_EQ(::truncate((scratch / "f").c_str(), 0), 0);
+    const auto view = source->view(0, source->size());
+    ASSERT_TRUE(view);
+    std::size_t sum = 0;
+    for (std::uint64_t i = 0; i < kLooks; ++i)
+      sum += std::to_integer<std::size_t>((*view)[(upwards ? i : kLooks - 1 - i) * kStep]);
+    EXPECT_EQ(sum, 0U);
+    EXPECT_EQ(rule_of([&] { source->check(); }), "io.source.shrank");
+    ASSERT_EQ(::truncate((scratch / "f").c_str(), static_cast<off_t>(kStep * kLooks)), 0);
+  }
+}
+
+void ignore_it(int) {}
+
+// Installed while something is mapped, and gone with it, unless another handler relies on it.
+TEST(MappingGuard, TheHandlerGoesWithTheLastMapping) {
+  const int status = run_child([] {
+    const Scratch scratch;
+    put_file(scratch / "f", Bytes(100, std::byte{7}));
+    const auto handler = [] {
+      struct sigaction now {};
+      ::sigaction(SIGBUS, nullptr, &now);
+      return now.sa_handler;
+    };
+    for (const auto before : {SIG_DFL, ignore_it}) {
+      ::signal(SIGBUS, before);
+      SourcePtr first = open_file(scratch / "f"), second = open_file(scratch / "f");
+      const auto ours = handler();
+      if (ours == before) return 1;
+      first.reset();
+      if (handler() != ours) return 2;
+      second.reset();
+      if (handler() != before) return 3;
+    }
+    SourcePtr mapped = open_file(scratch / "f");
+    ::signal(SIGBUS, ignore_it);  // on top of ours
+    mapped.reset();
+    if (handler() != ignore_it) return 4;
+    mapped = open_file(scratch / "f");
+    return handler() == ignore_it ? 0 : 5;
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace tare

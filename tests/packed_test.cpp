@@ -1,0 +1,181 @@
+// Checkpoints that are quantized already are told from plain ones, and never taken for them.
+#include "resources/packed.hpp"
+
+#include "conformance/hf_cases.hpp"
+#include "conformance/models.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+using resources::find_packed;
+
+Tensor tensor(const std::string& name, Shape shape, DType dtype, const std::string& type = {}) {
+  const std::uint64_t bytes = *shape.elements() * size_of(dtype);
+  return dense(name, std::move(shape), dtype, Blob::memory(Bytes(static_cast<std::size_t>(bytes))), type);
+}
+
+struct Case {
+  std::string scheme, text;
+  std::uint64_t parameters;
+  std::vector<Tensor> tensors;
+  std::string config = {};
+  std::string file = "config.json";
+};
+
+Model model_of(const Case& made) {
+  Model model;
+  model.tensors = made.tensors;
+  model.tensors.push_back(tensor("norm.weight", {16}, DType::bf16));
+  if (!made.config.empty()) model.attachments.push_back({made.file, Blob::memory(to_bytes(made.config))});
+  return model;
+}
+
+std::vector<Case> cases() {
+  const auto q = [](const char* method, const char* more) {
+    return std::string(R"({"quantization_config": {"quant_method": ")") + method + "\"" + more + "}}";
+  };
+  const std::vector<Tensor> gptq = {tensor("q.qweight", {8, 32}, DType::i32), tensor("q.qzeros", {1, 4}, DType::i32),
+                                    tensor("q.scales", {1, 32}, DType::f16), tensor("q.g_idx", {64}, DType::i32)};
+  const std::vector<Tensor> fp8 = {tensor("up.weight", {128, 128}, DType::u8, "f8_e4m3fn"),
+                                   tensor("up.weight_scale_inv", {1, 1}, DType::f32)};
+  const std::vector<Tensor> nf4 = {tensor("q.weight", {128, 1}, DType::u8),
+                                   tensor("q.weight.absmax", {4}, DType::u8),
+                                   tensor("q.weight.quant_map", {16}, DType::f32),
+                                   tensor("q.weight.nested_absmax", {1}, DType::f32),
+                                   tensor("q.weight.nested_quant_map", {256}, DType::f32),
+                                   tensor("q.weight.quant_state.bitsandbytes__nf4", {80}, DType::u8)};
+  return {
+      {"gptq", "GPTQ 4-bit, group 64, packed in i32", 64 * 32 + 16, gptq,
+       q("gptq", R"(, "bits": 4, "group_size": 64)")},
+      {"gptq", "GPTQ 4-bit, group 64, packed in i32", 64 * 32 + 16, gptq, R"({"bits": 4, "group_size": 64})",
+       "quantize_config.json"},
+      {"awq",
+       "AWQ 4-bit, group 64, packed in i32",
+       64 * 32 + 16,
+       {tensor("q.qweight", {64, 4}, DType::i32), tensor("q.qzeros", {1, 4}, DType::i32),
+        tensor("q.scales", {1, 32}, DType::f16)},
+       q("awq", R"(, "bits": 4, "group_size": 64)")},
+      {"awq",
+       "AWQ 4-bit, packed in i32",
+       64 * 32 + 16,
+       {tensor("q.qweight", {64, 4}, DType::i32), tensor("q.scales", {1, 32}, DType::f16)}},
+      {"fp8.block", "FP8, group 128, stored as f8_e4m3fn", 128 * 128 + 16, fp8,
+       q("fp8", R"(, "weight_block_size": [128, 128])")},
+      {"fp8.block", "FP8, stored as f8_e4m3fn", 128 * 128 + 16, fp8},
+      {"fp8.scaled",
+       "FP8, stored as f8_e4m3fn",
+       64 + 16,
+       {tensor("q.weight", {8, 8}, DType::u8, "f8_e4m3fn"), tensor("q.weight_scale", {1}, DType::f32),
+        tensor("q.input_scale", {1}, DType::f32)}},
+      {"bitsandbytes.nf4", "bitsandbytes NF4 4-bit, packed in u8", 256 + 16, nf4,
+       q("bitsandbytes", R"(, "load_in_4bit": true)")},
+      {"bitsandbytes.int8",
+       "bitsandbytes int8, packed in i8",
+       64 + 16,
+       {tensor("q.weight", {8, 8}, DType::i8), tensor("q.SCB", {8}, DType::f32)}},
+      {"compressed-tensors.packed",
+       "compressed-tensors 4-bit, group 32, packed in i32",
+       8 * 32 + 16,
+       {tensor("q.weight_packed", {8, 4}, DType::i32), tensor("q.weight_scale", {8, 1}, DType::bf16),
+        tensor("q.weight_shape", {2}, DType::i64)},
+       q("compressed-tensors", R"(, "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": 32}}})")},
+      {"compressed-tensors.nvfp4",
+       "compressed-tensors NVFP4 4-bit, packed in u8",
+       8 * 32 + 16,
+       {tensor("q.weight_packed", {8, 16}, DType::u8), tensor("q.weight_scale", {8, 2}, DType::u8, "f8_e4m3fn"),
+        tensor("q.weight_global_scale", {1}, DType::f32)}},
+      {"modelopt.nvfp4",
+       "ModelOpt NVFP4 4-bit, group 16, packed in u8",
+       8 * 32 + 16,
+       {tensor("q.weight", {8, 16}, DType::u8), tensor("q.weight_scale", {8, 2}, DType::u8, "f8_e4m3fn"),
+        tensor("q.weight_scale_2", {1}, DType::f32)},
+       R"({"quantization": {"quant_algo": "NVFP4", "group_size": 16}})",
+       "hf_quant_config.json"},
+      {"mxfp4",
+       "MXFP4 4-bit, packed in u8",
+       2 * 64 + 16,
+       {tensor("e.gate_blocks", {2, 2, 16}, DType::u8), tensor("e.gate_scales", {2, 2}, DType::u8)},
+       q("mxfp4", "")},
+      {"mlx",
+       "MLX 4-bit, group 64, packed in u32",
+       8 * 64 + 16,
+       {tensor("q.weight", {8, 8}, DType::u32), tensor("q.scales", {8, 1}, DType::f16),
+        tensor("q.biases", {8, 1}, DType::f16)},
+       R"({"quantization": {"group_size": 64, "bits": 4}})"},
+  };
+}
+
+TEST(Packed, SchemesAreRecognised) {
+  for (const Case& made : cases()) {
+    SCOPED_TRACE(made.scheme + " " + made.file);
+    const auto packed = find_packed(model_of(made));
+    ASSERT_TRUE(packed);
+    EXPECT_EQ(packed->scheme, made.scheme);
+    EXPECT_EQ(packed->text(), made.text);
+    EXPECT_EQ(packed->tensors, 1U);
+    EXPECT_EQ(packed->parameters, made.parameters);
+    EXPECT_EQ(packed->said_by, made.config.empty() ? "" : made.file);
+    EXPECT_EQ(packed->parts.back(), "") << "the norm is plain";
+    for (std::size_t i = 0; i + 1 < packed->parts.size(); ++i) EXPECT_NE(packed->parts[i], "") << i;
+  }
+}
+
+TEST(Packed, CodesAreNeverTakenForWeights) {
+  const Format& zt = *find_format("zt");
+  for (const Case& made : cases()) {
+    SCOPED_TRACE(made.scheme);
+    Quantization quant;
+    quant.method = "q8";
+    EXPECT_EQ(rule_of([&] { adapt(model_of(made), zt, {.dtype = DType::bf16}); }), "convert.packed");
+    EXPECT_EQ(rule_of([&] { adapt(model_of(made), *find_format("mcf"), {.quant = quant}); }), "convert.packed");
+    // As it is, it goes everywhere that has its types.
+    const Adapted same = adapt(model_of(made), zt);
+    EXPECT_EQ(content_digest(same.model), content_digest(model_of(made)));
+    // And so does what is plain of it.
+    EXPECT_EQ(rule_of([&] { adapt(model_of(made), zt, {.dtype = DType::f32, .match = {"norm*"}}); }), "");
+  }
+}
+
+// A container without fp8 would store the codes as floats.
+TEST(Packed, CodesAreNotWidened) {
+  Model plain;
+  plain.tensors = {tensor("up.weight", {8, 8}, DType::u8, "f8_e4m3fn")};
+  Model packed = plain;
+  packed.tensors.push_back(tensor("up.weight_scale_inv", {1, 1}, DType::f32));
+  std::size_t widening = 0;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr || !format.holds.many_tensors || !format.holds.architecture.empty()) continue;
+    const bool widened = [&] {
+      const auto lines = adapt(plain, format).changes;
+      return std::ranges::any_of(lines,
+                                 [](const std::string& line) { return line.find("widened") != std::string::npos; });
+    }();
+    widening += widened ? 1 : 0;
+    EXPECT_EQ(rule_of([&] { adapt(packed, format); }), widened ? "convert.packed" : "") << format.name;
+  }
+  EXPECT_GT(widening, 0U);
+}
+
+TEST(Packed, PlainModelsAreNot) {
+  const auto found = [](std::vector<Tensor> tensors, const std::string& config = {}) {
+    Case made;
+    made.tensors = std::move(tensors);
+    made.config = config;
+    return find_packed(model_of(made)).has_value();
+  };
+  const std::string stated = R"({"quantization_config": {"quant_method": "gptq", "bits": 4}})";
+  EXPECT_FALSE(found({tensor("q.weight", {8, 8}, DType::bf16)}));
+  EXPECT_FALSE(found({tensor("q.weight", {8, 8}, DType::bf16)}, stated)) << "somebody unpacked it";
+  EXPECT_FALSE(found({tensor("q.weight", {8, 8}, DType::bf16), tensor("position_ids", {9}, DType::i64)}, stated));
+  EXPECT_TRUE(found({tensor("q.strange", {8, 8}, DType::u8)}, stated));
+  EXPECT_TRUE(found({tensor("q.strange", {8, 8}, DType::u8)}, R"({"quantization_config": {"quant_method": "new"}})"));
+  EXPECT_FALSE(found({tensor("q.strange", {8, 8}, DType::u8)}));
+  EXPECT_FALSE(found({tensor("q.weight", {8, 8}, DType::u8, "f8_e4m3fn")})) << "fp8 without scales is plain fp8";
+  EXPECT_FALSE(found({tensor("q.scales", {8}, DType::f32), tensor("q.weight", {8, 8}, DType::f16)}));
+  EXPECT_FALSE(found({tensor("tokens", {8, 8}, DType::i64)}, R"({"quantization_config": 1})"));
+  EXPECT_FALSE(found({tensor("tokens", {8, 8}, DType::i64)}, "{"));
+}
+
+}  // namespace
+}  // namespace tare
