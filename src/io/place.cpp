@@ -51,7 +51,7 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
 
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing) {
   Place place;
-  std::string rest = path;
+  std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
   for (int links = 0; links <= kMostLinks; ++links) {
     // A link is read from where it lies.
     const std::size_t slash = rest.rfind('/');

@@ -205,7 +205,8 @@ void TreeSwap::flush(const Directory& directory) const {
 void TreeSwap::flush_folders() const {
   std::string_view last;
   for (std::size_t i = 0; durable_ && i < put_; ++i)
-    for (std::string_view folder = folders_of(puts_[i]); !folder.empty() && folder != last; folder = folders_of(folder)) {
+    for (std::string_view folder = folders_of(puts_[i]); !folder.empty() && folder != last;
+         folder = folders_of(folder)) {
       if (const Directory opened = target_.walk(folder)) flush(opened);
       if (folder == folders_of(puts_[i])) last = folder;
     }

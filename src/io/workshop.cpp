@@ -71,6 +71,13 @@ bool is_this_users(const Directory& workshop) {
          (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }
 
+// Nothing but the marker, be it one that a kill kept from being written: nothing is lost with it.
+bool holds_nothing(const Directory& workshop) {
+  struct stat marker {};
+  const std::vector<std::string> names = workshop.names();
+  return names.empty() || (names.size() == 1 && workshop.look(kMarker, marker) && S_ISREG(marker.st_mode));
+}
+
 bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTaken) || workshop.has(kOld); }
 
 // The marker goes last, so that what a kill leaves of it is still ours.
@@ -154,13 +161,8 @@ void sweep_workshops(const Directory& directory, bool all) noexcept {
       if (!has_our_form(name)) continue;
       const Directory workshop = directory.enter(name.c_str());
       if (!workshop || !is_this_users(workshop) || workshop.lock() != Locked::yes) continue;
-      // Before the marker was there, or after: empty, and nothing is lost with it.
-      if (workshop.is_empty()) {
-        directory.remove_folder(name.c_str());
-        continue;
-      }
-      if (is_marked(workshop, name) && (all || !holds_the_users_files(workshop)))
-        remove_workshop(directory, workshop, name.c_str());
+      const bool ours = holds_nothing(workshop) || is_marked(workshop, name);
+      if (ours && (all || !holds_the_users_files(workshop))) remove_workshop(directory, workshop, name.c_str());
     }
   } catch (...) {  // a directory that cannot be listed, or no memory
   }
