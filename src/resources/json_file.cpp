@@ -1,6 +1,7 @@
 #include "resources/json_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <new>
 
@@ -67,7 +68,7 @@ std::string without_infinities(std::string text) {
   return text;
 }
 
-nlohmann::json parse_any(std::string_view text) {
+Json parse_any(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
@@ -75,28 +76,26 @@ nlohmann::json parse_any(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     throw not_json(text, fmt::format("a zero byte at {}", zero)).at(zero);
   check_depth(text);
-  nlohmann::json json;
   try {
     const bool odd = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
-    json = odd ? nlohmann::json::parse(without_infinities(std::string(text))) : nlohmann::json::parse(text);
+    return odd ? parse_json_tree(without_infinities(std::string(text))) : parse_json_tree(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw not_json(text, words_of(error)).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
   } catch (const nlohmann::json::exception& error) {
     throw not_json(text, words_of(error));
   }
-  return json;
 }
 
 }  // namespace
 
-nlohmann::json parse_small_json(std::string_view text) {
-  nlohmann::json json = parse_any(text);
+Json parse_small_json(std::string_view text) {
+  Json json = parse_any(text);
   if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
   return json;
 }
 
-nlohmann::json parse_small_json_list(std::string_view text) {
-  nlohmann::json json = parse_any(text);
+Json parse_small_json_list(std::string_view text) {
+  Json json = parse_any(text);
   if (!json.is_array()) throw Error(ErrorKind::corrupt, "json.form", "a JSON list was expected");
   return json;
 }
