@@ -10,8 +10,8 @@
 #include "conformance/scratch.hpp"
 #include "io/place.hpp"
 #include "io/unfinished.hpp"
-#include "tare/unfinished.hpp"
 #include "io/workshop.hpp"
+#include "tare/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -209,7 +209,8 @@ TEST_F(WorkshopTest, WithFilesOfTheUserItIsNotRemoved) {
 // Sometimes the first name is taken, by chance or by somebody who wants to be in our way.
 TEST_F(WorkshopTest, ATakenNameIsNotTheEnd) {
   int asked = 0;
-  io::set_step_hook([&](const char* call, const char*) { return call == std::string("mkdir") && ++asked < 5 ? EEXIST : 0; });
+  io::set_step_hook(
+      [&](const char* call, const char*) { return call == std::string("mkdir") && ++asked < 5 ? EEXIST : 0; });
   const io::Workshop workshop(work_, "rule", "shown");
   io::set_step_hook(nullptr);
   EXPECT_EQ(asked, 5);

@@ -374,8 +374,9 @@ TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
 // them.
 TEST_F(Hf, OtherWeightsStay) {
   const std::string shard = "model-00001-of-00002.safetensors", index = hf_index(shard);
-  const char* const others[] = {"adapter_model.safetensors", "consolidated.safetensors", "model-lora.safetensors",
-                                "model-00007-of-00009.safetensors", "original/model.safetensors", "attachments/000009",
+  const char* const others[] = {"adapter_model.safetensors",  "consolidated.safetensors",
+                                "model-lora.safetensors",     "model-00007-of-00009.safetensors",
+                                "original/model.safetensors", "attachments/000009",
                                 ".tare-backup/precious"};
   const Files sets[] = {{{"model.safetensors", weights_of(1)}},
                         {{"model.safetensors.index.json", to_bytes(index)}, {shard, weights_of(1)}}};
@@ -405,9 +406,12 @@ TEST_F(Hf, OtherWeightsStay) {
 // Names that would be hidden files, steer a terminal, or take a place that readers look into.
 TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
   Model model = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
-  const std::string names[] = {"config.json/x", "tokenizer.json/y",       "x/.bash_login", ".ssh/keys",
-                               "line\nfeed",     "esc\x1b[31m",            "c1\xc2\x9b",    "bidi\xe2\x80\xae",
-                               "tare.json/z",    "model.safetensors/deep", "plain name é",  "a/b"};
+  const std::string names[] = {"config.json/x", "tokenizer.json/y",
+                               "x/.bash_login", ".ssh/keys",
+                               "line\nfeed",    "esc\x1b[31m",
+                               "c1\xc2\x9b",    "bidi\xe2\x80\xae",
+                               "tare.json/z",   "model.safetensors/deep",
+                               "plain name é",  "a/b"};
   for (const std::string& name : names) model.attachments.push_back({name, Blob::memory(to_bytes(name))});
   find_format("hf")->write_tree(model, scratch_ / "d", {}, false);
   const Files files = files_in(scratch_ / "d");

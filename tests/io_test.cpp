@@ -1,12 +1,11 @@
 // Sources and sinks: what is refused, what shrinks, what is left behind.
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-
-#include <linux/magic.h>
 
 #include <csignal>
 #include <thread>
@@ -409,7 +408,8 @@ TEST(IoSink, NoRoomIsSaidBeforeTheWork) {
   if (system.f_type != TMPFS_MAGIC || system.f_blocks == 0) GTEST_SKIP() << "no file system here that can tell";
   const auto sink = create_file(scratch / "f");
   sink->skip(1000);
-  const auto error = error_of([&] { sink->skip((system.f_blocks + 1000) * static_cast<std::uint64_t>(system.f_bsize)); });
+  const auto error =
+      error_of([&] { sink->skip((system.f_blocks + 1000) * static_cast<std::uint64_t>(system.f_bsize)); });
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->rule(), "io.sink.full");
   EXPECT_EQ(error->file(), scratch / "f");

@@ -9,8 +9,8 @@
 #include "conformance/steps.hpp"
 #include "formats/zt.hpp"
 #include "io/unfinished.hpp"
-#include "tare/unfinished.hpp"
 #include "io/workshop.hpp"
+#include "tare/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -66,27 +66,27 @@ TEST_F(KillConvert, BeforeEveryStep) {
   put_file(inputs_ / "in.zt", to_bytes(new_));
   for (const bool unnamed : {true, false})
     for (const bool overwrite : {true, false}) {
-    io::forbid_unnamed_files(!unnamed);
-    ::unlink((scratch_ / "out.zt").c_str());
-    int step = 0;
-    for (;; ++step) {
-      ASSERT_LT(step, 200);
-      if (overwrite)
-        put_file(scratch_ / "out.zt", to_bytes(old_));
-      else
-        ::unlink((scratch_ / "out.zt").c_str());
-      const Stopped stopped = kill_before_step(step, [&] { return convert_it(overwrite); });
-      if (stopped == Stopped::not_allowed) GTEST_SKIP() << "this system does not let us trace a child";
-      // Into a new name there is no moment at all with anything beside it.
-      if (!overwrite && unnamed) {
-        EXPECT_LE(scratch_.entries().size(), 1U) << "step " << step;
+      io::forbid_unnamed_files(!unnamed);
+      ::unlink((scratch_ / "out.zt").c_str());
+      int step = 0;
+      for (;; ++step) {
+        ASSERT_LT(step, 200);
+        if (overwrite)
+          put_file(scratch_ / "out.zt", to_bytes(old_));
+        else
+          ::unlink((scratch_ / "out.zt").c_str());
+        const Stopped stopped = kill_before_step(step, [&] { return convert_it(overwrite); });
+        if (stopped == Stopped::not_allowed) GTEST_SKIP() << "this system does not let us trace a child";
+        // Into a new name there is no moment at all with anything beside it.
+        if (!overwrite && unnamed) {
+          EXPECT_LE(scratch_.entries().size(), 1U) << "step " << step;
+        }
+        expect_old_or_new(!overwrite);
+        if (stopped == Stopped::finished) break;
       }
-      expect_old_or_new(!overwrite);
-      if (stopped == Stopped::finished) break;
+      EXPECT_GE(step, 4);
+      EXPECT_EQ(to_text(get_file(scratch_ / "out.zt")), new_);
     }
-    EXPECT_GE(step, 4);
-    EXPECT_EQ(to_text(get_file(scratch_ / "out.zt")), new_);
-  }
   io::forbid_unnamed_files(false);
 }
 

@@ -257,7 +257,8 @@ TEST(MisuseError, CopiesGoTheirOwnWays) {
   Error moved = std::move(copy);
   moved.about("");
   EXPECT_STREQ(moved.what(), "file: item: a sentence (a.rule, byte 7)");
-  EXPECT_STREQ(copy.what(), moved.what()) << "a copy, so that nothing is left empty";  // NOLINT(bugprone-use-after-move)
+  EXPECT_STREQ(copy.what(), moved.what())
+      << "a copy, so that nothing is left empty";  // NOLINT(bugprone-use-after-move)
   copy = original;
   EXPECT_EQ(copy.offset(), std::nullopt);
 }

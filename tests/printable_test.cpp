@@ -15,9 +15,8 @@ using namespace std::string_literals;
 // Unicode's own lists (categories Cc, Zl, Zp, the property Bidi_Control, the deprecated format characters), on purpose
 // not the function that is tested.
 bool must_not_be_shown(std::uint32_t c) {
-  constexpr std::uint32_t kSingle[] = {0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202B, 0x202C,
-                                       0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069, 0x206A, 0x206B,
-                                       0x206C, 0x206D, 0x206E, 0x206F};
+  constexpr std::uint32_t kSingle[] = {0x061C, 0x200E, 0x200F, 0x2028, 0x2029, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E,
+                                       0x2066, 0x2067, 0x2068, 0x2069, 0x206A, 0x206B, 0x206C, 0x206D, 0x206E, 0x206F};
   if (c <= 0x1F || (c >= 0x7F && c <= 0x9F)) return true;
   return std::find(std::begin(kSingle), std::end(kSingle), c) != std::end(kSingle);
 }

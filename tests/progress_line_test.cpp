@@ -15,8 +15,7 @@ TEST(ProgressLine, ShrinksWhatTellsLeast) {
             "quantizing   21%  ####................  133.0 MiB of 635.0 MiB  33.2 MiB/s  0:15 left");
   EXPECT_EQ(progress_line(quantizing(), 79, false),
             "quantizing   21%  ##............  133.0 MiB of 635.0 MiB  33.2 MiB/s  0:15 left");
-  EXPECT_EQ(progress_line(quantizing(), 65, false),
-            "quantizing   21%  133.0 MiB of 635.0 MiB  33.2 MiB/s  0:15 left");
+  EXPECT_EQ(progress_line(quantizing(), 65, false), "quantizing   21%  133.0 MiB of 635.0 MiB  33.2 MiB/s  0:15 left");
   EXPECT_EQ(progress_line(quantizing(), 55, false), "quantizing   21%  133.0 MiB of 635.0 MiB  0:15 left");
   EXPECT_EQ(progress_line(quantizing(), 40, false), "quantizing   21%  0:15 left");
   EXPECT_EQ(progress_line(quantizing(), 25, false), "quant...   21%  0:15 left");

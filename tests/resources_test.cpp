@@ -170,8 +170,9 @@ std::string tokens_of(const Vocabulary& vocabulary) {
 
 // As Python reads both files.
 TEST(TokenizerJson, OfKeysThatAppearTwiceTheLastCounts) {
-  EXPECT_EQ(to_json(parse_config(R"({"vocab_size": 1, "model_type": "a", "vocab_size": 2, "model_type": "b"})").to_map()),
-            to_json(parse_config(R"({"vocab_size": 2, "model_type": "b"})").to_map()));
+  EXPECT_EQ(
+      to_json(parse_config(R"({"vocab_size": 1, "model_type": "a", "vocab_size": 2, "model_type": "b"})").to_map()),
+      to_json(parse_config(R"({"vocab_size": 2, "model_type": "b"})").to_map()));
   const Vocabulary v = parse_tokenizer_json(R"({"model": 7, "model": {"type": "WordLevel", "type": "WordPiece",
       "vocab": {"x": 0}, "unk_token": "a", "vocab": {"a": 0, "b": 1}, "unk_token": "b"},
       "added_tokens": [{"id": 9, "id": 2, "content": "no", "content": "c"}]})");

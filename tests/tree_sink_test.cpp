@@ -137,8 +137,9 @@ TEST_F(TreeSinkTest, AnErrorAtAnyStepLeavesOldOrNew) {
       if (!fresh) make_old();
       int number = 0;
       io::set_step_hook([&](const char*, const char*) { return number++ == failing ? EIO : 0; });
-      const std::string rule =
-          rule_of([&] { write(replacing({"weights"}, {"sub/a"}), {"config", "more/b", "weights"}); });
+      const std::string rule = rule_of([&] {
+        write(replacing({"weights"}, {"sub/a"}), {"config", "more/b", "weights"});
+      });
       io::set_step_hook(nullptr);
       SCOPED_TRACE(std::to_string(failing) + rule);
       if (fresh) {
@@ -379,7 +380,8 @@ TEST_F(TreeSinkTest, TwoAtOnceNeverMix) {
     EXPECT_EQ(end_of(b), 0);
     const Texts found = texts_in(out_);
     const std::string who = found.at("weights");
-    EXPECT_EQ(found, (Texts{{"weights", who}, {"config", who}, {"extra-" + who, who}, {"notes", "mine"}, {"sub/a", "old a"}}));
+    EXPECT_EQ(found,
+              (Texts{{"weights", who}, {"config", who}, {"extra-" + who, who}, {"notes", "mine"}, {"sub/a", "old a"}}));
     ASSERT_FALSE(HasFailure());
   }
   EXPECT_TRUE(hidden().empty());

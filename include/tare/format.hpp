@@ -44,7 +44,7 @@ struct ReadOptions {
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
   // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
   bool listing = false;
-  unsigned threads = 0;                // for readers that check the data (zip's checksums); 0: all cores
+  unsigned threads = 0;  // for readers that check the data (zip's checksums); 0: all cores
   // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
   std::vector<std::string> attach = {};
   // Read on when a tensor breaks a rule of its own, and list it in Model::broken; off: that is thrown like any other

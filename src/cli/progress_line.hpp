@@ -8,7 +8,7 @@
 namespace tare::cli {
 
 struct ProgressState {
-  std::string doing;  // "converting"; printable
+  std::string doing;                  // "converting"; printable
   std::uint64_t done = 0, total = 0;  // bytes; total 0: not known yet
   double seconds = 0;                 // since the beginning
 };

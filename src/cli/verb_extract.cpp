@@ -62,6 +62,7 @@ constexpr Option kOptions[] = {
     {.letter = 'f', .name = "force", .help = "replace an existing PATH; write bytes onto a terminal"},
     {.name = "json", .help = "list as JSON"},
     kNoMmap,
+    kMaxExpansion,
 };
 constexpr Example kExamples[] = {
     {"tare extract model.zt", "the names of the attachments"},
@@ -75,7 +76,8 @@ constexpr Verb kExtract{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; --force "
+        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; "
+        "--force "
         "writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,

@@ -20,8 +20,7 @@ namespace tare::cli {
 namespace {
 
 // What keeps it to one screen.
-constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24,
-                      kBroken = 8;
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24, kBroken = 8;
 
 struct TypeSum {
   std::string type;
@@ -161,7 +160,8 @@ void print_text(const Model& model, const std::string& file, Session& session) {
     session.line(fmt::format("quantized already: {}; {} are counted as they are stored", printable(packed->text()),
                              unpacked ? "the numbers by type" : "all numbers"));
   if (!model.broken.empty())
-    session.line(session.paint(Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
+    session.line(session.paint(
+        Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);
@@ -228,7 +228,7 @@ void print_json(const Model& model, const std::string& file, Session& session) {
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
-  const Model model = open(file, read_options(arguments));
+  const Model model = open(file, listing_options(arguments));
   if (arguments.has("json"))
     print_json(model, file, session);
   else
@@ -240,7 +240,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile};
-constexpr Option kOptions[] = {kJson, kNoMmap};
+constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion};
 constexpr Example kExamples[] = {{"tare info model.zt", "what is this?"}};
 
 }  // namespace

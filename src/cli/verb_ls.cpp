@@ -131,7 +131,9 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
     table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
                Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
-    table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
+    table.add({printable(escape_name(found->tensor.name)),
+               found->tensor.shape.text(),
+               Cell("broken", Style::red),
                Cell(found->tensor.is_dense() ? std::string_view() : std::string_view(found->tensor.layout), Style::dim),
                {}});
   table.print(session);
@@ -139,7 +141,7 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
-  const Model model = open(file, read_options(arguments));
+  const Model model = open(file, listing_options(arguments));
   const Listed tensors = list(model, arguments);
   const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))
@@ -161,6 +163,7 @@ constexpr Option kOptions[] = {
     kMatch,
     kSkip,
     kNoMmap,
+    kMaxExpansion,
 };
 constexpr Example kExamples[] = {
     {"tare ls model.zt --sort size", "the largest tensors first"},

@@ -117,10 +117,11 @@ void write_errors(JsonWriter& json, const Group& group) {
 void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
   for (const Group& group : groups)
     if (&group != &groups.back() && group.subnormal_scales > 0)
-      session.remark(fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
-                                 "those for 0, as Mantle does, reads such blocks as zeros; a method with more bits has "
-                                 "smaller scales still, one with fewer bits (or int8, whose scale is f32) larger ones",
-                                 count_text(group.subnormal_scales), count_text(group.scales), group.type));
+      session.remark(
+          fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
+                      "those for 0, as Mantle does, reads such blocks as zeros; a method with more bits has "
+                      "smaller scales still, one with fewer bits (or int8, whose scale is f32) larger ones",
+                      count_text(group.subnormal_scales), count_text(group.scales), group.type));
 }
 
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
@@ -225,6 +226,7 @@ constexpr Option kOptions[] = {
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {
@@ -249,7 +251,8 @@ constexpr Verb kQuantize{
         "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
         "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "
-        "square), the largest error of one weight, and the tensor that suffered most; then how many scales are below f16's "
+        "square), the largest error of one weight, and the tensor that suffered most; then how many scales are below "
+        "f16's "
         "normal numbers, if any are.",
     .operands = kOperands,
     .options = kOptions,

@@ -19,7 +19,8 @@ std::vector<std::string> names_in(const io::Directory& directory) {
   try {
     return directory.names();
   } catch (const std::system_error& error) {
-    throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", error.code().message()));
+    throw Error(ErrorKind::io, "hf.directory",
+                fmt::format("cannot look into the directory: {}", error.code().message()));
   }
 }
 
@@ -38,9 +39,8 @@ std::vector<std::string> weights_among(const io::Directory& directory, const std
   for (const std::string_view name : {kFile, kIndex})
     if (has(files, name)) weights.emplace_back(name);
   if (weights.empty()) {
-    std::copy_if(files.begin(), files.end(), std::back_inserter(weights), [](const std::string& name) {
-      return is_weights(name) && !safetensors::parse_shard_name(name);
-    });
+    std::copy_if(files.begin(), files.end(), std::back_inserter(weights),
+                 [](const std::string& name) { return is_weights(name) && !safetensors::parse_shard_name(name); });
     // Several: a reader takes none of them.
     if (weights.size() != 1) return {};
   }
@@ -65,8 +65,8 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
   try {
     const SourcePtr source = io::descriptor_source(std::move(file), std::string(kPrivateFile));
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
-    const Value root = wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                              3 * Limits().depth + 8);
+    const Value root =
+        wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 3 * Limits().depth + 8);
     const Value* const value = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("attachments");
     if (value == nullptr || value->get<Map>() == nullptr) return numbered;
     const std::string prefix = fmt::format("{}/", kPrivateFolder);

@@ -21,9 +21,9 @@ std::pair<std::string_view, std::string> broken_rule(const Entry& entry, const S
   const McfMethod* const known = entry.method();
   if (entry.record != 0) return {"mcf.quantinfo.duplicate", "a second record for one tensor"};
   if (known == nullptr)
-    return {"mcf.quantinfo.method",
-            fmt::format("a record of method {:#x} for a tensor that is not quantized (type {:#x})", method,
-                        entry.dtype)};
+    return {
+        "mcf.quantinfo.method",
+        fmt::format("a record of method {:#x} for a tensor that is not quantized (type {:#x})", method, entry.dtype)};
   if (method != entry.dtype)
     return {"mcf.quantinfo.method",
             fmt::format("the record says method {:#x}, the index type {:#x}", method, entry.dtype)};

@@ -102,15 +102,15 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
-  // What was unpacked only to learn its size: by offset and length of the range, and all of it together.
+  // What was unpacked only to learn its size, by offset and length of the range; and what may still be.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
-  std::uint64_t measured_bytes_ = 0;
+  std::uint64_t measurable_, measured_packed_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
-  std::optional<Error> first_;                   // what is wrong with the object at hand
+  std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
-  std::vector<Range> lost_;                      // of broken tensors, as far as they lie in the data
+  std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data
 };
 
 // Reads one object with `read`. Should that fail, the object is broken and passed over: the file is as good as its

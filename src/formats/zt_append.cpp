@@ -233,8 +233,7 @@ io::Descriptor open_for_appending(const std::string& path) {
   const io::Place place = io::find_place(path, "io.open.missing", kDoing);
   io::Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file)
-    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
   return file;
 }
 

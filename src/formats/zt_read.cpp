@@ -100,8 +100,9 @@ void read_components(CborReader& cbor, RawObject& object) {
     read_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.component.duplicate",
-                 fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
+    cbor.fail_at(
+        start, "zt.component.duplicate",
+        fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
 }
 
 void missing(CborReader& cbor, const RawObject& object, std::string_view field) {
@@ -313,7 +314,8 @@ Root read_root(CborReader& cbor, ObjectChecker& checker, bool old) {
 
 Model read_manifest(const Input& input, const ReadOptions& options, const Manifest& manifest,
                     Diagnostics& diagnostics) {
-  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth);
+  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth,
+                  options.limits.values_in(manifest.bytes().size()));
   Model model;
   std::string version = "0.1";
   // 1.0 is the container without a footer magic; its tensors are called so.

@@ -276,8 +276,7 @@ void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) 
     Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
     const auto reader = blob.open();
     for (std::uint64_t left = blob.size(); left > 0;) {
-      const auto part =
-          std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
+      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
       reader->read(part);
       left -= part.size();
     }

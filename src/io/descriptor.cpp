@@ -85,8 +85,9 @@ void expect_room(int fd, std::uint64_t bytes, const std::string& file) {
   const auto blocks = static_cast<std::uint64_t>(::geteuid() == 0 ? system.f_bfree : system.f_bavail);
   const auto free = checked_mul(blocks, static_cast<std::uint64_t>(system.f_bsize));
   if (!free || *free >= bytes) return;
-  throw Error(ErrorKind::io, "io.sink.full",
-              fmt::format("cannot write: {} are needed, {} are free on the file system", size_text(bytes), size_text(*free)))
+  throw Error(
+      ErrorKind::io, "io.sink.full",
+      fmt::format("cannot write: {} are needed, {} are free on the file system", size_text(bytes), size_text(*free)))
       .in(file);
 }
 

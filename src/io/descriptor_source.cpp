@@ -19,8 +19,9 @@ class DescriptorSource final : public Source {
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
     const std::size_t got = pread_all(file_.get(), offset, out, name());
     if (got != out.size())
-      throw Error(ErrorKind::io, "io.source.shrank",
-                  fmt::format("the file became shorter while it was open: {} bytes at first, {} now", size(), offset + got))
+      throw Error(
+          ErrorKind::io, "io.source.shrank",
+          fmt::format("the file became shorter while it was open: {} bytes at first, {} now", size(), offset + got))
           .in(name())
           .at(offset + got);
   }
@@ -36,7 +37,8 @@ SourcePtr descriptor_source(Descriptor file, std::string name) {
   if (!file || ::fstat(file.get(), &status) != 0) throw system_error("io.open.refused", "cannot look at", name, errno);
   if (!S_ISREG(status.st_mode))
     throw Error(ErrorKind::io, "io.open.not_a_file", "is not a regular file; models are read from those").in(name);
-  return std::make_shared<DescriptorSource>(std::move(file), std::move(name), static_cast<std::uint64_t>(status.st_size));
+  return std::make_shared<DescriptorSource>(std::move(file), std::move(name),
+                                            static_cast<std::uint64_t>(status.st_size));
 }
 
 }  // namespace tare::io

@@ -83,9 +83,7 @@ Directory Directory::open(const char* path) noexcept {
   return Directory(std::move(opened));
 }
 
-Directory Directory::again() const noexcept {
-  return Directory(Descriptor(::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0)));
-}
+Directory Directory::again() const noexcept { return Directory(Descriptor(::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0))); }
 
 Directory Directory::enter(const char* name) const noexcept {
   Descriptor opened(::openat(descriptor(), name, kOpenFolder | O_NOFOLLOW));

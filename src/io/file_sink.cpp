@@ -182,7 +182,8 @@ class AtomicFileSink final : public FileSink {
   }
 
   Error appeared() const {
-    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it").in(name());
+    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it")
+        .in(name());
   }
   Error cannot_rename(std::string_view what) const { return io::system_error("io.sink.rename", what, name(), errno); }
 
@@ -263,7 +264,8 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   if (exists && !options.overwrite)
     throw Error(ErrorKind::usage, "io.sink.exists", "exists already; --force replaces it").in(path);
   if (!exists && place.link && !options.overwrite)
-    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file").in(path);
+    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file")
+        .in(path);
   // The rights of the old file, without setuid and its like: the new content has not earned them. A new file gets what
   // the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
   const std::optional<mode_t> mode = exists ? std::optional<mode_t>(status.st_mode & 0777) : std::nullopt;

@@ -61,7 +61,8 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     const std::string& opened = dots ? rest : folder;
     Directory next;
     if (place.parent && !rest.starts_with('/'))
-      next = Directory(Descriptor(::openat(place.parent.descriptor(), opened.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+      next = Directory(
+          Descriptor(::openat(place.parent.descriptor(), opened.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     else
       next = Directory::open(opened.c_str());
     if (!next || place.name.empty()) throw system_error(rule, doing, path, next ? ENOENT : errno);

@@ -13,8 +13,8 @@ namespace tare::io {
 
 struct Place {
   Directory parent;
-  std::string name;   // a plain name; "." where the path ends in "." or "..", or is "/"
-  bool link = false;  // a link led here
+  std::string name;    // a plain name; "." where the path ends in "." or "..", or is "/"
+  bool link = false;   // a link led here
   bool magic = false;  // the name is a link of /proc to an open file that has no name of its own: a pipe, most often
 };
 

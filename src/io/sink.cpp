@@ -79,9 +79,9 @@ void Sink::require_positional() const {
 void Sink::require_below_position(std::uint64_t offset, std::uint64_t length) const {
   require_positional();
   if (!fits(offset, length, position_))
-    throw Error(ErrorKind::usage, "io.sink.range",
-                fmt::format("{} bytes at {} are not inside the {} that were written or skipped", length, offset,
-                            position_))
+    throw Error(
+        ErrorKind::usage, "io.sink.range",
+        fmt::format("{} bytes at {} are not inside the {} that were written or skipped", length, offset, position_))
         .in(name());
 }
 

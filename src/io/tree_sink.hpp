@@ -62,8 +62,8 @@ class TreeSink {
   std::string path_, shown_;  // as given, and without the slash at the end: for errors
   TreeSinkOptions options_;
   Place place_;
-  Directory target_;   // closed: it does not exist yet
-  bool whole_ = true;  // one rename will do
+  Directory target_;                 // closed: it does not exist yet
+  bool whole_ = true;                // one rename will do
   std::optional<mode_t> old_modes_;  // what all old files allow
   std::optional<Workshop> workshop_;
   std::optional<Workshop> inner_;  // in the target, where it was to be renamed whole and could not be

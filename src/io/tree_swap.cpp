@@ -69,8 +69,7 @@ void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {
       const Kind kind = free ? Kind::nothing : kind_of(folder);
       free = free || kind == Kind::nothing || leaves(folder);
       if (free) continue;
-      if (kind == Kind::link)
-        throw blocked(folder, "is a link, and files must go into a directory here; move it away");
+      if (kind == Kind::link) throw blocked(folder, "is a link, and files must go into a directory here; move it away");
       if (kind != Kind::folder) throw blocked(folder, "is a file, and a directory must go here; move it away");
     }
     if (!free && kind_of(name) == Kind::folder) throw blocked(name, kDirectory);

@@ -32,7 +32,8 @@ std::string random_name() {
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     std::uint64_t state = (static_cast<std::uint64_t>(::getpid()) << 40) ^ (std::uint64_t{counter.fetch_add(1)} << 32) ^
                           static_cast<std::uint64_t>(now.tv_nsec);
-    for (unsigned char& byte : random) byte = static_cast<unsigned char>((state = state * 6364136223846793005U + 1) >> 56);
+    for (unsigned char& byte : random)
+      byte = static_cast<unsigned char>((state = state * 6364136223846793005U + 1) >> 56);
   }
   std::string name(kPrefix);
   for (const unsigned char byte : random) name += kAlphabet[byte % kAlphabet.size()];
@@ -64,7 +65,8 @@ bool is_marked(const Directory& workshop, std::string_view name) {
 }
 
 bool is_this_users(const Directory& workshop) {
-  struct stat status {}, marker{};
+  struct stat status {
+  }, marker{};
   return workshop.status(status) && status.st_uid == ::geteuid() &&
          (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }

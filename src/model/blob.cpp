@@ -160,9 +160,9 @@ void BlobProducer::make_piece(std::size_t /*piece*/, const PutRun& /*put*/) cons
 
 Blob Blob::range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest) {
   if (source == nullptr || !fits(offset, length, source->size()))
-    throw Error(ErrorKind::usage, "blob.bounds",
-                fmt::format("{} bytes at {} asked of a source of {}", length, offset,
-                            source == nullptr ? 0 : source->size()));
+    throw Error(
+        ErrorKind::usage, "blob.bounds",
+        fmt::format("{} bytes at {} asked of a source of {}", length, offset, source == nullptr ? 0 : source->size()));
   Blob blob;
   blob.source_ = std::move(source);
   blob.offset_ = offset;

@@ -62,8 +62,8 @@ void Model::refuse_broken() const {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i)
       names.push_back(escape_name(broken[i].tensor.name));
-    way_out = fmt::format("{} tensors are broken, convert --skip leaves them out: {}{}", broken.size(), fmt::join(names, ", "),
-                          broken.size() > kNamed ? ", ..." : "");
+    way_out = fmt::format("{} tensors are broken, convert --skip leaves them out: {}{}", broken.size(),
+                          fmt::join(names, ", "), broken.size() > kNamed ? ", ..." : "");
   }
   Error error(first.kind(), first.rule(), fmt::format("{}; {}", first.sentence(), way_out));
   error.in(first.file()).about(first.item());
