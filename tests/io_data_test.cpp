@@ -327,6 +327,7 @@ class Noting final : public BlobProducer {
     };
     return std::make_unique<Reader>(*this);
   }
+  void verify() const override {}
   mutable std::vector<std::uint64_t> seen;
 
  private:

@@ -174,6 +174,7 @@ class Generous final : public BlobProducer {
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 1; }
   void make_piece(std::size_t, const PutRun& put) const override { put(1, Bytes(2)); }
+  void verify() const override {}
 };
 
 TEST(MisuseBlob, AProducerThatMakesTooMuch) {
@@ -189,6 +190,7 @@ class Watched final : public BlobProducer {
     if (std::this_thread::get_id() != owner_) ++elsewhere;
     put(piece, Bytes(1, std::byte{7}));
   }
+  void verify() const override {}
   mutable std::atomic<int> elsewhere = 0;
 
  private:

@@ -102,7 +102,8 @@ TEST(Printable, EveryCodePointInALongText) {
     std::string pieces;
     for (const char byte : text) pieces += by_bytes.filter({&byte, 1});
     EXPECT_EQ(pieces + by_bytes.finish(), whole) << fmt::format("U+{:04X}", c);
-    if (!must_not_be_shown(c) && !is_surrogate(c)) EXPECT_EQ(whole, text) << fmt::format("U+{:04X}", c);
+    if (must_not_be_shown(c) || is_surrogate(c)) return;
+    EXPECT_EQ(whole, text) << fmt::format("U+{:04X}", c);
   });
 }
 

@@ -140,7 +140,7 @@ int run(const Arguments& arguments, Session& session) {
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor: name it after B");
   for (Model* model : {&a, &b}) {
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
-    std::erase_if(model->broken, [&](const BrokenTensor& b) { return !selected(arguments, b.tensor.name); });
+    std::erase_if(model->broken, [&](const BrokenTensor& found) { return !selected(arguments, found.tensor.name); });
   }
   if (arguments.has("tensors")) {
     a.metadata = b.metadata = {};

@@ -131,11 +131,8 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
     table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
                Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
-    table.add({printable(escape_name(found->tensor.name)),
-               found->tensor.shape.text(),
-               Cell("broken", Style::red),
-               Cell(found->tensor.is_dense() ? std::string_view() : std::string_view(found->tensor.layout), Style::dim),
-               {}});
+    table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
+               Cell(found->tensor.is_dense() ? std::string() : found->tensor.layout, Style::dim), std::string()});
   table.print(session);
 }
 

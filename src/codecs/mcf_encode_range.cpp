@@ -32,12 +32,8 @@ class Parts {
     std::vector<float> buffer(kBuffer);
     for (std::uint64_t at = first; at < end; at = values.position()) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
-      const float* from = values.view(count);
-      if (from == nullptr) {
-        values.read(buffer.data(), count);
-        from = buffer.data();
-      }
-      visit(std::span(from, count), at);
+      values.read(buffer.data(), count);
+      visit(std::span<const float>(buffer.data(), count), at);
     }
     values.check();
   }

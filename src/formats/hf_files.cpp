@@ -113,7 +113,7 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
       if (name.starts_with('.')) continue;
       const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
       std::error_code broken;
-      const bool is_folder = is_true_folder(path);
+      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
       if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
         throw Error(ErrorKind::limit, "hf.folder.large",
                     fmt::format("more than {} files or {} levels of folders, which is no model's", kMost, kDeepest))

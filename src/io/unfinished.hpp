@@ -27,7 +27,7 @@ class Unfinished {
 
  protected:
   Unfinished() = default;
-  ~Unfinished() { delist(); }
+  virtual ~Unfinished() { delist(); }
   // The derived class calls this once there is something to discard, and `delist` before it goes.
   void enlist() noexcept;
   void delist() noexcept;

@@ -112,7 +112,7 @@ struct UpstreamTables final : BytePairTokenizer::Tables {
     std::vector<Symbol> row;
     row.reserve(word.size());
     // Bytes are the first symbols, in their order.
-    for (const char c : word) row.push_back({.id = static_cast<unsigned char>(c)});
+    for (const char c : word) row.push_back({.id = static_cast<unsigned char>(c), .text = {}});
     merge_row(row, ranks, MergeOrder::by_round);
     for (std::size_t i = 0; i != SIZE_MAX; i = row[i].after) out.push_back(tokens[static_cast<std::size_t>(row[i].id)]);
   }
