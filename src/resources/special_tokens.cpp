@@ -4,8 +4,8 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -93,7 +93,7 @@ class Finder {
 
   Vocabulary& vocabulary_;
   std::vector<std::string>* ignored_;
-  std::unordered_map<std::string_view, std::int64_t> ids_;  // by the vocabulary's own texts
+  NameViewMap<std::int64_t> ids_;  // by the vocabulary's own texts
 };
 
 }  // namespace
