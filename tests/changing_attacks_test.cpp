@@ -103,7 +103,7 @@ TEST(ChangingCsr, RowPointersThatFallAreRefused) {
 }
 
 // The range was measured on other numbers than those that are counted.
-TEST(ChangingStatistics, EveryValueIsCountedInSomeBin) {
+TEST(ChangingStatistics, OnlyValuesOfTheRangeAreCounted) {
   constexpr std::size_t kCount = 1000;
   const auto doubles = [](double value) {
     std::vector<std::uint64_t> bits;
