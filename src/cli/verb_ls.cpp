@@ -139,7 +139,7 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
-  const Model model = open(file, read_options(arguments));
+  const Model model = open(file, listing_options(arguments));
   const Listed tensors = list(model, arguments);
   const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))
@@ -161,6 +161,7 @@ constexpr Option kOptions[] = {
     kMatch,
     kSkip,
     kNoMmap,
+    kMaxExpansion,
 };
 constexpr Example kExamples[] = {
     {"tare ls model.zt --sort size", "the largest tensors first"},

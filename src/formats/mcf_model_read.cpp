@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <ranges>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "formats/mcf_model.hpp"
 #include "wire/value_json.hpp"
 
@@ -22,10 +22,15 @@ class ModelReader {
  public:
   ModelReader(const Input& input, const ReadOptions& options, Model& model, TensorNotes& notes,
               Diagnostics& diagnostics)
-      : input_(input), options_(options), model_(model), notes_(notes), diagnostics_(diagnostics) {}
+      : input_(input), model_(model), notes_(notes), diagnostics_(diagnostics), limits_(options.limits) {}
 
   void run(const Info* info, const Container& container) {
-    for (const Section& section : container.sections) add_section(section);
+    // Our spellings nest up to three levels for one of the value's.
+    bounds_ = {3 * limits_.depth + 8, limits_.values_in(0)};
+    for (const Section& section : container.sections) {
+      if (section.type == SectionType::model_info) bounds_.values = limits_.values_in(section.size);
+      add_section(section);
+    }
     const InfoFields fields = info == nullptr ? InfoFields() : info->fields;
     if (info != nullptr)
       for (const InfoPair& pair : info->pairs) add_pair(pair);
@@ -127,8 +132,7 @@ class ModelReader {
   }
 
   bool take_map(const InfoPair& pair, std::string_view text) {
-    // Our spellings nest up to three levels for one of the value's.
-    Value value = wire::parse_value_json(text, 3 * options_.limits.depth + 8);
+    Value value = wire::parse_value_json(text, bounds_);
     Map* const map = value.get<Map>();
     if (map == nullptr) {
       malformed(pair, "is not a JSON object");
@@ -218,14 +222,15 @@ class ModelReader {
   }
 
   const Input& input_;
-  const ReadOptions& options_;
   Model& model_;
   TensorNotes& notes_;
   Diagnostics& diagnostics_;
+  const Limits& limits_;
+  wire::TreeBounds bounds_;  // of all of them together
   Map tree_;
   std::vector<InfoPair> originals_;
   Map made_;  // digests by name
-  std::unordered_set<std::string> section_names_;
+  NameSet section_names_;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "codecs/mcf_layout.hpp"
 #include "formats/mcf_model.hpp"
@@ -58,7 +58,7 @@ class OutlineMaker {
 
  private:
   void check_keys() const {
-    std::unordered_set<std::string_view> keys;
+    NameViewSet keys;
     for (const auto& [key, value] : model_.metadata)
       if (!keys.insert(key).second)
         throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} stands twice", escape_name(key)));
@@ -67,7 +67,7 @@ class OutlineMaker {
   // ---- attachments ----
 
   void add_attachments() {
-    std::unordered_set<std::string_view> names;
+    NameViewSet names;
     for (const Attachment& attachment : model_.attachments) {
       const Resource* const resource = resource_of(attachment.name);
       const auto section = parse_section_name(attachment.name);

@@ -63,7 +63,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
   Model model;
   const auto parse = [&](const auto& into) {
     model.metadata = {};
-    Placer placer(source, 8 + length, *reports);
+    Placer placer(source, 8 + length, *reports, options.limits.rank);
     if (!into(placer)) return false;
     model.tensors = placer.take();
     model.broken = placer.take_broken();
@@ -85,7 +85,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
       return true;
     });
   }
-  take_private(model, source->name(), options.limits.depth, *reports);
+  take_private(model, source->name(), options.limits, *reports);
   source->check();
   return model;
 }

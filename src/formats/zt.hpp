@@ -102,9 +102,9 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
-  // What was unpacked only to learn its size: by offset and length of the range, and all of it together.
+  // What was unpacked only to learn its size, by offset and length of the range; and what may still be.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
-  std::uint64_t measured_bytes_ = 0;
+  std::uint64_t measurable_, measured_packed_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
