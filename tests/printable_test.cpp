@@ -93,7 +93,8 @@ TEST(Printable, EveryCodePointInJson) {
 TEST(Printable, EveryCodePointInALongText) {
   for_each_text([](std::uint32_t c, const std::string& text) {
     TerminalFilter at_once;
-    const std::string whole = at_once.filter(text) + at_once.finish();
+    std::string whole = at_once.filter(text);
+    whole += at_once.finish();
     EXPECT_EQ(trouble_of(whole, "\n\t"), "") << fmt::format("U+{:04X}", c);
     TerminalFilter by_bytes;
     std::string pieces;

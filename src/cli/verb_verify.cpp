@@ -46,6 +46,15 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
       fmt::format("{}: {}", session.paint(style_of(finding.severity), name_of(finding.severity)), printable(text)));
 }
 
+// A file that there was no memory to look at may be perfectly good.
+std::string_view verdict(const Verification& result, bool ok) {
+  if (ok) return "ok";
+  const bool seen = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
+    return finding.severity != Severity::note && finding.rule != "verify.memory";
+  });
+  return seen ? "bad" : "not checked";
+}
+
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
   for (const Finding& finding : result.findings) {
     if (session.quiet() && finding.severity == Severity::note) continue;
@@ -67,7 +76,7 @@ void print_text(const std::string& file, const Verification& result, bool ok, Se
     parts.push_back(size_text(result.bytes));
   }
   session.line(fmt::format("{}: {}, {}", printable(file),
-                           session.paint(ok ? Style::green : Style::red, ok ? "ok" : "bad"), fmt::join(parts, ", ")));
+                           session.paint(ok ? Style::green : Style::red, verdict(result, ok)), fmt::join(parts, ", ")));
 }
 
 void print_json(const std::string& file, const Verification& result, bool ok, Session& session) {

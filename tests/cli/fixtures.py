@@ -197,7 +197,7 @@ def make(directory):
             {"del\x7f c1\x9b31m sep\u2028 bidi\u202e \u061c": dense([1], "u8", b"\7", attributes={"k\x9b": "v\u2066"})},
             {"m\x9d": "\x85\u200f"},
         ),
-        "opaque.safetensors": safetensors(
+        "opaque/model.safetensors": safetensors(
             {"w": ("U8", [1], b"!")},
             {"__tare__": '{"tare":1,"metadata":{"a":{"$opaque":["x\\":1,\\"forged\\":\\"\\u001b","00"]}}}'},
         ),

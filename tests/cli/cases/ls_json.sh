@@ -10,4 +10,4 @@ tare ls --json same.npz | python3 -c 'import json, sys; d = json.load(sys.stdin)
 tare ls steering.zt --json
 tare info steering.zt --json | python3 -c 'import json,sys; print(ascii(json.load(sys.stdin)["metadata"]))'
 tare ls steering.zt --json | python3 -c 'import json,sys; print(ascii([(t["name"], t["attributes"]) for t in json.load(sys.stdin)["tensors"]]))'
-tare ls opaque.safetensors --json
+tare ls opaque/model.safetensors --json
