@@ -88,7 +88,7 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
 io::OldFiles old_files(const io::Directory& directory) {
   io::OldFiles old;
   std::vector<std::string> files;
-  const auto is_other = [](std::string_view name) { return is_resource(name) || name == kPrivateFile; };
+  const auto is_other = [](std::string_view name) { return is_vital_resource(name) || name == kPrivateFile; };
   for (std::string& name : names_in(directory)) {
     if (!is_folder(directory, name))
       files.push_back(std::move(name));
