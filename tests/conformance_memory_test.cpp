@@ -22,6 +22,7 @@ std::size_t memory_in_use() { return in_use.load(); }
 std::size_t memory_peak() { return peak.load(); }
 void reset_memory_peak() { peak.store(in_use.load()); }
 void fail_allocation(int n) { until_failure = n; }
+bool allocation_failed() { return until_failure < 0; }
 
 }  // namespace tare::testing
 

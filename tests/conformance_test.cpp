@@ -76,6 +76,29 @@ TEST_P(Conformance, ThingsThatAreNoModelsAreNotRecognised) {
   }
 }
 
+// A file is what its bytes say, whatever it is called.
+TEST_P(WritableConformance, AnotherFirstByteIsRefusedUnderTheSameName) {
+  const Scratch scratch;
+  const Bytes good = write_bytes(format(), full_model(holds()));
+  for (const std::string_view suffix : format().suffixes) {
+    if (suffix.ends_with('/')) continue;  // a directory's own name
+    for (const unsigned change : {0x01U, 0x80U, 0xFFU}) {
+      Bytes bad = good;
+      bad[0] ^= static_cast<std::byte>(change);
+      const std::string path = scratch / ("it" + std::string(suffix));
+      put_file(path, bad);
+      EXPECT_NE(rule_of([&] { open(path); }), "") << path << " with the first byte " << change;
+      EXPECT_FALSE(verify(path).ok(false)) << path;
+    }
+  }
+}
+
+TEST_P(WritableConformance, AModelWithABrokenTensorIsRefused) {
+  Model model = small_model(holds());
+  model.broken.push_back({Tensor(), Error(ErrorKind::corrupt, "some.rule", "is bad")});
+  EXPECT_EQ(rule_of([&] { write_bytes(format(), model); }), "some.rule");
+}
+
 TEST_P(WritableConformance, WhatIsWrittenIsReadBack) {
   const Model model = full_model(holds());
   const Model found = reopen(write_bytes(format(), model));

@@ -120,6 +120,7 @@ TEST_F(DirectoryTest, PlacesThatPathsLeadTo) {
   EXPECT_EQ(place("work/..").name, ".");
   EXPECT_TRUE(place("work/..").parent.has("work"));
   EXPECT_EQ(io::find_place("/", "rule", "cannot").name, ".");
+  EXPECT_EQ(io::find_place("//", "rule", "cannot").name, ".");
   fs::create_symlink("circle", scratch_ / "work/circle");
   for (const char* const path : {"nowhere/x", "home/file/x", "work/circle", "work/"})
     EXPECT_EQ(rule_of([&] { place(path); }), "rule") << path;
@@ -165,6 +166,10 @@ TEST_F(WorkshopTest, OnlyOursAreSwept) {
   const std::string left = leave_behind(), old = leave_behind("old"), taken = leave_behind("taken");
   const io::Workshop running(work_, "rule", "shown");
   std::vector<std::string> foreign = {".tare-backup", ".tare-models", ".tare-0123456789ab", ".tare-abcdefabcdef.x"};
+  // A kill before the marker was written.
+  fs::create_directory(scratch_ / "work/.tare-emptyempty00");
+  fs::create_directory(scratch_ / "work/.tare-emptyempty01");
+  put_file(scratch_ / "work/.tare-emptyempty01/.tare-marker", {});
   for (const std::string& name : foreign) {
     fs::create_directory(scratch_ / "work/" + name);
     put_file(scratch_ / "work/" + name + "/precious", to_bytes("mine"));
@@ -178,6 +183,8 @@ TEST_F(WorkshopTest, OnlyOursAreSwept) {
   EXPECT_EQ(io::abandoned_workshops(work_).size(), 3U);
   io::sweep_workshops(work_, false);
   EXPECT_FALSE(work_.has(left.c_str()));
+  EXPECT_FALSE(work_.has(".tare-emptyempty00"));
+  EXPECT_FALSE(work_.has(".tare-emptyempty01"));
   EXPECT_TRUE(work_.has(old.c_str())) << "the only place of the old model";
   EXPECT_TRUE(work_.has(taken.c_str()));
   io::sweep_workshops(work_, true);

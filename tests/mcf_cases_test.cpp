@@ -293,6 +293,20 @@ void info_cases(Cases& cases) {
   cases.info("mcf.info.strings", "values_upon_each_other", shared);
 }
 
+// Two resources behind their directory.
+File directory_first() {
+  File file;
+  file.sections[0x100] = file.sections[0x101] = "{}";
+  file.spoil = [](std::string& bytes) {
+    std::string directory = bytes.substr(bytes.size() - 48);
+    bytes.resize(bytes.size() - 48);
+    for (const std::size_t entry : {0, 24}) directory[entry + 8] = static_cast<char>(directory[entry + 8] + 48);
+    bytes.insert(40, directory);
+    bytes.replace(16, 8, u64(40));
+  };
+  return file;
+}
+
 }  // namespace
 
 File mcf_good() {
@@ -337,6 +351,20 @@ std::vector<McfCase> mcf_verify_cases() {
     bytes.replace(bytes.size() - 48, 48, second + first);
   };
   cases.add("mcf.directory.order", "by_falling_type", reversed);
+  cases.add("mcf.directory.first", "as_in_the_figure", directory_first());
+  File hole;
+  hole.sections[0x100] = "{}";
+  hole.sections[0x200] = std::string(16, '\0');
+  hole.lies["drop_512"] = 1;
+  cases.add("mcf.gap", "of_a_section_that_is_not_listed", hole);
+  cases.info("mcf.info.arch", "seven", {.fields = {{"arch", 7}}});
+  cases.info("mcf.info.rope_type", "four", {.fields = {{"rope_type", 4}}});
+  File changed;
+  changed.sections[0x103] = R"({"chat_template": "another"})";
+  changed.sections[1] = info_bytes({.pairs = {{"tare.attachment.chat_template.jinja", 3, "mine"},
+                                              {"tare.original.tokenizer_config.json", 3, "{}"}}});
+  cases.add("mcf.private.stale", "another_template_since", changed);
+  cases.info("mcf.private.malformed", "original_of_no_file", {.pairs = {{"tare.original.vocab.json", 3, "{}"}}});
   cases.lie("mcf.version.other", good, "minor", 0);
   cases.lie("mcf.version.other", good, "minor", 9);
   cases.lie("mcf.flags.unknown", good, "flags", 3);

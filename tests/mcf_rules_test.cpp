@@ -72,7 +72,8 @@ TEST(McfRules, ToleratedFormsAreReadAndTold) {
       const auto found = std::find_if(result.findings.begin(), result.findings.end(),
                                       [&](const Finding& f) { return f.rule == odd.rule; });
       ASSERT_NE(found, result.findings.end()) << (result.findings.empty() ? "nothing found" : result.findings[0].rule);
-      const bool note = odd.rule.ends_with(".unknown") || odd.rule == "mcf.version.other";
+      const bool note =
+          odd.rule.ends_with(".unknown") || odd.rule == "mcf.version.other" || odd.rule == "mcf.directory.first";
       EXPECT_EQ(found->severity, note ? Severity::note : Severity::warning);
       EXPECT_EQ(found->file, path);
     }
@@ -90,6 +91,16 @@ TEST(McfRules, VerifyGoesOnBehindABadEntry) {
   const Verification result = verify(scratch / "f.mcf");
   EXPECT_EQ(result.tensors, 1U);
   EXPECT_EQ(result.count(Severity::error), 2U);
+  EXPECT_EQ(result.count(Severity::warning), 0U) << result.findings.back().sentence;  // no padding where they lie
+}
+
+TEST(McfRules, ARecordOfAPlainTensorIsToldAsThat) {
+  mcf_bytes::File file = mcf_good();
+  file.records = {{.tensor = 1, .method = 0x20}};
+  const auto error = error_of([&] { open(memory_source(bytes_of(file))); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "mcf.quantinfo.method");
+  EXPECT_EQ(error->sentence(), "a record of method 0x20 for a tensor that is not quantized (type 0x6)");
 }
 
 TEST(McfRules, FindingsInsideAPayloadSayWhere) {

@@ -171,10 +171,10 @@ TEST(MisuseBlob, RangesOutsideOfTheSource) {
 // Promises two bytes and makes three.
 class Generous final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 1; }
   void make_piece(std::size_t, const PutRun& put) const override { put(1, Bytes(2)); }
-  void verify() const override {}
 };
 
 TEST(MisuseBlob, AProducerThatMakesTooMuch) {
@@ -184,13 +184,13 @@ TEST(MisuseBlob, AProducerThatMakesTooMuch) {
 // Notes on which threads its pieces are made.
 class Watched final : public BlobProducer {
  public:
+  void verify() const override {}  // made of nothing
   std::unique_ptr<BlobReader> open(std::uint64_t) const override { return nullptr; }
   std::size_t pieces() const override { return 64; }
   void make_piece(std::size_t piece, const PutRun& put) const override {
     if (std::this_thread::get_id() != owner_) ++elsewhere;
     put(piece, Bytes(1, std::byte{7}));
   }
-  void verify() const override {}
   mutable std::atomic<int> elsewhere = 0;
 
  private:

@@ -59,10 +59,7 @@ TEST(Printable, EveryCodePointOnALine) {
     const std::string shown = printable(text);
     EXPECT_EQ(trouble_of(shown), "") << fmt::format("U+{:04X}", c);
     EXPECT_EQ(printable(shown), shown) << "what is printable stays as it is";
-    if (must_not_be_shown(c) || is_surrogate(c))
-      EXPECT_NE(shown, text);
-    else
-      EXPECT_EQ(shown, text) << fmt::format("U+{:04X}", c);
+    EXPECT_EQ(shown == text, !must_not_be_shown(c) && !is_surrogate(c)) << fmt::format("U+{:04X}", c);
   });
 }
 
@@ -102,8 +99,8 @@ TEST(Printable, EveryCodePointInALongText) {
     std::string pieces;
     for (const char byte : text) pieces += by_bytes.filter({&byte, 1});
     EXPECT_EQ(pieces + by_bytes.finish(), whole) << fmt::format("U+{:04X}", c);
-    if (must_not_be_shown(c) || is_surrogate(c)) return;
-    EXPECT_EQ(whole, text) << fmt::format("U+{:04X}", c);
+    EXPECT_EQ(whole == text, (!must_not_be_shown(c) || c == '\n' || c == '\t') && !is_surrogate(c))
+        << fmt::format("U+{:04X}", c);
   });
 }
 

@@ -223,5 +223,29 @@ TEST_F(SafetensorsSet, ASetIsADirectory) {
   EXPECT_FALSE(std::filesystem::exists(scratch_ / "o.safetensors"));
 }
 
+// Of what differs between shards, the first counts: metadata and config alike.
+TEST_F(SafetensorsSet, TheFirstShardsConfigCounts) {
+  const auto shard = [&](const std::string& name, const std::string& tensor, int size) {
+    put(name, st_file("{\"__metadata__\":{\"__tare__\":\"{\\\"tare\\\":1,\\\"config\\\":{\\\"hidden_size\\\":" +
+                          std::to_string(size) + "}}\"}," + st_entry(tensor, "U8", "1", 0, 1) + "}",
+                      1));
+  };
+  shard("a.safetensors", "x", 1);
+  shard("b.safetensors", "z", 2);
+  put_index(R"({"weight_map":{"z":"b.safetensors","x":"a.safetensors"}})");
+  EXPECT_EQ(open(index()).config.hidden_size, 1);
+}
+
+// Each where the index speaks of it first.
+TEST_F(SafetensorsSet, EveryMissingShardIsToldAtItsPlace) {
+  const std::string text = R"({"weight_map":{"c":"n2.safetensors","a":"n1.safetensors","b":"n2.safetensors"}})";
+  put_index(text);
+  const Verification result = verify(index());
+  std::vector<std::uint64_t> places;
+  for (const Finding& finding : result.findings)
+    if (finding.rule == "safetensors.index.missing_shard") places.push_back(finding.offset.value_or(0));
+  EXPECT_EQ(places, (std::vector<std::uint64_t>{text.find("\"a\""), text.find("\"c\"")}));
+}
+
 }  // namespace
 }  // namespace tare

@@ -578,18 +578,20 @@ TEST(ValueJson, EveryKindComesBack) {
   map.append("key", bad_key);
   const Value value = map;
   const std::string text = wire::write_value_json(value);
-  const Value back = wire::parse_value_json(text, 64);
+  const Value back = wire::parse_value_json(text, {});
   EXPECT_EQ(back, value) << text;
   EXPECT_EQ(wire::write_value_json(back), text);
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Value nan_back = wire::parse_value_json(wire::write_value_json(nan), 1);
+  const Value nan_back = wire::parse_value_json(wire::write_value_json(nan), {.depth = 1});
   ASSERT_NE(nan_back.get<double>(), nullptr);
   EXPECT_TRUE(std::isnan(*nan_back.get<double>()));
-  EXPECT_TRUE(std::signbit(*wire::parse_value_json("-0.0", 1).get<double>()));
+  EXPECT_TRUE(std::signbit(*wire::parse_value_json("-0.0", {.depth = 1}).get<double>()));
 }
 
 TEST(ValueJson, Refuses) {
-  const auto rule = [](const std::string& text) { return rule_of([&] { (void)wire::parse_value_json(text, 8); }); };
+  const auto rule = [](const std::string& text) {
+    return rule_of([&] { (void)wire::parse_value_json(text, {.depth = 8}); });
+  };
   EXPECT_EQ(rule(""), "json.syntax");
   EXPECT_EQ(rule("{\"a\":1"), "json.syntax");
   EXPECT_EQ(rule("1 2"), "json.syntax");

@@ -189,10 +189,21 @@ TEST_F(ZtAppend, AFullDiskIsUndone) {
 }
 
 // Reading stays possible through a source that was opened before.
-TEST_F(ZtAppend, AnOpenModelStaysReadable) {
+// Nobody reads half of the old file and half of the new one without being told.
+TEST_F(ZtAppend, AnOpenModelSaysThatTheFileGrew) {
   const Model opened = open(path_);
   append_zt(path_, extra_);
-  EXPECT_EQ(content_digest(opened), content_digest(base_));
+  EXPECT_EQ(rule_of([&] { content_digest(opened); }), "io.source.changed");
+}
+
+// What is read decides where the file is cut: both must be the same file, whatever the path leads to by then.
+TEST_F(ZtAppend, ALinkOfAnotherUserIsNotFollowed) {
+  std::filesystem::create_symlink(path_, scratch_ / "link.zt");
+  append_zt(scratch_ / "link.zt", extra_);
+  EXPECT_GT(open(path_).tensors.size(), base_.tensors.size());
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::lchown((scratch_ / "link.zt").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(rule_of([&] { append_zt(scratch_ / "link.zt", extra_); }), "io.sink.link");
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ void container_cases(Cases& cases) {
   cases.add("zt.truncated", "fifteen_bytes", to_bytes("ZTEN1000" + std::string(7, '\0')));
   cases.add("zt.truncated", "v01_header_only", to_bytes("ZTEN0001"));
   cases.add("zt.truncated", "v01_cut_inside_padding", to_bytes("ZTEN0001" + std::string(30, '\0')));
+  cases.add("zt.magic", "another_name", to_bytes("XXXXXXXX" + to_text(file(kTwoFloats, manifest)).substr(8)));
+  cases.add("zt.magic", "zeros", to_bytes(std::string(8, '\0') + to_text(file(kTwoFloats, manifest)).substr(8)));
   cases.add("zt.footer.magic", "no_footer", to_bytes(front("ZTEN1000", kTwoFloats) + manifest));
   cases.add("zt.footer.magic", "footer_of_another_version",
             to_bytes(front("ZTEN1000", kTwoFloats) + manifest + le64(manifest.size()) + "ZTEN1001"));
@@ -206,7 +208,9 @@ void layout_cases(Cases& cases) {
   };
   cases.add("zt.csr.rank", "vector", csr({2}, 8, 16, 24));
   cases.add("zt.csr.rank", "cube", csr({2, 2, 2}, 8, 16, 24));
-  cases.add("zt.csr.index_type", "signed", csr({2, 2}, 8, 16, 24, "i64"));
+  cases.add("zt.csr.index_type", "u32", csr({2, 2}, 8, 8, 12, "u32"));
+  cases.add("zt.csr.index_type", "f64", csr({2, 2}, 8, 16, 24, "f64"));
+  cases.add("zt.csr.indptr", "i32_too_few", csr({2, 2}, 8, 8, 8, "i32"));
   cases.add("zt.csr.indptr", "too_few", csr({2, 2}, 8, 16, 16));
   cases.add("zt.csr.indptr", "too_many", csr({2, 2}, 8, 16, 32));
   for (const std::uint64_t rows : {kBig[0], kBig[1], kBig[2], kBig[3], (std::uint64_t{1} << 61) + 2})
@@ -338,6 +342,9 @@ std::vector<ZtCase> zt_data_cases() {
   verifying.add("digest.mismatch", "sha256",
                 one_component(with(good(), "digest", cbor::text("sha256:" + std::string(64, '0')))));
   verifying.add("zt.digest.unknown", "blake3", one_component(with(good(), "digest", cbor::text("blake3:00"))));
+  for (const std::string_view digest : {"", "deadbeef", ":00", "sha256", "blake3:"})
+    verifying.add("zt.digest.form", "no_algorithm_" + std::to_string(digest.size()),
+                  one_component(with(good(), "digest", cbor::text(digest))));
   verifying.add("zt.digest.case", "upper",
                 one_component(with(good(), "digest", cbor::text("sha256:" + std::string(64, 'A')))));
   verifying.add(
@@ -379,6 +386,22 @@ std::vector<ZtCase> zt_data_cases() {
                        {"values", cbor::map(component(64, 4 * indices.size()))}}),
                data);
   };
+  const auto signed_csr = [](std::string_view dtype, const std::string& indices, const std::string& indptr) {
+    return one(object({2, 3}, "sparse_csr",
+                      {{"indices", cbor::map(component(128, indices.size(), dtype))},
+                       {"indptr", cbor::map(component(192, indptr.size(), dtype))},
+                       {"values", cbor::map(component(64, 12))}}),
+               padded(std::string(12, '\0')) + padded(indices) + indptr);
+  };
+  const auto narrow = [](const std::vector<std::int32_t>& numbers) {
+    std::string out;
+    for (const std::int32_t n : numbers) out += le64(static_cast<std::uint32_t>(n)).substr(0, 4);
+    return out;
+  };
+  verifying.add("zt.sparse.index", "i64", signed_csr("i64", words({0, 1, 2}), words({0, 1, 3})));
+  verifying.add("zt.sparse.index", "i32", signed_csr("i32", narrow({0, 1, 2}), narrow({0, 1, 3})));
+  verifying.add("zt.csr.column", "negative_i32", signed_csr("i32", narrow({0, 1, -1}), narrow({0, 1, 3})));
+  verifying.add("zt.csr.column", "negative_i64", signed_csr("i64", words({0, 1, UINT64_MAX}), words({0, 1, 3})));
   verifying.add("zt.csr.indptr_start", "one", csr({0, 1, 2}, {1, 2, 3}));
   verifying.add("zt.csr.indptr_order", "falls", csr({0, 1, 2}, {0, 4, 3}));
   verifying.add("zt.csr.indptr_end", "beyond", csr({0, 1, 2}, {0, 1, UINT64_MAX}));
@@ -408,6 +431,15 @@ std::vector<ZtCase> zt_data_cases() {
   verifying.add("zt.group.scale", "infinite", group(codes, std::string("\0\x7C", 2), f16_one));
   verifying.add("zt.group.zero", "sixteen", group(codes, f16_one, std::string("\0\x4C", 2)));
   verifying.add("zt.group.unused_bits", "set", group("\x11\x11\x11\x11", f16_one, f16_one));
+
+  Entries gptq = object({16, 2}, "quantized_group",
+                        {{"packed_weight", cbor::map(component(64, 16, "i32"))},
+                         {"scales", cbor::map(component(128, 8, "f16"))},
+                         {"zeros", cbor::map(component(192, 8, "f16"))}});
+  gptq.insert(
+      gptq.begin() + 2,
+      {"attributes", cbor::map({{"bits", "\x04"}, {"group_size", "\x08"}, {"packing", cbor::text("8_per_i32")}})});
+  verifying.add("zt.group.orientation", "groups_along_the_first_axis", one(gptq, std::string(136, '\0')));
 
   std::vector<ZtCase> all = reading.list;
   all.insert(all.end(), verifying.list.begin(), verifying.list.end());

@@ -13,4 +13,5 @@
 #include "tare/quantize.hpp"
 #include "tare/rows.hpp"
 #include "tare/slice.hpp"
+#include "tare/unfinished.hpp"
 #include "tare/version.hpp"

@@ -1,15 +1,77 @@
+// By bytes and not by the C library's fnmatch, whose sets and question marks follow the host program's locale. A name
+// that is longer than what matched so far only ever goes back to the last star: no pattern takes exponential time.
 #include "base/glob.hpp"
 
-#include <fnmatch.h>
-
-#include <string>
+#include <cstddef>
+#include <optional>
 
 namespace tare {
+namespace {
+
+constexpr auto kNone = std::string_view::npos;
+
+// One element of a pattern other than a star: whether it takes `byte`, and where the next one begins.
+struct Step {
+  bool takes;
+  std::size_t next;
+};
+
+std::size_t literal_at(std::string_view pattern, std::size_t at) {
+  return pattern[at] == '\\' && at + 1 < pattern.size() ? at + 1 : at;
+}
+
+// A set from its "[" on; nothing when there is no "]" that ends it: then the "[" stands for itself.
+std::optional<Step> step_set(std::string_view pattern, std::size_t at, unsigned char byte) {
+  ++at;
+  const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
+  if (negated) ++at;
+  bool found = false;
+  for (std::size_t first = at; at < pattern.size(); ++at) {
+    if (pattern[at] == ']' && at != first) return Step{found != negated, at + 1};
+    at = literal_at(pattern, at);
+    const auto low = static_cast<unsigned char>(pattern[at]);
+    auto high = low;
+    if (at + 2 < pattern.size() && pattern[at + 1] == '-' && pattern[at + 2] != ']') {
+      at = literal_at(pattern, at + 2);
+      high = static_cast<unsigned char>(pattern[at]);
+    }
+    found = found || (low <= byte && byte <= high);
+  }
+  return std::nullopt;
+}
+
+Step step(std::string_view pattern, std::size_t at, char byte) {
+  if (pattern[at] == '?') return {true, at + 1};
+  if (pattern[at] == '[')
+    if (const auto set = step_set(pattern, at, static_cast<unsigned char>(byte))) return *set;
+  at = literal_at(pattern, at);
+  return {pattern[at] == byte, at + 1};
+}
+
+}  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view name) {
-  // A NUL would cut the C strings short; no pattern from a command line has one.
-  if (name.find('\0') != std::string_view::npos) return pattern == name;
-  return ::fnmatch(std::string(pattern).c_str(), std::string(name).c_str(), 0) == 0;
+  std::size_t p = 0, n = 0;
+  std::size_t star = kNone, resume = 0;  // behind the last star, and the byte of the name it gives back next
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = ++p;
+      resume = n;
+      continue;
+    }
+    const Step taken = p < pattern.size() ? step(pattern, p, name[n]) : Step{false, p};
+    if (taken.takes) {
+      p = taken.next;
+      ++n;
+    } else if (star != kNone) {
+      p = star;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 }  // namespace tare

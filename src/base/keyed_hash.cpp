@@ -62,9 +62,9 @@ std::uint64_t siphash(std::string_view text, std::uint64_t key0, std::uint64_t k
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-std::uint32_t keyed_hash(std::string_view text) {
+std::uint64_t keyed_hash(std::string_view text) {
   static const Key key = draw_key();
-  return static_cast<std::uint32_t>(siphash(text, key.a, key.b));
+  return siphash(text, key.a, key.b);
 }
 
 }  // namespace tare

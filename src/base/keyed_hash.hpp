@@ -7,8 +7,8 @@
 
 namespace tare {
 
-// SipHash-1-3. `keyed_hash` uses the process's own key and keeps half of the bits.
+// SipHash-1-3; `keyed_hash` uses the process's own key.
 std::uint64_t siphash(std::string_view text, std::uint64_t key0, std::uint64_t key1);
-std::uint32_t keyed_hash(std::string_view text);
+std::uint64_t keyed_hash(std::string_view text);
 
 }  // namespace tare

@@ -19,6 +19,7 @@ namespace {
 constexpr std::size_t kUnindexed = 16;
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
+std::uint32_t short_hash(std::string_view key) { return static_cast<std::uint32_t>(keyed_hash(key)); }
 std::uint64_t slot_of(std::uint32_t hash, std::size_t position) { return std::uint64_t{hash} << 32 | (position + 1); }
 std::uint32_t hash_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot >> 32); }
 std::uint32_t position_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot) - 1; }
@@ -40,7 +41,7 @@ std::uint32_t Map::position(std::string_view key) const {
     return kNowhere;
   }
   const Slots& slots = *slots_;
-  const std::uint32_t hash = keyed_hash(key);
+  const std::uint32_t hash = short_hash(key);
   const std::size_t mask = slots.size() - 1;
   for (std::size_t at = hash & mask; slots[at] != 0; at = (at + 1) & mask)
     if (hash_in(slots[at]) == hash && entries_[position_in(slots[at])].first == key) return position_in(slots[at]);
@@ -52,7 +53,7 @@ std::uint32_t Map::position(std::string_view key) const {
 void Map::index(std::size_t position) {
   const std::string& key = entries_[position].first;
   Slots& slots = *slots_;
-  const std::uint32_t hash = keyed_hash(key);
+  const std::uint32_t hash = short_hash(key);
   const std::size_t mask = slots.size() - 1;
   std::size_t at = hash & mask;
   for (; slots[at] != 0; at = (at + 1) & mask)

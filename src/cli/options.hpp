@@ -8,6 +8,10 @@ namespace tare::cli {
 
 inline constexpr Option kJson{.name = "json", .help = "print JSON for programs"};
 inline constexpr Option kNoMmap{.name = "no-mmap", .help = "read the file instead of mapping it into memory"};
+inline constexpr Option kMaxExpansion{
+    .name = "max-expansion",
+    .value = "N",
+    .help = "let the file decode to N times its size; 32 (and 256 MiB in any case) unless given"};
 inline constexpr Option kThreads{
     .name = "threads", .value = "N", .help = "use at most N threads; 0, the default, means all cores"};
 inline constexpr Option kForce{.letter = 'f', .name = "force", .help = "replace an existing output file"};
@@ -60,8 +64,10 @@ inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
 inline constexpr Operand kFiles{.name = "FILE", .many = true, .completes = Completes::files};
 inline constexpr Operand kTensor{.name = "TENSOR"};
 
-// --no-mmap and --attach, as the library takes them. Broken tensors are listed in the model.
+// --no-mmap, --max-expansion and --attach, as the library takes them. Broken tensors are listed in the model.
 ReadOptions read_options(const Arguments& arguments);
+// The same for verbs that decode no tensor: they show files that decode to too much.
+ReadOptions listing_options(const Arguments& arguments);
 // --zstd, --no-zstd, --digest and --threads.
 WriteOptions write_options(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.

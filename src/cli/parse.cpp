@@ -209,6 +209,16 @@ ReadOptions read_options(const Arguments& arguments) {
   options.threads = arguments.threads();
   options.attach = arguments.all("attach");
   options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
+  if (arguments.has("max-expansion")) {
+    options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
+    options.limits.component_bytes = UINT64_MAX;
+  }
+  return options;
+}
+
+ReadOptions listing_options(const Arguments& arguments) {
+  ReadOptions options = read_options(arguments);
+  options.listing = true;
   return options;
 }
 

@@ -10,12 +10,16 @@ namespace {
 constexpr std::size_t kGap = 2;
 // A name shorter than this says nothing.
 constexpr std::size_t kLeast = 8;
+// Where nothing is cut, columns get no wider than this: one long name must not become as many spaces in every row.
+constexpr std::size_t kWidest = 160;
 
+// `mark`: what stands for the middle of a text that is too long; empty: it is left as it is.
 void append_cell(std::string& line, const Cell& cell, std::size_t width, Align align, bool last, bool color,
                  std::string_view mark) {
   const std::size_t own = display_width(cell.text);
-  const std::string text = own > width ? elide_middle(cell.text, width, mark) : cell.text;
-  const std::size_t shown = own > width ? display_width(text) : own;
+  const bool cut = own > width && !mark.empty();
+  const std::string text = cut ? elide_middle(cell.text, width, mark) : cell.text;
+  const std::size_t shown = cut ? display_width(text) : own;
   const std::size_t padding = width - std::min(width, shown);
   if (align == Align::right) line.append(padding, ' ');
   line += color ? styled(cell.style, text, true) : text;
@@ -87,7 +91,7 @@ void Table::print_part(const Part& part, const std::vector<std::size_t>& widths,
     for (const std::size_t c : part) {
       if (c != part.front()) line.append(kGap, ' ');
       append_cell(line, cell_at(c), widths[c], columns_[c].align, c == part.back(), session.screen().color,
-                  session.ellipsis());
+                  session.screen().terminal ? session.ellipsis() : std::string_view());
     }
     line.erase(line.find_last_not_of(' ') + 1);
     session.line(line);
@@ -105,7 +109,10 @@ void Table::print(Session& session) const {
   for (const Part& part : all) {
     if (&part != &all.front()) session.line();
     std::vector<std::size_t> fitted = natural;
-    fit(part, room, fitted);
+    if (session.screen().terminal)
+      fit(part, room, fitted);
+    else
+      for (std::size_t& width : fitted) width = std::min(width, kWidest);
     print_part(part, fitted, session);
   }
 }

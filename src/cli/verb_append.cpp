@@ -54,7 +54,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile, {.name = "IN", .many = true, .completes = Completes::files}};
-constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kNoMmap, kThreads};
+constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kNoMmap, kMaxExpansion, kThreads};
 constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file grows by what is added"}};
 
 }  // namespace

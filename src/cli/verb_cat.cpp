@@ -95,6 +95,7 @@ constexpr Option kOptions[] = {
     kOutput,
     {.letter = 'f', .name = "force", .help = "replace an existing PATH; write bytes onto a terminal"},
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {

@@ -191,6 +191,7 @@ constexpr Option kOptions[] = {
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {

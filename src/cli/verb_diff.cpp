@@ -173,6 +173,7 @@ constexpr Option kOptions[] = {
     kSkip,
     kJson,
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {

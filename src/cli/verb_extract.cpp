@@ -62,6 +62,7 @@ constexpr Option kOptions[] = {
     {.letter = 'f', .name = "force", .help = "replace an existing PATH; write bytes onto a terminal"},
     {.name = "json", .help = "list as JSON"},
     kNoMmap,
+    kMaxExpansion,
 };
 constexpr Example kExamples[] = {
     {"tare extract model.zt", "the names of the attachments"},

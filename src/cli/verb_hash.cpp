@@ -44,7 +44,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFiles};
-constexpr Option kOptions[] = {kJson, kNoMmap, kThreads};
+constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion, kThreads};
 constexpr Example kExamples[] = {{"tare hash model.zt model.npz", "equal lines mean equal tensors"}};
 
 }  // namespace

@@ -228,7 +228,7 @@ void print_json(const Model& model, const std::string& file, Session& session) {
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
-  const Model model = open(file, read_options(arguments));
+  const Model model = open(file, listing_options(arguments));
   if (arguments.has("json"))
     print_json(model, file, session);
   else
@@ -240,7 +240,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFile};
-constexpr Option kOptions[] = {kJson, kNoMmap};
+constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion};
 constexpr Example kExamples[] = {{"tare info model.zt", "what is this?"}};
 
 }  // namespace

@@ -132,13 +132,14 @@ void print_table(const Listed& tensors, const Broken& broken, const PackedWords&
                Cell(packed.of(*tensor), Style::dim), count_text(tensor->bytes())});
   for (const BrokenTensor* found : broken)
     table.add({printable(escape_name(found->tensor.name)), found->tensor.shape.text(), Cell("broken", Style::red),
-               Cell(found->tensor.is_dense() ? std::string() : found->tensor.layout, Style::dim), std::string()});
+               Cell(found->tensor.is_dense() ? std::string() : printable(found->tensor.layout), Style::dim),
+               std::string()});
   table.print(session);
 }
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
-  const Model model = open(file, read_options(arguments));
+  const Model model = open(file, listing_options(arguments));
   const Listed tensors = list(model, arguments);
   const Broken broken = list_broken(model, arguments);
   if (arguments.has("json"))
@@ -160,6 +161,7 @@ constexpr Option kOptions[] = {
     kMatch,
     kSkip,
     kNoMmap,
+    kMaxExpansion,
 };
 constexpr Example kExamples[] = {
     {"tare ls model.zt --sort size", "the largest tensors first"},

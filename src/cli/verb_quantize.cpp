@@ -119,8 +119,8 @@ void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
     if (&group != &groups.back() && group.subnormal_scales > 0)
       session.remark(
           fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
-                      "those for 0, as Mantle does, reads such blocks as zeros; a method with more bits has "
-                      "smaller scales still, one with fewer bits (or int8, whose scale is f32) larger ones",
+                      "those for 0, as Mantle does, reads their weights as zeros; fewer bits a weight make "
+                      "larger scales, and that of int8 is an f32",
                       count_text(group.subnormal_scales), count_text(group.scales), group.type));
 }
 
@@ -226,6 +226,7 @@ constexpr Option kOptions[] = {
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {

@@ -219,6 +219,7 @@ constexpr Option kOptions[] = {
     {.name = "seed", .value = "N", .help = "other samples; 0 unless given"},
     {.name = "logits", .help = "print the numbers behind the last token instead, one a line"},
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {

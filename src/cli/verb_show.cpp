@@ -97,6 +97,7 @@ constexpr Option kOptions[] = {
     {.name = "bins", .value = "N", .help = "bars of the histogram; 16 unless given"},
     kJson,
     kNoMmap,
+    kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {{"tare show model.zt layers.0.attention.query.weight", "is anything odd in there?"}};

@@ -113,10 +113,7 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFiles};
 constexpr Option kOptions[] = {
-    {.name = "strict", .help = "fail on warnings too"},
-    kJson,
-    kNoMmap,
-    kThreads,
+    {.name = "strict", .help = "fail on warnings too"}, kJson, kNoMmap, kMaxExpansion, kThreads,
 };
 constexpr Example kExamples[] = {
     {"tare verify *.zt", "one line a file, after the findings of those that have any"},

@@ -103,13 +103,12 @@ void search_block(const McfMethod& method, std::span<const float> row, std::span
 
 float sub_scale(float s, float super_scale) { return std::rint(std::clamp(s * (32 / super_scale), 1.0f, 63.0f)); }
 
-// The f16 of the super-scale, one of 16, under which the fits save most.
-template <typename Candidate>
-std::uint16_t best_super_scale(std::span<const Fit> fits, const Candidate& candidate) {
+// The f16 of the super-scale under which the fits, of which this is the largest scale, save most.
+std::uint16_t best_super_scale(std::span<const Fit> fits, float largest) {
   std::uint16_t best = 0;
   float most = -1;
   for (unsigned j = 0; j < kMcfSuperTries; ++j) {
-    const std::uint16_t bits = candidate(j);
+    const std::uint16_t bits = mcf_round_scale((32 * largest) / static_cast<float>(63 - j));
     const float super_scale = f16_to_f32(bits);
     float saved = 0;
     for (const Fit& fit : fits) {
@@ -131,7 +130,7 @@ struct Choice {
   float loss = 0;
 };
 
-Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits, std::uint16_t bits) {
+Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits, std::uint16_t bits, int reach) {
   Choice choice;
   choice.bits = bits;
   const float super_scale = f16_to_f32(bits);
@@ -140,8 +139,9 @@ Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits,
     const float u = sub_scale(fits[b].scale, super_scale);
     float least = loss(blocks[b], super_scale * (u / 32));
     choice.sub[b] = u;
-    for (const float near : {u - 1, u + 1}) {
-      if (near < 1 || near > 63) continue;
+    for (int step = -reach; step <= reach; ++step) {
+      const float near = u + static_cast<float>(step);
+      if (step == 0 || near < 1 || near > 63) continue;
       const float found = loss(blocks[b], super_scale * (near / 32));
       if (found < least) {
         least = found;
@@ -151,6 +151,17 @@ Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits,
     choice.loss += least;
   }
   return choice;
+}
+
+// The first of f16's normal numbers with which no more than `most` is lost. False: there is none.
+bool find_normal_scale(std::span<const Block> blocks, std::span<const Fit> fits, float most, Choice& choice) {
+  for (unsigned j = 0; j < kMcfNormalTries; ++j) {
+    const auto bits = static_cast<std::uint16_t>(kMcfLeastNormal + j * kMcfNormalStep);
+    const Choice normal = best_sub_scales(blocks, fits, bits, kMcfNormalReach);
+    if (normal.loss <= most) choice = normal;
+    if (normal.loss <= most || (j == 0 && normal.loss > kMcfHopeless * most)) return normal.loss <= most;
+  }
+  return false;
 }
 
 void search_super(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
@@ -170,22 +181,14 @@ void search_super(const McfMethod& method, std::span<const float> row, std::span
     const auto fast_u = static_cast<float>(std::to_integer<unsigned>(target.sub_scales[first + b]));
     fast_loss += loss(blocks[b], fast_scale * (fast_u / 32));
   }
-  Choice choice = best_sub_scales(blocks, fits, best_super_scale(fits, [&](unsigned j) {
-                                    return mcf_round_scale((32 * largest) / static_cast<float>(63 - j));
-                                  }));
+  Choice choice = best_sub_scales(blocks, fits, best_super_scale(fits, largest), 1);
   bool better = choice.loss < kMcfBetter * fast_loss;
   if (!is_normal_f16(choice.bits)) {
-    const float most = kMcfNear * (better ? choice.loss : fast_loss);
-    const Choice normal = best_sub_scales(blocks, fits, best_super_scale(fits, [](unsigned j) {
-                                            return f32_to_f16(kMcfLeastNormal * (1 + static_cast<float>(j) / 32));
-                                          }));
-    const bool fast_normal = is_normal_f16(fast_bits);
-    if (normal.loss <= most && (!fast_normal || normal.loss < kMcfBetter * fast_loss)) {
-      choice = normal;
+    const McfNormal allowed = mcf_normal_allowance(choice.loss, fast_loss, is_normal_f16(fast_bits));
+    if (find_normal_scale(blocks, fits, allowed.most, choice))
       better = true;
-    } else if (fast_normal && fast_loss <= most) {
+    else if (allowed.fast)
       better = false;
-    }
   }
   if (!better) return;
   const float super_scale = f16_to_f32(choice.bits);

@@ -22,10 +22,12 @@
 //                     than better * that of `fast`.
 //
 //   k*, S < 2^-14     Some readers take an f16 below its normal numbers for 0, and with it the super-block. So where the S
-//                     above is one, S = 2^-14 (1 + j / 32), j = 0 ... 15, are tried in the same way, and the best of
-//                     those is taken if its sum of E is at most 1.01 times the least of the two above. It must be less
-//                     than better * that of `fast` as well where the S of `fast` is a normal number; if it is not, the
-//                     scales of `fast` are taken, if their sum of E is at most 1.01 times the least.
+//                     above is one, a super-scale that is not may cost 1 % of the rms error, `near` = 1.0201 times the
+//                     least sum of E, that of the above or of `fast`. S = 2^-14 (1 + j / 128), j = 0 ... 63, are tried, each
+//                     block taking of u, u - 3 ... u + 3 the first that has the least E; the first S within that is taken.
+//                     (Where the first of all loses more than 1.5 times as much, no other is tried.) If the S of `fast`
+//                     is a normal number, S must lose less than better * `fast`, too; if none does, `fast` is kept where
+//                     it is within that itself.
 //
 // `better` is 1 - 2^-16: more than the rounding of both sums, so that no block (q*) or super-block (k*) ever loses more
 // than by `fast`, in exact arithmetic; but for the one percent that a super-scale in f16's normal numbers may cost where
@@ -36,6 +38,7 @@
 // weights are cut, which pays with few.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -52,9 +55,12 @@ McfSearch mcf_search(const McfMethod& method);
 
 inline constexpr unsigned kMcfSuperTries = 16;
 inline constexpr float kMcfBetter = 1 - 0x1p-16f;
-// The least normal f16, and what a super-scale of at least that may cost.
-inline constexpr float kMcfLeastNormal = 0x1p-14f;
-inline constexpr float kMcfNear = 1.01f;
+// Super-scales among f16's normal numbers: the first, the step to the next that is tried (in units of 2^-24), how many,
+// how far their sub-scales are looked for, what they may cost, and at what cost of the first the others are hopeless.
+inline constexpr std::uint16_t kMcfLeastNormal = 0x0400;
+inline constexpr unsigned kMcfNormalTries = 64, kMcfNormalStep = 8;
+inline constexpr int kMcfNormalReach = 3;
+inline constexpr float kMcfNear = 1.0201f, kMcfHopeless = 1.5f;
 constexpr bool is_normal_f16(std::uint16_t bits) { return (bits & 0x7C00) != 0; }
 // The least divisor of qmax / absmax: a block of smaller weights than f16 can scale is not searched, but must not overflow.
 inline constexpr float kMcfLeastAbsmax = 0x1p-60f;
@@ -62,6 +68,19 @@ inline constexpr float kMcfLargestScale = 65504;
 // Up to here the next smaller f16 of a scale is tried, too.
 inline constexpr float kMcfSmallScale = 0x1p-14f;
 inline constexpr float kMcfSmallStep = 0x1p-24f;  // between f16 numbers up to there
+
+// What a super-scale among the normal numbers may lose, and whether `fast` may be kept in its place.
+struct McfNormal {
+  float most;
+  bool fast;
+};
+inline McfNormal mcf_normal_allowance(float searched, float fast, bool fast_is_normal) {
+  const float near = kMcfNear * (searched < kMcfBetter * fast ? searched : fast);
+  if (!fast_is_normal) return {near, false};
+  // Below `fast` by more than rounding, as all that replaces it.
+  const float below_fast = std::nextafter(kMcfBetter * fast, 0.0f);
+  return {near < below_fast ? near : below_fast, fast <= near};
+}
 
 // As mcf_reference_encode_row, with searched scales. `importance` is empty or has a value for each column: finite, not
 // negative, at most 1.

@@ -223,37 +223,69 @@ void choose_super(const Fits& fits, std::size_t b, Choices& choices) {
   choices.set_super(b, scales[best], bits[best]);
 }
 
-// Of the least that are normal numbers of f16.
-void choose_normal_super(const Fits& fits, std::size_t b, Choices& choices) {
-  alignas(64) float scales[kMcfSuperTries];
-  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = kMcfLeastNormal * (1 + static_cast<float>(j) / 32);
-  const std::size_t best = best_super_scale(fits, b, scales);
-  // 2^-14 is 0x0400, and 2^-14 / 1024 the step up to 2^-13.
-  choices.set_super(b, scales[best], static_cast<std::uint16_t>(0x0400 + 32 * best));
-}
-
-// `fast`: the scales to compare with.
-template <bool kWeighted>
+// `fast`: the scales to compare with. Of u and the kReach on either side the first that loses least.
+template <bool kWeighted, int kReach>
 void choose_subs(const Tile& tile, const Fits& fits, const float* absmax, const float* fast, float qmax,
                  Choices& choices) {
+  constexpr std::size_t kCount = 2 * kReach + 1;
+  const V one = hn::Set(kFloat, 1), highest = hn::Set(kFloat, 63);
   for (std::size_t l = 0; l < kTile; l += kLanes) {
-    const V one = hn::Set(kFloat, 1), step = hn::Mul(hn::Load(kFloat, choices.super + l), hn::Set(kFloat, 1.0f / 32));
-    const V u = sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step));
-    const V below = hn::Max(hn::Sub(u, one), one), above = hn::Min(hn::Add(u, one), hn::Set(kFloat, 63));
-    const V scale[4] = {hn::LoadU(kFloat, fast + l), hn::Mul(step, u), hn::Mul(step, below), hn::Mul(step, above)};
-    V found[4];
+    const V step = hn::Mul(hn::Load(kFloat, choices.super + l), hn::Set(kFloat, 1.0f / 32));
+    V u[kCount] = {sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step))};
+    for (int k = 1; k < static_cast<int>(kCount); ++k) {
+      const int away = k <= kReach ? k - kReach - 1 : k - kReach;
+      u[k] = hn::Min(hn::Max(hn::Add(u[0], hn::Set(kFloat, static_cast<float>(away))), one), highest);
+    }
+    V scale[kCount + 1], found[kCount + 1];
+    for (std::size_t k = 0; k < kCount; ++k) scale[k] = hn::Mul(step, u[k]);
+    scale[kCount] = hn::LoadU(kFloat, fast + l);
     losses<kWeighted>(tile, l, qmax, scale, found);
-    V best = u, least = found[1];
-    auto better = hn::Lt(found[2], least);
-    best = hn::IfThenElse(better, below, best);
-    least = hn::IfThenElse(better, found[2], least);
-    better = hn::Lt(found[3], least);
-    best = hn::IfThenElse(better, above, best);
-    least = hn::IfThenElse(better, found[3], least);
+    V best = u[0], least = found[0];
+    for (std::size_t k = 1; k < kCount; ++k) {
+      const auto better = hn::Lt(found[k], least);
+      best = hn::IfThenElse(better, u[k], best);
+      least = hn::IfThenElse(better, found[k], least);
+    }
     const auto is_zero = hn::Eq(hn::LoadU(kFloat, absmax + l), hn::Zero(kFloat));
     hn::Store(hn::IfThenZeroElse(is_zero, best), kFloat, choices.sub + l);
     hn::Store(hn::IfThenZeroElse(is_zero, least), kFloat, choices.loss + l);
-    hn::Store(found[0], kFloat, choices.fast_loss + l);
+    hn::Store(found[kCount], kFloat, choices.fast_loss + l);
+  }
+}
+
+constexpr std::size_t kSupers = kTile / kMcfBlocksInSuper;
+
+void take_choice(const Choices& choices, std::size_t b, std::size_t at, Scales& s) {
+  s.bits[(at + b) / kMcfBlocksInSuper] = choices.bits[b / kMcfBlocksInSuper];
+  for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
+    s.sub[at + l] = static_cast<std::uint8_t>(choices.sub[l]);
+    s.block[at + l] = choices.super[l] * (choices.sub[l] / 32);
+  }
+}
+
+// For the super-blocks that `wanted` one, the first super-scale among f16's normal numbers that loses no more than `most`;
+// those that got one are wanted no longer.
+template <bool kWeighted>
+void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t at, const float* most, bool* wanted,
+                   Scales& s) {
+  Choices normal;
+  bool open[kSupers];
+  std::copy_n(wanted, kSupers, open);
+  for (unsigned j = 0; j < kMcfNormalTries && std::find(open, open + kSupers, true) != open + kSupers; ++j) {
+    const auto bits = static_cast<std::uint16_t>(kMcfLeastNormal + j * kMcfNormalStep);
+    const float scale = static_cast<float>(bits) * 0x1p-24f;  // up to 2^-13 all steps are alike
+    for (std::size_t b = 0; b < kTile; b += kMcfBlocksInSuper) normal.set_super(b, scale, bits);
+    choose_subs<kWeighted, kMcfNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+    for (std::size_t i = 0; i < kSupers; ++i) {
+      if (!open[i]) continue;
+      const float lost = normal.loss_of(i * kMcfBlocksInSuper);
+      if (lost <= most[i]) {
+        take_choice(normal, i * kMcfBlocksInSuper, at, s);
+        wanted[i] = open[i] = false;
+      } else if (j == 0 && lost > kMcfHopeless * most[i]) {
+        open[i] = false;
+      }
+    }
   }
 }
 
@@ -266,41 +298,29 @@ void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, s
   Fits fits;
   for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
 
-  Choices searched, normal;
-  bool some_small = false;
-  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) {
-    choose_super(fits, b, searched);
-    some_small = some_small || !is_normal_f16(searched.bits[b / kMcfBlocksInSuper]);
+  Choices searched;
+  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) choose_super(fits, b, searched);
+  choose_subs<kWeighted, 1>(tile, fits, s.absmax + at, s.block + at, qmax, searched);
+  float most[kSupers] = {};
+  bool small[kSupers] = {}, take[kSupers] = {};
+  for (std::size_t i = 0; i * kMcfBlocksInSuper < blocks; ++i) {
+    const std::size_t b = i * kMcfBlocksInSuper;
+    const std::uint16_t fast_bits = s.bits[(at + b) / kMcfBlocksInSuper];
+    if (fast_bits == 0) continue;  // nothing but zeros
+    const float found = searched.loss_of(b), fast = Choices::sum_of(searched.fast_loss, b);
+    take[i] = found < kMcfBetter * fast;
+    small[i] = !is_normal_f16(searched.bits[i]);
+    if (!small[i]) continue;
+    const McfNormal allowed = mcf_normal_allowance(found, fast, is_normal_f16(fast_bits));
+    most[i] = allowed.most;
+    take[i] = take[i] && !allowed.fast;
   }
-  choose_subs<kWeighted>(tile, fits, s.absmax + at, s.block + at, qmax, searched);
-  if (some_small) {
-    for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) choose_normal_super(fits, b, normal);
-    choose_subs<kWeighted>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
-  }
-  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) {
-    const float fast = Choices::sum_of(searched.fast_loss, b);
-    const std::size_t number = b / kMcfBlocksInSuper;
-    std::uint16_t& stored = s.bits[(at + b) / kMcfBlocksInSuper];
-    if (stored == 0) continue;  // nothing but zeros
-    const Choices* chosen = &searched;
-    bool better = searched.loss_of(b) < kMcfBetter * fast;
-    if (!is_normal_f16(searched.bits[number])) {
-      const float most = kMcfNear * (better ? searched.loss_of(b) : fast), found = normal.loss_of(b);
-      const bool fast_normal = is_normal_f16(stored);
-      if (found <= most && (!fast_normal || found < kMcfBetter * fast)) {
-        chosen = &normal;
-        better = true;
-      } else if (fast_normal && fast <= most) {
-        better = false;
-      }
-    }
-    if (!better) continue;
-    stored = chosen->bits[number];
-    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
-      s.sub[at + l] = static_cast<std::uint8_t>(chosen->sub[l]);
-      s.block[at + l] = chosen->super[l] * (chosen->sub[l] / 32);
-    }
-  }
+  bool wanted[kSupers];
+  std::copy_n(small, kSupers, wanted);
+  if (std::find(small, small + kSupers, true) != small + kSupers)
+    search_normal<kWeighted>(tile, fits, qmax, at, most, wanted, s);
+  for (std::size_t i = 0; i < kSupers; ++i)
+    if (take[i] && small[i] == wanted[i]) take_choice(searched, i * kMcfBlocksInSuper, at, s);
 }
 
 }  // namespace

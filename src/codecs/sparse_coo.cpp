@@ -8,8 +8,9 @@
 // unknown types) may not repeat a place.
 //
 // Decoding first runs over the coordinates once to see whether they are sound and whether they rise. Entries in
-// row-major order are then read in a single pass; others cost one pass over all entries for every 4 MiB of
-// dense output. What the first run found may not be true any more: each pass checks every coordinate it uses.
+// row-major order are then read in a single pass; others are dealt once into windows of 4 MiB of dense output, in
+// scratch space when they are many. What the first run found may not be true any more: each pass checks every
+// coordinate it uses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,9 +21,11 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/buckets.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/sparse.hpp"
 #include "model/element_size.hpp"
+#include "model/unpacked_blob.hpp"
 
 namespace tare {
 namespace {
@@ -83,6 +86,16 @@ class Coordinates {
   std::vector<IndexStream> streams_;
 };
 
+// One stream of coordinates for each dimension: packed ones would be unpacked from the start for each, with a decoder's
+// memory for each. They are unpacked once instead.
+Tensor with_seekable_coords(const Tensor& tensor) {
+  Tensor copy = tensor;
+  for (Component& component : copy.components)
+    if (component.role == "coords" && tensor.shape.rank() > 1 && !is_seekable(component.blob))
+      component.blob = unpacked_blob(component.blob);
+  return copy;
+}
+
 // Where coordinate d of an entry is in the file; a scalar's entries have none.
 std::optional<std::uint64_t> coordinate_offset(const Tensor& tensor, std::uint64_t entry, std::size_t d) {
   const Blob& coords = tensor.component("coords")->blob;
@@ -112,9 +125,10 @@ struct Survey {
   std::optional<Problem> first_outside, first_repeated;
 };
 
-Survey survey(const Tensor& tensor, std::uint64_t entries) {
+// `entered`: the same tensor, with coordinates that can be entered anywhere.
+Survey survey(const Tensor& tensor, const Tensor& entered, std::uint64_t entries) {
   Survey found;
-  Coordinates at(tensor, 0);
+  Coordinates at(entered, 0);
   Shape previous;
   for (std::uint64_t entry = 0; entry < entries; ++entry) {
     if (const auto d = at.next())
@@ -139,22 +153,33 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-// Looks for a place that two entries share when the entries are in no order: deals the places into shares
-// that fit memory and sorts each, with one pass over the coordinates per share.
+// Looks for a place that two entries share when the entries are in no order: deals the places into shares that fit
+// memory and sorts each.
 std::optional<Problem> find_repeated(const Tensor& tensor, std::uint64_t entries) {
   constexpr std::uint64_t kShare = std::uint64_t{1} << 20;
-  const std::uint64_t shares = ceil_div(entries, kShare);
-  std::vector<std::uint64_t> places;
-  for (std::uint64_t share = 0; share < shares; ++share) {
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(entries, kShare)));
+  const auto each_place = [&](const auto& visit) {
     Coordinates at(tensor, 0);
-    places.clear();
-    // Twice the fair share only when places repeat or a file was made to defeat the mixing; the first is
-    // found below.
-    for (std::uint64_t entry = 0; entry < entries && places.size() < 2 * kShare; ++entry) {
+    for (std::uint64_t entry = 0; entry < entries; ++entry) {
       at.next();
       const std::uint64_t place = at.place();
-      if (shares == 1 || mixed(place) % shares == share) places.push_back(place);
+      visit(place, static_cast<std::size_t>(mixed(place) % counts.size()));
     }
+  };
+  each_place([&](std::uint64_t, std::size_t share) { ++counts[share]; });
+  Buckets shares(counts, 8);
+  each_place([&](std::uint64_t place, std::size_t share) {
+    std::array<std::byte, 8> record;
+    store_le(record.data(), place);
+    shares.put(share, record);
+  });
+  shares.seal();
+  std::vector<std::uint64_t> places;
+  for (std::size_t share = 0; share < counts.size(); ++share) {
+    // Twice the fair share only when places repeat, which then shows, or in a file made to defeat the mixing.
+    places.resize(static_cast<std::size_t>(std::min(counts[share], 2 * kShare)));
+    IndexStream dealt(shares.records(share), 0);
+    for (std::uint64_t& place : places) place = dealt.next();
     std::sort(places.begin(), places.end());
     const auto twice = std::adjacent_find(places.begin(), places.end());
     if (twice != places.end())
@@ -207,7 +232,8 @@ void verify(const Tensor& tensor, const Report& report) {
   verify_type(values, report);
   verify_booleans(values, report);
   const std::uint64_t entries = values.blob.size() / width_of(values);
-  Survey found = survey(tensor, entries);
+  const Tensor entered = with_seekable_coords(tensor);
+  Survey found = survey(tensor, entered, entries);
   if (found.first_outside) {
     found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
     report(*found.first_outside);
@@ -216,7 +242,7 @@ void verify(const Tensor& tensor, const Report& report) {
   if (repeated)
     repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
   else if (!found.rising && found.outside == 0 && tensor.shape.elements())
-    repeated = find_repeated(tensor, entries);
+    repeated = find_repeated(entered, entries);
   if (!repeated) return;
   // What can be added up has a meaning, and no rule of the document forbids it.
   if (addition(values) != nullptr) {
@@ -296,47 +322,79 @@ class CooCursor final : public SparseCursor {
   std::vector<std::byte> sum_;
 };
 
-// Entries in any order: every window of the output looks at all of them.
+// Entries in any order, dealt into windows of the output: those of a window are together, in the order they are stored.
+class CooWindows {
+ public:
+  CooWindows(const Tensor& tensor, std::uint64_t entries, std::vector<std::uint64_t> counts)
+      : width_(static_cast<std::size_t>(width_of(*tensor.component("values")))),
+        buckets_(std::move(counts), 8 + width_) {
+    Coordinates at(tensor, 0);
+    ByteStream values(tensor.component("values")->blob, 0);
+    Bytes record(8 + width_);
+    for (std::uint64_t entry = 0; entry < entries; ++entry) {
+      next_inside(tensor, at, entry);
+      store_le(record.data(), at.place());
+      std::memcpy(record.data() + 8, values.take(width_), width_);
+      buckets_.put(static_cast<std::size_t>(at.place() / elements(width_)), record);
+    }
+    buckets_.seal();
+  }
+
+  // Of a window.
+  static std::uint64_t elements(std::uint64_t width) { return kWindow / width; }
+  // Calls `visit(place, value)` for each entry of a window.
+  template <typename Visit>
+  void each(std::size_t window, const Visit& visit) const {
+    ByteStream records(buckets_.records(window), 0);
+    for (std::uint64_t left = buckets_.count(window); left > 0; --left) {
+      const std::byte* const record = records.take(8 + width_);
+      visit(load_le<std::uint64_t>(record), record + 8);
+    }
+  }
+
+ private:
+  std::size_t width_;
+  Buckets buckets_;
+};
+
 class CooWindowReader final : public BlockReader {
  public:
-  CooWindowReader(const Tensor& tensor, std::uint64_t first, std::uint64_t elements, std::uint64_t entries)
+  CooWindowReader(const Tensor& tensor, std::shared_ptr<const CooWindows> windows, std::uint64_t first,
+                  std::uint64_t elements)
       : tensor_(tensor),
+        windows_(std::move(windows)),
         width_(width_of(*tensor.component("values"))),
         next_(first),
         end_(elements),
-        entries_(entries),
         add_(tensor) {}
 
  protected:
   std::span<const std::byte> make_block() override {
-    const auto count = static_cast<std::size_t>(std::min(end_ - next_, kWindow / width_));
+    const std::uint64_t each = CooWindows::elements(width_), window = next_ / each;
+    const auto count = static_cast<std::size_t>(std::min(end_, (window + 1) * each) - next_);
     const auto width = static_cast<std::size_t>(width_);
-    window_.assign(count * width, std::byte{});
+    block_.assign(count * width, std::byte{});
     filled_.assign(count, false);
-    Coordinates at(tensor_, 0);
-    ByteStream values(tensor_.component("values")->blob, 0);
-    for (std::uint64_t entry = 0; entry < entries_; ++entry) {
-      next_inside(tensor_, at, entry);
-      const std::byte* const value = values.take(width);
-      const std::uint64_t place = at.place();
-      if (place < next_ || place - next_ >= count) continue;
+    windows_->each(static_cast<std::size_t>(window), [&](std::uint64_t place, const std::byte* value) {
+      if (place < next_ || place - next_ >= count) return;
       const auto slot = static_cast<std::size_t>(place - next_);
-      std::byte* const sum = window_.data() + slot * width;
+      std::byte* const sum = block_.data() + slot * width;
       if (filled_[slot])
         add_(tensor_, place, sum, value);
       else
         std::memcpy(sum, value, width);
       filled_[slot] = true;
-    }
+    });
     next_ += count;
-    return window_;
+    return block_;
   }
 
  private:
   Tensor tensor_;
-  std::uint64_t width_, next_, end_, entries_;
+  std::shared_ptr<const CooWindows> windows_;
+  std::uint64_t width_, next_, end_;
   Adder add_;
-  std::vector<std::byte> window_;
+  std::vector<std::byte> block_;
   std::vector<bool> filled_;
 };
 
@@ -353,10 +411,10 @@ class CooProducer final : public BlobProducer {
     const std::uint64_t element = offset / width_;
     std::unique_ptr<BlockReader> reader;
     if (rising_) {
-      auto cursor = std::make_unique<CooCursor>(tensor_, seekable() ? first_entry(element) : 0, entries_);
+      auto cursor = std::make_unique<CooCursor>(entered_, seekable() ? first_entry(element) : 0, entries_);
       reader = std::make_unique<SparseReader>(std::move(cursor), element, elements_, static_cast<std::size_t>(width_));
     } else {
-      reader = std::make_unique<CooWindowReader>(tensor_, element, elements_, entries_);
+      reader = std::make_unique<CooWindowReader>(tensor_, windows_, element, elements_);
     }
     reader->skip(offset % width_);
     return reader;
@@ -372,17 +430,23 @@ class CooProducer final : public BlobProducer {
     return is_seekable(tensor_.component("values")->blob) && is_seekable(tensor_.component("coords")->blob);
   }
 
-  // Whether places rise; what is wrong with the coordinates is said before anything is decoded.
+  // Whether places rise; if not, deals the entries. What is wrong with the coordinates is said before anything is decoded.
   void scan() const {
-    Coordinates at(tensor_, 0);
+    entered_ = with_seekable_coords(tensor_);
+    Coordinates at(entered_, 0);
     std::uint64_t previous = 0;
     rising_ = true;
+    std::vector<std::uint64_t> counts(static_cast<std::size_t>(ceil_div(elements_, CooWindows::elements(width_))));
     for (std::uint64_t entry = 0; entry < entries_; ++entry) {
       next_inside(tensor_, at, entry);
       const std::uint64_t place = at.place();
       if (place < previous) rising_ = false;
       previous = place;
+      ++counts[static_cast<std::size_t>(place / CooWindows::elements(width_))];
     }
+    if (rising_) return;
+    windows_ = std::make_shared<const CooWindows>(entered_, entries_, std::move(counts));
+    entered_ = tensor_;  // gives the scratch back
   }
 
   // The first entry at or after a place.
@@ -412,6 +476,8 @@ class CooProducer final : public BlobProducer {
   std::uint64_t elements_, width_ = 0, entries_ = 0;
   mutable std::once_flag once_;
   mutable bool rising_ = false;
+  mutable Tensor entered_;  // with coordinates that can be entered at each dimension
+  mutable std::shared_ptr<const CooWindows> windows_;
 };
 
 Tensor decode(const Tensor& tensor) {

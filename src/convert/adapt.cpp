@@ -318,6 +318,10 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   const auto refuse = [&](std::string_view sentence) {
     throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, sentence));
   };
+  // Structured JSON is a string, too: containers differ in what they nest.
+  if (const std::size_t first = text.find_first_not_of(" \t\r\n");
+      first != text.npos && (text[first] == '{' || text[first] == '['))
+    return text;
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_null()) refuse("null is no value; as a text it is '\"null\"'");
   if (target.holds.metadata == Room::strings && (json.is_boolean() || json.is_number()))
@@ -327,7 +331,7 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   if (json.is_number_integer()) return json.get<std::int64_t>();
   if (json.is_number_float()) return json.get<double>();
   if (json.is_string()) return json.get<std::string>();
-  return text;  // anything else, structured JSON included, is a string: containers differ in what they nest
+  return text;  // not JSON at all
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "base/parallel.hpp"
 #include "convert/origins.hpp"
 #include "convert/wording.hpp"
@@ -118,16 +118,15 @@ bool is_packed(const Tensor& tensor) {
                      [](const Component& component) { return component.blob.encoding() == Encoding::zstd; });
 }
 
-std::unordered_set<std::string> packed_tensors(const Model& model) {
-  std::unordered_set<std::string> names;
+NameSet packed_tensors(const Model& model) {
+  NameSet names;
   for (const Tensor& tensor : model.tensors)
     if (is_packed(tensor)) names.insert(tensor.name);
   return names;
 }
 
 // What was compressed, stays so unless its bytes changed on the way. Says so of those; empty when there are none.
-std::string unpacked_line(const Model& model, const std::unordered_set<std::string>& packed,
-                          const WriteOptions& options) {
+std::string unpacked_line(const Model& model, const NameSet& packed, const WriteOptions& options) {
   if (options.zstd_level || options.unpack) return {};
   std::vector<std::string> names;
   for (const Tensor& tensor : model.tensors)
@@ -164,7 +163,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   done.from = model.format;
   done.to = target.name;
   const Origins origins(model);
-  std::unordered_set<std::string> packed;
+  NameSet packed;
   if (target.holds.zstd) packed = packed_tensors(model);
   Adapted adapted;
   try {

@@ -174,7 +174,7 @@ void tie_without_head(Model& model, std::vector<std::string>& lines) {
 // Files for programs that look for nothing else, from what is known without them.
 void make_files(Model& model, std::vector<std::string>& lines) {
   const std::size_t before = model.attachments.size();
-  resources::complete(model);
+  resources::complete(model, true);
   std::vector<std::string_view> made;
   for (std::size_t i = before; i < model.attachments.size(); ++i) made.push_back(model.attachments[i].name);
   if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/text.hpp"
 #include "convert/fill_card.hpp"
 #include "convert/fit_files.hpp"
@@ -92,10 +94,15 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   if (!drop)
     return refused.add(target.holds.metadata == Room::none
                            ? "metadata"
-                           : fmt::format("the metadata key{} {}{}", homeless.size() == 1 ? "" : "s",
-                                         fmt::join(homeless, ", "), only_texts ? " (it holds texts only)" : ""),
+                           : fmt::format("the metadata key{} {}{}", homeless.size() == 1 ? "" : "s", listed(homeless),
+                                         only_texts ? " (it holds texts only)" : ""),
                        "metadata");
-  for (const std::string& key : homeless) model.metadata.erase(key);
+  auto next = homeless.begin();  // in the order of the map
+  model.metadata.erase_if([&](const Map::Entry& entry) {
+    const bool gone = next != homeless.end() && entry.first == *next;
+    if (gone) ++next;
+    return gone;
+  });
   lines.push_back(fmt::format("metadata dropped: {}", listed(std::move(homeless))));
 }
 
@@ -120,7 +127,8 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
 // The rows of the embedding, which is what the word means; without one the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
-    if (tensor.shape.rank() == 2 && resources::is_embedding(tensor.name))
+    if (tensor.shape.rank() == 2 && resources::is_embedding(tensor.name) &&
+        std::in_range<std::int64_t>(tensor.shape[0]))
       return static_cast<std::int64_t>(tensor.shape[0]);
   if (model.vocabulary.tokens.empty()) return std::nullopt;
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());

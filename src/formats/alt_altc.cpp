@@ -2,8 +2,7 @@
 // under which it finds them again, and has room for 32,000 of them.
 #include <fmt/format.h>
 
-#include <unordered_map>
-
+#include "base/name_map.hpp"
 #include "formats/alt.hpp"
 
 namespace tare::alt {
@@ -25,7 +24,7 @@ void require_altc(const Model& model) {
                 fmt::format("token {} {}; alt.c does not read such a file, the dialect spec holds it", id, sentence))
         .about("vocabulary");
   };
-  std::unordered_map<std::string_view, std::size_t> ids;
+  NameViewMap<std::size_t> ids;
   for (std::size_t id = 0; id < model.vocabulary.tokens.size(); ++id) {
     const std::string& text = model.vocabulary.tokens[id].text;
     if (text.empty()) refuse(id, "is empty");

@@ -4,9 +4,9 @@
 
 #include <cmath>
 #include <set>
-#include <unordered_set>
 
 #include "base/checked.hpp"
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "formats/alt.hpp"
 #include "tare/codec.hpp"
@@ -213,7 +213,7 @@ class RecordReader {
   int version_;
   Model& model_;
   std::uint64_t dimensions_ = 0;
-  std::unordered_set<std::string> names_;
+  NameSet names_;
   std::set<std::int32_t> blocks_;
   std::int32_t unique_ = 0;
 };

@@ -26,6 +26,7 @@
 #include <filesystem>
 
 #include "base/glob.hpp"
+#include "base/name_map.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors.hpp"
 #include "resources/model_files.hpp"
@@ -186,7 +187,7 @@ class Reader {
       const SourcePtr source = open_file(path, options_.access);
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
       Value root = wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                          3 * options_.limits.depth + 8);
+                                          {3 * options_.limits.depth + 8, options_.limits.values_in(bytes.size())});
       const Value* const version = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("tare");
       if (version != nullptr && *version == Value(1)) return std::move(*root.get<Map>());
       warn("\"tare\":1 expected: written by a later version, or by something else");
@@ -267,10 +268,13 @@ class Reader {
         else
           warn(fmt::format("\"{}\" has an entry that is no text", key));
     };
+    NameSet made, added;
     each("made", [&](const std::string& file) {
-      if (!is_edited(file)) drop_attachment(file);
+      if (!is_edited(file)) made.insert(file);
     });
-    each("added", [&](const std::string& key) { model_.metadata.erase(key); });
+    each("added", [&](const std::string& key) { added.insert(key); });
+    std::erase_if(model_.attachments, [&](const Attachment& attachment) { return made.contains(attachment.name); });
+    model_.metadata.erase_if([&](const Map::Entry& entry) { return added.contains(entry.first); });
     if (const Map* const config = map_at(own, "config")) {
       std::vector<std::string> misfits;
       model_.config = with_differences(model_.config, *config, is_edited("config.json"), misfits);

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "formats/hf.hpp"
 #include "formats/safetensors.hpp"
 #include "io/tree_sink.hpp"
@@ -133,7 +133,7 @@ class Plan {
   resources::NamedFiles named_;
   std::vector<Attachment> files_;
   Map private_, others_;
-  std::unordered_set<std::string> names_, folders_;
+  NameSet names_, folders_;
   unsigned renamed_ = 0;
 };
 

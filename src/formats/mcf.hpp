@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/endian.hpp"
+#include "base/name_map.hpp"
 #include "io/metadata.hpp"
 #include "tare/format.hpp"
 #include "tare/mcf.hpp"
@@ -120,8 +120,8 @@ Bytes build_info(const InfoText& info);
 
 // What private keys say about single tensors; the readers of the tensors take what they use.
 struct TensorNotes {
-  std::unordered_map<std::string_view, std::string_view> types;  // tare.type.NAME
-  std::unordered_map<std::string_view, Map> attributes;          // tare.attributes.NAME
+  NameViewMap<std::string_view> types;  // tare.type.NAME
+  NameViewMap<Map> attributes;          // tare.attributes.NAME
 };
 
 // Metadata, config, vocabulary and attachments as ModelInfo (null: there is none), the header and the resource

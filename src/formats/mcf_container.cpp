@@ -159,12 +159,29 @@ class ContainerReader {
     std::vector<Range> used = {{0, header_size_}};
     for (const Section* section : by_offset) used.push_back({section->offset, section->size});
     check_gaps(source_, used, 0, source_.size(), diagnostics_);
+    warn_of_room(used);
     directory_last_ = by_offset.back() == &directory;
+  }
+
+  // Bytes that no section covers, beyond what aligns the next one.
+  void warn_of_room(std::span<const Range> used) {
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i <= used.size(); ++i) {
+      const std::uint64_t next = i < used.size() ? used[i].offset : source_.size();
+      if (next >= at + kSectionAlignment)
+        return diagnostics_.warning(refuse("mcf.gap", fmt::format("{} bytes belong to no section", next - at), at));
+      if (i < used.size()) at = std::max(at, used[i].offset + used[i].length);
+    }
   }
 
   void note_deviations() {
     const Header& header = out_.header;
-    if (!sorted_ || !directory_last_)
+    // As the document's figure has it.
+    const bool first = header.directory_offset - header_size_ < kSectionAlignment;
+    if (sorted_ && !directory_last_ && first)
+      diagnostics_.note(
+          refuse("mcf.directory.first", "the directory is in front of the sections", header.directory_offset));
+    else if (!sorted_ || !directory_last_)
       diagnostics_.warning(refuse("mcf.directory.order", "the directory is not sorted by type behind the sections",
                                   header.directory_offset));
     if (header.minor != kMinor)

@@ -120,10 +120,16 @@ InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling
 }
 
 std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<std::string> lines;
   const std::string kind = resources::rope_scaling_of(model).kind;
-  if (kind.empty() || rope_type_of(kind) || model.metadata.find(kRopeTypeKey) != nullptr) return {};
-  return {fmt::format("ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
-                      escape_name(kind))};
+  if (!kind.empty() && !rope_type_of(kind) && model.metadata.find(kRopeTypeKey) == nullptr)
+    lines.push_back(
+        fmt::format("ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
+                    escape_name(kind)));
+  if (merged_tokenizer_config(model))
+    lines.push_back(
+        fmt::format("{} is in the section of {}, too, where programs look for it", kTemplateFile, kTokenizerConfig));
+  return lines;
 }
 
 std::optional<std::string> digest_text(const Attachment& file) {

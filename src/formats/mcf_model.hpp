@@ -14,6 +14,7 @@ inline constexpr std::string_view kPrivatePrefix = "tare.";
 inline constexpr std::string_view kTypeKey = "tare.type.";              // tensor: the logical type
 inline constexpr std::string_view kAttributesKey = "tare.attributes.";  // tensor: its attributes, as JSON
 inline constexpr std::string_view kAttachmentKey = "tare.attachment.";  // the attachment's bytes
+inline constexpr std::string_view kOriginalKey = "tare.original.";      // a file whose section holds more than it
 inline constexpr std::string_view kMetadataKey = "tare.metadata";       // JSON: metadata that is no u32, f32 or string
 inline constexpr std::string_view kConfigKey = "tare.config";           // JSON: fields that ModelInfo does not tell
 inline constexpr std::string_view kVocabularyKey = "tare.vocabulary";   // JSON: one that no tokenizer file tells
@@ -44,6 +45,15 @@ std::uint32_t arch_of(std::string_view model_type);
 InfoFields usual_fields(const Config& config, const resources::RopeScaling& scaling);
 // Those and the numbers of the config. Throws mcf.write.limit for one that does not fit.
 InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling);
+
+// Programs look for the chat template in tokenizer_config.json; directories have it in a file of its own now.
+inline constexpr std::string_view kTemplateFile = "chat_template.jinja", kTokenizerConfig = "tokenizer_config.json";
+// tokenizer_config.json with the template in it, in place of one that it has. Nothing when it says so already, is no JSON
+// object, or the template is no UTF-8.
+std::optional<std::string> with_chat_template(std::string_view tokenizer_config, std::string_view chat_template);
+// The section that a model with a chat_template.jinja gets for its tokenizer_config.json (be there one or not). Nothing
+// when that is the file as it is, or there is none.
+std::optional<std::string> merged_tokenizer_config(const Model& model);
 
 // As `tare.made` has it; of files that are short enough to be read.
 std::optional<std::string> digest_text(const Attachment& file);

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_set>
+#include <ranges>
 
+#include "base/name_map.hpp"
 #include "formats/mcf_model.hpp"
 #include "wire/value_json.hpp"
 
@@ -21,14 +22,20 @@ class ModelReader {
  public:
   ModelReader(const Input& input, const ReadOptions& options, Model& model, TensorNotes& notes,
               Diagnostics& diagnostics)
-      : input_(input), options_(options), model_(model), notes_(notes), diagnostics_(diagnostics) {}
+      : input_(input), model_(model), notes_(notes), diagnostics_(diagnostics), limits_(options.limits) {}
 
   void run(const Info* info, const Container& container) {
-    for (const Section& section : container.sections) add_section(section);
+    // Our spellings nest up to three levels for one of the value's.
+    bounds_ = {3 * limits_.depth + 8, limits_.values_in(0)};
+    for (const Section& section : container.sections) {
+      if (section.type == SectionType::model_info) bounds_.values = limits_.values_in(section.size);
+      add_section(section);
+    }
     const InfoFields fields = info == nullptr ? InfoFields() : info->fields;
     if (info != nullptr)
       for (const InfoPair& pair : info->pairs) add_pair(pair);
     if (info != nullptr) add_names(*info);
+    restore_originals();
     mark_made();
     complete_from(fields, model_, diagnostics_);
     add_fields(fields);
@@ -60,8 +67,8 @@ class ModelReader {
   bool take_private(const InfoPair& pair) {
     const auto* const text = std::get_if<std::string_view>(&pair.value);
     const auto rest = [&](std::string_view prefix) { return pair.key.substr(prefix.size()); };
-    const bool named =
-        pair.key.starts_with(kTypeKey) || pair.key.starts_with(kAttributesKey) || pair.key.starts_with(kAttachmentKey);
+    const bool named = pair.key.starts_with(kTypeKey) || pair.key.starts_with(kAttributesKey) ||
+                       pair.key.starts_with(kAttachmentKey) || pair.key.starts_with(kOriginalKey);
     if (!named && pair.key != kMetadataKey && pair.key != kConfigKey && pair.key != kVocabularyKey &&
         pair.key != kMadeKey)
       return false;
@@ -70,12 +77,47 @@ class ModelReader {
       return false;
     }
     if (pair.key.starts_with(kAttachmentKey)) return add_attachment(rest(kAttachmentKey), pair, text->size());
+    if (pair.key.starts_with(kOriginalKey)) {
+      originals_.push_back(pair);
+      return true;
+    }
     if (pair.key.starts_with(kTypeKey)) return notes_.types.emplace(rest(kTypeKey), *text).second;
     try {
       return take_map(pair, *text);
     } catch (const Error& error) {
       malformed(pair, fmt::format("does not parse: {}", error.sentence()));
       return false;
+    }
+  }
+
+  // A section that holds more than the file did is that file again, unless somebody changed it.
+  void restore_originals() {
+    for (const InfoPair& pair : originals_) {
+      const std::string_view name = pair.key.substr(kOriginalKey.size());
+      const auto original = std::get<std::string_view>(pair.value);
+      const auto file = std::ranges::find(model_.attachments, name, &Attachment::name);
+      if (name != kTokenizerConfig || file == model_.attachments.end() ||
+          file->blob.size() > resources::kMaxFileBytes) {
+        malformed(pair, "speaks of a file that is not there");
+        model_.metadata.append(std::string(pair.key), original);
+        continue;
+      }
+      const Bytes bytes = file->blob.bytes();
+      const std::string_view stored(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      Attachment before{std::string(name),
+                        original.empty() ? Blob() : Blob::range(input_.source, pair.at, original.size())};
+      std::swap(*file, before);
+      if (original.empty()) model_.attachments.erase(file);
+      if (merged_tokenizer_config(model_) == stored) continue;
+      diagnostics_.warning(Error(ErrorKind::corrupt, "mcf.private.stale",
+                                 fmt::format("{} has changed since {} was put into it; it is read as it is now",
+                                             kTokenizerConfig, kTemplateFile))
+                               .in(input_.path)
+                               .at(before.blob.offset()));
+      if (original.empty())
+        model_.attachments.push_back(std::move(before));
+      else
+        *std::ranges::find(model_.attachments, name, &Attachment::name) = std::move(before);
     }
   }
 
@@ -90,8 +132,7 @@ class ModelReader {
   }
 
   bool take_map(const InfoPair& pair, std::string_view text) {
-    // Our spellings nest up to three levels for one of the value's.
-    Value value = wire::parse_value_json(text, 3 * options_.limits.depth + 8);
+    Value value = wire::parse_value_json(text, bounds_);
     Map* const map = value.get<Map>();
     if (map == nullptr) {
       malformed(pair, "is not a JSON object");
@@ -150,6 +191,14 @@ class ModelReader {
 
   // The fixed fields that the config has no place for, where they are not what we would write anyway.
   void add_fields(const InfoFields& fields) {
+    const auto warn = [&](std::string_view rule, std::string_view what, std::uint32_t number, std::uint32_t last) {
+      diagnostics_.warning(Error(ErrorKind::unsupported, rule,
+                                 fmt::format("{} {} is not one of the format's, 0 to {}", what, number, last))
+                               .in(input_.path));
+    };
+    if (fields.arch > kLastArch) warn("mcf.info.arch", "the architecture", fields.arch, kLastArch);
+    if (fields.rope_type >= std::size(kRopeTypes))
+      warn("mcf.info.rope_type", "the rope type", fields.rope_type, std::size(kRopeTypes) - 1);
     const InfoFields usual = usual_fields(model_.config, resources::rope_scaling_of(model_));
     if (fields.arch != 0 && fields.arch != usual.arch) add_field(kArchKey, std::int64_t{fields.arch});
     if (fields.train_context != 0 && fields.train_context != usual.train_context)
@@ -173,13 +222,15 @@ class ModelReader {
   }
 
   const Input& input_;
-  const ReadOptions& options_;
   Model& model_;
   TensorNotes& notes_;
   Diagnostics& diagnostics_;
+  const Limits& limits_;
+  wire::TreeBounds bounds_;  // of all of them together
   Map tree_;
+  std::vector<InfoPair> originals_;
   Map made_;  // digests by name
-  std::unordered_set<std::string> section_names_;
+  NameSet section_names_;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "codecs/mcf_layout.hpp"
 #include "formats/mcf_model.hpp"
@@ -58,7 +58,7 @@ class OutlineMaker {
 
  private:
   void check_keys() const {
-    std::unordered_set<std::string_view> keys;
+    NameViewSet keys;
     for (const auto& [key, value] : model_.metadata)
       if (!keys.insert(key).second)
         throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} stands twice", escape_name(key)));
@@ -67,11 +67,12 @@ class OutlineMaker {
   // ---- attachments ----
 
   void add_attachments() {
-    std::unordered_set<std::string_view> names;
+    NameViewSet names;
     for (const Attachment& attachment : model_.attachments) {
       const Resource* const resource = resource_of(attachment.name);
       const auto section = parse_section_name(attachment.name);
       if (!names.insert(attachment.name).second) throw twice(attachment);
+      if (attachment.name == kTokenizerConfig && merged_tokenizer_config(model_)) continue;
       if (resource != nullptr)
         out_.resources.push_back({{resource->type, 1, 0, attachment.blob.size()}, attachment.blob});
       else if (section)
@@ -79,6 +80,7 @@ class OutlineMaker {
       else
         put(std::string(kAttachmentKey) + attachment.name, text_of(attachment));
     }
+    add_chat_template();
     add_made();
     const auto by_type = [](const auto& a, const auto& b) { return a.first.type < b.first.type; };
     std::sort(out_.resources.begin(), out_.resources.end(), by_type);
@@ -87,6 +89,18 @@ class OutlineMaker {
                                          [](const auto& a, const auto& b) { return a.first.type == b.first.type; });
     if (same != out_.others.end())
       throw unwritable("mcf.write.duplicate", fmt::format("two sections of type {}", name_of(same->first.type)));
+  }
+
+  // Where programs look for it; what the file was before is kept, so that reading gives it back.
+  void add_chat_template() {
+    const auto merged = merged_tokenizer_config(model_);
+    if (!merged) return;
+    const auto bytes = std::as_bytes(std::span(*merged));
+    out_.resources.push_back(
+        {{SectionType::tokenizer_config, 1, 0, bytes.size()}, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+    const Attachment* const before = model_.attachment(kTokenizerConfig);
+    put(std::string(kOriginalKey) + std::string(kTokenizerConfig),
+        before == nullptr ? std::string() : text_of(*before));
   }
 
   // With a digest: a file that another program has replaced since is not ours.

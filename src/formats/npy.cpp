@@ -89,10 +89,9 @@ void check_writable(const Tensor& tensor) {
     refuse(ErrorKind::usage, "npz.write.size",
            fmt::format("{} bytes of data, the shape {} of {} takes {}", data->blob.size(), tensor.shape.text(),
                        data->type_name(), size ? fmt::to_string(*size) : "more than 64 bits can count"));
-  // 22 bytes are the longest dimension with its comma.
-  if (tensor.shape.rank() > kMaxHeader / 22 - 64)
+  if (tensor.shape.rank() > kMaxRank)
     refuse(ErrorKind::limit, "npz.write.rank",
-           fmt::format("{} dimensions are too many for an array header", tensor.shape.rank()));
+           fmt::format("{} dimensions, readers take at most {}", tensor.shape.rank(), kMaxRank));
 }
 
 Bytes header_for(const Tensor& tensor) {
@@ -121,7 +120,7 @@ Model read(const Input& input, const ReadOptions& options) {
   try {
     io::Window window(*source);
     const std::uint64_t length = npy::header_length(window.get(0, npy::kPrefix), source->size());
-    const npy::Header header = npy::parse_header(window.get(0, length));
+    const npy::Header header = npy::parse_header(window.get(0, length), options.limits.rank);
     npy::check_length(header, length, source->size());
     source->check();
     if (header.element.raw) diagnostics.note(npy::raw_note(header).in(source->name()).at(0));

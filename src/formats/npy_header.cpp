@@ -115,7 +115,7 @@ Element parse_descr(std::string_view descr) {
 // A cursor over the dict literal. Positions in errors count from the start of the text.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, std::size_t max_rank) : text_(text), max_rank_(max_rank) {}
 
   Header parse() {
     Header header;
@@ -205,6 +205,8 @@ class Parser {
     bool comma = true;
     while (!accept(')')) {
       if (!comma) fail("',' or ')'");
+      if (shape.rank() == max_rank_)
+        throw Error(ErrorKind::limit, "npy.shape.rank", fmt::format("more than {} dimensions", max_rank_));
       shape.push_back(dimension());
       comma = accept(',');
     }
@@ -229,6 +231,7 @@ class Parser {
   }
 
   std::string_view text_;
+  std::size_t max_rank_;
   std::size_t at_ = 0;
 };
 
@@ -259,7 +262,7 @@ std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t tot
   return length;
 }
 
-Header parse_header(std::span<const std::byte> bytes) {
+Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank) {
   // Held against itself once more: the file may have been rewritten since its length was asked for.
   std::array<std::byte, kPrefix> prefix{};
   std::copy_n(bytes.begin(), std::min(bytes.size(), kPrefix), prefix.begin());
@@ -267,7 +270,7 @@ Header parse_header(std::span<const std::byte> bytes) {
     throw corrupt("npy.header.length", fmt::format("a header of {} bytes in {} bytes", length, bytes.size()));
   const auto major = std::to_integer<unsigned>(bytes[6]);
   const auto text = bytes.subspan(prefix_length(major));
-  Header header = Parser({reinterpret_cast<const char*>(text.data()), text.size()}).parse();
+  Header header = Parser({reinterpret_cast<const char*>(text.data()), text.size()}, max_rank).parse();
   header.major = major;
   header.minor = std::to_integer<unsigned>(bytes[7]);
   const auto elements = header.shape.elements();

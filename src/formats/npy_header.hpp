@@ -45,8 +45,10 @@ struct Header {
 // Bytes of the whole header, from its first bytes (kPrefix of them) and the size of the file or member.
 // Throws `npy.short`, `npy.magic`, `npy.version`, `npy.header.length`, `npy.header.large`.
 std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t total);
+// More dimensions than this are refused unless the caller allows them.
+inline constexpr std::size_t kMaxRank = 64;
 // Reads a whole header, no byte more or less than it says itself that it has. Throws `npy.header.*`, `npy.descr.*`, `npy.shape.*`.
-Header parse_header(std::span<const std::byte> bytes);
+Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank = kMaxRank);
 
 // The descriptor for a storage type with a logical type (empty: none); empty when .npy has none for it. Types
 // that NumPy does not know are raw bits: bf16 '<V2', fp8 '|V1'.

@@ -15,9 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "formats/npy.hpp"
 #include "formats/npz_private.hpp"
 #include "formats/rows.hpp"
@@ -31,7 +30,9 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 // A deflated private member may not grow beyond this: nobody but an attacker deflates it that well.
-constexpr std::uint64_t kMaxInflatedPrivate = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxInflatedPrivate = std::uint64_t{32} << 20;
+// Headers of a megabyte each deflate to nothing, too: all of them together may take this, or eight times the file.
+constexpr std::uint64_t kMaxInflatedHeaders = std::uint64_t{64} << 20;
 
 // Zip archives that are something else by their first member: PyTorch's, Office's, Java's, EPUB's.
 bool is_foreign(std::string_view name) {
@@ -96,7 +97,7 @@ class Reader {
 
   // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
   void add_broken(std::string_view member, const Error& error) {
-    if (!member.ends_with(kSuffix)) return diagnostics_.error(error);
+    if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
     diagnostics_.tensor_error(error);
     has_arrays_ = true;
     BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);
@@ -148,7 +149,7 @@ class Reader {
   npy::Header stored_header(const wire::ZipMember& member, std::uint64_t& length) {
     length =
         npy::header_length(window_.get(member.data, std::min<std::uint64_t>(npy::kPrefix, member.size)), member.size);
-    return npy::parse_header(window_.get(member.data, length));
+    return npy::parse_header(window_.get(member.data, length), options_.limits.rank);
   }
 
   npy::Header inflate_header(const wire::ZipMember& member, std::uint64_t& length) {
@@ -156,10 +157,14 @@ class Reader {
     Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(npy::kPrefix, member.size)));
     reader->read(bytes);
     length = npy::header_length(bytes, member.size);
-    if (length < bytes.size()) return npy::parse_header(std::span(bytes).first(static_cast<std::size_t>(length)));
+    inflated_headers_ += length;
+    if (inflated_headers_ > kMaxInflatedHeaders && inflated_headers_ / 8 > source_->size())
+      throw Error(ErrorKind::limit, "npz.header.inflated",
+                  fmt::format("the headers so far inflate to {} bytes, those of a file of {} bytes", inflated_headers_,
+                              source_->size()));
     bytes.resize(static_cast<std::size_t>(length));
-    reader->read(std::span(bytes).subspan(npy::kPrefix));
-    return npy::parse_header(bytes);
+    if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
+    return npy::parse_header(bytes, options_.limits.rank);
   }
 
   // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
@@ -177,8 +182,10 @@ class Reader {
       throw Error(ErrorKind::limit, "npz.private.large",
                   fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
-    npz::read_private({reinterpret_cast<const char*>(text.data()), text.size()}, options_.limits.depth, model_,
-                      vouched_, diagnostics_);
+    // What it costs in the file is what it is allowed to become, not what it inflates to.
+    npz::read_private({reinterpret_cast<const char*>(text.data()), text.size()},
+                      {options_.limits.depth, options_.limits.values_in(member.stored)}, model_, vouched_,
+                      diagnostics_);
   }
 
   SourcePtr source_;
@@ -188,8 +195,9 @@ class Reader {
   io::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;                           // of whatever kind
-  std::unordered_set<std::string> attached_;          // members
+  bool has_arrays_ = false;  // of whatever kind
+  NameSet attached_;         // members
+  std::uint64_t inflated_headers_ = 0;
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
   std::vector<std::string> vouched_;
 };
@@ -198,7 +206,7 @@ Model read(const Input& input, const ReadOptions& options) { return Reader(input
 
 // Names must be able to be members before the first byte is written.
 void check_names(const Model& model) {
-  std::unordered_set<std::string_view> names;
+  NameViewSet names;
   for (const Tensor& tensor : model.tensors) {
     const std::string& name = tensor.name;
     const auto refuse = [&](std::string_view rule, std::string_view sentence) {
@@ -217,13 +225,13 @@ void check_names(const Model& model) {
 std::vector<std::pair<std::string, std::string>> add_attachments(const Model& model,
                                                                  std::vector<wire::ZipEntry>& entries) {
   std::vector<const Attachment*> sorted;
-  std::unordered_map<std::string_view, int> uses;
+  NameViewMap<int> uses;
   for (const Attachment& attachment : model.attachments) {
     sorted.push_back(&attachment);
     ++uses[attachment.name];
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  std::unordered_set<std::string> taken;
+  NameSet taken;
   for (const wire::ZipEntry& entry : entries) taken.insert(entry.name);
   const auto is_array = [&](const Attachment& attachment) {
     return attachment.name.ends_with(kSuffix) && npz::is_safe_path(attachment.name) &&

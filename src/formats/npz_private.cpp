@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "base/name_map.hpp"
 #include "base/path_parts.hpp"
-#include "wire/value_json.hpp"
 
 namespace tare::npz {
 namespace {
@@ -15,8 +14,8 @@ Error malformed(std::string_view rule, std::string_view sentence) {
   return Error(ErrorKind::corrupt, rule, sentence).about(kPrivateMember);
 }
 
-const Map* map_at(const Map& map, std::string_view key) {
-  const Value* const value = map.find(key);
+Map* map_at(Map& map, std::string_view key) {
+  Value* const value = map.find(key);
   if (value == nullptr) return nullptr;
   if (value->get<Map>() == nullptr) throw malformed("npz.private.form", fmt::format("\"{}\" is not an object", key));
   return value->get<Map>();
@@ -40,16 +39,16 @@ class PrivateReader {
     for (Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
   }
 
-  void run(const Map& root) {
+  void run(Map& root) {
     if (const Value* const version = root.find("tare"); version == nullptr || *version != Value(1))
       throw malformed("npz.private.version", "\"tare\":1 expected: written by a later version?");
-    if (const Map* const map = map_at(root, "metadata")) model_.metadata = *map;
+    if (Map* const map = map_at(root, "metadata")) model_.metadata = std::move(*map);
     if (const Map* const map = map_at(root, "config")) model_.config = Config::from_map(*map);
     if (const Map* const map = map_at(root, "vocabulary")) model_.vocabulary = Vocabulary::from_map(*map);
     if (const Map* const map = map_at(root, "types"))
       for (const auto& [name, type] : *map) set_type(name, text_of(type, "types"));
-    if (const Map* const map = map_at(root, "attributes"))
-      for (const auto& [name, attributes] : *map) set_attributes(name, attributes);
+    if (Map* const map = map_at(root, "attributes"))
+      for (auto& [name, attributes] : *map) set_attributes(name, attributes);
     if (const Map* const map = map_at(root, "attachments")) rename(*map);
   }
 
@@ -80,14 +79,14 @@ class PrivateReader {
     vouched_.push_back(name);
   }
 
-  void set_attributes(const std::string& name, const Value& attributes) {
+  void set_attributes(const std::string& name, Value& attributes) {
     if (attributes.get<Map>() == nullptr)
       throw malformed("npz.private.form", "an entry of \"attributes\" is not an object");
-    if (Tensor* const tensor = find(name)) tensor->attributes = *attributes.get<Map>();
+    if (Tensor* const tensor = find(name)) tensor->attributes = std::move(*attributes.get<Map>());
   }
 
   void rename(const Map& names) {
-    std::unordered_map<std::string_view, Attachment*> members;
+    NameViewMap<Attachment*> members;
     for (Attachment& attachment : model_.attachments) members.emplace(attachment.name, &attachment);
     std::vector<std::pair<Attachment*, const std::string*>> found;
     for (const auto& [member, name] : names) {
@@ -103,7 +102,7 @@ class PrivateReader {
   Model& model_;
   std::vector<std::string>& vouched_;
   Diagnostics& diagnostics_;
-  std::unordered_map<std::string_view, Tensor*> tensors_;
+  NameViewMap<Tensor*> tensors_;
 };
 
 }  // namespace
@@ -145,10 +144,11 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
   return wire::write_value_json(root);
 }
 
-void read_private(std::string_view text, unsigned max_depth, Model& model, std::vector<std::string>& vouched,
+void read_private(std::string_view text, wire::TreeBounds bounds, Model& model, std::vector<std::string>& vouched,
                   Diagnostics& diagnostics) {
   // Our spellings nest up to three levels for one of the value's, and the value hangs three levels down.
-  const Value root = wire::parse_value_json(text, 3 * max_depth + 8);
+  bounds.depth = 3 * bounds.depth + 8;
+  Value root = wire::parse_value_json(text, bounds);
   if (root.get<Map>() == nullptr) throw malformed("npz.private.form", "an object expected");
   PrivateReader(model, vouched, diagnostics).run(*root.get<Map>());
 }

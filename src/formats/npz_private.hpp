@@ -15,6 +15,7 @@
 
 #include "tare/error.hpp"
 #include "tare/model.hpp"
+#include "wire/value_json.hpp"
 
 namespace tare::npz {
 
@@ -33,7 +34,7 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
 // Puts what the text says into the model, whose tensors and attachments are there already. `vouched` receives
 // the names of the tensors whose type it gave. Broken rules `npz.private.*` and `json.*` are thrown, things
 // to know go to `diagnostics`.
-void read_private(std::string_view text, unsigned max_depth, Model& model, std::vector<std::string>& vouched,
+void read_private(std::string_view text, wire::TreeBounds bounds, Model& model, std::vector<std::string>& vouched,
                   Diagnostics& diagnostics);
 
 }  // namespace tare::npz

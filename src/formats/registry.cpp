@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <new>
 
+#include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 
@@ -80,6 +81,9 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     Model model = format.read(input, options);
     model.format = format.name;
     if (input.source != nullptr) model.sources.push_back(input.source);
+    // A set of files has counted its own.
+    if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
+    if (!options.listing) check_expansion(model, options.limits, input.path);
     return model;
   } catch (const Error&) {
     if (input.source != nullptr)
@@ -95,9 +99,7 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
 }  // namespace
 
 Model open(const SourcePtr& source, const ReadOptions& options) {
-  Model model = read(detect(*source), {source->name(), source}, options);
-  if (model.file_bytes == 0) model.file_bytes = source->size();  // a set of files has counted its own
-  return model;
+  return read(detect(*source), {source->name(), source}, options);
 }
 
 Model open(const std::string& path, const ReadOptions& options) {

@@ -18,9 +18,17 @@ constexpr std::uint64_t kBytesPerValue = 4;
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_add(a, b).value_or(UINT64_MAX); }
 
+// Unpacking takes time for what is stored as well: a range of empty blocks that many tensors share is work, too.
+std::uint64_t work_of(const Blob& blob) {
+  constexpr std::uint64_t kPackedWeight = 16;
+  if (blob.is_plain()) return blob.size();
+  return std::max(blob.size(), checked_mul(kPackedWeight, blob.stored_size()).value_or(UINT64_MAX));
+}
+
 // What its components decode to, or the dense tensor if that is more: of a sparse one only the shape vouches for it.
-std::uint64_t most_bytes(const Tensor& tensor) {
-  const std::uint64_t parts = tensor.bytes();
+std::uint64_t work_of(const Tensor& tensor) {
+  std::uint64_t parts = 0;
+  for (const Component& component : tensor.components) parts = saturating_sum(parts, work_of(component.blob));
   const Codec* const codec = find_codec(tensor.layout);
   const Component* const values = codec == nullptr || codec->decode == nullptr ? nullptr : tensor.component("values");
   if (values == nullptr) return parts;
@@ -41,8 +49,8 @@ std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
 
 void check_expansion(const Model& model, const Limits& limits, const std::string& file) {
   std::uint64_t total = 0;
-  for (const Tensor& tensor : model.tensors) total = saturating_sum(total, most_bytes(tensor));
-  for (const Attachment& attachment : model.attachments) total = saturating_sum(total, attachment.blob.size());
+  for (const Tensor& tensor : model.tensors) total = saturating_sum(total, work_of(tensor));
+  for (const Attachment& attachment : model.attachments) total = saturating_sum(total, work_of(attachment.blob));
   const std::uint64_t most = limits.decoded_from(model.file_bytes);
   if (total <= most) return;
   throw Error(ErrorKind::limit, "open.expansion",

@@ -75,7 +75,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options);
 // A file or an index.
 Model read(const Input& input, const ReadOptions& options);
 // Moves what is kept under kPrivateKey to where it belongs; a text that is not ours stays where it is, with a warning.
-void take_private(Model& model, const std::string& file, unsigned max_depth, Diagnostics& diagnostics);
+void take_private(Model& model, const std::string& file, const Limits& limits, Diagnostics& diagnostics);
 
 // The index of a sharded set.
 struct Index {

@@ -88,6 +88,7 @@ class HeaderParser {
     std::uint64_t begin = 0, end = 0;
     std::string_view dtype;
     unsigned seen = 0;
+    std::size_t rank = 0;
     const auto meet = [&](unsigned bit, std::string_view key) {
       if ((seen & bit) != 0)
         fail("safetensors.entry.duplicate_field", fmt::format("the field \"{}\" stands twice", key), name);
@@ -101,7 +102,9 @@ class HeaderParser {
         dtype = json_.string(field);
       } else if (is(key, "shape")) {
         meet(2, key);
-        read_numbers(field, "shape", name, [&](std::uint64_t number) { tensor.shape.push_back(number); });
+        read_numbers(field, "shape", name, [&](std::uint64_t number) {
+          if (++rank <= placer_.max_rank()) tensor.shape.push_back(number);
+        });
       } else if (is(key, "data_offsets")) {
         meet(4, key);
         read_offsets(field, name, begin, end);
@@ -129,6 +132,9 @@ class HeaderParser {
     if (known == nullptr)
       return drop(ErrorKind::unsupported, "safetensors.entry.dtype",
                   fmt::format("unknown dtype \"{}\"", escape_name(dtype)));
+    if (rank > placer_.max_rank())
+      return drop(ErrorKind::limit, "safetensors.entry.rank",
+                  fmt::format("{} dimensions, at most {} allowed", rank, placer_.max_rank()));
     if (name.find('\0') != std::string_view::npos)
       return drop(ErrorKind::corrupt, "safetensors.name.nul",
                   "a zero byte in a name: programs that end names there would read another one");

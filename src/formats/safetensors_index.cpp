@@ -10,10 +10,10 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <unordered_map>
 
 #include "base/checked.hpp"
 #include "base/lookalike.hpp"
+#include "base/name_map.hpp"
 #include "formats/safetensors.hpp"
 #include "formats/safetensors_json.hpp"
 #include "io/descriptor.hpp"
@@ -132,7 +132,7 @@ class IndexParser {
   // Numbers, booleans and nulls; what is nested is nobody's custom and is passed over.
   void keep_scalar(std::string_view key, const std::string& raw) {
     if (raw.starts_with('{') || raw.starts_with('[')) return;
-    index_.metadata.set(key, wire::parse_value_json(raw, 1));
+    index_.metadata.set(key, wire::parse_value_json(raw, {1, 1}));
   }
 
   // By name: the order in which the set is read, whatever the order of the map.
@@ -154,7 +154,7 @@ class IndexParser {
   Json json_;
   const std::string& file_;
   Index index_;
-  std::unordered_map<std::string, std::uint32_t> numbers_;
+  NameMap<std::uint32_t> numbers_;
   std::uint32_t last_ = 0;
   std::uint64_t at_ = 0;
 };
@@ -168,6 +168,7 @@ class SetReader {
   Model run(std::uint64_t index_bytes) {
     model_.file_bytes = index_bytes;
     check_shards();
+    find_mentions();
     for (std::size_t i = 0; i < index_.weights.size(); ++i) expected_.emplace(index_.weights[i].tensor, i);
     found_.resize(index_.weights.size(), false);
     for (std::uint32_t i = 0; i < index_.shards.size(); ++i) read_shard(i);
@@ -213,11 +214,11 @@ class SetReader {
   void error(std::string_view rule, const std::string& sentence, const Index::Entry& entry) {
     reports_->error(about(rule, sentence, entry.tensor, entry.at));
   }
-  // Where the index speaks of a shard first.
-  std::uint64_t mention_of(std::uint32_t shard) const {
-    return std::find_if(index_.weights.begin(), index_.weights.end(),
-                        [&](const Index::Entry& entry) { return entry.shard == shard; })
-        ->at;
+  // Where the index speaks of each shard first.
+  void find_mentions() {
+    mentions_.resize(index_.shards.size());
+    for (auto entry = index_.weights.rbegin(); entry != index_.weights.rend(); ++entry)
+      mentions_[entry->shard] = entry->at;
   }
 
   void read_shard(std::uint32_t number) {
@@ -231,7 +232,7 @@ class SetReader {
       Error missing(
           ErrorKind::not_found, "safetensors.index.missing_shard",
           fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));
-      return reports_->error(missing.in(path_).at(mention_of(number)));
+      return reports_->error(missing.in(path_).at(mentions_[number]));
     }
     Model shard;
     try {
@@ -272,7 +273,7 @@ class SetReader {
 
   // What is said in every shard is said once; of what differs, the first counts.
   void merge_metadata(Model& shard, std::uint32_t number) {
-    if (!shard.config.empty()) model_.config = shard.config;
+    if (model_.config.empty()) model_.config = shard.config;
     for (auto& [key, value] : shard.metadata) {
       const Value* const known = model_.metadata.find(key);
       if (known == nullptr)
@@ -304,9 +305,10 @@ class SetReader {
   const ReadOptions& options_;
   Reports reports_;
   Model model_;
-  std::unordered_map<std::string_view, std::size_t> expected_;  // into index_.weights
-  std::unordered_map<std::string, std::uint32_t> extra_;
-  std::vector<bool> found_, lost_;  // by tensor; by shard
+  NameViewMap<std::size_t> expected_;  // into index_.weights
+  NameMap<std::uint32_t> extra_;
+  std::vector<bool> found_, lost_;       // by tensor; by shard
+  std::vector<std::uint64_t> mentions_;  // by shard
 };
 
 }  // namespace

@@ -12,8 +12,10 @@ namespace tare::safetensors {
 class Placer {
  public:
   // `data`: where the data starts in the file; the header ends there.
-  Placer(const SourcePtr& source, std::uint64_t data, Diagnostics& diagnostics)
-      : source_(source), data_(data), room_(source->size() - data), diagnostics_(diagnostics) {}
+  Placer(const SourcePtr& source, std::uint64_t data, Diagnostics& diagnostics, std::size_t max_rank = Limits().rank)
+      : source_(source), data_(data), room_(source->size() - data), diagnostics_(diagnostics), max_rank_(max_rank) {}
+
+  std::size_t max_rank() const { return max_rank_; }
 
   // A new tensor, to be given its shape; `at` is the file offset of its entry. Then one of the two below.
   Tensor& begin(std::string_view name, std::uint64_t at) {
@@ -58,6 +60,7 @@ class Placer {
   const SourcePtr& source_;
   std::uint64_t data_, room_;
   Diagnostics& diagnostics_;
+  std::size_t max_rank_;
   std::vector<Tensor> tensors_;
   std::vector<Entry> entries_;        // of `tensors_`
   std::vector<std::uint32_t> order_;  // by begin and end

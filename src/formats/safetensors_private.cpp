@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "formats/safetensors.hpp"
 #include "wire/value_json.hpp"
@@ -16,8 +16,8 @@
 namespace tare::safetensors {
 namespace {
 
-const Map* map_at(const Map& map, std::string_view key) {
-  const Value* const value = map.find(key);
+Map* map_at(Map& map, std::string_view key) {
+  Value* const value = map.find(key);
   if (value == nullptr) return nullptr;
   if (value->get<Map>() == nullptr)
     throw Error(ErrorKind::corrupt, "safetensors.private.form", fmt::format("\"{}\" is not an object", key));
@@ -29,14 +29,14 @@ bool is_plain_entry(const Map::Entry& entry) {
   return text != nullptr && entry.first != kPrivateKey && is_valid_utf8(entry.first) && is_valid_utf8(*text);
 }
 
-void apply(const Map& root, Model& model) {
+void apply(Map& root, Model& model) {
   const Value* const version = root.find("tare");
   if (version == nullptr || *version != Value(1))
     throw Error(ErrorKind::corrupt, "safetensors.private.form", "\"tare\":1 expected: written by a later version?");
-  const Map* const metadata = map_at(root, "metadata");
+  Map* const metadata = map_at(root, "metadata");
   const Map* const config = map_at(root, "config");
-  const Map* const attributes = map_at(root, "attributes");
-  std::unordered_map<std::string_view, Tensor*> tensors;
+  Map* const attributes = map_at(root, "attributes");
+  NameViewMap<Tensor*> tensors;
   if (attributes != nullptr) {
     for (Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
     for (const auto& [name, value] : *attributes)
@@ -45,21 +45,22 @@ void apply(const Map& root, Model& model) {
   }
   // From here on nothing fails.
   if (metadata != nullptr)
-    for (const auto& [key, value] : *metadata) model.metadata.set(key, value);
+    for (auto& [key, value] : *metadata) model.metadata.set(key, std::move(value));
   if (config != nullptr) model.config = Config::from_map(*config);
   if (attributes == nullptr) return;
-  for (const auto& [name, value] : *attributes)
-    if (const auto found = tensors.find(name); found != tensors.end()) found->second->attributes = *value.get<Map>();
+  for (auto& [name, value] : *attributes)
+    if (const auto found = tensors.find(name); found != tensors.end())
+      found->second->attributes = std::move(*value.get<Map>());
 }
 
 }  // namespace
 
-void take_private(Model& model, const std::string& file, unsigned max_depth, Diagnostics& diagnostics) {
+void take_private(Model& model, const std::string& file, const Limits& limits, Diagnostics& diagnostics) {
   const Value* const kept = model.metadata.find(kPrivateKey);
   if (kept == nullptr || kept->text() == nullptr) return;
   try {
     // Our spellings nest up to three levels for one of the value's, and the value hangs three levels down.
-    const Value root = wire::parse_value_json(*kept->text(), 3 * max_depth + 8);
+    Value root = wire::parse_value_json(*kept->text(), {3 * limits.depth + 8, limits.values_in(kept->text()->size())});
     if (root.get<Map>() == nullptr) throw Error(ErrorKind::corrupt, "safetensors.private.form", "an object expected");
     const Value text = *kept;
     model.metadata.erase(kPrivateKey);

@@ -63,18 +63,16 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
   Model model;
   const auto parse = [&](const auto& into) {
     model.metadata = {};
-    Placer placer(source, 8 + length, *reports);
+    Placer placer(source, 8 + length, *reports, options.limits.rank);
     if (!into(placer)) return false;
     model.tensors = placer.take();
     model.broken = placer.take_broken();
     return true;
   };
   const io::Metadata header(*source, 8, length, Json::kPadding);
-  if (!header.text().starts_with('{'))
-    throw Error(ErrorKind::corrupt, "safetensors.header.start",
-                length == 0 ? std::string("a header of 0 bytes; it begins with '{'")
-                            : fmt::format("the header begins with '{{', found the byte {:#04x}",
-                                          static_cast<unsigned>(static_cast<unsigned char>(header.text().front()))))
+  // JSON would allow it; the format, whose readers look for the brace at once, does not.
+  if (length > 0 && std::string_view(" \t\r\n").find(header.text().front()) != std::string_view::npos)
+    throw Error(ErrorKind::corrupt, "safetensors.header.start", "white space before the header's first brace")
         .in(source->name())
         .at(8);
   const bool scanned = !reports->thorough() && parse([&](Placer& placer) {
@@ -87,7 +85,7 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
       return true;
     });
   }
-  take_private(model, source->name(), options.limits.depth, *reports);
+  take_private(model, source->name(), options.limits, *reports);
   source->check();
   return model;
 }

@@ -110,7 +110,7 @@ bool scan_entry(Scanner& scanner, std::string_view name, std::uint64_t at, Place
   std::uint64_t number = 0, begin = 0, end = 0;
   if (!scanner.take("]")) {
     do {
-      if (!scanner.number(number)) return false;
+      if (!scanner.number(number) || tensor.shape.rank() == placer.max_rank()) return false;
       tensor.shape.push_back(number);
     } while (scanner.take(","));
     if (!scanner.take("]")) return false;

@@ -5,17 +5,17 @@
 #include <charconv>
 #include <limits>
 #include <map>
-#include <unordered_map>
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/name_map.hpp"
 #include "formats/tllm.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::tllm {
 namespace {
 
-using ByName = std::unordered_map<std::string_view, const Tensor*>;
+using ByName = NameViewMap<const Tensor*>;
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 

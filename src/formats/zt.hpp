@@ -102,9 +102,9 @@ class ObjectChecker {
   Diagnostics& diagnostics_;
   std::uint64_t data_end_;
   bool sizes_given_;
-  // What was unpacked only to learn its size: by offset and length of the range, and all of it together.
+  // What was unpacked only to learn its size, by offset and length of the range; and what may still be.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> measured_;
-  std::uint64_t measured_bytes_ = 0;
+  std::uint64_t measurable_, measured_packed_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
@@ -121,9 +121,13 @@ void read_guarded(wire::CborReader& cbor, RawObject& object, ObjectChecker& chec
   try {
     read();
   } catch (const Error& error) {
-    if (object.name.data() == nullptr) throw;
-    cbor.back_to(start);
-    cbor.skip();
+    if (object.name.data() == nullptr || error.kind() == ErrorKind::io) throw;
+    try {
+      cbor.back_to(start);
+      cbor.skip();
+    } catch (const Error&) {
+      throw error;
+    }
     checker.add_broken(object, error);
     return;
   }

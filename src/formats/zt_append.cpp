@@ -21,10 +21,10 @@
 #include <array>
 #include <cerrno>
 #include <mutex>
-#include <unordered_set>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/name_map.hpp"
 #include "formats/zt.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
@@ -163,7 +163,7 @@ std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest,
 }
 
 void check_names(const Model& old, const Model& extra) {
-  std::unordered_set<std::string_view> names;
+  NameViewSet names;
   for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
   for (const Tensor& tensor : extra.tensors)
     if (names.contains(tensor.name))

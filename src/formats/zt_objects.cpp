@@ -18,16 +18,17 @@ namespace {
 // The best a zstd block can do is 128 KiB from a 3-byte header and one byte; more is a lie.
 constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
 
-// Decodes to learn the size: containers before 1.2 do not store it, and only dense objects imply it.
-// Nothing when there are more than `most` bytes.
+// Decodes to learn the size: containers before 1.2 do not store it, and only dense objects imply it. Takes what that
+// costs from `left`, also when it fails. Nothing when there are more bytes than that.
 std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offset, std::uint64_t length,
-                                     std::uint64_t most) {
+                                     std::uint64_t& left) {
   io::ZstdUnpacker unpacker(source, offset, length);
   Bytes scratch(std::size_t{1} << 16);
   std::uint64_t total = 0;
   while (const std::size_t got = unpacker.read_some(scratch)) {
     total += got;
-    if (total > most) return std::nullopt;
+    if (got > left) return std::nullopt;
+    left -= got;
   }
   unpacker.expect_end();
   return total;
@@ -39,6 +40,10 @@ bool names_algorithm(std::string_view digest) {
   return colon != 0 && colon != std::string_view::npos && colon + 1 < digest.size();
 }
 
+std::uint64_t most_measured(const Limits& limits, const Source& source) {
+  return std::min(limits.component_bytes, limits.decoded_from(source.size()));
+}
+
 bool has_upper_case(std::string_view digits) {
   return std::any_of(digits.begin(), digits.end(), [](char c) { return c >= 'A' && c <= 'F'; });
 }
@@ -47,7 +52,12 @@ bool has_upper_case(std::string_view digits) {
 
 ObjectChecker::ObjectChecker(const Input& input, const ReadOptions& options, Diagnostics& diagnostics,
                              std::uint64_t data_end, bool sizes_given)
-    : input_(input), options_(options), diagnostics_(diagnostics), data_end_(data_end), sizes_given_(sizes_given) {}
+    : input_(input),
+      options_(options),
+      diagnostics_(diagnostics),
+      data_end_(data_end),
+      sizes_given_(sizes_given),
+      measurable_(most_measured(options.limits, *input.source)) {}
 
 void ObjectChecker::reserve(std::uint64_t count) {
   tensors_.reserve(static_cast<std::size_t>(count));
@@ -66,27 +76,31 @@ void ObjectChecker::warn(const RawObject& object, std::uint64_t at, std::string_
       Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + escape_name(object.name)));
 }
 
-// One allowance for the whole file, and each range is unpacked once: many objects may share a few bytes that decode to
-// very many.
+// One allowance for the whole file, for what is unpacked and for what it is unpacked from, and each range is unpacked
+// once: many objects may share a few bytes that decode to very many, or many bytes that decode to none.
 std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& object, const RawComponent& raw) {
   const std::pair range(*raw.offset, *raw.length);
   if (const auto known = measured_.find(range); known != measured_.end()) return known->second;
-  const std::uint64_t most = options_.limits.component_bytes;
   std::optional<std::uint64_t> size;
+  measured_packed_ += *raw.length;
   try {
-    size = measure(input_.source, *raw.offset, *raw.length, most - measured_bytes_);
+    if (measured_packed_ <= 2 * input_.source->size())
+      size = measure(input_.source, *raw.offset, *raw.length, measurable_);
   } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
     report(object, error, raw.at);
     return std::nullopt;
   }
-  measured_bytes_ = size ? measured_bytes_ + *size : most;
-  if (size)
+  if (size) {
     measured_.emplace(range, *size);
-  else
-    report(object, raw.at, ErrorKind::limit, "zt.component.limit",
-           fmt::format("its size is not stored, and to unpack what has none would take more than the {} bytes allowed",
-                       most));
-  return size;
+    return size;
+  }
+  measurable_ = 0;
+  report(object, raw.at, ErrorKind::limit, "zt.component.limit",
+         fmt::format("its size is not stored, and to unpack what has none would take more than the {} bytes allowed "
+                     "(--max-expansion allows more)",
+                     most_measured(options_.limits, *input_.source)));
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object, const RawComponent& raw,

@@ -314,7 +314,8 @@ Root read_root(CborReader& cbor, ObjectChecker& checker, bool old) {
 
 Model read_manifest(const Input& input, const ReadOptions& options, const Manifest& manifest,
                     Diagnostics& diagnostics) {
-  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth);
+  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth,
+                  options.limits.values_in(manifest.bytes().size()));
   Model model;
   std::string version = "0.1";
   // 1.0 is the container without a footer magic; its tensors are called so.

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
+#include "base/name_map.hpp"
 #include "inspect/diff.hpp"
 #include "tare/codec.hpp"
 
@@ -44,7 +44,7 @@ class Lines {
   // Keys in the order of `a`, then those only `b` has. JSON text decides: NaN equals NaN, key order does not
   // matter.
   void compare(const std::string& prefix, const Map& a, const Map& b) {
-    std::unordered_map<std::string_view, const Value*> others;
+    NameViewMap<const Value*> others;
     for (const auto& [key, value] : b) others.emplace(key, &value);
     for (const auto& [key, value] : a) {
       const auto other = others.find(key);
@@ -109,7 +109,7 @@ void compare_vocabularies(Lines& lines, const Vocabulary& a, const Vocabulary& b
 std::string bytes_text(const Blob& blob) { return fmt::format("{} bytes", blob.size()); }
 
 void compare_attachments(Lines& lines, const Model& a, const Model& b) {
-  std::unordered_map<std::string_view, const Blob*> others;
+  NameViewMap<const Blob*> others;
   for (const Attachment& attachment : b.attachments) others.emplace(attachment.name, &attachment.blob);
   for (const Attachment& attachment : a.attachments) {
     const std::string label = "attachment " + escape_name(attachment.name);

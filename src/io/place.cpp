@@ -5,7 +5,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <climits>
 
@@ -33,9 +32,10 @@ class Link {
     return ::fstatfs(opened_.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
   }
   std::string text() const {
-    std::array<char, PATH_MAX> text;
+    std::string text(PATH_MAX, '\0');
     const ssize_t length = ::readlinkat(opened_.get(), "", text.data(), text.size());
-    return length < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(length));
+    text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    return text;
   }
 
  private:
@@ -51,7 +51,7 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
 
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing) {
   Place place;
-  std::string rest = path;
+  std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
   for (int links = 0; links <= kMostLinks; ++links) {
     // A link is read from where it lies.
     const std::size_t slash = rest.rfind('/');

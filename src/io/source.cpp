@@ -10,64 +10,11 @@
 #include <cstring>
 
 #include "base/checked.hpp"
-#include "io/descriptor.hpp"
+#include "io/file_source.hpp"
 #include "io/mapping_guard.hpp"
 
 namespace tare {
 namespace {
-
-// What tells one state of a file from the next. The time of the last change to the inode is left out: renaming, linking
-// and backing up a file set it, and its bytes are still the same. Who writes to a file and then forges the time of that
-// goes unnoticed; he gets us to read wrong numbers, as he could have by writing a moment earlier.
-struct Stamp {
-  std::uint64_t size = 0;
-  std::int64_t seconds = 0, nanoseconds = 0;
-
-  explicit Stamp(const struct stat& status)
-      : size(static_cast<std::uint64_t>(status.st_size)),
-        seconds(status.st_mtim.tv_sec),
-        nanoseconds(status.st_mtim.tv_nsec) {}
-  friend bool operator==(const Stamp&, const Stamp&) = default;
-};
-
-Error shrank(const std::string& name, std::uint64_t opened, std::uint64_t now) {
-  return Error(ErrorKind::io, "io.source.shrank",
-               fmt::format("the file became shorter while it was open: {} bytes at first, {} now", opened, now))
-      .in(name);
-}
-
-class FileSource : public Source {
- public:
-  FileSource(std::string path, io::Descriptor file, const Stamp& stamp)
-      : Source(std::move(path), stamp.size), file_(std::move(file)), opened_(stamp) {}
-  int descriptor() const override { return file_.get(); }
-  void check() const override {
-    const Stamp now = stamp();
-    if (now.size < size()) throw shrank(name(), size(), now.size);
-    if (now == opened_) return;
-    throw Error(ErrorKind::io, "io.source.changed",
-                now.size > size()
-                    ? fmt::format("the file grew while it was open: {} bytes at first, {} now", size(), now.size)
-                    : std::string("the file was written to while it was open"))
-        .in(name());
-  }
-
- protected:
-  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    const std::size_t got = io::pread_all(file_.get(), offset, out, name());
-    if (got != out.size()) throw shrank(name(), size(), stamp().size).at(offset + got);
-  }
-
- private:
-  Stamp stamp() const {
-    struct stat status {};
-    if (::fstat(file_.get(), &status) != 0) throw io::system_error("io.source.read", "cannot look at", name(), errno);
-    return Stamp(status);
-  }
-
-  io::Descriptor file_;
-  Stamp opened_;
-};
 
 // A file's bytes in memory, for as long as this lives.
 class Mapping {
@@ -99,9 +46,9 @@ class Mapping {
 };
 
 // Large reads go through pread all the same: copying out of a cold mapping costs a page fault for every 4 KiB.
-class MappedSource final : public FileSource {
+class MappedSource final : public io::FileSource {
  public:
-  MappedSource(std::string path, io::Descriptor file, const Stamp& stamp, std::unique_ptr<Mapping> mapping)
+  MappedSource(std::string path, io::Descriptor file, const io::FileStamp& stamp, std::unique_ptr<Mapping> mapping)
       : FileSource(std::move(path), std::move(file), stamp), mapping_(std::move(mapping)) {}
   void check() const override {
     if (mapping_->damaged())
@@ -180,13 +127,13 @@ SourcePtr open_file(const std::string& path, Access access) {
   if (!S_ISREG(status.st_mode))
     throw refused("io.open.not_a_file", "is a pipe, socket or device; models are read from regular files", path);
 
-  const Stamp stamp(status);
+  const io::FileStamp stamp(status);
   if (access == Access::mapped && stamp.size > 0) {
     auto mapping = std::make_unique<Mapping>();
     if (mapping->map(file.get(), stamp.size))
       return std::make_shared<MappedSource>(path, std::move(file), stamp, std::move(mapping));
   }
-  return std::make_shared<FileSource>(path, std::move(file), stamp);
+  return std::make_shared<io::FileSource>(path, std::move(file), stamp);
 }
 
 SourcePtr memory_source(Bytes bytes, std::string name) {

@@ -97,25 +97,24 @@ void TreeSwap::plan(const OldFiles& old_files, const std::vector<std::string>& n
 
 void TreeSwap::forward() {
   const Directory& workshop = workshop_.directory();
-  sync(workshop.walk(kPart));
   shift(kPart, kNew);
   stage_ = Stage::named_new;
   if (!workshop.make(kTaken, 0777)) failed({}, "cannot be created");
   stage_ = Stage::taking;
-  sync(workshop);
+  flush(workshop);
   for (; taken_ < takes_.size(); ++taken_) {
-    if (taken_ == vital_) sync(target_);
+    if (taken_ == vital_) flush(target_);
     take(takes_[taken_]);
   }
   shift(kTaken, kOld);
   stage_ = Stage::putting;
-  sync(workshop);
-  sync(target_);
+  flush(workshop);
+  flush(target_);
   for (; put_ < puts_.size(); ++put_) {
-    if (put_ + 1 == puts_.size()) sync(target_);
+    if (put_ + 1 == puts_.size()) flush_folders();
     put(puts_[put_]);
   }
-  sync(target_);
+  flush(target_);
 }
 
 void TreeSwap::shift(const char* from, const char* to) {
@@ -136,7 +135,6 @@ void TreeSwap::put(const std::string& name) {
   const Directory from = fresh ? fresh.walk(folders_of(name)) : Directory();
   const Directory to = from ? target_.walk(folders_of(name)) : Directory();
   if (!to || !from.rename_new(base_of(name), to, base_of(name))) failed(name, "cannot be put into place");
-  if (!folders_of(name).empty()) sync(to);
 }
 
 void TreeSwap::make_folders_for(const std::string& name) {
@@ -179,7 +177,7 @@ bool TreeSwap::undo() noexcept {
     if (taken) taken.remove_empty_folders();
     whole = workshop.remove_folder(kTaken) && whole;
   }
-  sync(target_);
+  if (durable_) (void)target_.sync();
   return whole;
 }
 
@@ -198,8 +196,21 @@ void TreeSwap::finish() noexcept {
     }
 }
 
-void TreeSwap::sync(const Directory& directory) const noexcept {
-  if (durable_ && directory) (void)directory.sync();
+void TreeSwap::flush(const Directory& directory) const {
+  if (durable_ && !directory.sync())
+    throw system_error("io.sink.sync", "cannot flush the directory to disk", shown_, errno);
+}
+
+// Before the file that makes the others a model: everything else is on the disk.
+void TreeSwap::flush_folders() const {
+  std::string_view last;
+  for (std::size_t i = 0; durable_ && i < put_; ++i)
+    for (std::string_view folder = folders_of(puts_[i]); !folder.empty() && folder != last;
+         folder = folders_of(folder)) {
+      if (const Directory opened = target_.walk(folder)) flush(opened);
+      if (folder == folders_of(puts_[i])) last = folder;
+    }
+  flush(target_);
 }
 
 void TreeSwap::failed(const std::string& name, std::string_view doing) const {

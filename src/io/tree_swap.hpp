@@ -59,7 +59,8 @@ class TreeSwap {
   void make_folders_for(const std::string& name);
   bool undo() noexcept;
   void finish() noexcept;
-  void sync(const Directory& directory) const noexcept;
+  void flush(const Directory& directory) const;
+  void flush_folders() const;
   [[noreturn]] void failed(const std::string& name, std::string_view doing) const;
 
   const Directory& target_;

@@ -71,14 +71,21 @@ bool is_this_users(const Directory& workshop) {
          (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }
 
+// Nothing but the marker, be it one that a kill kept from being written: nothing is lost with it.
+bool holds_nothing(const Directory& workshop) {
+  struct stat marker {};
+  const std::vector<std::string> names = workshop.names();
+  return names.empty() || (names.size() == 1 && workshop.look(kMarker, marker) && S_ISREG(marker.st_mode));
+}
+
 bool holds_the_users_files(const Directory& workshop) { return workshop.has(kTaken) || workshop.has(kOld); }
 
 // The marker goes last, so that what a kill leaves of it is still ours.
 bool remove_workshop(const Directory& parent, const Directory& workshop, const char* name) noexcept {
   if (!workshop.remove_inside(kMarker)) return false;
-  workshop.remove_file(kMarker);
+  if (!workshop.remove_file(kMarker) && errno != ENOENT) return false;
   // Somebody may have moved it and put something else there; an empty directory is all that this could remove.
-  return parent.is_still(name, workshop.descriptor()) && parent.remove_folder(name);
+  return parent.remove_folder(name);
 }
 
 }  // namespace
@@ -125,7 +132,8 @@ bool Workshop::try_name(int& code) {
 void Workshop::remove() noexcept {
   if (directory_) {
     if (holds_the_users_files(directory_)) return;
-    remove_workshop(parent_, directory_, name_.c_str());
+    // What fails may be a matter of the moment.
+    if (!remove_workshop(parent_, directory_, name_.c_str())) remove_workshop(parent_, directory_, name_.c_str());
   } else {
     parent_.remove_folder(name_.c_str());
   }
@@ -153,13 +161,8 @@ void sweep_workshops(const Directory& directory, bool all) noexcept {
       if (!has_our_form(name)) continue;
       const Directory workshop = directory.enter(name.c_str());
       if (!workshop || !is_this_users(workshop) || workshop.lock() != Locked::yes) continue;
-      // Before the marker was there, or after: empty, and nothing is lost with it.
-      if (workshop.is_empty()) {
-        directory.remove_folder(name.c_str());
-        continue;
-      }
-      if (is_marked(workshop, name) && (all || !holds_the_users_files(workshop)))
-        remove_workshop(directory, workshop, name.c_str());
+      const bool ours = holds_nothing(workshop) || is_marked(workshop, name);
+      if (ours && (all || !holds_the_users_files(workshop))) remove_workshop(directory, workshop, name.c_str());
     }
   } catch (...) {  // a directory that cannot be listed, or no memory
   }

@@ -24,7 +24,7 @@ class Workshop final : private Unfinished {
   // Throws `rule`, about the file `shown`.
   Workshop(const Directory& parent, std::string_view rule, const std::string& shown);
   // Removes it and what is in it, unless it holds files of the user.
-  ~Workshop();
+  ~Workshop() override;
 
   const Directory& directory() const { return directory_; }
   const std::string& name() const { return name_; }

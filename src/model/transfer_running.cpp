@@ -10,12 +10,22 @@ namespace tare {
 namespace {
 
 constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+// What a thread holds of a blob. One that can only be entered at places further apart (a sparse tensor with long rows) is
+// pulled through as one that cannot be entered at all.
+constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 20;
+
+// Where pieces of the blob may begin; 0: at its start only.
+std::uint64_t step_of(const Blob& blob) {
+  if (blob.is_plain()) return 1;
+  const std::uint64_t step = blob.seek_granularity();
+  return step > kMostHeld ? 0 : step;
+}
 
 }  // namespace
 
 void Transfer::add_running(const Blob& blob, std::size_t number) {
   if (blob.size() == 0) return settle_digest(blob, number, Hasher(algorithm_for(blob)).finish());
-  const std::uint64_t step = blob.is_plain() ? 1 : blob.seek_granularity();
+  const std::uint64_t step = step_of(blob);
   // One that cannot be entered in the middle is pulled through when its turn comes.
   const std::uint64_t piece = step == 0 ? blob.size() : ceil_div(kPiece, step) * step;
   for (std::uint64_t at = 0; at < blob.size(); at += std::min(piece, blob.size() - at))
@@ -27,7 +37,7 @@ void Transfer::finish_running() {
   const std::size_t window = std::size_t{2} * threads + 1;
   std::vector<Bytes> slots(window);
   Hasher all(*options_.running), own(DigestAlgorithm::none);
-  const auto in_turn = [](const Job& job) { return !job.blob.is_plain() && job.blob.seek_granularity() == 0; };
+  const auto in_turn = [](const Job& job) { return step_of(job.blob) == 0; };
   const auto view_of = [](const Job& job) -> std::optional<std::span<const std::byte>> {
     if (!job.blob.is_plain() || job.blob.source() == nullptr) return std::nullopt;
     return job.blob.source()->view(job.blob.offset() + job.begin, job.end - job.begin);

@@ -14,18 +14,16 @@
 namespace tare::resources {
 namespace {
 
-using nlohmann::json;
-
-std::optional<std::string> read(const json& value, const std::optional<std::string>& /*kind*/) {
-  return value.is_string() ? std::optional(value.get<std::string>()) : std::nullopt;
+std::optional<std::string> read(const Json& value, const std::optional<std::string>& /*kind*/) {
+  return value.is_string() ? std::optional(value.text()) : std::nullopt;
 }
-std::optional<bool> read(const json& value, const std::optional<bool>& /*kind*/) {
+std::optional<bool> read(const Json& value, const std::optional<bool>& /*kind*/) {
   return value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
 }
-std::optional<double> read(const json& value, const std::optional<double>& /*kind*/) {
+std::optional<double> read(const Json& value, const std::optional<double>& /*kind*/) {
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
-std::optional<std::int64_t> read(const json& value, const std::optional<std::int64_t>& /*kind*/) {
+std::optional<std::int64_t> read(const Json& value, const std::optional<std::int64_t>& /*kind*/) {
   // An unsigned number beyond int64 is no count of anything.
   if (value.is_number_unsigned())
     return value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX} ? std::optional(value.get<std::int64_t>())
@@ -47,7 +45,7 @@ class ConfigReader {
   explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
 
   // Sets what is not set yet.
-  void take_all(const json& object) {
+  void take_all(const Json& object) {
     take_shared_heads(object);
     for (const ConfigRow& row : kConfigTable)
       for (const std::string_view key : row.keys)
@@ -59,26 +57,25 @@ class ConfigReader {
   Config config() const { return config_; }
 
  private:
-  void take_missing(const json& object, std::string_view field_name, std::string_view key) {
-    const json* const value = find_path(object, key);
+  void take_missing(const Json& object, std::string_view field_name, std::string_view key) {
+    const Json* const value = find_path(object, key);
     if (value == nullptr || value->is_null()) return;
     for (const ConfigField& field : config_fields())
       if (field.name == field_name) std::visit([&](auto member) { take(config_.*member, key, *value); }, field.member);
   }
 
   template <typename Field>
-  void take(Field& field, std::string_view key, const json& value) {
+  void take(Field& field, std::string_view key, const Json& value) {
     if (field) return;
     field = read(value, field);
     if (!field && ignored_ != nullptr)
-      ignored_->push_back(fmt::format("{} is {}, where {} is expected", key,
-                                      value.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 40),
-                                      name_of_kind(field)));
+      ignored_->push_back(
+          fmt::format("{} is {}, where {} is expected", key, value.dump().substr(0, 40), name_of_kind(field)));
   }
 
   // Falcon and StarCoder have a word instead of a number for one key and value for all heads, whatever number stands
   // beside it; ChatGLM a number that counts with its word only.
-  void take_shared_heads(const json& object) {
+  void take_shared_heads(const Json& object) {
     const auto says = [&](const char* key) { return object.contains(key) && object[key] == true; };
     if (says("multi_query") && !says("new_decoder_architecture") && !config_.num_key_value_heads)
       config_.num_key_value_heads = 1;
@@ -86,7 +83,7 @@ class ConfigReader {
   }
 
   // DeepSeek's queries and keys have a part that is rotated and one that is not.
-  void take_latent_heads(const json& object) {
+  void take_latent_heads(const Json& object) {
     std::int64_t sum = 0;
     for (const char* const part : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
       const auto found = object.find(part);
@@ -164,7 +161,7 @@ constexpr std::string_view kHarmless[] = {"architectures",
                                           "summary_type",
                                           "summary_use_proj"};
 
-bool is_harmless(std::string_view key, const json& value) {
+bool is_harmless(std::string_view key, const Json& value) {
   if (std::ranges::find(kHarmless, key) != std::end(kHarmless)) return true;
   // Only in training; "attn_pdrop" and its kin are GPT-2's.
   if (key.find("dropout") != key.npos || key.ends_with("pdrop") || key.ends_with("layerdrop")) return true;
@@ -185,7 +182,7 @@ struct Unknown {
   std::vector<LostKey> keys = {};
 
   // `path` is where the table would have the object's keys, `shown` where they appear in the file.
-  void collect(const json& object, const std::string& path, const std::string& shown) {
+  void collect(const Json& object, const std::string& path, const std::string& shown) {
     for (const auto& [key, value] : object.items()) {
       const Known state = known(path + key, has_vocabulary);
       if (value.is_null()) continue;
@@ -205,9 +202,9 @@ struct Unknown {
 }  // namespace
 
 Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
-  const json root = parse_small_json(text);
+  const Json root = parse_small_json(text);
   ConfigReader reader(ignored);
-  for_each_part(root, [&](const json& part) { reader.take_all(part); });
+  for_each_part(root, [&](const Json& part) { reader.take_all(part); });
   return reader.config();
 }
 

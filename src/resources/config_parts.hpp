@@ -8,7 +8,7 @@
 namespace tare::resources {
 
 // What an object has under a key, null when it has nothing; "a.b" is the key b of an object a.
-inline const nlohmann::json* find_path(const nlohmann::json& object, std::string_view path) {
+inline const Json* find_path(const Json& object, std::string_view path) {
   const std::size_t dot = path.find('.');
   const auto found = object.find(path.substr(0, dot));
   if (found == object.end()) return nullptr;
@@ -22,10 +22,10 @@ inline constexpr std::string_view kLanguageParts[] = {"text_config", "llm_config
 
 // Calls visit(object) with config.json itself and then with its language parts: what comes first counts.
 template <typename Visit>
-void for_each_part(const nlohmann::json& config, const Visit& visit) {
+void for_each_part(const Json& config, const Visit& visit) {
   visit(config);
   for (const std::string_view path : kLanguageParts)
-    if (const nlohmann::json* const part = find_path(config, path); part != nullptr && part->is_object()) visit(*part);
+    if (const Json* const part = find_path(config, path); part != nullptr && part->is_object()) visit(*part);
 }
 
 }  // namespace tare::resources

@@ -206,14 +206,17 @@ void describe(Model& model, Diagnostics& diagnostics) {
     read_special_tokens(files, model.vocabulary);
 }
 
-void complete(Model& model) {
+void complete(Model& model, bool tokenizer_json_only) {
   const auto add = [&](std::string_view name, std::string_view text) {
     if (model.attachment(name) == nullptr)
       model.attachments.push_back({.name = std::string(name), .blob = blob_of(text), .made = true});
   };
   if (!model.config.empty()) add("config.json", config_json(model.config, model.vocabulary));
-  const bool has_vocabulary = std::any_of(model.attachments.begin(), model.attachments.end(),
-                                          [](const Attachment& file) { return among(kVocabularies, file.name); });
+  const bool has_vocabulary =
+      std::any_of(model.attachments.begin(), model.attachments.end(), [&](const Attachment& file) {
+        const bool pieces = file.name == "tokenizer.model" || file.name == "spiece.model";
+        return among(kVocabularies, file.name) && !(tokenizer_json_only && pieces);
+      });
   if (model.vocabulary.empty() || has_vocabulary) return;
   add("tokenizer.json", tokenizer_json(model.vocabulary));
   add("tokenizer_config.json", tokenizer_config_json(model.vocabulary));

@@ -1,7 +1,10 @@
 #include "resources/json_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "base/lookalike.hpp"
@@ -45,29 +48,30 @@ Error not_json(std::string_view text, std::string_view trouble) {
 
 // Python writes and reads numbers that JSON has no word for, and some models' config.json has them. None of them is a
 // number that we look for: they become null.
-std::string without_infinities(std::string text) {
+std::string without_infinities(std::string_view text) {
+  constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+  std::string out;
+  out.reserve(text.size() + text.size() / 3);  // "NaN" grows by one
   bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_string) {
-      if (text[i] == '\\')
-        ++i;
-      else if (text[i] == '"')
-        in_string = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const auto word = in_string ? std::end(kWords)
+                                : std::find_if(std::begin(kWords), std::end(kWords),
+                                               [&](std::string_view w) { return text.substr(i).starts_with(w); });
+    if (word != std::end(kWords)) {
+      out += "null";
+      i += word->size();
       continue;
     }
-    if (text[i] == '"') in_string = true;
-    for (const std::string_view word :
-         {std::string_view("-Infinity"), std::string_view("Infinity"), std::string_view("NaN")}) {
-      if (text.compare(i, word.size(), word) != 0) continue;
-      text.replace(i, word.size(), "null");
-      i += 3;
-      break;
-    }
+    const std::size_t taken = in_string && c == '\\' && i + 1 < text.size() ? 2 : 1;
+    if (c == '"') in_string = !in_string;
+    out += text.substr(i, taken);
+    i += taken;
   }
-  return text;
+  return out;
 }
 
-nlohmann::json parse_any(std::string_view text) {
+Json parse_any(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
@@ -75,28 +79,26 @@ nlohmann::json parse_any(std::string_view text) {
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     throw not_json(text, fmt::format("a zero byte at {}", zero)).at(zero);
   check_depth(text);
-  nlohmann::json json;
   try {
     const bool odd = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
-    json = odd ? nlohmann::json::parse(without_infinities(std::string(text))) : nlohmann::json::parse(text);
+    return odd ? parse_json_tree(without_infinities(text)) : parse_json_tree(text);
   } catch (const nlohmann::json::parse_error& error) {
     throw not_json(text, words_of(error)).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
   } catch (const nlohmann::json::exception& error) {
     throw not_json(text, words_of(error));
   }
-  return json;
 }
 
 }  // namespace
 
-nlohmann::json parse_small_json(std::string_view text) {
-  nlohmann::json json = parse_any(text);
+Json parse_small_json(std::string_view text) {
+  Json json = parse_any(text);
   if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
   return json;
 }
 
-nlohmann::json parse_small_json_list(std::string_view text) {
-  nlohmann::json json = parse_any(text);
+Json parse_small_json_list(std::string_view text) {
+  Json json = parse_any(text);
   if (!json.is_array()) throw Error(ErrorKind::corrupt, "json.form", "a JSON list was expected");
   return json;
 }

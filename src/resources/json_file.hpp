@@ -3,23 +3,22 @@
 // of several values under one key counts, as it does in Python.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <optional>
 #include <string_view>
 
 #include "base/simdjson.hpp"
+#include "resources/json_tree.hpp"
 
 namespace tare::resources {
 
 inline constexpr unsigned kMaxDepth = 64;
-// nlohmann's tree may take 16 bytes for two of text.
+// The tree may take 16 bytes for two of text.
 inline constexpr std::size_t kMaxSmallBytes = std::size_t{16} << 20;
 
 // An object. Throws `json.syntax`, `json.depth`, `json.form`, `json.size`.
-nlohmann::json parse_small_json(std::string_view text);
+Json parse_small_json(std::string_view text);
 // A list, by the same rules.
-nlohmann::json parse_small_json_list(std::string_view text);
+Json parse_small_json_list(std::string_view text);
 
 class BigJson {
  public:

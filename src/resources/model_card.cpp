@@ -105,11 +105,9 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
 
 std::string name_in_config(std::string_view text) {
   try {
-    const nlohmann::json root = parse_small_json(text);
-    const nlohmann::json* const name =
-        root.is_object() && root.contains("_name_or_path") ? &root["_name_or_path"] : nullptr;
-    if (name != nullptr && name->is_string() && is_hub_name(name->get_ref<const std::string&>()))
-      return name->get<std::string>();
+    const Json root = parse_small_json(text);
+    const Json* const name = root.is_object() && root.contains("_name_or_path") ? &root["_name_or_path"] : nullptr;
+    if (name != nullptr && name->is_string() && is_hub_name(name->text())) return name->text();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
   }

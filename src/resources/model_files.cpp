@@ -96,15 +96,12 @@ std::string text_with(const Attachment& file, std::string_view word) {
 }
 
 // {"AutoModel": "modeling_x.X", "AutoTokenizer": ["tokenization_x.X", null]}; "repository--module.X" is elsewhere.
-bool names_code(const nlohmann::json& auto_map) {
+bool names_code(const Json& auto_map) {
   if (auto_map.is_string()) {
-    const auto& text = auto_map.get_ref<const std::string&>();
+    const std::string& text = auto_map.text();
     return text.find('.') != std::string::npos && text.find("--") == std::string::npos;
   }
-  if (!auto_map.is_array() && !auto_map.is_object()) return false;
-  return std::any_of(auto_map.begin(), auto_map.end(), [](const nlohmann::json& item) {
-    return item.is_structured() ? names_code(item) : item.is_string() && names_code(item);
-  });
+  return std::any_of(auto_map.begin(), auto_map.end(), names_code);
 }
 
 bool has_code(const Attachment& file) {
@@ -123,13 +120,12 @@ void read_modules(const Attachment& file, NamedFiles& named) {
     if (!module.is_object()) continue;
     const auto path = module.find("path"), type = module.find("type");
     if (path != module.end() && path->is_string()) {
-      std::string folder = *path;
+      std::string folder = path->text();
       while (folder.ends_with('/')) folder.pop_back();
       if (stays_below(folder) && !folder.starts_with('.')) named.folders.push_back(std::move(folder));
     }
     // A module of the directory's own code, not of the library.
-    if (type != module.end() && type->is_string() &&
-        !type->get_ref<const std::string&>().starts_with("sentence_transformers."))
+    if (type != module.end() && type->is_string() && !type->text().starts_with("sentence_transformers."))
       named.code = true;
   }
 }

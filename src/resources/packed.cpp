@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_map>
 
 #include "base/checked.hpp"
+#include "base/name_map.hpp"
 #include "resources/packed_config.hpp"
 
 namespace tare::resources {
@@ -205,7 +205,7 @@ class Finder {
 
   const Model& model_;
   std::optional<StatedQuantization> stated_;
-  std::unordered_map<std::string_view, std::size_t> at_;
+  NameViewMap<std::size_t> at_;
   std::vector<std::pair<std::size_t, unsigned>> code_bits_;
   Packed found_;
 };

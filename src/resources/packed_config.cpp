@@ -8,8 +8,6 @@
 namespace tare::resources {
 namespace {
 
-using Json = nlohmann::json;
-
 // Who states it where. A file that states nothing of its method is of the program that writes it.
 struct Place {
   std::string_view file;
@@ -35,9 +33,10 @@ template <std::size_t N>
 std::optional<std::uint64_t> number_at(const Json& object, const std::string_view (&keys)[N]) {
   constexpr std::uint64_t kMost = 1 << 20;
   for (const std::string_view key : keys)
-    if (const Json* const value = member(object, key);
-        value != nullptr && value->is_number_unsigned() && *value > 0 && *value <= kMost)
-      return value->get<std::uint64_t>();
+    if (const Json* const value = member(object, key); value != nullptr && value->is_number_unsigned()) {
+      const auto number = value->get<std::uint64_t>();
+      if (number > 0 && number <= kMost) return number;
+    }
   return std::nullopt;
 }
 
@@ -66,7 +65,7 @@ StatedQuantization read(const Json& stated, const Place& place) {
   found.method = place.method;
   for (const std::string_view key : kMethodKeys)
     if (const Json* const method = member(stated, key); method != nullptr && method->is_string())
-      found.method = lower(*method);
+      found.method = lower(method->text());
   const bool four = is_true(stated, "load_in_4bit") || is_true(stated, "_load_in_4bit");
   const bool eight = is_true(stated, "load_in_8bit") || is_true(stated, "_load_in_8bit");
   if (found.method.empty() && (four || eight)) found.method = "bitsandbytes";

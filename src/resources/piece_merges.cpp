@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <unordered_map>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "tare/error.hpp"
 
 namespace tare::resources {
 namespace {
 
 constexpr std::size_t kLongestPiece = 256;  // trainers stop at 16 characters; what is longer is no piece
+// What all merges may take: trained vocabularies have two or three for each piece, made ones one for every byte of it.
+constexpr std::size_t kMergeBytes = std::size_t{8} << 20, kMergeBytesPerByte = 16;
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
@@ -29,8 +31,7 @@ std::vector<const Token*> by_rank(const Vocabulary& vocabulary) {
 
 // Where a piece is cut into the two parts that are left when its bytes are merged in order of rank, below its own. 0 when
 // more are left: then no merge makes it.
-std::size_t last_cut(std::string_view piece, std::size_t own_rank,
-                     const std::unordered_map<std::string_view, std::size_t>& ranks) {
+std::size_t last_cut(std::string_view piece, std::size_t own_rank, const NameViewMap<std::size_t>& ranks) {
   std::vector<std::size_t> starts;  // of the parts, and the end
   for (std::size_t i = 0; i <= piece.size(); ++i) starts.push_back(i);
   // The rank of the merge of each part with the next, or none.
@@ -71,7 +72,7 @@ bool is_ranked(const Vocabulary& vocabulary) {
 
 bool rank_by_merges(Vocabulary& vocabulary) {
   if (vocabulary.tokens.size() > kMostRanks) return false;
-  std::unordered_map<std::string_view, Token*> pieces;
+  NameViewMap<Token*> pieces;
   for (Token& token : vocabulary.tokens) {
     if (token.score != 0) return false;
     if (token.type == TokenType::normal) pieces.emplace(token.text, &token);
@@ -100,15 +101,22 @@ bool rank_by_merges(Vocabulary& vocabulary) {
 }
 
 std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary) {
-  std::unordered_set<std::string_view> pieces;
+  NameViewSet pieces;
   for (const Token& token : vocabulary.tokens)
     if (token.type == TokenType::normal && token.text.size() <= kLongestPiece) pieces.insert(token.text);
+  std::size_t room = kMergeBytes;
+  for (const Token& token : vocabulary.tokens) room += kMergeBytesPerByte * token.text.size();
   std::vector<std::string> merges;
   for (const Token* const token : by_rank(vocabulary)) {
     const std::string_view piece = token->text;
     for (std::size_t cut = piece.size(); cut-- > 1;) {
       const std::string_view left = piece.substr(0, cut), right = piece.substr(cut);
       if (!starts_character(right.front()) || !pieces.contains(left) || !pieces.contains(right)) continue;
+      if (piece.size() + 1 > room)
+        throw Error(ErrorKind::limit, "tokenizer.merges",
+                    "the pieces of the vocabulary can be made of each other in too many ways to list them all as "
+                    "merges; --drop vocabulary leaves it out");
+      room -= piece.size() + 1;
       merges.push_back(std::string(left).append(" ").append(right));
     }
   }
@@ -116,7 +124,7 @@ std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary) {
 }
 
 std::vector<std::string> byte_merges_of_ranked(const Vocabulary& vocabulary) {
-  std::unordered_map<std::string_view, std::size_t> ranks;
+  NameViewMap<std::size_t> ranks;
   const std::vector<const Token*> pieces = by_rank(vocabulary);
   for (std::size_t rank = 0; rank < pieces.size(); ++rank) ranks.emplace(pieces[rank]->text, rank);
   std::vector<std::string> merges;

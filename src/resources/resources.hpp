@@ -35,8 +35,9 @@ bool holds_vocabulary(std::string_view file_name);
 void describe(Model& model, Diagnostics& diagnostics);
 
 // Adds the files that say what config and vocabulary say and no attachment does: config.json, tokenizer.json and
-// tokenizer_config.json. For containers that keep the two only as files.
-void complete(Model& model);
+// tokenizer_config.json. For containers that keep the two only as files. `tokenizer_json_only`: SentencePiece's own form
+// (tokenizer.model) does not count as a file with the vocabulary, because the container's readers do not know it.
+void complete(Model& model, bool tokenizer_json_only = false);
 
 // Of config.json's text. `ignored` gets, in words, the values that are not of their field's kind.
 Config parse_config(std::string_view text, std::vector<std::string>* ignored = nullptr);

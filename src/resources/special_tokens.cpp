@@ -4,16 +4,14 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
 namespace {
-
-using nlohmann::json;
 
 struct SpecialToken {
   const char* name;  // in the first two files
@@ -30,17 +28,17 @@ constexpr SpecialToken kSpecial[] = {
 };
 
 // A text, or {"content": text, ...}.
-std::optional<std::string> text_of(const json& value) {
-  if (value.is_string()) return value.get<std::string>();
+std::optional<std::string> text_of(const Json& value) {
+  if (value.is_string()) return value.text();
   if (!value.is_object()) return std::nullopt;
   const auto content = value.find("content");
   if (content == value.end() || !content->is_string()) return std::nullopt;
-  return content->get<std::string>();
+  return content->text();
 }
 
 // A number, or a list of several, of which the first is the usual one.
-std::int64_t id_of(const json& value, std::size_t count) {
-  const json& first = value.is_array() && !value.empty() ? value.front() : value;
+std::int64_t id_of(const Json& value, std::size_t count) {
+  const Json& first = value.is_array() && !value.empty() ? value.front() : value;
   if (!first.is_number_unsigned()) return -1;
   const auto id = first.get<std::uint64_t>();
   return id < count ? static_cast<std::int64_t>(id) : -1;
@@ -52,7 +50,7 @@ class Finder {
 
   void by_name(std::string_view file) {
     if (file.empty()) return;
-    const json root = parse_small_json(file);
+    const Json root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
       const auto found = root.find(special.name);
       if (found == root.end() || found->is_null()) continue;
@@ -63,7 +61,7 @@ class Finder {
 
   void by_id(std::string_view file) {
     if (file.empty()) return;
-    const json root = parse_small_json(file);
+    const Json root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
       if (special.id == nullptr || vocabulary_.*special.member >= 0) continue;
       const auto found = root.find(special.id);
@@ -95,7 +93,7 @@ class Finder {
 
   Vocabulary& vocabulary_;
   std::vector<std::string>* ignored_;
-  std::unordered_map<std::string_view, std::int64_t> ids_;  // by the vocabulary's own texts
+  NameViewMap<std::int64_t> ids_;  // by the vocabulary's own texts
 };
 
 }  // namespace

@@ -18,9 +18,10 @@ constexpr std::string_view kKnown[] = {"bos_token",
                                        "name_or_path"};
 
 // What is null, false or empty leaves things as they are.
-bool says_something(const nlohmann::json& value) {
-  if (const auto* const text = value.get_ptr<const std::string*>()) return !text->empty();
-  return !value.empty() && value != false;  // null is empty
+bool says_something(const Json& value) {
+  if (value.is_string()) return !value.text().empty();
+  if (value.is_array() || value.is_object()) return !value.empty();
+  return !value.is_null() && value != false;
 }
 
 // About lengths, cleaning up after decoding, and how the file is loaded: the same text still gives the same tokens.
@@ -43,7 +44,7 @@ constexpr std::string_view kHarmless[] = {"model_max_length",
 
 std::vector<LostKey> keys_beyond_vocabulary(std::string_view tokenizer_config) {
   std::vector<LostKey> keys;
-  const nlohmann::json root = parse_small_json(tokenizer_config);
+  const Json root = parse_small_json(tokenizer_config);
   for (const auto& [key, value] : root.items())
     if (says_something(value) && std::ranges::find(kKnown, key) == std::end(kKnown))
       keys.push_back({key, std::ranges::find(kHarmless, key) == std::end(kHarmless)});

@@ -10,8 +10,8 @@
 #include <bitset>
 #include <cmath>
 #include <string>
-#include <unordered_set>
 
+#include "base/name_map.hpp"
 #include "base/text.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/piece_merges.hpp"
@@ -62,7 +62,7 @@ Vocabulary with_types(Vocabulary vocabulary) {
 class Tokenizer {
  public:
   explicit Tokenizer(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
-    std::unordered_set<std::string_view> texts;
+    NameViewSet texts;
     for (const Token& token : vocabulary.tokens) {
       if (is_gap(token)) continue;
       if (!texts.insert(token.text).second) unique_ = false;

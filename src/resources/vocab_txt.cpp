@@ -12,7 +12,8 @@
 namespace tare::resources {
 namespace {
 
-constexpr std::size_t kMostTokens = std::size_t{1} << 24;
+// A token takes dozens of bytes in memory, a line may take one: so many lines, and one for every four bytes.
+constexpr std::size_t kMostTokens = std::size_t{1} << 18, kBytesPerToken = 4;
 
 struct SpecialWord {
   std::string_view text;
@@ -38,8 +39,15 @@ void check(std::string_view text) {
   if (is_token_and_count(text.substr(0, text.find_first_of("\r\n"))))
     throw refuse(
         "the first line is a word and a number: a dictionary of fairseq's, whose ids are not those of the lines");
-  if (static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= kMostTokens)
-    throw Error(ErrorKind::limit, "tokenizer.vocab", fmt::format("more than {} lines", kMostTokens));
+}
+
+std::size_t count_lines(std::string_view text) {
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+  const std::size_t most = kMostTokens + text.size() / kBytesPerToken;
+  if (lines > most)
+    throw Error(ErrorKind::limit, "tokenizer.vocab",
+                fmt::format("{} lines in {} bytes, at most {} allowed", lines, text.size(), most));
+  return lines;
 }
 
 }  // namespace
@@ -48,6 +56,7 @@ Vocabulary parse_vocab_txt(std::string_view text) {
   check(text);
   Vocabulary vocabulary;
   vocabulary.kind = "wordpiece";
+  vocabulary.tokens.reserve(count_lines(text));
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/endian.hpp"
+#include "base/name_map.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "tare/codec.hpp"
@@ -126,7 +126,7 @@ TinyLlamaModel TinyLlamaModel::from(const tare::Model& model) {
     plain.tensors.push_back(std::move(dense));
   }
   auto weights = std::make_unique<Weights>(config_of(tare::tllm::header_for(plain, "tllm.run.model")));
-  std::unordered_map<std::string_view, const tare::Blob*> by_name;
+  tare::NameViewMap<const tare::Blob*> by_name;
   for (const tare::Tensor& tensor : plain.tensors) by_name.emplace(tensor.name, &tensor.components[0].blob);
   std::vector<tare::Blob> blobs;
   for (Weights::Entry& entry : weights->entries()) {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/name_map.hpp"
 #include "tare/vocabulary.hpp"
 #include "tiny_llama/merge_row.hpp"
 #include "tiny_llama/tokenizer.hpp"
@@ -17,7 +17,7 @@ struct BytePairTokenizer::Tables {
   Rules rules = Rules::strict;
   std::string complaint;
   std::vector<std::string> texts;  // what a token stands for
-  std::unordered_map<std::string, std::int32_t> ids;
+  tare::NameMap<std::int32_t> ids;
   std::int32_t unknown = kNone;
 
   Tables() = default;

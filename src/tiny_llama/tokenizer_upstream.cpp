@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/name_map.hpp"
 #include "tare/error.hpp"
 #include "tiny_llama/tokenizer_tables.hpp"
 
@@ -50,8 +51,8 @@ std::string_view take_line(std::string_view& text) {
 }
 
 struct UpstreamTables final : BytePairTokenizer::Tables {
-  std::unordered_map<std::string, std::int32_t> symbols;  // bytes, halves of pairs, pairs
-  std::vector<std::int32_t> tokens;                       // of a symbol
+  tare::NameMap<std::int32_t> symbols;  // bytes, halves of pairs, pairs
+  std::vector<std::int32_t> tokens;     // of a symbol
   PairRanks ranks;
 
   UpstreamTables(const TextFile& vocab, const TextFile& merges) {

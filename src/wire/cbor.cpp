@@ -47,8 +47,9 @@ bool has_equal_hashes(const std::vector<std::string_view>& keys) {
 
 }  // namespace
 
-CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth)
-    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth) {}
+CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth,
+                       std::uint64_t most_values)
+    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth), most_values_(most_values) {}
 
 void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::string_view sentence) const {
   throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(offset);
@@ -250,8 +251,8 @@ bool CborReader::read_simple(const Head& head, Value& out) {
 // Reads the next item; false when the tree cannot hold it (it has been read past all the same).
 bool CborReader::read_into(Value& out) {
   // A value in memory is many times its smallest spelling: a file of a billion nulls must not be believed.
-  if (++values_ > kMostValues)
-    throw Error(ErrorKind::limit, "cbor.values", fmt::format("more than {} metadata values", kMostValues))
+  if (++values_ > most_values_)
+    throw Error(ErrorKind::limit, "cbor.values", fmt::format("more than {} metadata values", most_values_))
         .in(file_)
         .at(offset());
   const std::uint64_t start = offset();

@@ -152,7 +152,7 @@ Value finish(Map map) {
 // Builds the value as the parser meets it: no tree of the parser's own, and no recursion.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Builder(unsigned max_depth, std::size_t size) : max_depth_(max_depth), size_(size) {}
+  Builder(TreeBounds& bounds, std::size_t size) : bounds_(bounds), size_(size) {}
   Value take() { return std::move(root_); }
 
   bool null() override { return add(Value()); }
@@ -192,12 +192,17 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   };
 
   bool push(Value value) {
-    if (open_.size() >= max_depth_) throw malformed("json.depth", fmt::format("nested more than {} deep", max_depth_));
+    if (open_.size() >= bounds_.depth)
+      throw malformed("json.depth", fmt::format("nested more than {} deep", bounds_.depth));
     open_.push_back({std::move(value), {}});
     return true;
   }
 
   bool add(Value value) {
+    // A value in memory is many times its smallest spelling, and a compressed text costs next to nothing.
+    if (bounds_.values == 0)
+      throw Error(ErrorKind::limit, "json.values", "more metadata values than a file of this size may have");
+    --bounds_.values;
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (Map* const map = open_.back().value.get<Map>()) {
@@ -208,7 +213,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
 
-  unsigned max_depth_;
+  TreeBounds& bounds_;
   std::size_t size_;  // of the text
   std::vector<Open> open_;
   Value root_;
@@ -222,8 +227,8 @@ std::string write_value_json(const Value& value) {
   return writer.take();
 }
 
-Value parse_value_json(std::string_view text, unsigned max_depth) {
-  Builder builder(max_depth, text.size());
+Value parse_value_json(std::string_view text, TreeBounds& bounds) {
+  Builder builder(bounds, text.size());
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

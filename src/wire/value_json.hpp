@@ -14,8 +14,15 @@
 
 namespace tare::wire {
 
+// How large a tree may get. `values` counts down as they are made: several texts of one file share it.
+struct TreeBounds {
+  unsigned depth = 64;
+  std::uint64_t values = std::uint64_t{1} << 18;
+};
+
 std::string write_value_json(const Value& value);
-// Throws `json.syntax`, `json.depth`, `json.duplicate`, `json.form`.
-Value parse_value_json(std::string_view text, unsigned max_depth);
+// Throws `json.syntax`, `json.depth`, `json.values`, `json.duplicate`, `json.form`.
+Value parse_value_json(std::string_view text, TreeBounds& bounds);
+inline Value parse_value_json(std::string_view text, TreeBounds&& bounds) { return parse_value_json(text, bounds); }
 
 }  // namespace tare::wire

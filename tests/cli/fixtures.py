@@ -210,6 +210,20 @@ def make(directory):
         # No provider of any algorithm.
         "nossl.cnf": b"openssl_conf = init\n[init]\nproviders = all\n[all]\nnull = one\n[one]\nactivate = 1\n",
         "misaligned.zt": zt({"w": dense([2, 3], "f32", f32(1, 2, 3, 4, 5, 6))}, gap=1),
+        "broken.zt": zt(
+            {
+                "a": dense([2], "f32", f32(1, 2)),
+                "bad": dense([3], "f32", f32(3, 4)),
+                "c": dense([2], "f32", f32(5, 6)),
+            }
+        ),
+        "mixed.npz": npz(
+            {
+                "w": npy("<f4", (2,), f32(1, 2)),
+                "labels": npy("<U1", (2,), b"a\0\0\0b\0\0\0"),
+                "short": npy("<f4", (3,), f32(1, 2)),
+            }
+        ),
         "cut.zt": tiny[:-20],
         "big.zt": zt({f"t{i}": dense([4 << 20], "u8", bytes(4 << 20)) for i in range(4)}),
         "pointer.zt": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",

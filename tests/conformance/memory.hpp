@@ -35,5 +35,7 @@ std::size_t peak_during(const Action& action) {
 
 // The n-th allocation from now on, counted from 0, fails; once, and only in this thread. Negative: none.
 void fail_allocation(int n);
+// Whether it has.
+bool allocation_failed();
 
 }  // namespace tare::testing

@@ -81,7 +81,6 @@ inline std::vector<StCase> st_tolerated_cases() {
   const std::string deep = std::string(125, '[') + std::string(125, ']');
   add("safetensors.entry.unknown", "nested_127_deep",
       "{\"a\":{\"x\":" + deep + ",\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}", 4);
-  add("safetensors.header.start", "space_first", " {" + a + "}", 4);
   add("safetensors.private.form", "other_version", "{\"__metadata__\":{\"__tare__\":\"{\\\"tare\\\":2}\"}," + a + "}",
       4);
   add("safetensors.private.form", "not_json", "{\"__metadata__\":{\"__tare__\":\"x\"}," + a + "}", 4);
@@ -96,6 +95,8 @@ inline void add_json_rejects(std::vector<StCase>& cases) {
   };
   const std::string a = st_entry("a", "F32", "1", 0, 4);
   const auto entry = [](std::string_view fields) { return "{\"a\":{" + std::string(fields) + "}}"; };
+  add("safetensors.header.start", "space_first", " {" + a + "}");
+  add("safetensors.header.start", "line_first", "\n{" + a + "}");
   add("safetensors.header.trailing", "zero_padding", "{" + a + "}" + std::string(2, '\0'));
   add("safetensors.header.trailing", "second_object", "{" + a + "}{}");
   add("safetensors.header.trailing", "word", "{} x", 0);

@@ -1,0 +1,28 @@
+// Hash tables of names that come from files. std::hash has a fixed seed: a file with a hundred thousand names that fall
+// into one slot would take hours. These are keyed (keyed_hash.hpp); the order they are walked in differs from run to run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/keyed_hash.hpp"
+
+namespace tare {
+
+struct KeyedHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return keyed_hash(text); }
+};
+
+template <typename T>
+using NameMap = std::unordered_map<std::string, T, KeyedHash, std::equal_to<>>;
+using NameSet = std::unordered_set<std::string, KeyedHash, std::equal_to<>>;
+// Of names that live elsewhere.
+template <typename T>
+using NameViewMap = std::unordered_map<std::string_view, T, KeyedHash, std::equal_to<>>;
+using NameViewSet = std::unordered_set<std::string_view, KeyedHash, std::equal_to<>>;
+
+}  // namespace tare

@@ -1,0 +1,99 @@
+#include "io/scratch.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "io/descriptor.hpp"
+
+namespace tare::io {
+namespace {
+
+std::string temporary_directory() {
+  const char* const asked = std::getenv("TMPDIR");
+  return asked == nullptr || *asked == '\0' ? "/tmp" : asked;
+}
+
+// Never visible under a name, or not for longer than it takes to remove it.
+Descriptor nameless_file(const std::string& directory) {
+  Descriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (file || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return file;
+  std::string name = directory + "/.tare-scratch-XXXXXX";
+  Descriptor named(::mkostemp(name.data(), O_CLOEXEC));
+  if (named) ::unlink(name.c_str());
+  return named;
+}
+
+class ScratchSource final : public Source {
+ public:
+  ScratchSource(std::string directory, Descriptor file, std::uint64_t size)
+      : Source(std::move(directory), size), file_(std::move(file)) {}
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    if (pread_all(file_.get(), offset, out, name()) != out.size())
+      throw Error(ErrorKind::io, "io.scratch.read", "a temporary file became shorter").in(name());
+  }
+
+ private:
+  Descriptor file_;
+};
+
+class FileScratch final : public Scratch {
+ public:
+  explicit FileScratch(std::uint64_t size)
+      : directory_(temporary_directory()), file_(nameless_file(directory_)), size_(size) {
+    if (!file_)
+      throw system_error("io.scratch.open", fmt::format("cannot make a temporary file of {} bytes in", size),
+                         directory_, errno);
+    if (const int error = ::ftruncate(file_.get(), static_cast<off_t>(size)); error != 0) failed(errno);
+  }
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t done = ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (done < 0 && errno == EINTR) continue;
+      if (done <= 0) failed(errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(done));
+      offset += static_cast<std::uint64_t>(done);
+    }
+  }
+  SourcePtr source() override { return std::make_shared<ScratchSource>(directory_, std::move(file_), size_); }
+
+ private:
+  [[noreturn]] void failed(int code) const {
+    throw system_error(
+        "io.scratch.full",
+        fmt::format("no room for {} temporary bytes (TMPDIR names another place); cannot write to", size_), directory_,
+        code);
+  }
+
+  std::string directory_;
+  Descriptor file_;
+  std::uint64_t size_;
+};
+
+class MemoryScratch final : public Scratch {
+ public:
+  explicit MemoryScratch(std::uint64_t size) : bytes_(static_cast<std::size_t>(size)) {}
+  void write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  SourcePtr source() override { return memory_source(std::move(bytes_), "scratch"); }
+
+ private:
+  Bytes bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Scratch> make_scratch(std::uint64_t size) {
+  if (size <= kScratchInMemory) return std::make_unique<MemoryScratch>(size);
+  return std::make_unique<FileScratch>(size);
+}
+
+}  // namespace tare::io
