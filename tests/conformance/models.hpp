@@ -93,17 +93,11 @@ inline Map sample_metadata(Room room) {
   return map;
 }
 
-// Text for each of the keys a format has a place for: a date or a uuid where the key is for one, else digits, since some are
-// for a number.
+// Text for each of the keys a format has a place for: digits, since some are for a number.
 inline Map sample_metadata(const Capabilities& holds) {
   if (lists(holds.metadata_keys, "*")) return sample_metadata(holds.metadata);
   Map map;
-  for (const std::string_view key : holds.metadata_keys) {
-    const std::string number = std::to_string(100 + map.size());
-    map.set(key, key == "uuid"                                   ? "00112233-4455-4677-8899-aabbccddeeff"
-                 : key == "created_at" || key == "last_modified" ? "2024-07-05"
-                                                                 : number);
-  }
+  for (const std::string_view key : holds.metadata_keys) map.set(key, std::to_string(100 + map.size()));
   return map;
 }
 
