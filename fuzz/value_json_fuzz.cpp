@@ -11,13 +11,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace tare;
   Value value;
   try {
-    value = wire::parse_value_json({reinterpret_cast<const char*>(data), size}, 32);
+    value = wire::parse_value_json({reinterpret_cast<const char*>(data), size}, {.depth = 32});
   } catch (const Error&) {
     return 0;
   }
   const std::string text = wire::write_value_json(value);
   // One deeper: a map that looks like one of the spellings is wrapped.
-  if (wire::write_value_json(wire::parse_value_json(text, 128)) != text) std::abort();
+  if (wire::write_value_json(wire::parse_value_json(text, {.depth = 128, .values = UINT64_MAX})) != text) std::abort();
   to_json(value);
   const Map* const map = value.get<Map>();
   if (map == nullptr) return 0;

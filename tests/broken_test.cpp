@@ -98,8 +98,8 @@ class BrokenTensors : public ::testing::TestWithParam<Broken> {
   const std::string path_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Files, BrokenTensors, ::testing::ValuesIn(broken_files()), [](const auto& info) {
-  std::string name = info.param.what;
+INSTANTIATE_TEST_SUITE_P(Files, BrokenTensors, ::testing::ValuesIn(broken_files()), [](const auto& file) {
+  std::string name = file.param.what;
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 });

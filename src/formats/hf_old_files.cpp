@@ -65,8 +65,10 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
   try {
     const SourcePtr source = io::descriptor_source(std::move(file), std::string(kPrivateFile));
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
+    const Limits limits;
     const Value root =
-        wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, 3 * Limits().depth + 8);
+        wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                               {.depth = 3 * limits.depth + 8, .values = limits.values_in(bytes.size())});
     const Value* const value = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("attachments");
     if (value == nullptr || value->get<Map>() == nullptr) return numbered;
     const std::string prefix = fmt::format("{}/", kPrivateFolder);

@@ -24,10 +24,9 @@ std::optional<std::string> with_chat_template(std::string_view tokenizer_config,
   if (!is_valid_utf8(chat_template)) return std::nullopt;
   bool empty = false;
   try {
-    const nlohmann::json json = resources::parse_small_json(tokenizer_config);
+    const resources::Json json = resources::parse_small_json(tokenizer_config);
     const auto found = json.find(kKey);
-    if (found != json.end() && found->is_string() && found->get_ref<const std::string&>() == chat_template)
-      return std::nullopt;
+    if (found != json.end() && found->is_string() && found->text() == chat_template) return std::nullopt;
     if (found != json.end()) {
       Json ordered = Json::parse(tokenizer_config);
       ordered[std::string(kKey)] = chat_template;
@@ -36,6 +35,8 @@ std::optional<std::string> with_chat_template(std::string_view tokenizer_config,
     empty = json.empty();
   } catch (const Error&) {
     return std::nullopt;  // told by whoever reads it
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // NaN, which parse_small_json forgives
   }
   // The rest stays as it is spelled.
   const std::size_t brace = tokenizer_config.rfind('}');
