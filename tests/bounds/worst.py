@@ -600,8 +600,18 @@ def zeros(size):
         size -= part
 
 
-def deflated_zeros(directory, size, header):
-    return archive(directory, [(b"t.npy", deflate([header, *zeros(size)]))])
+def deflated_zeros(directory, size, header, file_size):
+    """With a member beside it that does not shrink: what the array may inflate to goes by the whole file."""
+    member = deflate([header, *zeros(size)])
+    rest = bytes(max(0, file_size - len(member[2])))
+    packer = zlib.compressobj(0, zlib.DEFLATED, -15)
+    return archive(directory, [(b"t.npy", member),
+                               (b"x", (zlib.crc32(rest), len(rest), packer.compress(rest) + packer.flush()))])
+
+
+def inflated(size):
+    """As much as a file of that size is allowed, and not more than deflate can do."""
+    return min(size * 900, (256 << 20) + 30 * size)
 
 
 @case
@@ -645,27 +655,26 @@ def npz_attachments(directory, size):
 
 @case
 def npz_deflated(directory, size):
-    return deflated_zeros(directory, min(size * 900, 420 << 20),
-                          npy_header(shape="(%d,)" % min(size * 900, 420 << 20)))
+    return deflated_zeros(directory, inflated(size), npy_header(shape="(%d,)" % inflated(size)), size)
 
 
 @case
 def npz_fortran_square(directory, size):
-    rows = int(min(size * 900, 400 << 20) ** 0.5)
-    return deflated_zeros(directory, rows * rows, npy_header(shape="(%d, %d)" % (rows, rows), fortran=True))
+    rows = int(inflated(size) ** 0.5)
+    return deflated_zeros(directory, rows * rows, npy_header(shape="(%d, %d)" % (rows, rows), fortran=True), size)
 
 
 @case
 def npz_fortran_wide(directory, size):
-    columns = min(size * 900, 400 << 20) // 3
-    return deflated_zeros(directory, 3 * columns, npy_header(shape="(3, %d)" % columns, fortran=True))
+    columns = inflated(size) // 3
+    return deflated_zeros(directory, 3 * columns, npy_header(shape="(3, %d)" % columns, fortran=True), size)
 
 
 @case
 def npz_fortran_axes(directory, size):
     """Twenty-eight axes of two."""
-    axes = max(1, min(size * 900, 400 << 20)).bit_length() - 1
-    return deflated_zeros(directory, 1 << axes, npy_header(shape="(%s)" % ("2," * axes), fortran=True))
+    axes = inflated(size).bit_length() - 1
+    return deflated_zeros(directory, 1 << axes, npy_header(shape="(%s)" % ("2," * axes), fortran=True), size)
 
 
 @case
