@@ -169,7 +169,7 @@ TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
   // Never pulled: the size alone decides.
   const Blob huge = Blob::produced(std::uint64_t{1} << 32, std::make_shared<Nothing>());
   EXPECT_EQ(refused([&](Model& m) { m.attachments = {{"notes", huge}}; }), "mcf.write.limit");
-  const Blob endless = Blob::produced(UINT64_MAX - 100, nullptr);
+  const Blob endless = Blob::produced(UINT64_MAX - 100, std::make_shared<Nothing>());
   EXPECT_EQ(refused([&](Model& m) {
               for (auto& tensor : m.tensors) tensor = dense(tensor.name, {UINT64_MAX - 100}, DType::u8, endless);
             }),
