@@ -374,9 +374,15 @@ TEST_F(Hf, AnotherModelTakesThePlaceOfAllFiles) {
 // them.
 TEST_F(Hf, OtherWeightsStay) {
   const std::string shard = "model-00001-of-00002.safetensors", index = hf_index(shard);
-  const char* const others[] = {"adapter_model.safetensors",  "consolidated.safetensors",
-                                "model-lora.safetensors",     "model-00007-of-00009.safetensors",
-                                "original/model.safetensors", "attachments/000009",
+  const char* const others[] = {"README.md",
+                                "LICENSE",
+                                "adapter_config.json",
+                                "adapter_model.safetensors",
+                                "consolidated.safetensors",
+                                "model-lora.safetensors",
+                                "model-00007-of-00009.safetensors",
+                                "original/model.safetensors",
+                                "attachments/000009",
                                 ".tare-backup/precious"};
   const Files sets[] = {{{"model.safetensors", weights_of(1)}},
                         {{"model.safetensors.index.json", to_bytes(index)}, {shard, weights_of(1)}}};

@@ -463,7 +463,12 @@ class Independent(unittest.TestCase):
             tare("verify", "--strict", self.path("b.mcf"))
             found = read_file(self.path("b.mcf"))["tensors"]
             number, domain, low, high = found["w"]["record"]
-            self.assertEqual((METHODS[number], domain, high), (method, 0, max(map(abs, weights))))
+            self.assertEqual((METHODS[number], domain), (method, 0))
+            absmax = max(map(abs, weights))
+            if method.startswith("int"):  # the range that was found to lose least
+                self.assertTrue(0.3 * absmax < high <= absmax, (high, absmax))
+            else:
+                self.assertEqual(high, absmax)
             self.assertEqual(low, -high)
             self.assertEqual(found["bias"]["dtype"], 1)
             values = decode(number, domain, shape, found["w"]["data"])

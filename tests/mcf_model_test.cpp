@@ -148,6 +148,11 @@ TEST(McfModel, ConfigsComeBackWhateverTheyHold) {
     expect_back([&](Config& config) { config.rope_theta = theta; });
 }
 
+struct Nothing final : BlobProducer {
+  std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override { return nullptr; }
+  void verify() const override {}
+};
+
 TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
   const auto refused = [](const std::function<void(Model&)>& spoil) {
     Model model;
@@ -162,9 +167,9 @@ TEST(McfModel, ThirtyTwoBitsAreNotExceededInSilence) {
   EXPECT_EQ(refused([](Model& m) { m.config.vocab_size = std::int64_t{1} << 32; }), "mcf.write.limit");
   EXPECT_EQ(refused([](Model& m) { m.config.max_position_embeddings = INT64_MAX; }), "mcf.write.limit");
   // Never pulled: the size alone decides.
-  const Blob huge = Blob::produced(std::uint64_t{1} << 32, nullptr);
+  const Blob huge = Blob::produced(std::uint64_t{1} << 32, std::make_shared<Nothing>());
   EXPECT_EQ(refused([&](Model& m) { m.attachments = {{"notes", huge}}; }), "mcf.write.limit");
-  const Blob endless = Blob::produced(UINT64_MAX - 100, nullptr);
+  const Blob endless = Blob::produced(UINT64_MAX - 100, std::make_shared<Nothing>());
   EXPECT_EQ(refused([&](Model& m) {
               for (auto& tensor : m.tensors) tensor = dense(tensor.name, {UINT64_MAX - 100}, DType::u8, endless);
             }),

@@ -164,12 +164,16 @@ class Reading(Base):
             archive.writestr("config.json", "{}")
         self.assertIn(["attachment", "config.json", "2"], self.listed(self.path("a.npz"))[1])
 
-    def test_refused_types(self):
+    def test_other_types_are_carried(self):
         for array, rule in [(np.zeros(2, [("a", "<f4")]), "npy.descr.structured"), (np.zeros(2, "S3"), "npy.descr.text"),
                             (np.zeros(2, "U3"), "npy.descr.text"), (np.zeros(2, "M8[s]"), "npy.descr.datetime"),
                             (np.zeros(2, "V3"), "npy.descr.void")]:
-            np.savez(self.path("a.npz"), member=array)
-            self.assertIn("member.npy", self.assert_refused(self.path("a.npz"), rule))
+            np.savez(self.path("a.npz"), member=array, w=sample("<f4", (2,)))
+            rows = self.listed(self.path("a.npz"))[1]
+            self.assertIn(["note", rule, "member.npy"], rows)
+            self.assertEqual([row[1] for row in rows if row[0] == "attachment"], ["member.npy"])
+            np.save(self.path("a.npy"), array)
+            self.assert_refused(self.path("a.npy"), rule)
 
     def test_pickle_is_never_run(self):
         marker = self.path("was-run")
@@ -181,7 +185,7 @@ class Reading(Base):
         evil = np.array([None], dtype=object)
         evil[0] = Evil()
         np.savez(self.path("a.npz"), evil=evil)
-        self.assert_refused(self.path("a.npz"), "npy.descr.object")
+        self.assertIn(["note", "npy.descr.object", "evil.npy"], self.listed(self.path("a.npz"))[1])
         self.assertFalse(os.path.exists(marker))
         np.save(self.path("a.npy"), evil)
         self.assert_refused(self.path("a.npy"), "npy.descr.object")

@@ -624,7 +624,7 @@ TEST(NpzWrite, RefusesBeforeTheFirstByte) {
   EXPECT_EQ(refused([](Model& m) { m.tensors.push_back(m.tensors[0]); }), "npz.write.duplicate");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].layout = "sparse_coo"; }), "npz.write.layout");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].components.push_back(m.tensors[0].components[0]); }),
-            "npz.write.layout");
+            "npz.write.components");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].components[0].type = "posit8"; }), "npz.write.type");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].components[0].type = "complex64"; }), "npz.write.type");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].shape = {5}; }), "npz.write.size");

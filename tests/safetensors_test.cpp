@@ -178,7 +178,7 @@ TEST(Safetensors, FindingsAreCollected) {
                           st_entry("c", "F32", "7", 8, 12) + "," + st_entry("d", "F32", "1", 12, 16) + "}",
                       14),
               {.diagnostics = &collector});
-  EXPECT_EQ(collector.rules, (std::vector<std::string>{"safetensors.entry.dtype", "safetensors.tensor.hole",
+  EXPECT_EQ(collector.rules, (std::vector<std::string>{"safetensors.entry.dtype", "safetensors.tensor.size",
                                                        "safetensors.data.truncated"}));
   ASSERT_EQ(model.tensors.size(), 1U);
   EXPECT_EQ(model.tensors[0].name, "a");

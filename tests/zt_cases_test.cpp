@@ -342,7 +342,7 @@ std::vector<ZtCase> zt_data_cases() {
   verifying.add("digest.mismatch", "sha256",
                 one_component(with(good(), "digest", cbor::text("sha256:" + std::string(64, '0')))));
   verifying.add("zt.digest.unknown", "blake3", one_component(with(good(), "digest", cbor::text("blake3:00"))));
-  for (const std::string_view digest : {"", "deadbeef", ":00", "sha256", "blake3:"})
+  for (const std::string_view digest : {"", "deadbeef", ":00", "sha256"})
     verifying.add("zt.digest.form", "no_algorithm_" + std::to_string(digest.size()),
                   one_component(with(good(), "digest", cbor::text(digest))));
   verifying.add("zt.digest.case", "upper",
@@ -400,7 +400,6 @@ std::vector<ZtCase> zt_data_cases() {
   };
   verifying.add("zt.sparse.index", "i64", signed_csr("i64", words({0, 1, 2}), words({0, 1, 3})));
   verifying.add("zt.sparse.index", "i32", signed_csr("i32", narrow({0, 1, 2}), narrow({0, 1, 3})));
-  verifying.add("zt.csr.column", "negative_i32", signed_csr("i32", narrow({0, 1, -1}), narrow({0, 1, 3})));
   verifying.add("zt.csr.column", "negative_i64", signed_csr("i64", words({0, 1, UINT64_MAX}), words({0, 1, 3})));
   verifying.add("zt.csr.indptr_start", "one", csr({0, 1, 2}, {1, 2, 3}));
   verifying.add("zt.csr.indptr_order", "falls", csr({0, 1, 2}, {0, 4, 3}));

@@ -148,6 +148,15 @@ TEST(ZtIndices, SignedOnesAreReadAndWrittenAsU64) {
   }
 }
 
+TEST(ZtIndices, NegativeOnesAreOutOfRange) {
+  const Scratch scratch;
+  put_file(scratch / "i32.zt", csr_file("i32", narrow({1, 0, -2}), narrow({0, 1, 3})));
+  const Verification result = verify(scratch / "i32.zt");
+  EXPECT_EQ(result.count(Severity::error), 1U);
+  EXPECT_TRUE(std::any_of(result.findings.begin(), result.findings.end(),
+                          [](const Finding& finding) { return finding.rule == "zt.csr.column"; }));
+}
+
 TEST(ZtIndices, ADigestOfTheNarrowBytesIsStillLookedAt) {
   using namespace zt_text;
   const std::string values(8, '\0'), coords = narrow({0, 1});

@@ -128,6 +128,7 @@ const std::set<std::string> kElsewhere = {
     "zt.write.name",      "zt.write.rank",    "zt.write.duplicate", "zt.write.depth",  // ZtWrite
     "zt.append.exists",   "zt.append.locked", "zt.append.format",   "zt.append.version",
     "zt.append.manifest", "zt.append.index",  // ZtAppend
+    "zt.coo.order",                           // ChangingCoo
 };
 // Strings that look like rules: attribute names, the codec's name, what only encoding or decoding by hand can meet.
 const std::set<std::string> kNoRules = {"zt.keys",         "zt.group",       "group.input",   "group.method",

@@ -132,8 +132,9 @@ std::string unpacked_line(const Model& model, const NameSet& packed, const Write
   for (const Tensor& tensor : model.tensors)
     if (packed.contains(tensor.name) && !is_packed(tensor)) names.push_back(tensor.name);
   if (names.empty()) return {};
-  return fmt::format("{} tensor{} compressed no longer, --zstd compresses: {}", names.size(),
-                     names.size() == 1 ? "" : "s", listed(std::move(names)));
+  const std::size_t count = names.size();
+  return fmt::format("{} tensor{} compressed no longer, --zstd compresses: {}", count, count == 1 ? "" : "s",
+                     listed(std::move(names)));
 }
 
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets

@@ -88,7 +88,9 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
 io::OldFiles old_files(const io::Directory& directory) {
   io::OldFiles old;
   std::vector<std::string> files;
-  const auto is_other = [](std::string_view name) { return is_resource(name) || name == kPrivateFile; };
+  // What a loader would take for the new model's if it stayed. Documents are for people, and those who wrote them keep
+  // them unless the new model brings its own.
+  const auto is_other = [](std::string_view name) { return is_vital_resource(name) || name == kPrivateFile; };
   for (std::string& name : names_in(directory)) {
     if (!is_folder(directory, name))
       files.push_back(std::move(name));
@@ -96,8 +98,12 @@ io::OldFiles old_files(const io::Directory& directory) {
       old.in_the_way.push_back(std::move(name));
   }
   old.vital = weights_among(directory, files);
-  for (const std::string& name : files)
+  // An adapter that lies beside the model is somebody's own, with its config.
+  const bool is_adapter = std::ranges::any_of(old.vital, [](const auto& name) { return name.starts_with("adapter_"); });
+  for (const std::string& name : files) {
+    if (name == "adapter_config.json" && !is_adapter) continue;
     if (is_other(name) || name == kTemplateFolder) old.others.push_back(name);  // a link to a folder goes itself
+  }
   if (const io::Directory templates = directory.enter(std::string(kTemplateFolder).c_str()))
     for (const std::string& name : names_in(templates))
       if (name.ends_with(".jinja") && !is_folder(templates, name))

@@ -108,6 +108,7 @@ class ObjectChecker {
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
+  bool unread_ = false;                         // some object could not be read
   std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
   std::vector<Range> lost_;                     // of broken tensors, as far as they lie in the data

@@ -37,7 +37,7 @@ std::optional<std::uint64_t> measure(const SourcePtr& source, std::uint64_t offs
 // "algorithm:value".
 bool names_algorithm(std::string_view digest) {
   const std::size_t colon = digest.find(':');
-  return colon != 0 && colon != std::string_view::npos && colon + 1 < digest.size();
+  return colon != 0 && colon != std::string_view::npos;
 }
 
 std::uint64_t most_measured(const Limits& limits, const Source& source) {
@@ -241,6 +241,7 @@ void ObjectChecker::add_broken(const RawObject& raw, Error error) {
   tensor.shape = raw.shape;
   tensor.layout = raw.layout;
   first_.reset();
+  unread_ = true;
   report(raw, std::move(error), raw.at);
   drop_last(raw);
 }
@@ -389,7 +390,8 @@ void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order
 
 std::vector<Tensor> ObjectChecker::finish() {
   check_overlaps();
-  if (diagnostics_.thorough()) check_padding();
+  // What an object that could not be read calls its own is not known.
+  if (diagnostics_.thorough() && !unread_) check_padding();
   const std::vector<std::uint32_t> order = order_of_tensors();
   if (!std::is_sorted(order.begin(), order.end())) put_in_order(tensors_, order);
   drop_overlapping(order);

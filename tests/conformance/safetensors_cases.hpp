@@ -45,7 +45,7 @@ inline std::vector<StCase> st_good_cases() {
   add("plain", "{" + a + "}", 4);
   add("scalar", "{" + st_entry("a", "F64", "", 0, 8) + "}", 8);
   add("empty", "{}", 0);
-  add("space_around", "\t\n{}\r ", 0);
+  add("space_behind", "{}\t\n\r ", 0);
   add("space_inside", "{ \"a\" : { \"shape\" : [ 1 ] , \"data_offsets\" : [ 0 , 4 ] , \"dtype\" : \"F32\" } }\n", 4);
   add("length_of_7", "{" + a + "} ", 4);
   add("padded_with_spaces", "{" + a + "}" + std::string(100, ' '), 4);
@@ -95,6 +95,9 @@ inline void add_json_rejects(std::vector<StCase>& cases) {
   };
   const std::string a = st_entry("a", "F32", "1", 0, 4);
   const auto entry = [](std::string_view fields) { return "{\"a\":{" + std::string(fields) + "}}"; };
+  std::string ones = "1";
+  for (int i = 1; i < 65; ++i) ones += ",1";
+  add("safetensors.entry.rank", "sixty_five", "{" + st_entry("a", "F32", ones, 0, 4) + "}");
   add("safetensors.header.start", "space_first", " {" + a + "}");
   add("safetensors.header.start", "line_first", "\n{" + a + "}");
   add("safetensors.header.trailing", "zero_padding", "{" + a + "}" + std::string(2, '\0'));
