@@ -333,6 +333,9 @@ std::vector<ZtCase> zt_data_cases() {
     reading.add("zstd.short", "cut", zipped(f.substr(0, f.size() - 1), 8, 2));
     reading.add("zstd.frame", "no_magic", zipped("x" + f.substr(1), 8, 2));
   }
+  // A window of 128 MiB, then one raw block.
+  reading.add("zstd.window", "wide",
+              zipped(std::string("\x28\xB5\x2F\xFD\x00\x88\x41\x00\x00", 9) + std::string(8, 'x'), 8, 2));
   reading.add("zstd.long", "one_empty_tensor_with_data", zipped(frame, 0, 0));
   reading.add("zstd.short", "nothing_at_all",
               zipped(std::string(), 8, 2).size() > 0 ? zipped(frame.substr(0, 1), 8, 2) : Bytes());
