@@ -33,12 +33,30 @@ bool has(const std::vector<std::string>& sorted, std::string_view name) {
   return std::binary_search(sorted.begin(), sorted.end(), name);
 }
 
+// What a replacement that was cut off left of its two sets beside their indexes, which are in its workshop.
+std::vector<std::string> shards_left_in(const io::Directory& directory, const std::vector<std::string>& files) {
+  std::vector<std::string> shards;
+  for (const std::string& name : io::abandoned_workshops(directory))
+    for (const char* const part : {io::kTaken, io::kOld, io::kNew}) {
+      const io::Directory opened = directory.walk(fmt::format("{}/{}", name, part));
+      if (!opened) continue;
+      for (const std::string& index : names_in(opened))
+        for (std::string& shard : safetensors::shards_named_by(opened, index))
+          if (has(files, shard) && std::find(shards.begin(), shards.end(), shard) == shards.end())
+            shards.push_back(std::move(shard));
+    }
+  return shards;
+}
+
 // What makes the weights first: the rest of a set is nothing without its index.
 std::vector<std::string> weights_among(const io::Directory& directory, const std::vector<std::string>& files) {
   std::vector<std::string> weights;
   for (const std::string_view name : {kFile, kIndex})
     if (has(files, name)) weights.emplace_back(name);
-  if (weights.empty()) {
+  if (io::is_being_replaced(directory)) {
+    // The only candidate that is left need not be the model: an adapter, most often.
+    for (std::string& shard : shards_left_in(directory, files)) weights.push_back(std::move(shard));
+  } else if (weights.empty()) {
     std::copy_if(files.begin(), files.end(), std::back_inserter(weights),
                  [](const std::string& name) { return is_weights(name) && !safetensors::parse_shard_name(name); });
     // Several: a reader takes none of them.
