@@ -369,7 +369,7 @@ TEST(FixedFields, OneErrorNamesEverythingWithoutAPlace) {
   const auto error = error_of([&] { adapt(model, *find_format("safetensors")); });
   EXPECT_EQ(error.value().sentence(),
             "safetensors has no place for vocabulary and the attachments config.json, tokenizer.json, "
-            "generation_config.json; --drop vocabulary --drop attachments leaves them out");
+            "generation_config.json; --weights-only (or --drop vocabulary --drop attachments) leaves them out");
 }
 
 TEST(FixedFields, ChatTemplatesAreLeftBehind) {

@@ -214,7 +214,6 @@ TEST_F(Hub, TheWeightsKeepTheirName) {
     const std::string path = make(files);
     EXPECT_EQ(open(path).metadata.find("hf.weights")->text()[0], stem);
     expect_carried(path, files);
-    EXPECT_EQ(get_file(scratch_ / ("back/" + stem + ".safetensors")).size() % 8, hf_weights().size() % 8);
     EXPECT_EQ(to_text(get_file(scratch_ / ("back/" + stem + ".safetensors"))).find("hf.weights"), std::string::npos)
         << "the name is the file's alone";
   }
@@ -233,7 +232,7 @@ TEST_F(Hub, TheNameOfASet) {
   for (const auto& [stem, index] : cases) {
     SCOPED_TRACE(stem);
     fs::remove_all(scratch_ / "d");
-    model.metadata.set("hf.weights", stem);
+    if (stem != "model") model.metadata.set("hf.weights", stem);
     find_format("hf")->write_tree(model, scratch_ / "d", {.shard_bytes = 1}, false);
     const std::vector<std::string> files = names_of(files_in(scratch_ / "d"));
     EXPECT_TRUE(std::ranges::find(files, index) != files.end()) << files.back();
@@ -284,7 +283,7 @@ TEST_F(Hub, LinksOfTheHubsCacheAreFollowed) {
   EXPECT_EQ(open(snapshot).attachments.size(), open(plain).attachments.size());
   // A part of a pipeline lies one level deeper; the directory itself may be a link.
   fs::create_directories(snapshot + "/unet");
-  fs::copy_file(cache + "/blobs/b" + std::to_string(number), cache + "/blobs/w");
+  put_file(cache + "/blobs/w", hf_weights());
   fs::create_symlink("../../../blobs/w", snapshot + "/unet/model.safetensors");
   EXPECT_EQ(rule_of([&] { open(snapshot + "/unet"); }), "");
   fs::create_directory_symlink(snapshot, scratch_ / "short");

@@ -101,8 +101,9 @@ TEST(Expansion, VerifyTellsItAsAFinding) {
   VerifyOptions options;
   options.read.limits = {.decoded_bytes = 0, .expansion = 1};
   const Verification result = verify(scratch / "it.zt", options);
-  ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].rule, "open.expansion");
+  ASSERT_FALSE(result.findings.empty());
+  EXPECT_EQ(result.findings.back().rule, "open.expansion");
+  EXPECT_FALSE(result.ok(false));
   EXPECT_EQ(result.format, "zt");
 }
 
@@ -150,7 +151,7 @@ TEST(Values, OfADeflatedTreeAreHeldAgainstItsStoredBytes) {
   const Bytes file = bytes_of(make_zip({made("__tare__.json", text, true)}).bytes);
   EXPECT_LT(file.size(), 10'000u);
   const std::size_t peak = peak_during([&] { EXPECT_EQ(rule_with(file, {}), "json.values"); });
-  EXPECT_LT(kCountsMemory ? peak : 0, std::size_t{48} << 20);
+  EXPECT_LT(kCountsMemory ? peak : 0, std::size_t{64} << 20);
 }
 
 TEST(Values, OfAManifestAreHeldAgainstItsBytes) {

@@ -126,7 +126,7 @@ TEST(McfEncodeStream, AttributesComeFromTheData) {
     EXPECT_NEAR(back[100], -0.5, 0.05);
     EXPECT_NEAR(back[200], 0.625, 0.05);
   }
-  EXPECT_EQ(clips(mcf_encode(tensor, {.method = "int4", .range = true})),
+  EXPECT_EQ(clips(mcf_encode(tensor, {.method = "int4", .fast = true, .range = true})),
             R"({"domain":"activations","min_clip":-1.5,"max_clip":0.75})");
 }
 

@@ -56,7 +56,7 @@ VIEWS = {
     "codecs/mcf_encode_values.cpp": "copies, then looks at the copy",
     "codecs/mcf_pieces.cpp": "any bits are a code or a scale, and no index",
     "codecs/mcf_rows.cpp": "any bits are a code or a scale, and no index",
-    "formats/npy_order.cpp": "transposes items, whatever they are, to places that follow from the shape",
+    "formats/npy_columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
@@ -173,8 +173,8 @@ def selftest():
         ("src/wire/zip.cpp", "const auto all = source_.view(0, 8);", True),
         ("src/wire/zip.cpp", "// NumPy says `.view(bfloat16)`", False),
         ("src/wire/zip.cpp", "std::string_view name;", False),
-        ("src/formats/npy_order.cpp", "const auto view = stored_.view();", False),
-        ("src/formats/npy_order.cpp", "stored_.read(0, copy);", True),
+        ("src/formats/npy_columns.hpp", "const auto view = stored_.view();", False),
+        ("src/formats/npy_columns.hpp", "stored_.read(0, copy);", True),
         ("include/tare/source.hpp", "source->view(0, 8);", False),
     ]
     for path, text, wrong in looks:

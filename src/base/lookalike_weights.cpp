@@ -148,7 +148,7 @@ std::string_view foreign_lookalike(std::string_view head, std::string_view name)
 std::string_view archive_lookalike(std::span<const std::string> members) {
   bool data = false, script = false, exported = false, keras = false;
   for (const std::string& name : members) {
-    data = data || name == "data.pkl" || name.ends_with("/data.pkl");
+    data = data || name.ends_with("/data.pkl");
     script = script || name.ends_with("/constants.pkl") || name.find("/code/") != std::string::npos;
     exported = exported || name.ends_with("archive_format") || name == "serialized_exported_program.json";
     keras = keras || name.ends_with("model.weights.h5");

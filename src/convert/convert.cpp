@@ -192,6 +192,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     try {
       done.file_bytes = target.write_tree(adapted.model, output, options.write, options.overwrite);
     } catch (Error& error) {
+      adapted.model.check_sources();  // a file that was written to meanwhile explains anything
       origins.name_tensor(error);
       throw error.in(file_at_fault(error, input, output));
     }
@@ -204,6 +205,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     check_written(*sink, target, adapted.model);
     adapted.model.check_sources();
   } catch (Error& error) {
+    adapted.model.check_sources();
     origins.name_tensor(error);
     throw error.in(file_at_fault(error, input, output));
   }

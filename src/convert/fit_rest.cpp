@@ -45,7 +45,7 @@ void leave_incidental(Model& model, const Format& target, const AdaptOptions& op
     if (!has_place(target, key) && model.metadata.erase(key))
       lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
   if (!has_place(target, "uuid") && is_computed_uuid(model.metadata.find("uuid")) && model.metadata.erase("uuid"))
-    lines.emplace_back("metadata: uuid left out, it is of the version (8) that is computed from the tensors");
+    lines.emplace_back("metadata: uuid left out, it is of the version (8) that is computed from the model");
 }
 
 // Metadata that repeats a field of the config, for containers that have no such field.

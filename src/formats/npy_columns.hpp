@@ -74,7 +74,7 @@ class Columns {
   std::uint64_t elements() const { return rows_ * columns_; }
   std::uint64_t columns() const { return columns_; }
   bool streamed() const { return !stored_.is_plain(); }
-  std::uint64_t band_elements() const { return (streamed() ? kWholeBytes : kBand) / item_; }
+  std::uint64_t band_elements() const { return kBand / item_; }
   void verify() const { stored_.verify(); }
 
   // Output elements [first, first + out.size() / item): whole rows, or a part of one.
@@ -82,10 +82,7 @@ class Columns {
     const std::uint64_t count = out.size() / item_;
     const std::uint64_t rows = std::max<std::uint64_t>(1, count / columns_);
     const Part part = {first / columns_, rows, first % columns_, count / rows};
-    if (streamed())
-      scan(part, out);
-    else
-      with_item(item_, [&](auto item) { pick<decltype(item)>(part, out); });
+    with_item(item_, [&](auto item) { pick<decltype(item)>(part, out); });
     swap_elements(out, swap_);
   }
 
@@ -97,15 +94,31 @@ class Columns {
     std::uint64_t row, rows, column, columns;
   };
 
-  // The source position of C-ordered column `column`, in elements.
-  std::uint64_t source_of(std::uint64_t column) const {
-    std::uint64_t at = 0;
-    for (std::size_t d = dims_.size(); d-- > 1;) {
-      at += column % dims_[d].size * dims_[d].stride;
-      column /= dims_[d].size;
+  // The columns in C order, and where each begins in the source, in elements. A step costs the same whatever the rank.
+  class Walk {
+   public:
+    Walk(const std::vector<Dim>& dims, std::uint64_t column) : dims_(dims), digits_(dims.size()) {
+      for (std::size_t d = dims.size(); d-- > 1;) {
+        digits_[d] = column % dims[d].size;
+        column /= dims[d].size;
+        at_ += digits_[d] * dims[d].stride;
+      }
     }
-    return at;
-  }
+    std::uint64_t at() const { return at_; }
+    void next() {
+      for (std::size_t d = dims_.size(); d-- > 1;) {
+        at_ += dims_[d].stride;
+        if (++digits_[d] < dims_[d].size) return;
+        at_ -= dims_[d].size * dims_[d].stride;
+        digits_[d] = 0;
+      }
+    }
+
+   private:
+    const std::vector<Dim>& dims_;
+    std::vector<std::uint64_t> digits_;
+    std::uint64_t at_ = 0;
+  };
 
   // Column by column at random: the source is mapped, in memory or a file.
   template <typename Item>
@@ -115,10 +128,11 @@ class Columns {
     const auto run = static_cast<std::size_t>(part.rows) * item_;
     if (!view) copy.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kTileColumns, part.columns)) * run);
     std::array<const std::byte*, kTileColumns> columns;
+    Walk walk(dims_, part.column);
     for (std::uint64_t c = 0; c < part.columns; c += kTileColumns) {
       const auto width = static_cast<std::size_t>(std::min<std::uint64_t>(kTileColumns, part.columns - c));
-      for (std::size_t t = 0; t < width; ++t) {
-        const std::uint64_t at = (source_of(part.column + c + t) + part.row) * item_;
+      for (std::size_t t = 0; t < width; ++t, walk.next()) {
+        const std::uint64_t at = (walk.at() + part.row) * item_;
         if (view) {
           columns[t] = view->data() + at;
         } else {
@@ -129,45 +143,6 @@ class Columns {
       transpose<Item>(std::span(columns).first(width), part.rows, out.data() + c * item_, part.columns);
     }
     if (view) stored_.source()->check();
-  }
-
-  // Everything once, front to back, keeping what belongs to the part.
-  void scan(const Part& part, std::span<std::byte> out) const {
-    const auto reader = stored_.open();
-    const std::uint64_t chunk = kStreamChunk / item_;
-    Bytes buffer(static_cast<std::size_t>(std::min(chunk, elements())) * item_);
-    for (std::uint64_t at = 0; at < elements(); at += chunk) {
-      const std::uint64_t count = std::min(chunk, elements() - at);
-      const auto bytes = std::span(buffer).first(static_cast<std::size_t>(count) * item_);
-      reader->read(bytes);
-      with_item(item_, [&](auto item) { scatter<decltype(item)>(part, at, bytes, out); });
-    }
-  }
-
-  // Source elements starting at `at`, each to its place in the part or nowhere.
-  template <typename Item>
-  void scatter(const Part& part, std::uint64_t at, std::span<const std::byte> bytes, std::span<std::byte> out) const {
-    const std::uint64_t end = at + bytes.size() / sizeof(Item);
-    for (std::uint64_t next = at; at < end; at = next) {
-      const std::uint64_t start = at / rows_ * rows_;  // of this column
-      next = std::min(end, start + rows_);
-      const std::uint64_t column = output_column(at / rows_);
-      if (column < part.column || column - part.column >= part.columns) continue;
-      const std::uint64_t from = std::max(at, start + part.row), to = std::min(next, start + part.row + part.rows);
-      for (std::uint64_t e = from; e < to; ++e)
-        std::memcpy(out.data() + ((e - start - part.row) * part.columns + column - part.column) * sizeof(Item),
-                    bytes.data() + (e - (end - bytes.size() / sizeof(Item))) * sizeof(Item), sizeof(Item));
-    }
-  }
-
-  // The C-ordered number of the source's column number `column`.
-  std::uint64_t output_column(std::uint64_t column) const {
-    std::uint64_t at = 0;
-    for (std::size_t d = 1; d < dims_.size(); ++d) {
-      at = at * dims_[d].size + column % dims_[d].size;
-      column /= dims_[d].size;
-    }
-    return at;
   }
 
   Blob stored_;

@@ -35,7 +35,7 @@ class ColumnsReader final : public BlobReader {
     if (next_ >= columns_->elements()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const std::uint64_t most = columns_->band_elements();
     std::uint64_t count = most;
-    if (!columns_->streamed() && wanted < kSmallRead)
+    if (wanted < kSmallRead)
       count = std::clamp<std::uint64_t>((wanted + skip_) / columns_->item() + 1, std::min(4 * last_, most), most);
     last_ = count;
     const std::uint64_t row_left = columns_->columns() - next_ % columns_->columns();
@@ -66,8 +66,7 @@ class ColumnsProducer final : public BlobProducer {
         swap_(swap),
         columns_(std::make_shared<const Columns>(stored_, axes_, item, swap)) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    if (!columns_->streamed() || columns_->elements() * columns_->item() <= kWholeBytes)
-      return std::make_unique<ColumnsReader>(columns_, offset);
+    if (!columns_->streamed()) return std::make_unique<ColumnsReader>(columns_, offset);
     auto reader = open_dealt(stored_, axes_, columns_->item(), swap_);
     Bytes skipped(static_cast<std::size_t>(std::min(offset, kSmallRead)));
     while (offset > 0) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -179,10 +180,14 @@ void write_set(const Model& model, const MakeSink& make, const WriteOptions& opt
 std::vector<std::string> shards_named_by(const io::Directory& directory, const std::string& index) {
   if (!stem_of_index(index)) return {};
   io::Descriptor file = directory.read(index.c_str(), true);
+  // Not to know what the old set is made of is no reason to leave half of it.
+  if (!file && errno != ENOENT && errno != ELOOP)
+    throw io::system_error("io.open.refused", "cannot open", index, errno);
   if (!file) return {};
   try {
     return read_index(index, *io::descriptor_source(std::move(file), index), {}).shards;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io && error.rule() != "io.open.not_a_file") throw;
     return {};
   }
 }

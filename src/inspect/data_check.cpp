@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/checked.hpp"
@@ -93,13 +95,14 @@ std::uint64_t piece_length(const Blob& blob) {
 
 class DataCheck {
  public:
-  DataCheck(const Model& model, Progress* progress) : prefix_(model.format + "."), progress_(progress) { plan(model); }
+  DataCheck(const Model& model, Progress* progress) : prefix_(model.format + "."), progress_(progress) {}
+
+  void plan(std::span<const Tensor> tensors, std::span<const Attachment> attachments);
 
   void run(unsigned threads);
   std::vector<Finding> gather();
 
  private:
-  void plan(const Model& model);
   void plan_tensor(const Tensor& tensor);
   void plan_part(Unit& unit, Part part) const;
   std::vector<Job> jobs();
@@ -114,10 +117,10 @@ class DataCheck {
   std::vector<Unit> units_;
 };
 
-void DataCheck::plan(const Model& model) {
-  units_.reserve(model.tensors.size() + model.attachments.size());
-  for (const Tensor& tensor : model.tensors) plan_tensor(tensor);
-  for (const Attachment& attachment : model.attachments) {
+void DataCheck::plan(std::span<const Tensor> tensors, std::span<const Attachment> attachments) {
+  units_.reserve(tensors.size() + attachments.size());
+  for (const Tensor& tensor : tensors) plan_tensor(tensor);
+  for (const Attachment& attachment : attachments) {
     Unit& unit = units_.emplace_back();
     unit.item = "attachment " + escape_name(attachment.name);
     Part part;
@@ -293,9 +296,23 @@ Finding finding_of(Severity severity, const Error& error) {
 }
 
 std::vector<Finding> check_data(const Model& model, unsigned threads, Progress* progress) {
-  DataCheck check(model, progress);
-  check.run(threads);
-  return check.gather();
+  // What is planned takes more memory than the tensor it is about: a few thousand at a time.
+  constexpr std::size_t kBatch = std::size_t{1} << 14;
+  std::vector<Finding> all;
+  std::span<const Tensor> tensors = model.tensors;
+  std::span<const Attachment> attachments = model.attachments;
+  do {
+    const auto some = tensors.first(std::min(kBatch, tensors.size()));
+    const auto others = attachments.first(some.size() == tensors.size() ? std::min(kBatch, attachments.size()) : 0);
+    DataCheck check(model, progress);
+    check.plan(some, others);
+    check.run(threads);
+    std::vector<Finding> found = check.gather();
+    all.insert(all.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+    tensors = tensors.subspan(some.size());
+    attachments = attachments.subspan(others.size());
+  } while (!tensors.empty() || !attachments.empty());
+  return all;
 }
 
 }  // namespace tare::inspect

@@ -90,8 +90,7 @@ Moments moments_of(std::span<const double> values) {
   return {count, mean, sum(values, [&](double v) { return (v - mean) * (v - mean); })};
 }
 
-// The bin of a value, `place` bins above the least one. Whatever `place` is, also NaN: values that have changed since the
-// range was measured are counted at its ends.
+// The bin of a value, `place` bins above the least one; rounding may put it a hair beyond either end.
 std::size_t bin_of(double place, std::size_t bins) {
   if (!(place > 0)) return 0;
   return place < static_cast<double>(bins) ? static_cast<std::size_t>(place) : bins - 1;
@@ -150,7 +149,7 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
       std::size_t finite = 0;
       for (const double v : run) {
         kept[finite] = v * scale;
-        finite += std::abs(v) <= std::numeric_limits<double>::max();
+        finite += v >= out.min && v <= out.max;  // others were not there when the range was measured
       }
       const std::span values(kept.data(), finite);
       moments[block].merge(moments_of(values));

@@ -1,9 +1,13 @@
 #include "tare/digest.hpp"
 
+// OpenSSL's older interface to SHA-256, on purpose. The newer one (EVP) makes some five thousand allocations before the
+// first byte is hashed, crashes when one of them fails, and depends on a configuration file that can leave it without the
+// algorithm. This one works in the 112 bytes it is given and cannot fail.
+#define OPENSSL_API_COMPAT 0x10100000L
+
 #include <fmt/format.h>
 #include <isa-l/crc.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -52,20 +56,10 @@ bool starts_with_prefix(std::string_view text, std::string_view prefix) {
   return true;
 }
 
-// What OpenSSL could not do, by its own words.
-[[noreturn]] void openssl_failed() {
-  const unsigned long code = ERR_peek_last_error();
-  const bool memory = ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
-  const char* const reason = ERR_reason_error_string(code);
-  const std::string words = reason == nullptr ? "it does not say why" : reason;
-  ERR_clear_error();  // the program around us may use OpenSSL, too
-  if (memory) throw std::bad_alloc();
-  throw Error(ErrorKind::unsupported, "digest.unavailable",
-              fmt::format("OpenSSL cannot compute a SHA-256 as it is configured here: {}", words));
-}
-
-void require(bool openssl_succeeded) {
-  if (!openssl_succeeded) openssl_failed();
+// 1 is OpenSSL's word for success.
+void require(int openssl_result) {
+  if (openssl_result != 1)
+    throw Error(ErrorKind::unsupported, "digest.unavailable", "OpenSSL cannot compute the digest");
 }
 
 void require(XXH_errorcode code) {
@@ -154,7 +148,7 @@ bool operator==(const Digest& a, const Digest& b) {
 
 struct Hasher::State {
   DigestAlgorithm algorithm = DigestAlgorithm::none;
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> sha{nullptr, EVP_MD_CTX_free};
+  SHA256_CTX sha{};
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> xxh{nullptr, XXH3_freeState};
   std::uint32_t crc = 0xFFFFFFFF;
 };
@@ -162,10 +156,7 @@ struct Hasher::State {
 Hasher::Hasher(DigestAlgorithm algorithm) : state_(std::make_unique<State>()) {
   state_->algorithm = algorithm;
   switch (algorithm) {
-    case DigestAlgorithm::sha256:
-      state_->sha.reset(allocated(EVP_MD_CTX_new()));
-      require(EVP_DigestInit_ex(state_->sha.get(), EVP_sha256(), nullptr) == 1);
-      break;
+    case DigestAlgorithm::sha256: require(SHA256_Init(&state_->sha)); break;
     case DigestAlgorithm::xxh3:
       state_->xxh.reset(allocated(XXH3_createState()));
       require(XXH3_64bits_reset(state_->xxh.get()));
@@ -195,7 +186,7 @@ void Hasher::update(std::span<const std::byte> bytes) {
   State& state = running();
   if (bytes.empty()) return;
   switch (state.algorithm) {
-    case DigestAlgorithm::sha256: require(EVP_DigestUpdate(state.sha.get(), bytes.data(), bytes.size()) == 1); break;
+    case DigestAlgorithm::sha256: require(SHA256_Update(&state.sha, bytes.data(), bytes.size())); break;
     case DigestAlgorithm::xxh3: require(XXH3_64bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
     case DigestAlgorithm::xxh3_128: require(XXH3_128bits_update(state.xxh.get(), bytes.data(), bytes.size())); break;
     case DigestAlgorithm::crc32c:
@@ -216,7 +207,7 @@ Digest Hasher::finish() {
   std::array<std::byte, 32> out{};
   switch (state->algorithm) {
     case DigestAlgorithm::sha256:
-      require(EVP_DigestFinal_ex(state->sha.get(), reinterpret_cast<unsigned char*>(out.data()), nullptr) == 1);
+      require(SHA256_Final(reinterpret_cast<unsigned char*>(out.data()), &state->sha));
       break;
     case DigestAlgorithm::crc32c: store_be(out.data(), state->crc ^ 0xFFFFFFFFu); break;
     case DigestAlgorithm::xxh3: store_be<std::uint64_t>(out.data(), XXH3_64bits_digest(state->xxh.get())); break;

@@ -133,16 +133,11 @@ class AtomicFileSink final : public FileSink {
  public:
   AtomicFileSink(const std::string& path, io::Place place, std::optional<mode_t> mode, const FileSinkOptions& options)
       : FileSink(path, options.durable), place_(std::move(place)), overwrite_(options.overwrite), mode_(mode) {
-    const mode_t made = mode_ ? 0600 : 0666;
-    io::Descriptor file = place_.parent.create_unnamed(made);
+    io::sweep_workshops(place_.parent, false);
+    io::Descriptor file = place_.parent.create_unnamed(first_mode());
     unnamed_ = static_cast<bool>(file);
     if (!file && errno != EOPNOTSUPP) throw io::system_error(kCreate, kCannotCreate, path, errno);
-    if (!file) {
-      open_workshop();
-      file = workshop_->directory().create(kInWorkshop, made);
-    }
-    if (!file) throw io::system_error(kCreate, kCannotCreate, path, errno);
-    set_file(std::move(file));
+    set_file(file ? std::move(file) : create_in_workshop());
   }
 
   void commit() override {
@@ -158,19 +153,38 @@ class AtomicFileSink final : public FileSink {
  private:
   static constexpr const char* kInWorkshop = "file";
 
-  void open_workshop() {
-    io::sweep_workshops(place_.parent, false);
+  mode_t first_mode() const { return mode_ ? 0600 : 0666; }
+
+  io::Descriptor create_in_workshop() {
     workshop_.emplace(place_.parent, kCreate, name());
+    io::Descriptor file = workshop_->directory().create(kInWorkshop, first_mode());
+    if (!file) throw io::system_error(kCreate, kCannotCreate, name(), errno);
+    return file;
+  }
+
+  // An unnamed file that cannot be given a name after all: /proc went away, or the file system does not link.
+  void copy_into_workshop() {
+    io::Descriptor copy = create_in_workshop();
+    Bytes buffer(std::size_t{1} << 20);
+    for (std::uint64_t at = 0;;) {
+      const std::size_t got = io::pread_all(file(), at, buffer, name());
+      if (got == 0) break;
+      io::pwrite_all(copy.get(), at, std::span(buffer).first(got), name());
+      at += got;
+    }
+    set_file(std::move(copy));
+    complete(mode_);
+    unnamed_ = false;
   }
 
   void give_name() {
     const char* const target = place_.name.c_str();
     // Straight to its final name if that is free: there is no moment with a temporary one.
     if (unnamed_ && place_.parent.name(file(), target)) return;
-    if (unnamed_ && errno != EEXIST) throw cannot_rename("cannot give the file its name");
+    if (unnamed_ && errno != EEXIST) copy_into_workshop();
     if (unnamed_ && !overwrite_) throw appeared();
     if (unnamed_) {
-      open_workshop();
+      workshop_.emplace(place_.parent, kCreate, name());
       if (!workshop_->directory().name(file(), kInWorkshop)) throw cannot_rename("cannot give the file its name");
     }
     const io::Directory& from = workshop_->directory();

@@ -67,7 +67,7 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
       next = Directory::open(opened.c_str());
     if (!next || place.name.empty()) throw system_error(rule, doing, path, next ? ENOENT : errno);
     place.parent = std::move(next);
-    if (dots) place.name = ".";
+    if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 sees an overflow there that is none
     if (dots) return place;
     const Link link(place.parent, place.name.c_str());
     if (!link.is_link()) return place;

@@ -1,6 +1,5 @@
 #include "io/scratch.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,7 +8,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/keyed_hash.hpp"
 #include "io/descriptor.hpp"
+#include "io/directory.hpp"
 
 namespace tare::io {
 namespace {
@@ -20,13 +21,21 @@ std::string temporary_directory() {
 }
 
 // Never visible under a name, or not for longer than it takes to remove it.
-Descriptor nameless_file(const std::string& directory) {
-  Descriptor file(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (file || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT)) return file;
-  std::string name = directory + "/.tare-scratch-XXXXXX";
-  Descriptor named(::mkostemp(name.data(), O_CLOEXEC));
-  if (named) ::unlink(name.c_str());
-  return named;
+Descriptor nameless_file(const std::string& path) {
+  const Directory directory = Directory::open(path.c_str());
+  if (!directory) return {};
+  if (Descriptor file = directory.create_unnamed(0600)) return file;
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    // Nobody can guess it, and if it is taken all the same there is another.
+    const std::string name = fmt::format(".tare-{:016x}", keyed_hash(fmt::format("{} {}", ::getpid(), i)));
+    if (Descriptor named = directory.create(name.c_str(), 0600)) {
+      directory.remove_file(name.c_str());
+      return named;
+    }
+    if (errno != EEXIST) break;
+  }
+  return {};
 }
 
 class ScratchSource final : public Source {

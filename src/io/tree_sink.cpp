@@ -79,7 +79,7 @@ TreeSink::TreeSink(const std::string& path, TreeSinkOptions options)
   // name and mode, is filled from inside.
   if (target_) whole_ = target_.is_empty() && can_be_replaced();
   if (!whole_) look_at_old_files();
-  if (whole_) sweep_workshops(place_.parent, false);
+  if (place_.name != ".") sweep_workshops(place_.parent, false);
   workshop_.emplace(whole_ ? place_.parent : target_, kCreate, path_);
   if (workshop_->directory().make(kPart, 0777)) part_ = workshop_->directory().enter(kPart);
   if (!part_) throw system_error(kCreate, kCannotCreate, path_, errno);

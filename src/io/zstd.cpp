@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <new>
 
 #include "base/checked.hpp"
@@ -31,6 +32,14 @@ void require_packed(std::size_t result) {
   require(result, [](const char* words) {
     throw Error(ErrorKind::io, "zstd.pack", fmt::format("zstd could not compress: {}", words));
   });
+}
+
+// A decoder keeps the last of what it made, as much as a frame asks for: 32 MiB, or eight times the packed bytes, up to
+// what zstd itself allows (128 MiB). Writers ask for more than 8 MiB only at the highest levels.
+int most_window_log(std::uint64_t stored) {
+  constexpr std::uint64_t kLeast = std::uint64_t{32} << 20, kMost = std::uint64_t{128} << 20;
+  const std::uint64_t most = std::clamp(stored < kMost ? 8 * stored : kMost, kLeast, kMost);
+  return static_cast<int>(std::bit_width(most)) - 1;
 }
 
 template <typename Context>
@@ -62,7 +71,11 @@ std::span<const std::byte> ZstdPacker::pack(std::span<const std::byte> bytes) {
 }
 
 ZstdUnpacker::ZstdUnpacker(SourcePtr source, std::uint64_t offset, std::uint64_t stored)
-    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(allocated(ZSTD_createDCtx())) {}
+    : source_(std::move(source)), next_(offset), end_(offset + stored), context_(allocated(ZSTD_createDCtx())) {
+  require(ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, most_window_log(stored)), [](const char* words) {
+    throw Error(ErrorKind::io, "zstd.window", fmt::format("zstd takes no bound on its window: {}", words));
+  });
+}
 ZstdUnpacker::~ZstdUnpacker() = default;
 
 std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
@@ -86,6 +99,12 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
     input_ = input_.subspan(from.pos);
     require(status, [&](const char* words) {
       source_->check();  // of a file that has changed: say that
+      if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
+        throw Error(
+            ErrorKind::limit, "zstd.window",
+            "so few packed bytes ask for a decoder with a window of more than 32 MiB; pack them at a lower level")
+            .in(source_->name())
+            .at(next_ - input_.size());
       throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", words))
           .in(source_->name())
           .at(next_ - input_.size());

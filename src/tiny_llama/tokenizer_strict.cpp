@@ -106,7 +106,8 @@ struct StrictTables final : BytePairTokenizer::Tables {
                            fmt::format("\"{}\" is not in the vocabulary", escape_name(token)));
       return found;
     };
-    if (!ranks.add(known(left), known(right), {number, known(left + right)}))
+    const std::int32_t first = known(left), second = known(right);
+    if (!ranks.add(first, second, {number, known(left + right)}))
       throw origin.error("bpe.merges.duplicate", number, fmt::format("\"{}\" came before", escape_name(line)));
   }
 

@@ -289,7 +289,6 @@ bool CborReader::read_into(Value& out) {
 
 bool CborReader::read_entries(Container entries, Map& out) {
   bool whole = true;
-  KeyCheck keys;
   const std::uint64_t start = offset();
   while (next(entries)) {
     if (peek() != CborMajor::text) {
@@ -299,13 +298,13 @@ bool CborReader::read_entries(Container entries, Map& out) {
       continue;
     }
     const std::string_view key = read_text();
-    keys.add(key);
+    // At once: a map of one key a million times must not be built first.
+    if (out.find(key) != nullptr)
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(key)));
     Value value;
     whole = read_into(value) && whole;
     out.append(std::string(key), std::move(value));
   }
-  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
-    fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(twice)));
   return whole;
 }
 
@@ -319,15 +318,13 @@ Value CborReader::read_value() {
 
 Map CborReader::read_map() {
   Map map;
-  KeyCheck keys;
   const std::uint64_t start = offset();
   for (Container entries = enter(CborMajor::map); next(entries);) {
     const std::string_view key = read_text();
-    keys.add(key);
+    if (map.find(key) != nullptr)
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(key)));
     map.append(std::string(key), read_value());
   }
-  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
-    fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(twice)));
   return map;
 }
 

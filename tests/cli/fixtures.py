@@ -260,6 +260,24 @@ def make(directory):
         "torch/pytorch_model.bin": b"PK",
         "twice/model.safetensors": safetensors({}),
         "twice/model.safetensors.index.json": b'{"weight_map": {}}',
+        "gptq/config.json": b'{"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 64}}\n',
+        "gptq/model.safetensors": safetensors(
+            {
+                "norm.weight": ("F16", [4], bytes(8)),
+                "q.qweight": ("I32", [8, 4], bytes(128)),
+                "q.qzeros": ("I32", [1, 1], bytes(4)),
+                "q.scales": ("F16", [1, 4], bytes(8)),
+            }
+        ),
+        "lora/adapter_config.json": b"{}\n",
+        "lora/adapter_model.safetensors": safetensors({"w": ("BF16", [2], b"\x80\x3f\0\x40")}, {"format": "pt"}),
+        "lora/config.json": b'{"dtype": "bfloat16", "x": 1}\n',
+        "lora/notes.txt": b"notes\n",
+        "pipeline/model_index.json": b"{}",
+        "pipeline/unet/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
+        "pipeline/vae/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
+        "foreign/model.gguf": b"GGUF\3\0\0\0",
+        "foreign/model.h5": b"\x89HDF\r\n\x1a\n" + bytes(56),
         "cut/short.safetensors": safetensors({"w": ("F32", [4], f32(1, 2, 3, 4))})[:-3],
         "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",
         "merges.txt": b"h e\n",
@@ -268,5 +286,5 @@ def make(directory):
     }
     for name, data in files.items():
         path = pathlib.Path(directory, name)
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

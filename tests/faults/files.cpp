@@ -162,6 +162,11 @@ char* mkdtemp(char* path) noexcept {
 }
 int mkostemp(char* path, int flags) { return fails_change(Kind::name) ? refuse(EIO) : NEXT(mkostemp)(path, flags); }
 
+// Not a change and never refused, but a way to look for /proc.
+int stat(const char* path, struct stat* status) noexcept {
+  return below_proc(path) ? refuse(ENOENT) : NEXT(stat)(path, status);
+}
+
 int chmod(const char* path, mode_t mode) noexcept {
   return fails_change(Kind::mode) ? refuse(EPERM) : NEXT(chmod)(path, mode);
 }
