@@ -99,7 +99,9 @@ class OutlineMaker {
     out_.resources.push_back(
         {{SectionType::tokenizer_config, 1, 0, bytes.size()}, Blob::memory(Bytes(bytes.begin(), bytes.end()))});
     const Attachment* const before = model_.attachment(kTokenizerConfig);
-    put(fmt::format("{}{}", kOriginalKey, kTokenizerConfig), before == nullptr ? std::string() : text_of(*before));
+    std::string original;
+    if (before != nullptr) original = text_of(*before);
+    put(fmt::format("{}{}", kOriginalKey, kTokenizerConfig), std::move(original));
   }
 
   // With a digest: a file that another program has replaced since is not ours.

@@ -97,9 +97,11 @@ inline Map sample_metadata(Room room) {
 inline Map sample_metadata(const Capabilities& holds) {
   if (lists(holds.metadata_keys, "*")) return sample_metadata(holds.metadata);
   Map map;
-  // Dates are dates: a reader may look.
+  // Dates are dates, and an identifier is one: a reader may look.
   for (const std::string_view key : holds.metadata_keys)
-    map.set(key, key.ends_with("_at") || key == "last_modified" ? "2024-02-29" : std::to_string(100 + map.size()));
+    map.set(key, key.ends_with("_at") || key == "last_modified" ? "2024-02-29"
+                 : key == "uuid"                                ? "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
+                                                                : std::to_string(100 + map.size()));
   return map;
 }
 
