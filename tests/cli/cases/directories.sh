@@ -40,8 +40,8 @@ tare info .bin
 mkdir gone; cp broken/config.json gone; ln -s ../blobs/abc gone/model.safetensors; tare info gone
 # Overwriting: what is in the way, and what a kill leaves.
 mkdir back/special_tokens_map.json; tare convert hub.zt back/ --force; rmdir back/special_tokens_map.json; ls back
-rm back/model.safetensors; mkdir back/.tare-abcdef; cp -r hub back/.tare-abcdef/new
+rm back/model.safetensors; mkdir back/.tare-abcdefgh2345; echo "Tare's, and removed by it: .tare-abcdefgh2345" > back/.tare-abcdefgh2345/.tare-marker; cp -r hub back/.tare-abcdefgh2345/new
 tare info back
-tare convert back/.tare-abcdef/new back/ --force && ls -a back | grep tare
+tare convert back/.tare-abcdefgh2345/new back/ --force && ls -a back | grep tare
 rm hub/model-00002-of-00002.safetensors; tare info hub
 tare info cut/short.safetensors
