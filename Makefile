@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults arm64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,10 @@ faults: packages  ## fail every call and kill before every change of a file, one
 	$(call build,release,--target tare-cli --target tare-faults)
 	@/usr/bin/python3 tests/faults/run.py --tare build/release/tare --library build/release/tests/faults/libtare-faults.so \
 	  --jobs $(JOBS) $(FAULTS)
+
+bounds: packages  ## files of 5 MB that ask for all they can, against the limits on time and memory
+	$(call configure,release)
+	$(call build,release,--target bounds-large)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)
