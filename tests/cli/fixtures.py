@@ -96,9 +96,9 @@ def npz(members):
 
 
 def needy():
-    """A file that is fine, but whose one frame asks the decoder for a window of 128 MiB."""
+    """A file that is fine, but whose one frame asks the decoder for a window of 32 MiB."""
     size = 1000
-    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([17 << 3]) + struct.pack("<I", 1 | 1 << 1 | size << 3)[:3] + b"\x07"
+    frame = b"\x28\xb5\x2f\xfd\x00" + bytes([15 << 3]) + struct.pack("<I", 1 | 1 << 1 | size << 3)[:3] + b"\x07"
     start = MAGIC + bytes(64 - len(MAGIC))
     data = {"dtype": "u8", "offset": len(start), "length": len(frame), "uncompressed_length": size, "encoding": "zstd"}
     objects = {"w": {"shape": [size], "format": "dense", "components": {"data": data}}}
