@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "formats/hf.hpp"
-#include "formats/safetensors.hpp"
+#include "formats/hf/hf.hpp"
+#include "formats/safetensors/safetensors.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

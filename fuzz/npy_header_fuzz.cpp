@@ -1,7 +1,7 @@
 // The header of an array: what is understood is written and understood as the same.
 #include <cstdlib>
 
-#include "formats/npy_header.hpp"
+#include "formats/npy/header.hpp"
 #include "tare/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -10,7 +10,7 @@
 #include "conformance/safetensors_cases.hpp"
 #include "conformance/tllm_cases.hpp"
 #include "conformance/zt_cases.hpp"
-#include "formats/npy_header.hpp"
+#include "formats/npy/header.hpp"
 
 namespace tare {
 namespace {

@@ -35,10 +35,9 @@ PUBLIC = {
     "cli": ["tare"],
 }
 
-# Formats do not know each other. Files of one format share the part of the name before the first "_"; these are the
-# formats that build on another's syntax.
-FORMAT_BUILDS_ON = {"npz": {"npy"}, "hf": {"safetensors"}}
-FORMAT_COMMON = {"registry", "rows", "unknown"}
+# Containers do not know each other, nor do families of codecs: each is a folder in its layer. These build on another's
+# syntax. What lies in the layer itself is for all of them.
+BUILDS_ON = {"formats/npz": {"formats/npy"}, "formats/hf": {"formats/safetensors"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -50,13 +49,13 @@ PUBLIC_FOLDERS = {"tiny_llama"}
 VIEWS = {
     "io/metadata.cpp": "copies, then looks at the copy",
     "io/sink.cpp": "hands them to the kernel to be written",
-    "model/blob.cpp": "passes a source's on",
+    "io/blob.cpp": "passes a source's on",
     "model/slice.cpp": "copies runs whose places follow from the shape alone",
     "model/transfer_running.cpp": "hashes them; the digest is one of some bytes that were there",
-    "codecs/mcf_encode_values.cpp": "copies, then looks at the copy",
-    "codecs/mcf_pieces.cpp": "any bits are a code or a scale, and no index",
-    "codecs/mcf_rows.cpp": "any bits are a code or a scale, and no index",
-    "formats/npy_columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
+    "codecs/mcf/encode_values.cpp": "copies, then looks at the copy",
+    "codecs/mcf/pieces.cpp": "any bits are a code or a scale, and no index",
+    "codecs/mcf/rows.cpp": "any bits are a code or a scale, and no index",
+    "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
@@ -72,8 +71,10 @@ def layer_of(path):
     return LAYER_OF_HEADER.get(path) or (path.split("/")[0] if path.split("/")[0] in HEIGHT else None)
 
 
-def family(path):
-    return pathlib.PurePath(path).stem.split("_")[0]
+def room(path):
+    """The folder of a container or a family of codecs; None for what lies in the layer itself."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] in ("formats", "codecs") and len(parts) > 2 else None
 
 
 def problem_of(own_path, included, quoted, public):
@@ -93,10 +94,9 @@ def problem_of(own_path, included, quoted, public):
         return "our own headers are included with quotes"
     if HEIGHT[other] > HEIGHT[own] or (HEIGHT[other] == HEIGHT[own] and other != own):
         return f"{own} may not know {other}"
-    if own == other == "formats" and not included.startswith("tare/"):
-        mine, theirs = family(own_path), family(included)
-        if theirs not in FORMAT_COMMON | FORMAT_BUILDS_ON.get(mine, set()) | {mine}:
-            return f"one format ({mine}) may not know another ({theirs})"
+    mine, theirs = room(own_path), room(included)
+    if theirs is not None and own == other and theirs != mine and theirs not in BUILDS_ON.get(mine, set()):
+        return f"{mine or own_path} may not know {theirs}"
     return None
 
 
@@ -137,14 +137,18 @@ def selftest():
         ("src/wire/a.cpp", '"wire/b.hpp"', False),
         ("src/base/a.cpp", '"io/zstd.hpp"', True),
         ("src/model/a.cpp", '"codecs/rows.hpp"', True),
-        ("src/formats/zt.cpp", '"convert/adapt.hpp"', True),
-        ("src/formats/zt.cpp", '"formats/npy.hpp"', True),
-        ("src/formats/zt_write.cpp", '"formats/zt.hpp"', False),
-        ("src/formats/zt.cpp", '"formats/rows.hpp"', False),
-        ("src/formats/npz.cpp", '"formats/npy.hpp"', False),
-        ("src/formats/npy.cpp", '"formats/npz.hpp"', True),
-        ("src/formats/hf_write.cpp", '"formats/safetensors.hpp"', False),
-        ("src/formats/safetensors_read.cpp", '"formats/hf.hpp"', True),
+        ("src/formats/zt/zt.cpp", '"convert/adapt.hpp"', True),
+        ("src/formats/zt/zt.cpp", '"formats/npy/npy.hpp"', True),
+        ("src/formats/zt/write.cpp", '"formats/zt/zt.hpp"', False),
+        ("src/formats/zt/zt.cpp", '"formats/rows.hpp"', False),
+        ("src/formats/npz/npz.cpp", '"formats/npy/npy.hpp"', False),
+        ("src/formats/npy/npy.cpp", '"formats/npz/private.hpp"', True),
+        ("src/formats/registry.cpp", '"formats/zt/zt.hpp"', True),
+        ("src/codecs/mcf/mcf.cpp", '"codecs/streams.hpp"', False),
+        ("src/codecs/mcf/mcf.cpp", '"codecs/sparse/sparse.hpp"', True),
+        ("src/formats/mcf/tensors.cpp", '"codecs/mcf/layout.hpp"', False),
+        ("src/formats/hf/write.cpp", '"formats/safetensors/safetensors.hpp"', False),
+        ("src/formats/safetensors/read.cpp", '"formats/hf/hf.hpp"', True),
         ("src/convert/a.cpp", '"tare/inspect.hpp"', True),
         ("src/inspect/a.cpp", '"cli/verbs.hpp"', True),
         ("src/inspect/a.cpp", '"tare/tare.hpp"', True),
@@ -159,22 +163,22 @@ def selftest():
         ("include/tare/model.hpp", "<vector>", False),
         ("include/tare/unheard_of.hpp", "<vector>", True),
         ("include/tiny_llama/model.hpp", '"tare/model.hpp"', False),
-        ("include/tiny_llama/model.hpp", '"formats/tllm.hpp"', True),
+        ("include/tiny_llama/model.hpp", '"formats/tllm/tllm.hpp"', True),
         ("include/tiny_llama/model.hpp", "<fmt/format.h>", True),
         ("include/other/model.hpp", "<vector>", True),
-        ("src/tiny_llama/a.cpp", '"formats/tllm.hpp"', False),
+        ("src/tiny_llama/a.cpp", '"formats/tllm/tllm.hpp"', False),
         ("src/tiny_llama/a.cpp", '"tiny_llama/pool.hpp"', False),
         ("src/tiny_llama/a.cpp", '"tare/convert.hpp"', True),
-        ("src/formats/tllm.cpp", '"tiny_llama/model.hpp"', True),
+        ("src/formats/tllm/tllm.cpp", '"tiny_llama/model.hpp"', True),
         ("src/cli/a.cpp", '"tiny_llama/model.hpp"', False),
     ]
     looks = [
-        ("src/formats/zt.cpp", "source->view(0, 8);", True),
+        ("src/formats/zt/zt.cpp", "source->view(0, 8);", True),
         ("src/wire/zip.cpp", "const auto all = source_.view(0, 8);", True),
         ("src/wire/zip.cpp", "// NumPy says `.view(bfloat16)`", False),
         ("src/wire/zip.cpp", "std::string_view name;", False),
-        ("src/formats/npy_columns.hpp", "const auto view = stored_.view();", False),
-        ("src/formats/npy_columns.hpp", "stored_.read(0, copy);", True),
+        ("src/formats/npy/columns.hpp", "const auto view = stored_.view();", False),
+        ("src/formats/npy/columns.hpp", "stored_.read(0, copy);", True),
         ("include/tare/source.hpp", "source->view(0, 8);", False),
     ]
     for path, text, wrong in looks:

@@ -29,7 +29,7 @@ OTHERS = set("""
 
 def ids_in(path: pathlib.Path) -> list[tuple[str, list[str]]]:
     """The rules of a source file, each with the ids of which one has to be explained."""
-    is_alt = path.parent.name == "formats" and path.name.startswith("alt")
+    is_alt = path.parent.as_posix().endswith("formats/alt")
     found = []
     for rule in re.findall(r'"([a-z0-9]+(?:\.[a-z0-9_]+)+)"', path.read_text()):
         family = rule.split(".")[0]

@@ -11,7 +11,7 @@ constexpr std::size_t kGap = 2;
 // A name shorter than this says nothing.
 constexpr std::size_t kLeast = 8;
 // Where nothing is cut, columns get no wider than this: one long name must not become as many spaces in every row.
-constexpr std::size_t kWidest = 160;
+constexpr std::size_t kWidestColumn = 160;
 
 // `mark`: what stands for the middle of a text that is too long; empty: it is left as it is.
 void append_cell(std::string& line, const Cell& cell, std::size_t width, Align align, bool last, bool color,
@@ -112,7 +112,7 @@ void Table::print(Session& session) const {
     if (session.screen().terminal)
       fit(part, room, fitted);
     else
-      for (std::size_t& width : fitted) width = std::min(width, kWidest);
+      for (std::size_t& width : fitted) width = std::min(width, kWidestColumn);
     print_part(part, fitted, session);
   }
 }

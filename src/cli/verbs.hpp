@@ -18,7 +18,59 @@ const Verb* find_verb(std::string_view name);
 // The names of the verbs that are not hidden.
 std::vector<std::string> verb_names();
 
-extern const Verb kInfo, kLs, kShow, kCat, kExtract, kConvert, kQuantize, kAppend, kVerify, kHash, kDiff, kRun,
-    kFormats, kDemo, kVersion, kHelp, kMan, kCompletions;
+namespace info_verb {
+extern const Verb kVerb;
+}
+namespace ls_verb {
+extern const Verb kVerb;
+}
+namespace show_verb {
+extern const Verb kVerb;
+}
+namespace cat_verb {
+extern const Verb kVerb;
+}
+namespace extract_verb {
+extern const Verb kVerb;
+}
+namespace convert_verb {
+extern const Verb kVerb;
+}
+namespace quantize_verb {
+extern const Verb kVerb;
+}
+namespace append_verb {
+extern const Verb kVerb;
+}
+namespace verify_verb {
+extern const Verb kVerb;
+}
+namespace hash_verb {
+extern const Verb kVerb;
+}
+namespace diff_verb {
+extern const Verb kVerb;
+}
+namespace run_verb {
+extern const Verb kVerb;
+}
+namespace formats_verb {
+extern const Verb kVerb;
+}
+namespace demo_verb {
+extern const Verb kVerb;
+}
+namespace version_verb {
+extern const Verb kVerb;
+}
+namespace help_verb {
+extern const Verb kVerb;
+}
+namespace man_verb {
+extern const Verb kVerb;
+}
+namespace completions_verb {
+extern const Verb kVerb;
+}
 
 }  // namespace tare::cli

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include "base/checked.hpp"
-#include "codecs/mcf_kernels.hpp"
-#include "codecs/quantized_vector.hpp"
 #include "tare/codec.hpp"
 #include "tare/error.hpp"
 #include "tare/rows.hpp"
@@ -25,12 +23,6 @@ void require_size(std::string_view what, std::uint64_t found, std::optional<std:
 }
 
 }  // namespace
-
-QuantizedVector::QuantizedVector(std::span<const float> values) : data_(new Data{mcf_vector(values)}) {}
-QuantizedVector::~QuantizedVector() = default;
-QuantizedVector::QuantizedVector(QuantizedVector&&) noexcept = default;
-QuantizedVector& QuantizedVector::operator=(QuantizedVector&&) noexcept = default;
-std::uint64_t QuantizedVector::size() const { return data_->vector.columns; }
 
 void Rows::decode(std::uint64_t first, std::uint64_t count, std::span<float> out) const {
   require_rows(*this, first, count);

@@ -16,7 +16,8 @@ namespace tare {
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::array table = {kZt, kMcf, kTllm, kAlt, kAlt1, kNpz, kNpy, kSafetensors, kHf};
+  static const std::array table = {zt::kFormat,  mcf::kFormat, tllm::kFormat,        alt::kFormat, alt::kFormat1,
+                                   npz::kFormat, npy::kFormat, safetensors::kFormat, hf::kFormat};
   return table;
 }
 

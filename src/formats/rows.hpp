@@ -3,16 +3,30 @@
 
 #include "tare/format.hpp"
 
+// One declaration a container, each in the namespace of its folder.
 namespace tare {
-
-extern const Format kZt;
-extern const Format kMcf;
-extern const Format kTllm;
-extern const Format kAlt;
-extern const Format kAlt1;
-extern const Format kNpz;
-extern const Format kNpy;
-extern const Format kSafetensors;
-extern const Format kHf;
-
+namespace zt {
+extern const Format kFormat;
+}
+namespace mcf {
+extern const Format kFormat;
+}
+namespace tllm {
+extern const Format kFormat;
+}
+namespace alt {
+extern const Format kFormat, kFormat1;
+}
+namespace npz {
+extern const Format kFormat;
+}
+namespace npy {
+extern const Format kFormat;
+}
+namespace safetensors {
+extern const Format kFormat;
+}
+namespace hf {
+extern const Format kFormat;
+}
 }  // namespace tare

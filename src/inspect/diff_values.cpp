@@ -19,7 +19,7 @@ namespace tare::inspect {
 namespace {
 
 // Pieces of bytes to compare start on multiples of this.
-constexpr std::uint64_t kUnit = 64;
+constexpr std::uint64_t kStep = 64;
 
 struct ByteJob {
   std::size_t pair;
@@ -51,8 +51,8 @@ void add_byte_jobs(std::size_t number, const Pair& pair, std::vector<ByteJob>& j
   for (const Component& x : pair.a->components) {
     const Blob& a = x.blob;
     const Blob& b = pair.b->component(x.role)->blob;
-    const std::uint64_t units = common_stride(units_per_piece(a, kUnit), units_per_piece(b, kUnit));
-    const std::uint64_t stride = std::min(units, ceil_div(a.size(), kUnit)) * kUnit;
+    const std::uint64_t units = common_stride(units_per_piece(a, kStep), units_per_piece(b, kStep));
+    const std::uint64_t stride = std::min(units, ceil_div(a.size(), kStep)) * kStep;
     for (std::uint64_t begin = 0; begin < a.size(); begin += std::min(stride, a.size() - begin))
       jobs.push_back({number, &a, &b, begin, begin + std::min(stride, a.size() - begin)});
   }

@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+constexpr std::uint64_t kRead = std::uint64_t{1} << 20;
 // What a thread holds of a blob. One that can only be entered at places further apart (a sparse tensor with long rows) is
 // pulled through as one that cannot be entered at all.
 constexpr std::uint64_t kMostHeld = std::uint64_t{8} << 20;
@@ -27,7 +27,7 @@ void Transfer::add_running(const Blob& blob, std::size_t number) {
   if (blob.size() == 0) return settle_digest(blob, number, Hasher(algorithm_for(blob)).finish());
   const std::uint64_t step = step_of(blob);
   // One that cannot be entered in the middle is pulled through when its turn comes.
-  const std::uint64_t piece = step == 0 ? blob.size() : ceil_div(kPiece, step) * step;
+  const std::uint64_t piece = step == 0 ? blob.size() : ceil_div(kRead, step) * step;
   for (std::uint64_t at = 0; at < blob.size(); at += std::min(piece, blob.size() - at))
     jobs_.push_back({blob, number, at, at + std::min(piece, blob.size() - at), algorithm_for(blob)});
 }
@@ -66,7 +66,7 @@ void Transfer::finish_running() {
       const auto reader = job.blob.open();
       Bytes& buffer = slots[slot];
       for (std::uint64_t at = 0; at < job.end; at += buffer.size()) {
-        buffer.resize(static_cast<std::size_t>(std::min(kPiece, job.end - at)));
+        buffer.resize(static_cast<std::size_t>(std::min(kRead, job.end - at)));
         reader->read(buffer);
         sink_.write_at(stored_[job.number].offset + at, buffer);
         hash(buffer);

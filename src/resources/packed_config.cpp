@@ -9,12 +9,12 @@ namespace tare::resources {
 namespace {
 
 // Who states it where. A file that states nothing of its method is of the program that writes it.
-struct Place {
+struct StatedIn {
   std::string_view file;
   std::string_view key;     // empty: the whole file
   std::string_view method;  // where nothing else is said
 };
-constexpr Place kPlaces[] = {
+constexpr StatedIn kPlaces[] = {
     {"config.json", "quantization_config", ""}, {"config.json", "compression_config", "compressed-tensors"},
     {"config.json", "quantization", "mlx"},     {"quantize_config.json", "", "gptq"},
     {"quant_config.json", "", "awq"},           {"hf_quant_config.json", "quantization", "modelopt"},
@@ -59,7 +59,7 @@ bool is_true(const Json& object, std::string_view key) {
   return value != nullptr && value->is_boolean() && value->get<bool>();
 }
 
-StatedQuantization read(const Json& stated, const Place& place) {
+StatedQuantization read(const Json& stated, const StatedIn& place) {
   StatedQuantization found;
   found.file = place.file;
   found.method = place.method;
@@ -91,7 +91,7 @@ const Json* find_place(const Json& root, std::string_view key) {
 }  // namespace
 
 std::optional<StatedQuantization> stated_quantization(const Model& model) {
-  for (const Place& place : kPlaces) {
+  for (const StatedIn& place : kPlaces) {
     const Attachment* const file = model.attachment(place.file);
     if (file == nullptr || file->blob.size() > kMaxSmallBytes) continue;
     try {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/tllm.hpp"
+#include "formats/tllm/tllm.hpp"
 #include "tare/blob.hpp"
 #include "tiny_llama/model.hpp"
 

@@ -18,7 +18,7 @@ namespace {
 
 std::span<const std::byte> raw(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-class Writer {
+class TextWriter {
  public:
   std::string take() { return std::move(out_); }
   void write(const Value& value) {
@@ -222,7 +222,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 std::string write_value_json(const Value& value) {
-  Writer writer;
+  TextWriter writer;
   writer.write(value);
   return writer.take();
 }

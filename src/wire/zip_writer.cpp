@@ -15,7 +15,7 @@
 namespace tare::wire {
 namespace {
 
-constexpr std::uint64_t kChunk = std::uint64_t{256} << 10;
+constexpr std::uint64_t kBuffer = std::uint64_t{256} << 10;
 // What one thread takes at a time of a body that can be entered in the middle.
 constexpr std::uint64_t kPiece = std::uint64_t{8} << 20;
 // Members up to this size are written with their header in one go.
@@ -53,9 +53,9 @@ class Out {
 std::uint64_t full32(std::uint64_t value) { return std::min<std::uint64_t>(value, kZipFull32); }
 bool large(std::uint64_t value) { return value >= kZipFull32; }
 
-class Writer {
+class ArchiveWriter {
  public:
-  Writer(Sink& sink, std::vector<ZipEntry> entries, unsigned threads, Progress* progress)
+  ArchiveWriter(Sink& sink, std::vector<ZipEntry> entries, unsigned threads, Progress* progress)
       : sink_(sink), threads_(threads), progress_(progress) {
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     members_.reserve(entries.size());
@@ -138,7 +138,7 @@ class Writer {
   template <typename Visit>
   void pull(const Piece& piece, const Visit& visit) {
     if (piece.begin == piece.end) return;
-    Bytes buffer(static_cast<std::size_t>(std::min(kChunk, piece.end - piece.begin)));
+    Bytes buffer(static_cast<std::size_t>(std::min(kBuffer, piece.end - piece.begin)));
     const auto reader = members_[piece.member].entry.body.open(piece.begin);
     for (std::uint64_t at = piece.begin; at < piece.end;) {
       const auto part =
@@ -243,7 +243,7 @@ class Writer {
     Out out;
     for (const Member& member : members_) {
       central(member, out);
-      if (out.bytes().size() < kChunk) continue;
+      if (out.bytes().size() < kBuffer) continue;
       sink_.write(out.bytes());
       out.bytes().clear();
     }
@@ -270,7 +270,7 @@ class Writer {
 }  // namespace
 
 void write_zip(Sink& sink, std::vector<ZipEntry> entries, unsigned threads, Progress* progress) {
-  Writer(sink, std::move(entries), threads, progress).run();
+  ArchiveWriter(sink, std::move(entries), threads, progress).run();
 }
 
 }  // namespace tare::wire

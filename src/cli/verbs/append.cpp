@@ -1,0 +1,75 @@
+// append: more tensors for an existing file, in place.
+#include "tare/append.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/text.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/verbs.hpp"
+#include "tare/convert.hpp"
+
+namespace tare::cli::append_verb {
+namespace {
+
+// The tensors of all inputs as one model: they are added together or not at all.
+Model gather(const Arguments& arguments) {
+  Model extra;
+  std::set<std::string> names;
+  for (const std::string& input : arguments.operands().subspan(1)) {
+    Model model = open(input, read_options(arguments));
+    for (Tensor& tensor : model.tensors) {
+      if (!selected(arguments, tensor.name)) continue;
+      if (!names.insert(tensor.name).second)
+        throw Error(ErrorKind::unsupported, "cli.append.duplicate", "two inputs have a tensor of this name")
+            .in(input)
+            .about(escape_name(tensor.name));
+      extra.tensors.push_back(std::move(tensor));
+    }
+    for (BrokenTensor& broken : model.broken)
+      if (selected(arguments, broken.tensor.name)) extra.broken.push_back(std::move(broken));
+  }
+  return extra;
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const std::string& file = arguments.operand(0);
+  AdaptOptions adapt_options;
+  adapt_options.set = set_pairs(arguments);
+  WriteOptions options = write_options(arguments);
+
+  const Format& target = detect(*open_file(file, arguments.access()));
+  Adapted extra = adapt(gather(arguments), target, adapt_options);
+  {
+    ProgressBar bar(session, "appending", tensor_bytes(extra.model));
+    options.progress = bar.progress();
+    append_zt(file, extra.model, options);
+  }
+  for (const std::string& change : extra.changes) session.remark(change);
+  session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),
+                             size_text(tensor_bytes(extra.model))));
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {kFile, {.name = "IN", .many = true, .completes = Completes::files}};
+constexpr Option kOptions[] = {kMatch, kSkip, kSet, kZstd, kNoZstd, kDigest, kNoMmap, kMaxExpansion, kThreads};
+constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file grows by what is added"}};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "append",
+    .summary = "add tensors to a zTensor file in place",
+    .description =
+        "Adds the tensors of every IN (any file Tare reads) to FILE, a zTensor file, without rewriting what it "
+        "holds. Names must be new. The metadata of the inputs is not taken over; --set sets keys. If it is "
+        "interrupted, at whatever moment, FILE is readable as it was, or with all the new tensors.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::append_verb

@@ -1,0 +1,218 @@
+// completions: scripts for bash, zsh and fish, made from the table of verbs.
+#include <fmt/format.h>
+
+#include "cli/session.hpp"
+#include "cli/verbs.hpp"
+
+namespace tare::cli::completions_verb {
+namespace {
+
+std::vector<const Verb*> shown_verbs() {
+  std::vector<const Verb*> shown;
+  for (const Verb* verb : verbs())
+    if (!verb->hidden) shown.push_back(verb);
+  return shown;
+}
+
+// 'text' for any of the three shells; a quote inside is closed, escaped, opened again.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c;
+  }
+  return out + "'";
+}
+
+bool takes_files(const Verb& verb) {
+  for (const Operand& operand : verb.operands)
+    if (operand.completes == Completes::files || operand.completes == Completes::directories) return true;
+  return false;
+}
+
+bool takes_verbs(const Verb& verb) { return !verb.operands.empty() && verb.operands[0].completes == Completes::verbs; }
+
+// ---- bash
+
+std::string bash_option_values(const Verb& verb) {
+  std::string out;
+  for (const Option& option : options_of(verb)) {
+    if (option.value.empty() || option.optional_value) continue;
+    std::string pattern = fmt::format("--{}", option.name);
+    if (option.letter != 0) pattern = fmt::format("-{}|{}", option.letter, pattern);
+    std::string action = ":";
+    if (option.words != nullptr)
+      action = fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$cur\"))", fmt::join(option.words(), " "));
+    else if (option.completes == Completes::files)
+      action = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    out += fmt::format("        {}) {}; return ;;\n", pattern, action);
+  }
+  return out;
+}
+
+std::string bash_flags(const Verb& verb) {
+  std::string out;
+  for (const Option& option : options_of(verb)) {
+    out += fmt::format("{}--{}", out.empty() ? "" : " ", option.name);
+    if (option.letter != 0) out += fmt::format(" -{}", option.letter);
+  }
+  return out;
+}
+
+std::string bash() {
+  std::string out = fmt::format(R"(# bash completion for tare; made by `tare completions bash`
+_tare() {{
+  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} verb=${{COMP_WORDS[1]}}
+  local verbs='{}'
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W "$verbs --help --version" -- "$cur"))
+    return
+  fi
+  # bash splits --option=value at the equals sign.
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $prev == = ]]; then
+    prev=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
+  case $verb in
+)",
+                                fmt::join(verb_names(), " "));
+  for (const Verb* verb : shown_verbs()) {
+    std::string operands = ":";
+    if (takes_files(*verb)) operands = "COMPREPLY=($(compgen -f -- \"$cur\"))";
+    if (takes_verbs(*verb)) operands = "COMPREPLY=($(compgen -W \"$verbs\" -- \"$cur\"))";
+    out += fmt::format(
+        "    {})\n      case $prev in\n{}      esac\n      if [[ $cur == -* ]]; then\n"
+        "        COMPREPLY=($(compgen -W '{}' -- \"$cur\"))\n      else\n        {}\n      fi\n      ;;\n",
+        verb->name, bash_option_values(*verb), bash_flags(*verb), operands);
+  }
+  return out + "  esac\n}\ncomplete -o filenames -F _tare tare\n";
+}
+
+// ---- zsh
+
+// Text inside a spec of _arguments: brackets and colons mean something there.
+std::string zsh_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string zsh_action(Completes completes) {
+  switch (completes) {
+    case Completes::files: return "_files";
+    case Completes::directories: return "_files -/";
+    case Completes::verbs: return "($verb_names)";
+    case Completes::nothing: break;
+  }
+  return " ";
+}
+
+std::string zsh_option(const Option& option) {
+  const std::string star = option.repeatable ? "*" : "";
+  std::string rest = fmt::format("[{}]", zsh_text(option.help));
+  if (!option.value.empty()) {
+    const std::string action =
+        option.words != nullptr ? fmt::format("({})", fmt::join(option.words(), " ")) : zsh_action(option.completes);
+    rest += fmt::format("{}:{}:{}", option.optional_value ? ":" : "", zsh_text(option.value), action);
+  }
+  const std::string equals = option.value.empty() ? "" : option.optional_value ? "=-" : "=";
+  std::string out = fmt::format(" \\\n        {}", quoted(fmt::format("{}--{}{}{}", star, option.name, equals, rest)));
+  if (option.letter != 0)
+    out += fmt::format(" \\\n        {}", quoted(fmt::format("{}-{}{}", star, option.letter, rest)));
+  return out;
+}
+
+std::string zsh() {
+  std::string out =
+      "#compdef tare\n# made by `tare completions zsh`\n_tare() {\n  local state\n  local -a verbs verb_names\n  "
+      "verbs=(\n";
+  for (const Verb* verb : shown_verbs())
+    out += fmt::format("    {}\n", quoted(fmt::format("{}:{}", verb->name, zsh_text(verb->summary))));
+  out += fmt::format(
+      "  )\n  verb_names=({})\n  _arguments -C '(- *)'{{-h,--help}}'[show help]' '(- *)--version[print the version]' "
+      "\\\n"
+      "    '1:verb:->verb' '*::operand:->operands'\n  case $state in\n    verb) _describe verb verbs ;;\n"
+      "    operands)\n      case $words[1] in\n",
+      fmt::join(verb_names(), " "));
+  for (const Verb* verb : shown_verbs()) {
+    out += fmt::format("      {}) _arguments -s", verb->name);
+    for (const Option& option : options_of(*verb)) out += zsh_option(option);
+    std::size_t position = 1;
+    for (const Operand& operand : verb->operands) {
+      const std::string place = operand.many ? "*" : fmt::format("{}{}", position++, operand.required ? "" : ":");
+      out += fmt::format(" \\\n        {}",
+                         quoted(fmt::format("{}:{}:{}", place, operand.name, zsh_action(operand.completes))));
+    }
+    out += " ;;\n";
+  }
+  return out + "      esac ;;\n  esac\n}\n_tare \"$@\"\n";
+}
+
+// ---- fish
+
+std::string fish_option(const Verb& verb, const Option& option) {
+  std::string out = fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -l {}", verb.name, option.name);
+  if (option.letter != 0) out += fmt::format(" -s {}", option.letter);
+  if (!option.value.empty() && !option.optional_value) {
+    if (option.words != nullptr)
+      out += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(option.words(), " "))));
+    else
+      out += option.completes == Completes::nothing ? " -x" : " -r -F";
+  }
+  return out + fmt::format(" -d {}\n", quoted(option.help));
+}
+
+std::string fish() {
+  std::string out = "# fish completion for tare; made by `tare completions fish`\ncomplete -c tare -f\n";
+  out += "complete -c tare -n __fish_use_subcommand -l version -d 'print the version'\n";
+  for (const Verb* verb : shown_verbs()) {
+    out += fmt::format("complete -c tare -n __fish_use_subcommand -a {} -d {}\n", verb->name, quoted(verb->summary));
+    if (takes_files(*verb)) out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -F\n", verb->name);
+    if (takes_verbs(*verb))
+      out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb->name,
+                         fmt::join(verb_names(), " "));
+    for (const Option& option : options_of(*verb)) out += fish_option(*verb, option);
+  }
+  return out;
+}
+
+struct Shell {
+  std::string_view name;
+  std::string (*script)();
+};
+constexpr Shell kShells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+int run(const Arguments& arguments, Session& session) {
+  std::vector<std::string_view> names;
+  for (const Shell& shell : kShells) {
+    names.push_back(shell.name);
+    if (shell.name != arguments.operand(0)) continue;
+    session.print(shell.script());
+    return kDone;
+  }
+  throw UsageError(fmt::format("SHELL is one of {}, not '{}'", fmt::join(names, ", "), arguments.operand(0)));
+}
+
+constexpr Operand kOperands[] = {{.name = "SHELL"}};
+constexpr Example kExamples[] = {
+    {"tare completions bash > ~/.local/share/bash-completion/completions/tare", "install them"}};
+
+}  // namespace
+
+constexpr Verb kVerb{.name = "completions",
+                     .summary = "print a completion script",
+                     .description = "Prints the completion script for SHELL: bash, zsh or fish.",
+                     .operands = kOperands,
+                     .options = {},
+                     .examples = kExamples,
+                     .run = run,
+                     .hidden = true};
+
+}  // namespace tare::cli::completions_verb

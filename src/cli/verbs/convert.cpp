@@ -1,0 +1,225 @@
+// convert: a model from one container into another.
+#include "tare/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::cli::convert_verb {
+namespace {
+
+Words format_words() {
+  Words words;
+  for (const Format& format : formats())
+    if (is_writable(format)) words.emplace_back(format.name);
+  return words;
+}
+
+Words dtype_words() {
+  Words words;
+  for (const DType type : kAllDTypes) words.emplace_back(name_of(type));
+  return words;
+}
+
+Words dialect_words() {
+  Words words;
+  for (const Format& format : formats())
+    for (const std::string_view dialect : format.holds.dialects)
+      if (std::find(words.begin(), words.end(), dialect) == words.end()) words.emplace_back(dialect);
+  return words;
+}
+
+Words overflow_words() { return {"error", "clamp", "infinity"}; }
+
+Overflow overflow_from(const Arguments& arguments) {
+  const std::string what = arguments.get("overflow");
+  return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
+}
+
+// Every method by its short name where that is unique, and by its full one.
+Words quant_words() {
+  Words words;
+  for (const Codec& codec : codecs())
+    for (const std::string_view method : codec.methods) {
+      const std::string full = fmt::format("{}{}", codec.name.substr(0, codec.name.find('.') + 1), method);
+      if (find_codec_by_method(method) == &codec) words.emplace_back(method);
+      if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
+    }
+  return words;
+}
+
+// The format OUT will have. An option it does not honour is refused here: an option that does nothing misleads.
+const Format& target_format(const Arguments& arguments) {
+  const std::string& output = arguments.operand(1);
+  const std::string to = arguments.get("to");
+  const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
+  if (format == nullptr)
+    throw UsageError(output == "-" ? "standard output has no suffix: say the format with --to"
+                                   : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
+  if (!is_writable(*format)) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
+  const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
+                                                        {"no-zstd", format->holds.zstd},
+                                                        {"digest", format->holds.digests},
+                                                        {"dedup", format->holds.dedup},
+                                                        {"shard", format->holds.shards}};
+  for (const auto& [option, honours] : honoured)
+    if (arguments.has(option) && !honours)
+      throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
+  if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
+    const auto& known = format->holds.dialects;
+    if (std::find(known.begin(), known.end(), dialect) == known.end())
+      throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
+  }
+  if (arguments.has("overflow") && !arguments.has("dtype")) throw UsageError("--overflow goes with --dtype");
+  if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range goes with --quant");
+  if (output == "-" && !format->holds.forward_only)
+    throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
+  return *format;
+}
+
+ConvertOptions options_from(const Arguments& arguments, const Format& target) {
+  ConvertOptions options;
+  options.to = target.name;
+  options.read = read_options(arguments);
+  options.overwrite = arguments.has("force");
+  options.check = arguments.has("check");
+  options.adapt.dtype = parse_dtype(arguments.get("dtype"));
+  options.adapt.overflow = overflow_from(arguments);
+  options.adapt.quant.method = arguments.get("quant");
+  options.adapt.quant.range = arguments.has("range");
+  options.adapt.match = arguments.all("match");
+  options.adapt.skip = arguments.all("skip");
+  options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
+  options.adapt.set = set_pairs(arguments);
+  options.write = write_options(arguments);
+  options.write.dedup = arguments.has("dedup");
+  if (arguments.has("shard")) {
+    options.write.shard_bytes = parse_size(arguments.get("shard"));
+    if (!options.write.shard_bytes || *options.write.shard_bytes == 0)
+      throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
+  }
+  options.write.dialect = arguments.get("dialect");
+  options.adapt.threads = options.write.threads;
+  return options;
+}
+
+void print_summary(const Conversion& done, const Arguments& arguments, Session& session) {
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+    json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
+    json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
+    for (const std::string& change : done.changes) json.text(change);
+    json.close(']').key("lost").open('[');
+    for (const LostKeys& lost : done.lost) {
+      json.open('{').key("file").text(lost.file);
+      for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
+        json.key(kind).open('[');
+        for (const std::string& key : *keys) json.text(key);
+        json.close(']');
+      }
+      json.close('}');
+    }
+    json.close(']').close('}');
+    session.line(text);
+    return;
+  }
+  for (const std::string& change : done.changes) session.remark(change);
+  session.remark(fmt::format("{} ({}) -> {} ({}): {}, {}", arguments.operand(0), done.from, arguments.operand(1),
+                             done.to, counted(done.tensors, "tensor"), size_text(done.file_bytes)));
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const std::string& output = arguments.operand(1);
+  const ConvertOptions checked = options_from(arguments, target_format(arguments));
+  if (output == "-" && arguments.has("json")) throw UsageError("--json and the file cannot both go to standard output");
+  if (output == "-" && session.screen().terminal && !arguments.has("force"))
+    throw UsageError("these bytes are not for a terminal; give a file name, a pipe, or --force");
+  Conversion done;
+  {
+    ConvertOptions options = checked;
+    ProgressBar bar(session, "converting", std::nullopt);
+    options.write.progress = bar.progress();
+    done = convert(arguments.operand(0), output, options);
+  }
+  print_summary(done, arguments, session);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
+                                 {.name = "OUT", .completes = Completes::files}};
+constexpr Option kOptions[] = {
+    {.name = "to",
+     .value = "FORMAT",
+     .help = "the format of OUT, where its suffix does not say",
+     .words = format_words},
+    {.name = "dtype",
+     .value = "TYPE",
+     .help = "cast float tensors to TYPE; quantized ones are decoded",
+     .words = dtype_words},
+    {.name = "overflow",
+     .value = "WHAT",
+     .help = "with --dtype: what becomes of values beyond the type's largest: error, clamp or infinity",
+     .words = overflow_words},
+    {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
+    {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
+    {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
+    kZstd,
+    kNoZstd,
+    kDigest,
+    {.name = "dedup", .help = "store tensors with equal bytes once"},
+    {.name = "shard",
+     .value = "SIZE",
+     .help = "split the tensors over files of at most SIZE (5GB, 500MiB) in the directory OUT"},
+    kMatch,
+    kSkip,
+    kDrop,
+    kWeightsOnly,
+    kAttach,
+    kSet,
+    {.name = "check", .help = "verify the digests stored in IN on the way"},
+    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kJson,
+    kNoMmap,
+    kMaxExpansion,
+    kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare convert model.npz model.zt --zstd --digest sha256", "packed and checked"},
+    {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
+    {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
+    {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in shards"},
+    {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards as one file"},
+    {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
+};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "convert",
+    .summary = "write a model in another container",
+    .description =
+        "Reads IN, a file or a model's directory, and writes it as OUT, in the format of OUT's suffix or of --to. A "
+        "name that ends in / is a directory in Hugging Face's layout. OUT may be \"-\", standard output, where the "
+        "format can be written to a pipe. Memory does not grow with the model. OUT appears whole or not at all; of a "
+        "directory that is not empty, --force replaces the files of a model one by one, the weights last.\n\n"
+        "What the target cannot hold is converted without loss, or refused with the option that would allow "
+        "it; nothing is dropped in silence. What was changed is told on standard error, one line each. An "
+        "option that the target does not honour is an error.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::convert_verb

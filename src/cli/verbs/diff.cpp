@@ -1,0 +1,200 @@
+// diff: what two files disagree about.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/statistics_text.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare::cli::diff_verb {
+namespace {
+
+// "2x3 -> 3x2"; empty when they agree.
+std::string change(std::string_view what, const std::string& a, const std::string& b) {
+  return a.empty() && b.empty() ? std::string() : fmt::format("{} {} -> {}", what, a, b);
+}
+
+std::string what_differs(const TensorDifference& tensor) {
+  if (!tensor.only_in.empty()) return fmt::format("only in {}", tensor.only_in == "a" ? "A" : "B");
+  std::vector<std::string> parts;
+  for (std::string part :
+       {change("shape", tensor.shape_a, tensor.shape_b), change("type", tensor.type_a, tensor.type_b),
+        change("layout", tensor.layout_a, tensor.layout_b)})
+    if (!part.empty()) parts.push_back(std::move(part));
+  if (tensor.values_differ)
+    parts.push_back(tensor.count > 0
+                        ? fmt::format("{} of {} values", count_text(tensor.different), count_text(tensor.count))
+                        : "bytes");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void print_text(const Difference& difference, Session& session) {
+  Table table({{"TENSOR", Align::left, true},
+               {"WHAT DIFFERS", Align::left, true},
+               {"MAX ABS", Align::right},
+               {"RMS", Align::right},
+               {"COSINE", Align::right}});
+  for (const TensorDifference& tensor : difference.tensors) {
+    const bool numbers = tensor.compared && tensor.values_differ;
+    table.add({printable(escape_name(tensor.name)), Cell(what_differs(tensor), Style::yellow),
+               numbers ? fmt::format("{:.4g}", tensor.max_abs) : "", numbers ? fmt::format("{:.4g}", tensor.rms) : "",
+               numbers ? fmt::format("{:.6f}", tensor.cosine) : ""});
+  }
+  table.print(session);
+  for (const std::string& entry : difference.metadata) session.line("metadata: " + printable(entry));
+  if (session.quiet()) return;
+  std::uint64_t all = difference.compared;
+  for (const TensorDifference& tensor : difference.tensors) all += !tensor.only_in.empty();
+  if (difference.same())
+    session.line(fmt::format("the same: {} compared", counted(all, "tensor")));
+  else
+    session.line(fmt::format(
+        "{} of {} differ{}", count_text(difference.tensors.size()), counted(all, "tensor"),
+        difference.metadata.empty()
+            ? ""
+            : fmt::format(", and {} of metadata", difference.metadata.size() == 1
+                                                      ? "one entry"
+                                                      : fmt::format("{} entries", difference.metadata.size()))));
+}
+
+void print_json(const Difference& difference, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("same").boolean(difference.same()).key("compared").number(difference.compared);
+  json.key("tensors").open('[');
+  const auto pair = [&json](std::string_view name, const std::string& a, const std::string& b) {
+    if (!a.empty() || !b.empty()) json.key(name).open('[').text(a).text(b).close(']');
+  };
+  for (const TensorDifference& tensor : difference.tensors) {
+    json.open('{').key("name").text(escape_name(tensor.name));
+    if (!tensor.only_in.empty()) json.key("only_in").text(tensor.only_in);
+    pair("shape", tensor.shape_a, tensor.shape_b);
+    pair("dtype", tensor.type_a, tensor.type_b);
+    pair("layout", tensor.layout_a, tensor.layout_b);
+    json.key("values_differ").boolean(tensor.values_differ);
+    if (tensor.compared) {
+      json.key("different").number(tensor.different).key("count").number(tensor.count);
+      json.key("max_abs").real(tensor.max_abs).key("rms").real(tensor.rms).key("cosine").real(tensor.cosine);
+      if (tensor.first_difference) json.key("first_difference").number(*tensor.first_difference);
+    }
+    json.close('}');
+  }
+  json.close(']').key("metadata").open('[');
+  for (const std::string& entry : difference.metadata) json.text(entry);
+  json.close(']').close('}');
+  session.line(text);
+}
+
+// One tensor: the error of B as a distribution.
+int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b) {
+  const std::string& name = arguments.operand(2);
+  const Tensor x = find_tensor(a, arguments.operand(0), name), y = find_tensor(b, arguments.operand(1), name);
+  a.tensors = {x}, b.tensors = {y};
+  a.metadata = b.metadata = {};
+  a.config = b.config = {};
+  a.vocabulary = b.vocabulary = {};
+  a.attachments.clear(), b.attachments.clear();
+  const Difference found = diff(a, b, arguments.threads());
+  const auto bins = static_cast<std::size_t>(arguments.number("bins", 16, 1, 1000));
+  const Statistics errors = statistics(difference(x, y), bins, 8, arguments.threads());
+  const Statistics before = statistics(x, 1, 0, arguments.threads());
+  // Of the finite values; the root mean square of A is what the error is measured by.
+  const double size = std::sqrt(before.std * before.std + before.mean * before.mean);
+  const double rms = std::sqrt(errors.std * errors.std + errors.mean * errors.mean);
+  if (arguments.has("json")) {
+    std::string text;
+    JsonWriter json(text);
+    json.open('{').key("same").boolean(found.same()).key("name").text(escape_name(x.name)).key("dtype");
+    json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
+    json.key("rms").real(rms).key("relative_rms").real(size > 0 ? rms / size : 0);
+    json.key("max_abs").real(std::max(std::abs(errors.min), std::abs(errors.max)));
+    json.key("cosine").real(found.same() ? 1 : found.tensors.front().cosine).key("error");
+    write_statistics(json, errors);
+    json.close('}');
+    session.line(text);
+    return found.same() ? kDone : kFailed;
+  }
+  session.line(session.paint(Style::bold, printable(escape_name(x.name))));
+  print_text(found, session);
+  if (found.same()) return kDone;
+  session.line();
+  session.line(fmt::format("B - A: rms {:.6g}, {:.4g} of the rms of A", rms, size > 0 ? rms / size : 0));
+  print_statistics(errors, session);
+  return kFailed;
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const ReadOptions read = read_options(arguments);
+  Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
+  if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
+  if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor: name it after B");
+  for (Model* model : {&a, &b}) {
+    std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
+    std::erase_if(model->broken, [&](const BrokenTensor& found) { return !selected(arguments, found.tensor.name); });
+  }
+  if (arguments.has("tensors")) {
+    a.metadata = b.metadata = {};
+    a.config = b.config = {};
+    a.vocabulary = b.vocabulary = {};
+    a.attachments.clear(), b.attachments.clear();
+  }
+  std::uint64_t bytes = 0;
+  for (const Model* model : {&a, &b})
+    for (const Tensor& tensor : model->tensors) bytes += tensor.bytes();
+  Difference difference;
+  {
+    ProgressBar bar(session, "comparing", bytes);
+    difference = diff(a, b, arguments.threads(), bar.progress());
+  }
+  if (arguments.has("json"))
+    print_json(difference, session);
+  else
+    print_text(difference, session);
+  return difference.same() ? kDone : kFailed;
+}
+
+constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
+                                 {.name = "B", .completes = Completes::files},
+                                 {.name = "TENSOR", .required = false}};
+constexpr Option kOptions[] = {
+    {.name = "tensors", .help = "compare tensors only, not metadata"},
+    {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 unless given"},
+    kMatch,
+    kSkip,
+    kJson,
+    kNoMmap,
+    kMaxExpansion,
+    kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare diff model.zt model-f16.zt", "what a cast to f16 cost, tensor by tensor"},
+    {"tare diff model.zt model.mcf lm_head.weight", "the errors of one tensor, as a histogram"},
+    {"tare diff -q --tensors a.zt b.npz && echo same", "exit code 0 when they hold the same tensors"},
+};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "diff",
+    .summary = "compare two files",
+    .description =
+        "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
+        "be of different formats. For values it prints the largest absolute difference, the root mean square "
+        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. With a "
+        "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::diff_verb

@@ -1,0 +1,259 @@
+// info: one screen about a file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/checked.hpp"
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "resources/packed.hpp"
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+
+namespace tare::cli::info_verb {
+namespace {
+
+// What keeps it to one screen.
+constexpr std::size_t kLargest = 5, kTypes = 8, kMetadataKeys = 12, kValueColumns = 60, kBarColumns = 24, kBroken = 8;
+
+struct TypeSum {
+  std::string type;
+  std::uint64_t tensors = 0, bytes = 0, stored = 0;
+  std::optional<std::uint64_t> parameters = 0;  // nothing: more than 64 bits count, as a sparse tensor may claim
+
+  void add_parameters(std::optional<std::uint64_t> more) {
+    parameters = parameters && more ? checked_add(*parameters, *more) : std::nullopt;
+  }
+};
+
+struct Summary {
+  std::vector<TypeSum> types;          // most bytes first
+  std::vector<const Tensor*> largest;  // likewise
+  TypeSum all;
+};
+
+Summary sum_up(const Model& model) {
+  Summary summary;
+  std::map<std::string, TypeSum> types;
+  for (const Tensor& tensor : model.tensors) {
+    const std::string type = dtype_name(tensor);
+    for (TypeSum* sum : {&types[type], &summary.all}) {
+      sum->type = type;
+      sum->tensors += 1;
+      sum->add_parameters(tensor.shape.elements());
+      sum->bytes += tensor.bytes();
+      sum->stored += tensor.stored_bytes();
+    }
+    summary.largest.push_back(&tensor);
+  }
+  for (auto& [name, sum] : types) summary.types.push_back(std::move(sum));
+  std::stable_sort(summary.types.begin(), summary.types.end(),
+                   [](const TypeSum& a, const TypeSum& b) { return a.bytes > b.bytes; });
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(kLargest, summary.largest.size()));
+  // File order among equals, so that the same file always shows the same.
+  std::partial_sort(
+      summary.largest.begin(), summary.largest.begin() + shown, summary.largest.end(),
+      [](const Tensor* a, const Tensor* b) { return a->bytes() != b->bytes() ? a->bytes() > b->bytes() : a < b; });
+  summary.largest.resize(static_cast<std::size_t>(shown));
+  return summary;
+}
+
+// "1.24 billion" says more than nine digits do.
+std::string parameters_text(std::optional<std::uint64_t> counted_parameters) {
+  if (!counted_parameters) return "more than 2^64 parameters";
+  const std::uint64_t number = *counted_parameters;
+  const auto value = static_cast<double>(number);
+  if (number >= 1'000'000'000) return fmt::format("{:.2f} billion parameters", value / 1e9);
+  if (number >= 1'000'000) return fmt::format("{:.2f} million parameters", value / 1e6);
+  return counted(number, "parameter");
+}
+
+void heading(std::string_view text, Session& session) {
+  session.line();
+  session.line(session.paint(Style::bold, text));
+}
+
+void print_types(const Summary& summary, Session& session) {
+  heading("types", session);
+  Table table({{}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {}}, "  ");
+  std::vector<TypeSum> shown = summary.types;
+  if (shown.size() > kTypes) {
+    TypeSum rest;
+    rest.type = fmt::format("{} others", shown.size() - kTypes + 1);
+    for (std::size_t i = kTypes - 1; i < shown.size(); ++i) {
+      rest.tensors += shown[i].tensors;
+      rest.add_parameters(shown[i].parameters);
+      rest.bytes += shown[i].bytes;
+    }
+    shown.resize(kTypes - 1);
+    shown.push_back(rest);
+  }
+  for (const TypeSum& sum : shown) {
+    const double share =
+        summary.all.bytes > 0 ? static_cast<double>(sum.bytes) / static_cast<double>(summary.all.bytes) : 0;
+    table.add({Cell(printable(sum.type), Style::cyan), counted(sum.tensors, "tensor"),
+               sum.parameters ? count_text(*sum.parameters) : "more than 2^64", size_text(sum.bytes),
+               fmt::format("{:.1f}%", share * 100),
+               Cell(share_bar(share, kBarColumns, session.unicode()), Style::green)});
+  }
+  table.print(session);
+}
+
+void print_largest(const Summary& summary, Session& session) {
+  heading("largest tensors", session);
+  Table table({{"", Align::left, true}, {"", Align::left, true}, {}, {"", Align::right}}, "  ");
+  for (const Tensor* tensor : summary.largest)
+    table.add({printable(escape_name(tensor->name)), tensor->shape.text(), Cell(dtype_name(*tensor), Style::cyan),
+               size_text(tensor->bytes())});
+  table.print(session);
+}
+
+void print_map(std::string_view title, const Map& map, std::size_t most, Session& session) {
+  if (map.empty()) return;
+  heading(title, session);
+  Table table({{"", Align::left, true}, {"", Align::left, true}}, "  ");
+  std::size_t shown = 0;
+  for (const auto& [key, value] : map) {
+    if (shown++ == most) break;
+    const std::string* text = value.text();
+    table.add({printable(key),
+               elide_end(printable(text != nullptr ? *text : to_json(value)), kValueColumns, session.ellipsis())});
+  }
+  table.print(session);
+  if (map.size() > most)
+    session.line(fmt::format("  and {} more: tare ls --json prints all", count_text(map.size() - most)));
+}
+
+void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
+  if (vocabulary.empty()) return;
+  heading("tokenizer", session);
+  std::string text = counted(vocabulary.tokens.size(), "token");
+  if (!vocabulary.kind.empty()) text = fmt::format("{}, {}", vocabulary.kind, text);
+  if (!vocabulary.merges.empty()) text += fmt::format(", {}", counted(vocabulary.merges.size(), "merge"));
+  const std::pair<std::string_view, std::int64_t> ids[] = {
+      {"bos", vocabulary.bos}, {"eos", vocabulary.eos}, {"pad", vocabulary.pad}, {"unk", vocabulary.unk}};
+  for (const auto& [name, id] : ids)
+    if (id >= 0) text += fmt::format(", {} {}", name, id);
+  session.line("  " + printable(text));
+}
+
+void print_text(const Model& model, const std::string& file, Session& session) {
+  const Summary summary = sum_up(model);
+  const Format* const format = find_format(model.format);
+  session.line(fmt::format("{}: {}{}, {}", session.paint(Style::bold, printable(file)),
+                           format != nullptr ? format->title : std::string_view(model.format),
+                           printable(model.version.empty() ? "" : fmt::format(" ({} {})", model.format, model.version)),
+                           size_text(model.file_bytes)));
+  const auto packed = resources::find_packed(model);
+  std::string sizes = size_text(summary.all.bytes);
+  if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
+  const bool unpacked = packed && packed->parameters;
+  session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
+                           parameters_text(unpacked ? packed->parameters : summary.all.parameters), sizes));
+  if (packed)
+    session.line(fmt::format("quantized already: {}; {} are counted as they are stored", printable(packed->text()),
+                             unpacked ? "the numbers by type" : "all numbers"));
+  if (!model.broken.empty())
+    session.line(session.paint(
+        Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
+  if (!model.tensors.empty()) {
+    print_types(summary, session);
+    print_largest(summary, session);
+  }
+  print_map("config", model.config.to_map(), SIZE_MAX, session);
+  print_vocabulary(model.vocabulary, session);
+  print_map("metadata", model.metadata, kMetadataKeys, session);
+  if (model.attachments.empty()) return;
+  heading("attachments", session);
+  Table table({{"", Align::left, true}, {"", Align::right}}, "  ");
+  for (const Attachment& attachment : model.attachments)
+    table.add({printable(escape_name(attachment.name)), size_text(attachment.blob.size())});
+  table.print(session);
+}
+
+void write_count(JsonWriter& json, std::optional<std::uint64_t> count) {
+  if (count)
+    json.number(*count);
+  else
+    json.null();
+}
+
+// How a model that is quantized already is packed; null for any other.
+void write_packed(JsonWriter& json, const std::optional<resources::Packed>& packed) {
+  json.key("packed");
+  if (!packed) {
+    json.null();
+    return;
+  }
+  json.open('{').key("scheme").text(packed->scheme).key("title").text(packed->title).key("bits");
+  write_count(json, packed->bits);
+  json.key("group");
+  write_count(json, packed->group);
+  json.key("stored").text(packed->stored).key("tensors").number(packed->tensors).key("parameters");
+  write_count(json, packed->parameters);
+  json.key("said_by").text(packed->said_by).close('}');
+}
+
+void print_json(const Model& model, const std::string& file, Session& session) {
+  const Summary summary = sum_up(model);
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("file").text(file).key("format").text(model.format).key("version").text(model.version);
+  json.key("bytes").number(model.file_bytes).key("tensors").number(summary.all.tensors);
+  json.key("parameters");
+  write_count(json, summary.all.parameters);
+  json.key("tensor_bytes").number(summary.all.bytes);
+  json.key("stored_bytes").number(summary.all.stored).key("types").open('[');
+  for (const TypeSum& sum : summary.types) {
+    json.open('{').key("dtype").text(sum.type).key("tensors").number(sum.tensors).key("parameters");
+    write_count(json, sum.parameters);
+    json.key("bytes").number(sum.bytes).key("stored_bytes").number(sum.stored).close('}');
+  }
+  json.close(']').key("metadata").raw(to_json(model.metadata)).key("config").raw(to_json(model.config.to_map()));
+  json.key("vocabulary");
+  write_vocabulary(json, model.vocabulary);
+  json.key("attachments");
+  write_attachments(json, model);
+  write_packed(json, resources::find_packed(model));
+  if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
+  json.close('}');
+  session.line(text);
+}
+
+int run(const Arguments& arguments, Session& session) {
+  const std::string& file = arguments.operand(0);
+  const Model model = open(file, listing_options(arguments));
+  if (arguments.has("json"))
+    print_json(model, file, session);
+  else
+    print_text(model, file, session);
+  session.flush();
+  for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
+    session.complain(model.broken[i].error, file);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {kFile};
+constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion};
+constexpr Example kExamples[] = {{"tare info model.zt", "what is this?"}};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "info",
+    .summary = "one screen about a file",
+    .description =
+        "Shows what FILE is: format and version, tensors and parameters, sizes by type, the largest tensors, "
+        "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::info_verb

@@ -1,0 +1,262 @@
+// quantize: convert with a recipe, and a table of what it cost.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/quantize_recipe.hpp"
+#include "cli/table.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/convert.hpp"
+
+namespace tare::cli::quantize_verb {
+namespace {
+
+// Tensors that became the same thing, summed up.
+struct Group {
+  std::string type;
+  bool encoded = false, measured = false;
+  std::uint64_t tensors = 0, elements = 0, bytes = 0;
+  double squared_sum = 0, squared_error = 0, max_error = 0;
+  std::uint64_t scales = 0, subnormal_scales = 0;
+  std::string worst;
+  double worst_rms = -1;
+
+  void add(const TensorOutcome& outcome);
+  double rms() const { return squared_sum == 0 ? 0 : std::sqrt(squared_error / squared_sum); }
+  double bits() const { return elements == 0 ? 0 : static_cast<double>(bytes) * 8 / static_cast<double>(elements); }
+};
+
+bool is_measured(const TensorOutcome& outcome) { return outcome.report != nullptr && outcome.report->complete; }
+
+double rms_of(const EncodeReport& report) {
+  return report.squared_sum == 0 ? 0 : std::sqrt(report.squared_error / report.squared_sum);
+}
+
+void Group::add(const TensorOutcome& outcome) {
+  ++tensors;
+  elements += outcome.elements;
+  bytes += outcome.bytes;
+  if (!is_measured(outcome)) return;
+  measured = true;
+  squared_sum += outcome.report->squared_sum;
+  squared_error += outcome.report->squared_error;
+  max_error = std::max(max_error, outcome.report->max_error);
+  scales += outcome.report->scales;
+  subnormal_scales += outcome.report->subnormal_scales;
+  if (rms_of(*outcome.report) <= worst_rms) return;
+  worst_rms = rms_of(*outcome.report);
+  worst = outcome.name;
+}
+
+// By type, the encoded ones first, each kind in the order of first appearance; the sum of all last.
+std::vector<Group> grouped(const std::vector<TensorOutcome>& outcomes) {
+  std::vector<Group> groups;
+  Group all;
+  all.type = "all";
+  for (const TensorOutcome& outcome : outcomes) {
+    auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+      return group.type == outcome.type && group.encoded == outcome.encoded;
+    });
+    if (found == groups.end()) {
+      found = groups.insert(groups.end(), Group());
+      found->type = outcome.type;
+      found->encoded = outcome.encoded;
+    }
+    found->add(outcome);
+    all.add(outcome);
+  }
+  std::stable_partition(groups.begin(), groups.end(), [](const Group& group) { return group.encoded; });
+  groups.push_back(std::move(all));
+  return groups;
+}
+
+void print_table(const std::vector<Group>& groups, Session& session) {
+  Table table({{"METHOD"},
+               {"TENSORS", Align::right},
+               {"WEIGHTS", Align::right},
+               {"SIZE", Align::right},
+               {"BITS/WEIGHT", Align::right},
+               {"REL RMS", Align::right},
+               {"MAX ERROR", Align::right},
+               {"WORST", Align::right},
+               {"TENSOR", Align::left, true}});
+  for (const Group& group : groups) {
+    const bool all = &group == &groups.back();
+    const auto number = [&](double value) { return group.measured ? fmt::format("{:.4g}", value) : std::string(); };
+    table.add({Cell(all || group.encoded ? group.type : group.type + " (kept)", all ? Style::bold : Style::cyan),
+               count_text(group.tensors), count_text(group.elements), size_text(group.bytes),
+               fmt::format("{:.3f}", group.bits()), number(group.rms()), number(group.max_error),
+               all ? std::string() : number(group.worst_rms),
+               all ? std::string() : printable(escape_name(group.worst))});
+  }
+  table.print(session);
+}
+
+void write_numbers(JsonWriter& json, std::uint64_t elements, std::uint64_t bytes, double bits) {
+  json.key("weights").number(elements).key("bytes").number(bytes).key("bits_per_weight").real(bits);
+}
+
+// Only of methods whose scales are f16.
+void write_scales(JsonWriter& json, std::uint64_t scales, std::uint64_t subnormal) {
+  if (scales > 0) json.key("scales").number(scales).key("subnormal_scales").number(subnormal);
+}
+
+void write_errors(JsonWriter& json, const Group& group) {
+  if (group.measured) json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
+  write_scales(json, group.scales, group.subnormal_scales);
+}
+
+// Weights so small that their scales leave f16's normal numbers.
+void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
+  for (const Group& group : groups)
+    if (&group != &groups.back() && group.subnormal_scales > 0)
+      session.remark(
+          fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
+                      "those for 0, as Mantle does, reads their weights as zeros; fewer bits a weight make "
+                      "larger scales, and that of int8 is an f32",
+                      count_text(group.subnormal_scales), count_text(group.scales), group.type));
+}
+
+void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
+                Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+  json.key("from").text(done.from).key("to").text(done.to).key("file_bytes").number(done.file_bytes);
+  write_numbers(json, groups.back().elements, groups.back().bytes, groups.back().bits());
+  write_errors(json, groups.back());
+  json.key("methods").open('[');
+  for (const Group& group : groups) {
+    if (&group == &groups.back()) break;
+    json.open('{').key("method").text(group.type).key("encoded").boolean(group.encoded);
+    json.key("tensors").number(group.tensors);
+    write_numbers(json, group.elements, group.bytes, group.bits());
+    write_errors(json, group);
+    if (group.measured) {
+      json.key("worst").open('{').key("name").text(escape_name(group.worst));
+      json.key("relative_rms").real(group.worst_rms).close('}');
+    }
+    json.close('}');
+  }
+  json.close(']').key("tensors").open('[');
+  for (const TensorOutcome& outcome : done.outcomes) {
+    json.open('{').key("name").text(escape_name(outcome.name)).key("method").text(outcome.type);
+    json.key("encoded").boolean(outcome.encoded);
+    write_numbers(json, outcome.elements, outcome.bytes, outcome.bits_per_weight());
+    if (is_measured(outcome))
+      json.key("relative_rms").real(rms_of(*outcome.report)).key("max_error").real(outcome.report->max_error);
+    if (is_measured(outcome)) write_scales(json, outcome.report->scales, outcome.report->subnormal_scales);
+    json.close('}');
+  }
+  json.close(']').key("changes").open('[');
+  for (const std::string& change : done.changes) json.text(change);
+  json.close(']').close('}');
+  session.line(text);
+}
+
+int run(const Arguments& arguments, Session& session) {
+  if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
+  ConvertOptions options;
+  options.to = arguments.get("to");
+  options.read = read_options(arguments);
+  options.write = write_options(arguments);
+  options.overwrite = arguments.has("force");
+  options.adapt.skip = arguments.all("skip");
+  options.adapt.drop = arguments.all("drop");
+  options.adapt.weights_only = arguments.has("weights-only");
+  options.adapt.set = set_pairs(arguments);
+  options.adapt.threads = options.write.threads;
+  options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
+  Conversion done;
+  {
+    ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
+    options.write.progress = bar.progress();
+    done = convert(arguments.operand(0), arguments.operand(1), options);
+  }
+  const std::vector<Group> groups = grouped(done.outcomes);
+  if (arguments.has("json")) {
+    print_json(done, groups, arguments, session);
+    return kDone;
+  }
+  for (const std::string& change : done.changes) session.remark(change);
+  print_table(groups, session);
+  session.flush();
+  warn_of_subnormal(groups, session);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
+                                 {.name = "OUT", .completes = Completes::files}};
+constexpr Option kOptions[] = {
+    {.name = "method",
+     .value = "[GLOB=]METHOD",
+     .help = "the method for all matrices, or for tensors whose name matches; the first match decides",
+     .repeatable = true},
+    {.name = "keep",
+     .value = "GLOB",
+     .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
+     .repeatable = true},
+    {.name = "embeddings",
+     .value = "METHOD",
+     .help = "the method for the token embeddings, or \"keep\", whatever --keep and --method say"},
+    {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
+    {.name = "bits",
+     .value = "N",
+     .help = "choose a method for each matrix: least error within N bits a weight on average"},
+    {.name = "fast", .help = "scales from the largest weight of a block, without a search"},
+    {.name = "importance",
+     .value = "FILE",
+     .help = "weigh errors by column in the search of q* and k*: a vector for each tensor, under its name",
+     .completes = Completes::files},
+    {.name = "clip", .value = "MIN,MAX", .help = "clamp weights to this range first"},
+    {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
+    {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
+    kSkip,
+    kDrop,
+    kWeightsOnly,
+    kAttach,
+    kSet,
+    {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kJson,
+    kNoMmap,
+    kMaxExpansion,
+    kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare quantize model.safetensors model.mcf --method k4", "every matrix in 4 bits"},
+    {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
+    {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the best that 4.5 bits a weight can do"},
+};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "quantize",
+    .summary = "write a model with its matrices in few bits",
+    .description =
+        "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
+        "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
+        "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
+        "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, at last --method METHOD; "
+        "without "
+        "the last, other tensors are kept. A GLOB=METHOD that cannot be followed is told: all methods take matrices of "
+        "floats, int8 and int4 by such a rule tensors of any rank.\n\n"
+        "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
+        "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
+        "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "
+        "square), the largest error of one weight, and the tensor that suffered most; then how many scales are below "
+        "f16's "
+        "normal numbers, if any are.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::quantize_verb

@@ -1,0 +1,148 @@
+// verify: everything that can be checked, as findings.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cli/json.hpp"
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare::cli::verify_verb {
+namespace {
+
+Style style_of(Severity severity) {
+  switch (severity) {
+    case Severity::error: return Style::red;
+    case Severity::warning: return Style::yellow;
+    case Severity::note: return Style::cyan;
+  }
+  return Style::plain;
+}
+
+// The bytes verify will go through, for the progress bar; nothing when the file does not open.
+std::optional<std::uint64_t> total_bytes(const std::string& file, const Arguments& arguments, const Session& session) {
+  if (!ProgressBar::wanted(session)) return std::nullopt;
+  try {
+    std::uint64_t bytes = 0;
+    for (const Tensor& tensor : open(file, read_options(arguments)).tensors) bytes += tensor.bytes();
+    return bytes;
+  } catch (const Error&) {
+    return std::nullopt;  // verify will say why
+  }
+}
+
+void print_finding(const Finding& finding, const std::string& file, Session& session) {
+  const std::string& where = finding.file.empty() ? file : finding.file;
+  std::string text = fmt::format("{}: ", where);
+  if (!finding.item.empty()) text += fmt::format("{}: ", finding.item);
+  text += fmt::format("{} ({}{})", finding.sentence, finding.rule,
+                      finding.offset ? fmt::format(", byte {}", *finding.offset) : "");
+  session.line(
+      fmt::format("{}: {}", session.paint(style_of(finding.severity), name_of(finding.severity)), printable(text)));
+}
+
+// A file that there was no memory to look at may be perfectly good.
+std::string_view verdict(const Verification& result, bool ok) {
+  if (ok) return "ok";
+  const bool seen = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
+    return finding.severity != Severity::note && finding.rule != "verify.memory";
+  });
+  return seen ? "bad" : "not checked";
+}
+
+void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
+  for (const Finding& finding : result.findings) {
+    if (session.quiet() && finding.severity == Severity::note) continue;
+    // What keeps a file from being looked at at all is no finding about its content: an error, like elsewhere.
+    if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
+      session.complain(Error(finding.kind, finding.rule, finding.sentence), file);
+    else
+      print_finding(finding, file, session);
+  }
+  if (session.quiet()) return;
+  std::vector<std::string> parts;
+  if (!result.format.empty())
+    parts.push_back(result.version.empty() ? result.format : fmt::format("{} {}", result.format, result.version));
+  for (const Severity severity : {Severity::error, Severity::warning, Severity::note})
+    if (const std::size_t number = result.count(severity); number > 0)
+      parts.push_back(counted(number, name_of(severity)));
+  if (ok || result.tensors > 0) {
+    parts.push_back(counted(result.tensors, "tensor"));
+    parts.push_back(size_text(result.bytes));
+  }
+  session.line(fmt::format("{}: {}, {}", printable(file),
+                           session.paint(ok ? Style::green : Style::red, verdict(result, ok)), fmt::join(parts, ", ")));
+}
+
+void print_json(const std::string& file, const Verification& result, bool ok, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("file").text(file).key("ok").boolean(ok).key("format").text(result.format);
+  json.key("version").text(result.version).key("tensors").number(result.tensors).key("bytes").number(result.bytes);
+  json.key("findings").open('[');
+  for (const Finding& finding : result.findings) {
+    json.open('{').key("severity").text(name_of(finding.severity)).key("kind").text(name_of(finding.kind));
+    json.key("rule").text(finding.rule).key("item").text(escape_name(finding.item)).key("offset");
+    if (finding.offset)
+      json.number(*finding.offset);
+    else
+      json.null();
+    json.key("sentence").text(finding.sentence).close('}');
+  }
+  json.close(']').close('}');
+  session.line(text);
+}
+
+int run(const Arguments& arguments, Session& session) {
+  for (const std::string& file : arguments.operands()) {
+    Verification result;
+    {
+      ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
+      VerifyOptions options;
+      options.read = read_options(arguments);
+      options.threads = arguments.threads();
+      options.progress = bar.progress();
+      result = verify(file, options);
+    }
+    const bool ok = result.ok(arguments.has("strict"));
+    if (arguments.has("json"))
+      print_json(file, result, ok, session);
+    else
+      print_text(file, result, ok, session);
+    if (!ok) session.fail();
+    session.flush();  // a file's verdict is seen before the next one's work begins
+  }
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {kFiles};
+constexpr Option kOptions[] = {
+    {.name = "strict", .help = "fail on warnings too"}, kJson, kNoMmap, kMaxExpansion, kThreads,
+};
+constexpr Example kExamples[] = {
+    {"tare verify *.zt", "one line a file, after the findings of those that have any"},
+    {"tare verify --strict --json model.zt", "for a program; fails unless the file is canonical"},
+};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "verify",
+    .summary = "check everything that can be checked",
+    .description =
+        "Checks structure, bounds, padding, digests, compressed sizes and the data itself, and prints every "
+        "finding with the id of the rule that was broken. An error fails the file. A warning (tolerated, but "
+        "not what a canonical writer emits; NaN or infinities in the weights) fails it with --strict only. A "
+        "note never does.\n\n"
+        "With --json, one object a file and line: file, ok, format, version, tensors, bytes, findings.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::verify_verb

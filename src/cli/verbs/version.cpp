@@ -1,0 +1,29 @@
+// version: the version of the command and its library.
+#include "tare/version.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/session.hpp"
+#include "cli/verbs.hpp"
+
+namespace tare::cli::version_verb {
+namespace {
+
+int run(const Arguments& /*arguments*/, Session& session) {
+  session.line(fmt::format("tare {}", tare::version()));
+  return kDone;
+}
+
+constexpr Example kExamples[] = {{"tare version", "prints, for example, \"tare 0.1.0\""}};
+
+}  // namespace
+
+constexpr Verb kVerb{.name = "version",
+                     .summary = "print the version",
+                     .description = "Prints the version of the command and of the library it was built with.",
+                     .operands = {},
+                     .options = {},
+                     .examples = kExamples,
+                     .run = run};
+
+}  // namespace tare::cli::version_verb

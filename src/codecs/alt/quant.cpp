@@ -1,0 +1,142 @@
+// "alt.qint8" and "alt.qint4": one scale for a whole tensor of any shape, as ALT files keep it.
+//
+//   payload      u8: a code an element, in row-major order; qint4 with `packed`: two a byte, element 2i in the high
+//                nibble, 2i + 1 in the low one, the last low nibble 0 when their number is odd
+//   attributes   delta, min, max (f32), packed (bool; false for qint8)
+//
+//   symmetric    min = max = 0: w = delta * q, q signed, -127 to 127 or -7 to 7
+//   range        max > min:     w = min + delta * u, u unsigned, 0 to 255 or 0 to 15; two operations, each rounded to f32
+//
+// The most negative signed code is never written; it is decoded as what it is, and `verify` tells of it.
+#include "codecs/alt/quant.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "base/half.hpp"
+#include "codecs/rows.hpp"
+#include "codecs/streams.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::array<std::string_view, 1> kRoles = {"payload"};
+constexpr std::array<std::string_view, 4> kParameters = {"delta", "min", "max", "packed"};
+constexpr std::array<std::string_view, 1> kMethods8 = {"qint8"}, kMethods4 = {"qint4"};
+
+std::optional<float> number(const Map& attributes, std::string_view key) {
+  const Value* const value = attributes.find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* real = value->get<double>()) return f64_to_f32(*real);
+  if (const auto* integer = value->get<std::int64_t>()) return static_cast<float>(*integer);
+  return std::nullopt;
+}
+
+std::optional<Problem> read_parameters(const Map& attributes, AltPlan& plan) {
+  const auto delta = number(attributes, "delta"), min = number(attributes, "min"), max = number(attributes, "max");
+  const Value* const packed = attributes.find("packed");
+  const bool* const flag = packed == nullptr ? nullptr : packed->get<bool>();
+  if (!delta || !min || !max || flag == nullptr)
+    return Problem{"qint.parameters", "the attributes delta, min and max (numbers) and packed (a boolean) are needed"};
+  if (!std::isfinite(*delta) || !std::isfinite(*min) || !std::isfinite(*max))
+    return Problem{"qint.parameters",
+                   fmt::format("delta, min and max are finite numbers, found {}, {}, {}", *delta, *min, *max)};
+  const bool symmetric = *min == 0 && *max == 0;
+  if (!symmetric && !(*max > *min))
+    return Problem{"qint.range",
+                   fmt::format("min and max are both 0, or max is above min; found {} and {}", *min, *max)};
+  if (*flag && plan.bits != 4) return Problem{"qint.packed", "only qint4 can be packed"};
+  plan.delta = *delta;
+  plan.min = *min;
+  plan.max = *max;
+  plan.ranged = !symmetric;
+  plan.packed = *flag;
+  return std::nullopt;
+}
+
+std::optional<Problem> check(const Tensor& tensor) {
+  AltPlan plan;
+  return alt_plan(tensor, plan);
+}
+
+// Where a byte of the payload stands: in the file, if it stands there as it is.
+std::string place_of(const Blob& payload, std::uint64_t byte) {
+  return payload.is_plain() ? fmt::format("byte {}", payload.offset() + byte)
+                            : fmt::format("byte {} of the codes", byte);
+}
+
+void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  AltPlan plan;
+  if (alt_plan(tensor, plan)) return;
+  const Blob& payload = tensor.component("payload")->blob;
+  ByteStream stream(payload, 0);
+  const AltTable table = alt_table(plan);
+  std::uint64_t bad = 0, first = 0, infinite = 0;
+  int found = 0;
+  const auto look = [&](std::uint64_t element, unsigned bits) {
+    if (!std::isfinite(table[bits])) ++infinite;
+    const int code = plan.code_of(bits);
+    if (code >= plan.lowest() && code <= plan.highest()) return;
+    if (bad++ == 0) first = element, found = code;
+  };
+  for (std::uint64_t i = 0; i < plan.payload_bytes(); ++i) {
+    const auto byte = std::to_integer<unsigned>(*stream.take(1));
+    if (!plan.packed) {
+      look(i, byte);
+      continue;
+    }
+    look(2 * i, byte >> 4);
+    if (2 * i + 1 < plan.elements)
+      look(2 * i + 1, byte & 15);
+    else if ((byte & 15) != 0)
+      report({"qint.unused_nibble",
+              fmt::format("{}: the low nibble behind the last code is {}, not 0", place_of(payload, i), byte & 15)});
+  }
+  if (bad > 0)
+    report({"qint.code", fmt::format("element {}, {}: a code is {} to {}, found {} ({} such codes in all)", first,
+                                     place_of(payload, plan.packed ? first / 2 : first), plan.lowest(), plan.highest(),
+                                     found, bad)});
+  if (infinite > 0) report(infinite_values(infinite, plan.elements, file_offset(payload, 0)));
+}
+
+constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods) {
+  return {.layout = layout,
+          .name = layout,
+          .title = title,
+          .methods = methods,
+          .roles = kRoles,
+          .parameters = kParameters,
+          .min_rank = 2,
+          .max_rank = 64,
+          .ranged = true,
+          .check = check,
+          .verify = verify,
+          .decode = decode_alt,
+          .encode = encode_alt};
+}
+
+}  // namespace
+
+std::optional<Problem> alt_plan(const Tensor& tensor, AltPlan& plan) {
+  plan = {};
+  plan.bits = tensor.layout == kAltQint4.layout ? 4 : 8;
+  const Component* const payload = tensor.component("payload");
+  if (payload == nullptr) return Problem{"qint.missing", "a tensor of ALT codes needs the component \"payload\""};
+  if (auto problem = read_parameters(tensor.attributes, plan)) return problem;
+  const auto elements = tensor.shape.elements();
+  if (!elements)
+    return Problem{"qint.size", fmt::format("the shape {} does not fit 64 bits of length", tensor.shape.text())};
+  plan.elements = *elements;
+  if (payload->blob.size() != plan.payload_bytes())
+    return Problem{"qint.size", fmt::format("the shape {} takes {} bytes of codes, the component has {}",
+                                            tensor.shape.text(), plan.payload_bytes(), payload->blob.size())};
+  return std::nullopt;
+}
+
+constinit const Codec kAltQint8 = row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8);
+constinit const Codec kAltQint4 = row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4);
+
+}  // namespace tare

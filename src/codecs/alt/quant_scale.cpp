@@ -1,0 +1,197 @@
+// The scale of ALT codes. The weights are read once for the largest magnitude or the range, and unless `fast` once more for
+// the range that loses least (scale_search.hpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "codecs/alt/quant.hpp"
+#include "codecs/scale_search.hpp"
+#include "codecs/streams.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+struct Extent {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+  void take(const Extent& other) {
+    low = std::min(low, other.low);
+    high = std::max(high, other.high);
+  }
+};
+
+// The weights in parts that threads can read by themselves; one part where they can be read front to back only.
+class Parts {
+ public:
+  Parts(const Component& data, std::uint64_t elements) : data_(data), elements_(elements) {
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 20;
+    size_ = is_seekable(data.blob) ? kPart : std::max<std::uint64_t>(elements, 1);
+  }
+
+  std::size_t count() const { return static_cast<std::size_t>(ceil_div(elements_, size_)); }
+
+  // Calls visit(values, number of the first).
+  template <typename Visit>
+  void read(std::size_t part, const Visit& visit) const {
+    const std::uint64_t begin = part * size_, end = std::min(elements_, begin + size_);
+    ElementStream weights(data_, begin);
+    std::array<double, 4096> buffer;
+    for (std::uint64_t at = begin; at < end;) {
+      const auto some =
+          std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+      weights.read(some);
+      visit(std::span<const double>(some), at);
+      at += some.size();
+    }
+  }
+
+ private:
+  const Component& data_;
+  std::uint64_t elements_, size_;
+};
+
+Extent extent_of(std::span<const double> weights, std::uint64_t first, const Tensor& tensor) {
+  // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
+  Extent extent;
+  double low = extent.low, high = extent.high, finite = 0;
+  for (const double w : weights) {
+    low = w < low ? w : low;
+    high = w > high ? w : high;
+    finite += w * 0;
+  }
+  if (finite != 0) {
+    const auto bad = std::find_if(weights.begin(), weights.end(), [](double w) { return !std::isfinite(w); });
+    throw Error(ErrorKind::unsupported, "qint.nonfinite",
+                fmt::format("element {} is {}: only finite weights can be quantized",
+                            first + static_cast<std::uint64_t>(bad - weights.begin()), *bad))
+        .about(tensor.name);
+  }
+  return {low, high};
+}
+
+// As floats, which is what the search works on; what is beyond them is refused later.
+std::span<const float> floats(std::span<const double> weights, std::array<float, 4096>& buffer) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    buffer[i] = static_cast<float>(std::clamp(weights[i], -kMost, kMost));
+  return std::span(buffer).first(weights.size());
+}
+
+// The first pass over the weights.
+Extent extent_of(const Tensor& tensor, const Parts& parts, unsigned threads, ValueHistograms* histograms) {
+  Extent extent;
+  std::mutex lock;
+  const auto look_at = [&](std::size_t part, ValueHistogram* histogram) {
+    Extent mine;
+    std::array<float, 4096> buffer;
+    parts.read(part, [&](std::span<const double> weights, std::uint64_t first) {
+      mine.take(extent_of(weights, first, tensor));
+      if (histogram != nullptr) histogram->add(floats(weights, buffer));
+    });
+    const std::lock_guard guard(lock);
+    extent.take(mine);
+  };
+  parallel_for(parts.count(), threads, [&](std::size_t part) {
+    if (histograms != nullptr)
+      histograms->with([&](ValueHistogram& histogram) { look_at(part, &histogram); });
+    else
+      look_at(part, nullptr);
+  });
+  return extent;
+}
+
+// A positive number of f32, at least its smallest: a scale that became 0 would make every code 0.
+float scale_of(double span, double steps) {
+  const auto scale = static_cast<float>(span / steps);
+  if (span > 0 && scale == 0) return std::numeric_limits<float>::denorm_min();
+  // Rounded up, the scale of the largest floats would decode to infinity.
+  const bool beyond = !std::isfinite(scale * static_cast<float>(steps));
+  return beyond ? std::nextafter(scale, 0.0F) : scale;
+}
+
+// The scale of a range; symmetric ones are around 0.
+void set_scale(const CodeRange& range, AltPlan& plan) {
+  plan.min = plan.max = 0;
+  if (!plan.ranged) {
+    plan.delta = scale_of(range.high, plan.highest());
+    return;
+  }
+  plan.min = range.low;
+  plan.max = range.high;
+  plan.delta = scale_of(static_cast<double>(plan.max) - static_cast<double>(plan.min), plan.highest());
+  // Rounded up, the highest code of a range that ends at the largest floats would decode to infinity.
+  while (!std::isfinite(alt_table(plan)[static_cast<std::size_t>(plan.highest())]))
+    plan.delta = std::nextafter(plan.delta, 0.0F);
+}
+
+// The range that holds all weights; decides whether the codes are of a range.
+CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, AltPlan& plan) {
+  if (extent.low > extent.high) return {};  // no elements
+  const double largest = std::max(std::fabs(extent.low), std::fabs(extent.high));
+  if (largest > std::numeric_limits<float>::max())
+    throw Error(ErrorKind::unsupported, "qint.overflow", fmt::format("weights up to {} are beyond f32", largest))
+        .about(tensor.name);
+  if (!ranged || largest == 0) return {static_cast<float>(-largest), static_cast<float>(largest)};
+  // A constant has no range of its own; with 0 it has one.
+  const bool constant = static_cast<float>(extent.low) == static_cast<float>(extent.high);
+  const CodeRange range{static_cast<float>(constant ? std::min(extent.low, 0.0) : extent.low),
+                        static_cast<float>(constant ? std::max(extent.high, 0.0) : extent.high)};
+  plan.ranged = true;
+  const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
+  if (span > std::numeric_limits<float>::max())
+    throw Error(ErrorKind::unsupported, "qint.overflow",
+                fmt::format("weights from {} to {} span more than f32 holds; without --range they can be quantized",
+                            range.low, range.high))
+        .about(tensor.name);
+  return range;
+}
+
+CodeGrid grid_of(AltPlan plan, const CodeRange& range) {
+  // A range of nothing has no codes of its own: min and max that are equal say something else.
+  if (plan.ranged && !(range.high > range.low)) return {};
+  set_scale(range, plan);
+  return {static_cast<double>(plan.min), static_cast<double>(plan.delta), static_cast<double>(plan.lowest()),
+          static_cast<double>(plan.highest())};
+}
+
+CodeRange searched(const AltPlan& plan, const CodeRange& all, const Parts& parts, unsigned threads,
+                   ValueHistograms& histograms) {
+  return search_range({.all = all,
+                       .symmetric = !plan.ranged,
+                       .grid_of = [&](const CodeRange& range) { return grid_of(plan, range); },
+                       .parts = parts.count(),
+                       .read =
+                           [&](std::size_t part, const std::function<void(std::span<const float>)>& visit) {
+                             std::array<float, 4096> buffer;
+                             parts.read(part, [&](std::span<const double> weights, std::uint64_t /*first*/) {
+                               visit(floats(weights, buffer));
+                             });
+                           },
+                       .threads = threads},
+                      histograms.sum());
+}
+
+}  // namespace
+
+void choose_alt_scale(const Tensor& tensor, const EncodeOptions& options, AltPlan& plan) {
+  const Parts parts(*tensor.component("data"), plan.elements);
+  const bool search = !options.fast && !options.clip;
+  ValueHistograms histograms;
+  Extent extent = extent_of(tensor, parts, options.threads, search ? &histograms : nullptr);
+  if (options.clip && extent.low <= extent.high) {
+    // The codes clamp by themselves.
+    extent.low = std::clamp<double>(extent.low, options.clip->first, options.clip->second);
+    extent.high = std::clamp<double>(extent.high, options.clip->first, options.clip->second);
+  }
+  CodeRange range = whole_range(tensor, extent, options.range, plan);
+  if (search && range.high > range.low) range = searched(plan, range, parts, options.threads, histograms);
+  set_scale(range, plan);
+}
+
+}  // namespace tare

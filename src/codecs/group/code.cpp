@@ -1,0 +1,343 @@
+// The data path of zt.group: codes to floats and floats to codes, a few thousand columns at a time.
+//
+// Encoding. Each group's range is widened to hold 0 and cut into 2^bits - 1 steps: scale = (max - min) /
+// (2^bits - 1), stored as f16; zero = the code of 0, an integer; code = round(w / scale) + zero with the
+// scale as it is stored. A scale below f16's normal numbers is rounded up, so that the range never outgrows
+// the codes. A group of zeros has scale 0. Each of the three components reads the weights for itself, so
+// nothing is kept and any part can be made alone; packed_weight, scales and zeros cost one pass each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "codecs/group/group.hpp"
+#include "codecs/rows.hpp"
+#include "codecs/streams.hpp"
+#include "model/element_size.hpp"
+#include "tare/elements.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::uint64_t kSegment = 8192;  // columns at a time; whole words for every packing
+constexpr std::uint64_t kGroupSize = 128;
+
+template <unsigned Bits>
+void unpack(const std::byte* words, std::size_t count, std::uint8_t* codes) {
+  constexpr unsigned kPerWord = 32 / Bits;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto word = load_le<std::uint32_t>(words + 4 * i);
+    for (unsigned j = 0; j < kPerWord; ++j)
+      codes[i * kPerWord + j] = static_cast<std::uint8_t>((word >> (j * Bits)) & ((1u << Bits) - 1));
+  }
+}
+
+class GroupReader final : public BlockReader {
+ public:
+  GroupReader(const Tensor& tensor, const GroupPlan& plan, std::uint64_t row, std::uint64_t column)
+      : plan_(plan),
+        row_(row),
+        column_(column),
+        group_(column / plan.group_size),
+        packed_(tensor.component("packed_weight")->blob, (row * plan.words + column / plan.per_word) * 4),
+        scales_(*tensor.component("scales"), row * plan.groups + group_),
+        zeros_(*tensor.component("zeros"), row * plan.groups + group_) {}
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    if (row_ == plan_.rows) return {};
+    const auto count = static_cast<std::size_t>(std::min(kSegment, plan_.columns - column_));
+    const auto words = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
+    const std::byte* const packed = packed_.take(words * 4);
+    switch (plan_.bits) {
+      case 2: unpack<2>(packed, words, codes_.data()); break;
+      case 4: unpack<4>(packed, words, codes_.data()); break;
+      default: unpack<8>(packed, words, codes_.data()); break;
+    }
+    block_.resize(count * 4);
+    for (std::size_t done = 0; done < count;) {
+      if (!have_group_) next_group();
+      // Not group_ * group_size: a group may be wider than any row, or than 64 bits of columns.
+      const std::uint64_t left_in_group = plan_.group_size - column_ % plan_.group_size;
+      const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_in_group, count - done));
+      for (std::size_t i = done; i < done + run; ++i)
+        store_le<float>(block_.data() + 4 * i, f64_to_f32(scale_ * (static_cast<double>(codes_[i]) - zero_)));
+      done += run;
+      column_ += run;
+      if (run == left_in_group) have_group_ = false;
+    }
+    if (column_ == plan_.columns) {
+      ++row_;
+      column_ = 0;
+      have_group_ = false;
+    }
+    return block_;
+  }
+
+ private:
+  void next_group() {
+    scales_.read({&scale_, 1});
+    zeros_.read({&zero_, 1});
+    have_group_ = true;
+  }
+
+  GroupPlan plan_;
+  std::uint64_t row_, column_, group_;
+  ByteStream packed_;
+  ElementStream scales_, zeros_;
+  bool have_group_ = false;
+  double scale_ = 0, zero_ = 0;
+  std::array<std::uint8_t, kSegment> codes_;
+  std::vector<std::byte> block_;
+};
+
+class GroupDecoder final : public BlobProducer {
+ public:
+  GroupDecoder(const Tensor& tensor, const GroupPlan& plan) : tensor_(tensor), plan_(plan) {}
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    const std::uint64_t element = offset / 4, column = element % plan_.columns;
+    const std::uint64_t start = column / plan_.per_word * plan_.per_word;
+    auto reader = std::make_unique<GroupReader>(tensor_, plan_, element / plan_.columns, start);
+    reader->skip((column - start) * 4 + offset % 4);
+    return reader;
+  }
+  std::uint64_t seek_granularity() const override {
+    for (const std::string_view role : kZtGroup.roles)
+      if (!is_seekable(tensor_.component(role)->blob)) return 0;
+    return 4;
+  }
+  void verify() const override {
+    for (const std::string_view role : kZtGroup.roles) tensor_.component(role)->blob.verify();
+  }
+
+ private:
+  Tensor tensor_;
+  GroupPlan plan_;
+};
+
+// How one group is coded.
+struct GroupCode {
+  std::uint16_t scale_bits = 0;  // f16
+  double scale = 0, zero = 0;
+};
+
+enum class Part : std::uint8_t { packed_weight, scales, zeros };
+
+// Makes one of the components.
+class GroupWriter final : public BlockReader {
+ public:
+  GroupWriter(const Tensor& tensor, const GroupPlan& plan, Part part, std::uint64_t row, std::uint64_t group)
+      : name_(tensor.name),
+        plan_(plan),
+        part_(part),
+        row_(row),
+        group_(group),
+        weights_(*tensor.component("data"),
+                 std::min(row * plan.columns + group * plan.group_size, plan.rows * plan.columns)) {}
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    constexpr std::size_t kGroups = 64;
+    block_.clear();
+    for (std::size_t i = 0; i < kGroups && row_ < plan_.rows; ++i) {
+      const std::uint64_t begin = group_ * plan_.group_size;
+      const auto group =
+          std::span(values_).first(static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
+      weights_.read(group);
+      const GroupCode code = choose(group, begin);
+      switch (part_) {
+        case Part::packed_weight: pack(group, code); break;
+        case Part::scales: append<std::uint16_t>(code.scale_bits); break;
+        case Part::zeros: append<std::uint16_t>(f64_to_f16(code.zero)); break;
+      }
+      if (++group_ == plan_.groups) {
+        group_ = 0;
+        ++row_;
+      }
+    }
+    return block_;
+  }
+
+ private:
+  template <typename T>
+  void append(T value) {
+    block_.resize(block_.size() + sizeof value);
+    store_le<T>(block_.data() + block_.size() - sizeof value, value);
+  }
+
+  GroupCode choose(std::span<const double> group, std::uint64_t first_column) const {
+    double low = 0, high = 0;
+    // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
+    double finite = 0;
+    for (const double w : group) {
+      low = w < low ? w : low;
+      high = w > high ? w : high;
+      finite += w * 0;
+    }
+    if (finite != 0) refuse(group, first_column);
+    if (low == high) return {};
+    const double highest = (1u << plan_.bits) - 1;
+    const double exact = high / highest - low / highest;
+    GroupCode code;
+    code.scale_bits = f64_to_f16(exact);
+    if (exact < 0x1p-14 && f16_to_f32(code.scale_bits) < exact) ++code.scale_bits;
+    code.scale = f16_to_f32(code.scale_bits);
+    if (!std::isfinite(code.scale))
+      throw Error(ErrorKind::unsupported, "group.overflow",
+                  fmt::format("row {}, column {}: weights from {} to {} need a scale of {}, more than f16 holds", row_,
+                              first_column, low, high, exact))
+          .about(name_);
+    code.zero = std::min(round_even(-low / code.scale), highest);
+    return code;
+  }
+
+  [[noreturn]] void refuse(std::span<const double> group, std::uint64_t first_column) const {
+    const auto bad = std::find_if(group.begin(), group.end(), [](double w) { return !std::isfinite(w); });
+    throw Error(ErrorKind::unsupported, "group.nonfinite",
+                fmt::format("element [{}, {}] is {}: only finite weights can be quantized", row_,
+                            first_column + static_cast<std::uint64_t>(bad - group.begin()), *bad))
+        .about(name_);
+  }
+
+  void pack(std::span<double> group, const GroupCode& code) {
+    const double highest = (1u << plan_.bits) - 1;
+    // A group of zeros has scale 0, and all its codes are 0.
+    const double divisor = code.scale == 0 ? 1 : code.scale;
+    for (double& w : group) {
+      const double c = round_even(w / divisor) + code.zero;
+      w = c < 0 ? 0 : c > highest ? highest : c;
+    }
+    for (std::size_t i = 0; i < group.size(); i += plan_.per_word) {
+      std::uint32_t word = 0;
+      const std::size_t end = std::min<std::size_t>(group.size(), i + plan_.per_word);
+      for (std::size_t j = i; j < end; ++j) word |= static_cast<std::uint32_t>(group[j]) << ((j - i) * plan_.bits);
+      append<std::uint32_t>(word);
+    }
+  }
+
+  std::string name_;
+  GroupPlan plan_;
+  Part part_;
+  std::uint64_t row_, group_;
+  ElementStream weights_;
+  std::array<double, kGroupSize> values_;
+  std::vector<std::byte> block_;
+};
+
+class GroupEncoder final : public BlobProducer {
+ public:
+  GroupEncoder(const Tensor& tensor, const GroupPlan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    // Bytes of a row and of a whole group; a row's last group may be shorter, so rows are counted first.
+    const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
+    const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
+    const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;
+    auto reader = std::make_unique<GroupWriter>(tensor_, plan_, part_, row, in_row / group_bytes);
+    reader->skip(in_row % group_bytes);
+    return reader;
+  }
+  std::uint64_t seek_granularity() const override {
+    if (!is_seekable(tensor_.component("data")->blob)) return 0;
+    return part_ == Part::packed_weight ? 4 : 2;
+  }
+  void verify() const override { tensor_.component("data")->blob.verify(); }
+
+ private:
+  Tensor tensor_;
+  GroupPlan plan_;
+  Part part_;
+};
+
+// "group4" or "zt.group4".
+unsigned bits_of(const std::string& method) {
+  for (const unsigned bits : {2u, 4u, 8u})
+    if (method == fmt::format("group{}", bits) || method == fmt::format("zt.group{}", bits)) return bits;
+  throw Error(ErrorKind::usage, "group.method", fmt::format("zt.group has no method \"{}\"", method));
+}
+
+void require_encodable(const Tensor& tensor) {
+  if (!tensor.is_dense() || kDense.check(tensor))
+    throw Error(ErrorKind::usage, "group.input", "only a sound dense tensor can be encoded").about(tensor.name);
+  if (tensor.shape.rank() != 2)
+    throw Error(ErrorKind::unsupported, "group.rank",
+                fmt::format("zt.group holds matrices, this tensor has {} dimensions", tensor.shape.rank()))
+        .about(tensor.name);
+  const Component& data = *tensor.component("data");
+  const bool fp8 = data.type.starts_with("f8_") && is_numeric(data.dtype, data.type);
+  if (!fp8 && (!is_float(data.dtype) || !data.type.empty()))
+    throw Error(ErrorKind::unsupported, "group.type",
+                fmt::format("zt.group holds floats, this tensor is {}", data.type_name()))
+        .about(tensor.name);
+}
+
+Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::string_view role, DType dtype,
+               std::uint64_t per_row) {
+  const auto count = checked_mul(plan.rows, per_row);
+  const auto bytes = count ? checked_mul(*count, size_of(dtype)) : std::nullopt;
+  if (!bytes)
+    throw Error(ErrorKind::limit, "codec.too_large", "the encoded tensor does not fit 64 bits of length")
+        .about(tensor.name);
+  Blob blob =
+      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupEncoder>(tensor, plan, part));
+  return {std::string(role), dtype, {}, std::move(blob)};
+}
+
+}  // namespace
+
+Tensor decode_group(const Tensor& tensor) {
+  const auto plan = group_plan(tensor);
+  if (const auto doubt = kZtGroup.doubt(tensor); doubt && !plan)
+    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
+  if (!plan)
+    throw Error(
+        ErrorKind::unsupported, "group.packing",
+        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
+                    "the attributes are {}",
+                    to_json(tensor.attributes)))
+        .about(tensor.name);
+  const auto count = tensor.shape.elements();
+  const auto bytes = count ? checked_mul(*count, 4) : std::nullopt;
+  if (!bytes)
+    throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
+        .about(tensor.name);
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupDecoder>(tensor, *plan));
+  Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
+  // The parameters describe bytes that are no longer there.
+  for (const auto& [key, value] : tensor.attributes)
+    if (key != "bits" && key != "group_size" && key != "packing") result.attributes.append(key, value);
+  return result;
+}
+
+Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
+  require_encodable(tensor);
+  GroupPlan plan;
+  plan.bits = bits_of(options.method);
+  plan.per_word = 32 / plan.bits;
+  plan.rows = tensor.shape[0];
+  plan.columns = tensor.shape[1];
+  plan.group_size = kGroupSize;
+  plan.words = ceil_div(plan.columns, plan.per_word);
+  plan.groups = ceil_div(plan.columns, plan.group_size);
+
+  Tensor result;
+  result.name = tensor.name;
+  result.shape = tensor.shape;
+  result.layout = kZtGroup.layout;
+  result.attributes = tensor.attributes;
+  result.attributes.set("bits", static_cast<int>(plan.bits));
+  result.attributes.set("group_size", static_cast<int>(kGroupSize));
+  result.attributes.set("packing", fmt::format("{}_per_i32", plan.per_word));
+  result.components.push_back(made(tensor, plan, Part::packed_weight, "packed_weight", DType::i32, plan.words));
+  result.components.push_back(made(tensor, plan, Part::scales, "scales", DType::f16, plan.groups));
+  result.components.push_back(made(tensor, plan, Part::zeros, "zeros", DType::f16, plan.groups));
+  return result;
+}
+
+}  // namespace tare

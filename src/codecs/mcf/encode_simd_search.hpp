@@ -1,0 +1,330 @@
+// The search for scales with vectors. Included once for every SIMD target.
+//
+// It takes 16 blocks at a time and turns them by 90 degrees: lane l of a vector belongs to block l, and the loops over the
+// 32 values of a block run over vectors. So each lane does what the scalar reference does, in its order, however many
+// lanes a vector has. Where a super-scale is chosen, the lanes are the candidates for it.
+#if defined(TARE_MCF_ENCODE_SIMD_SEARCH_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#undef TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#else
+#define TARE_MCF_ENCODE_SIMD_SEARCH_HPP
+#endif
+
+#include <algorithm>
+#include <cmath>
+
+#include "codecs/mcf/encode_search.hpp"
+#include "codecs/mcf/encode_simd_scales.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+// 16 blocks, turned: value i of block l at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
+struct Tile {
+  alignas(64) float a[kTile * kMcfBlock];   // magnitudes
+  alignas(64) float pa[kTile * kMcfBlock];  // times importance
+  alignas(64) float p[kTile * kMcfBlock];   // importance
+};
+
+template <bool kMagnitude>
+HWY_INLINE void turn_block(const float* block, std::size_t lane, float* out) {
+  float* const to = out + lane / kLanes * kLanes * kMcfBlock + lane % kLanes;
+  for (std::size_t i = 0; i < kMcfBlock; ++i) to[i * kLanes] = kMagnitude ? std::fabs(block[i]) : block[i];
+}
+
+template <bool kWeighted>
+void turn(const McfBlocks& in, std::size_t first, std::size_t blocks, Tile& tile) {
+  static constexpr float kZeros[kMcfBlock] = {};
+  for (std::size_t l = 0; l < kTile; ++l) {
+    const std::size_t b = first + l;
+    turn_block<true>(l < blocks ? in.values + b * kMcfBlock : kZeros, l, tile.a);
+    if constexpr (kWeighted)
+      turn_block<false>(l < blocks ? in.importance + (in.phase + b) % in.period * kMcfBlock : kZeros, l, tile.p);
+  }
+  if constexpr (kWeighted)
+    for (std::size_t i = 0; i < kTile * kMcfBlock; ++i) tile.pa[i] = tile.p[i] * tile.a[i];
+}
+
+struct Fits {
+  alignas(64) float scale[kTile];
+  alignas(64) float a[kTile];
+  alignas(64) float b[kTile];
+};
+
+// Lanes [l, l + kLanes) of the fits.
+template <bool kWeighted>
+HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, float qmax_number,
+                          const McfSearch& search, Fits& fits) {
+  constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;  // as many as there are registers for
+  const V qmax = hn::Set(kFloat, qmax_number);
+  const V most_abs = hn::LoadU(kFloat, absmax + l);
+  const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kMcfLeastAbsmax)));
+  V most = hn::Zero(kFloat), scale = hn::Div(most_abs, qmax), a = hn::Zero(kFloat), b = hn::Zero(kFloat);
+  const float* const values = tile.a + l * kMcfBlock;
+  const float* const weighted = (kWeighted ? tile.pa : tile.a) + l * kMcfBlock;
+  const float* const weights = tile.p + l * kMcfBlock;
+  for (unsigned c = 0; c < search.count; c += kAtOnce) {
+    V v[kAtOnce], sum_a[kAtOnce], sum_b[kAtOnce];
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      v[k] = hn::Mul(inverse, hn::Set(kFloat, search.first + static_cast<float>(c + k) * search.step));
+      sum_a[k] = sum_b[k] = hn::Zero(kFloat);
+    }
+    for (std::size_t i = 0; i < kMcfBlock; ++i) {
+      const V x = hn::Load(kFloat, values + i * kLanes);
+      const V px = kWeighted ? hn::Load(kFloat, weighted + i * kLanes) : x;
+      for (unsigned k = 0; k < kAtOnce; ++k) {
+        const V q = round(hn::Min(hn::Mul(x, v[k]), qmax));
+        const V qq = hn::Mul(q, q);
+        sum_a[k] = hn::Add(sum_a[k], hn::Mul(px, q));
+        sum_b[k] = hn::Add(sum_b[k], kWeighted ? hn::Mul(hn::Load(kFloat, weights + i * kLanes), qq) : qq);
+      }
+    }
+    for (unsigned k = 0; k < kAtOnce; ++k) {
+      const V fitted = hn::Div(sum_a[k], sum_b[k]);
+      const V saved = hn::Mul(sum_a[k], fitted);
+      const auto better = hn::Gt(saved, most);
+      most = hn::IfThenElse(better, saved, most);
+      scale = hn::IfThenElse(better, hn::Min(fitted, hn::Set(kFloat, kMcfLargestScale)), scale);
+      a = hn::IfThenElse(better, sum_a[k], a);
+      b = hn::IfThenElse(better, sum_b[k], b);
+    }
+  }
+  hn::Store(scale, kFloat, fits.scale + l);
+  hn::Store(a, kFloat, fits.a + l);
+  hn::Store(b, kFloat, fits.b + l);
+}
+
+// The losses of blocks [l, l + kLanes) under kCount scales each.
+template <bool kWeighted, std::size_t kCount>
+HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const V (&scale)[kCount], V (&sum)[kCount]) {
+  const V qmax = hn::Set(kFloat, qmax_number), zero = hn::Zero(kFloat), one = hn::Set(kFloat, 1);
+  const float* const values = tile.a + l * kMcfBlock;
+  const float* const weights = tile.p + l * kMcfBlock;
+  V v[kCount];
+  for (std::size_t k = 0; k < kCount; ++k) {
+    v[k] = hn::IfThenElse(hn::Gt(scale[k], zero), hn::Div(one, scale[k]), zero);
+    sum[k] = zero;
+  }
+  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+    const V x = hn::Load(kFloat, values + i * kLanes);
+    for (std::size_t k = 0; k < kCount; ++k) {
+      const V e = hn::Sub(x, hn::Mul(scale[k], round(hn::Min(hn::Mul(x, v[k]), qmax))));
+      const V ee = hn::Mul(e, e);
+      sum[k] = hn::Add(sum[k], kWeighted ? hn::Mul(hn::Load(kFloat, weights + i * kLanes), ee) : ee);
+    }
+  }
+}
+
+// Of f16 numbers; themselves where they need not be tried.
+HWY_INLINE V lower_neighbours(V scale) {
+  const auto small = hn::And(hn::Gt(scale, hn::Zero(kFloat)), hn::Le(scale, hn::Set(kFloat, kMcfSmallScale)));
+  return hn::Sub(scale, hn::IfThenElseZero(small, hn::Set(kFloat, kMcfSmallStep)));
+}
+
+template <bool kWeighted>
+void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+  const auto qmax = static_cast<float>(in.method->qmax);
+  const McfSearch search = mcf_search(*in.method);
+  Tile tile;
+  turn<kWeighted>(in, first, blocks, tile);
+  Fits fits;
+  alignas(64) float searched[kTile];
+  alignas(64) float better[kTile];
+  std::uint16_t bits[kTile];
+  for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
+  round_scales(fits.scale, kTile, searched, bits);
+  bool some_lower = false;
+  for (std::size_t l = 0; l < kTile; l += kLanes) {
+    const V scale[2] = {hn::LoadU(kFloat, s.block + at + l), hn::Load(kFloat, searched + l)};
+    V loss[2];
+    losses<kWeighted>(tile, l, qmax, scale, loss);
+    V best = scale[1], least = loss[1];
+    const V lower[2] = {lower_neighbours(scale[1]), lower_neighbours(scale[0])};
+    const auto same = hn::And(hn::Eq(lower[0], scale[1]), hn::Eq(lower[1], scale[0]));
+    if (!hn::AllTrue(kFloat, same)) {
+      some_lower = true;
+      V found[2];
+      losses<kWeighted>(tile, l, qmax, lower, found);
+      for (std::size_t k = 0; k < 2; ++k) {
+        best = hn::IfThenElse(hn::Lt(found[k], least), lower[k], best);
+        least = hn::Min(found[k], least);
+      }
+    }
+    const auto mask = hn::Lt(least, hn::Mul(hn::Set(kFloat, kMcfBetter), loss[0]));
+    hn::Store(best, kFloat, searched + l);
+    hn::Store(hn::IfThenElse(mask, hn::Set(kFloat, 1), hn::Zero(kFloat)), kFloat, better + l);
+  }
+  if (some_lower) round_scales(searched, kTile, searched, bits);
+  for (std::size_t l = 0; l < blocks; ++l) {
+    if (better[l] == 0) continue;
+    s.block[at + l] = searched[l];
+    s.bits[at + l] = bits[l];
+  }
+}
+
+HWY_INLINE V sub_scale(V s, V per_step) {
+  return round(hn::Min(hn::Max(hn::Mul(s, per_step), hn::Set(kFloat, 1)), hn::Set(kFloat, 63)));
+}
+
+// Of 16 super-scales the one under which the fits of the 8 blocks from `b` save most; its number.
+HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const float* scales) {
+  alignas(64) float saved[kMcfSuperTries];
+  for (std::size_t j = 0; j < kMcfSuperTries; j += kLanes) {
+    const V super = hn::Load(kFloat, scales + j);
+    const V per_step = hn::Div(hn::Set(kFloat, 32), super);
+    V sum = hn::Zero(kFloat);
+    for (std::size_t k = b; k < b + kMcfBlocksInSuper; ++k) {
+      const V u = sub_scale(hn::Set(kFloat, fits.scale[k]), per_step);
+      const V t = hn::Mul(super, hn::Mul(u, hn::Set(kFloat, 1.0f / 32)));
+      const V fit = hn::Sub(hn::Set(kFloat, fits.a[k] + fits.a[k]), hn::Mul(t, hn::Set(kFloat, fits.b[k])));
+      sum = hn::Add(sum, hn::Max(hn::Mul(t, fit), hn::Zero(kFloat)));
+    }
+    hn::Store(sum, kFloat, saved + j);
+  }
+  std::size_t best = 0;
+  float most = -1;
+  for (std::size_t j = 0; j < kMcfSuperTries; ++j) {
+    if (saved[j] > most) {
+      most = saved[j];
+      best = j;
+    }
+  }
+  return best;
+}
+
+// A super-scale for each of the tile's super-blocks, the sub-scales that go best with it, and what they lose.
+struct Choices {
+  std::uint16_t bits[kTile / kMcfBlocksInSuper] = {};
+  alignas(64) float super[kTile] = {};  // of each block
+  alignas(64) float sub[kTile];
+  alignas(64) float loss[kTile];
+  alignas(64) float fast_loss[kTile];
+
+  void set_super(std::size_t b, float scale, std::uint16_t scale_bits) {
+    std::fill_n(super + b, kMcfBlocksInSuper, scale);
+    bits[b / kMcfBlocksInSuper] = scale_bits;
+  }
+  static float sum_of(const float* losses, std::size_t b) {
+    float sum = 0;
+    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) sum += losses[l];
+    return sum;
+  }
+  float loss_of(std::size_t b) const { return sum_of(loss, b); }
+};
+
+void choose_super(const Fits& fits, std::size_t b, Choices& choices) {
+  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kMcfBlocksInSuper);
+  alignas(64) float scales[kMcfSuperTries];
+  std::uint16_t bits[kMcfSuperTries];
+  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
+  round_scales(scales, kMcfSuperTries, scales, bits);
+  const std::size_t best = best_super_scale(fits, b, scales);
+  choices.set_super(b, scales[best], bits[best]);
+}
+
+// `fast`: the scales to compare with. Of u and the kReach on either side the first that loses least.
+template <bool kWeighted, int kReach>
+void choose_subs(const Tile& tile, const Fits& fits, const float* absmax, const float* fast, float qmax,
+                 Choices& choices) {
+  constexpr std::size_t kCount = 2 * kReach + 1;
+  const V one = hn::Set(kFloat, 1), highest = hn::Set(kFloat, 63);
+  for (std::size_t l = 0; l < kTile; l += kLanes) {
+    const V step = hn::Mul(hn::Load(kFloat, choices.super + l), hn::Set(kFloat, 1.0f / 32));
+    V u[kCount] = {sub_scale(hn::Load(kFloat, fits.scale + l), hn::Div(one, step))};
+    for (int k = 1; k < static_cast<int>(kCount); ++k) {
+      const int away = k <= kReach ? k - kReach - 1 : k - kReach;
+      u[k] = hn::Min(hn::Max(hn::Add(u[0], hn::Set(kFloat, static_cast<float>(away))), one), highest);
+    }
+    V scale[kCount + 1], found[kCount + 1];
+    for (std::size_t k = 0; k < kCount; ++k) scale[k] = hn::Mul(step, u[k]);
+    scale[kCount] = hn::LoadU(kFloat, fast + l);
+    losses<kWeighted>(tile, l, qmax, scale, found);
+    V best = u[0], least = found[0];
+    for (std::size_t k = 1; k < kCount; ++k) {
+      const auto better = hn::Lt(found[k], least);
+      best = hn::IfThenElse(better, u[k], best);
+      least = hn::IfThenElse(better, found[k], least);
+    }
+    const auto is_zero = hn::Eq(hn::LoadU(kFloat, absmax + l), hn::Zero(kFloat));
+    hn::Store(hn::IfThenZeroElse(is_zero, best), kFloat, choices.sub + l);
+    hn::Store(hn::IfThenZeroElse(is_zero, least), kFloat, choices.loss + l);
+    hn::Store(found[kCount], kFloat, choices.fast_loss + l);
+  }
+}
+
+constexpr std::size_t kSupers = kTile / kMcfBlocksInSuper;
+
+void take_choice(const Choices& choices, std::size_t b, std::size_t at, Scales& s) {
+  s.bits[(at + b) / kMcfBlocksInSuper] = choices.bits[b / kMcfBlocksInSuper];
+  for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
+    s.sub[at + l] = static_cast<std::uint8_t>(choices.sub[l]);
+    s.block[at + l] = choices.super[l] * (choices.sub[l] / 32);
+  }
+}
+
+// For the super-blocks that `wanted` one, the first super-scale among f16's normal numbers that loses no more than `most`;
+// those that got one are wanted no longer.
+template <bool kWeighted>
+void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t at, const float* most, bool* wanted,
+                   Scales& s) {
+  Choices normal;
+  bool open[kSupers];
+  std::copy_n(wanted, kSupers, open);
+  for (unsigned j = 0; j < kMcfNormalTries && std::find(open, open + kSupers, true) != open + kSupers; ++j) {
+    const auto bits = static_cast<std::uint16_t>(kMcfLeastNormal + j * kMcfNormalStep);
+    const float scale = static_cast<float>(bits) * 0x1p-24f;  // up to 2^-13 all steps are alike
+    for (std::size_t b = 0; b < kTile; b += kMcfBlocksInSuper) normal.set_super(b, scale, bits);
+    choose_subs<kWeighted, kMcfNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+    for (std::size_t i = 0; i < kSupers; ++i) {
+      if (!open[i]) continue;
+      const float lost = normal.loss_of(i * kMcfBlocksInSuper);
+      if (lost <= most[i]) {
+        take_choice(normal, i * kMcfBlocksInSuper, at, s);
+        wanted[i] = open[i] = false;
+      } else if (j == 0 && lost > kMcfHopeless * most[i]) {
+        open[i] = false;
+      }
+    }
+  }
+}
+
+template <bool kWeighted>
+void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+  const auto qmax = static_cast<float>(in.method->qmax);
+  const McfSearch search = mcf_search(*in.method);
+  Tile tile;
+  turn<kWeighted>(in, first, blocks, tile);
+  Fits fits;
+  for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
+
+  Choices searched;
+  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) choose_super(fits, b, searched);
+  choose_subs<kWeighted, 1>(tile, fits, s.absmax + at, s.block + at, qmax, searched);
+  float most[kSupers] = {};
+  bool small[kSupers] = {}, take[kSupers] = {};
+  for (std::size_t i = 0; i * kMcfBlocksInSuper < blocks; ++i) {
+    const std::size_t b = i * kMcfBlocksInSuper;
+    const std::uint16_t fast_bits = s.bits[(at + b) / kMcfBlocksInSuper];
+    if (fast_bits == 0) continue;  // nothing but zeros
+    const float found = searched.loss_of(b), fast = Choices::sum_of(searched.fast_loss, b);
+    take[i] = found < kMcfBetter * fast;
+    small[i] = !is_normal_f16(searched.bits[i]);
+    if (!small[i]) continue;
+    const McfNormal allowed = mcf_normal_allowance(found, fast, is_normal_f16(fast_bits));
+    most[i] = allowed.most;
+    take[i] = take[i] && !allowed.fast;
+  }
+  bool wanted[kSupers];
+  std::copy_n(small, kSupers, wanted);
+  if (std::find(small, small + kSupers, true) != small + kSupers)
+    search_normal<kWeighted>(tile, fits, qmax, at, most, wanted, s);
+  for (std::size_t i = 0; i < kSupers; ++i)
+    if (take[i] && small[i] == wanted[i]) take_choice(searched, i * kMcfBlocksInSuper, at, s);
+}
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

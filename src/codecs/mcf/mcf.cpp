@@ -1,0 +1,102 @@
+// The quantization methods of MCF as codecs: mcf.int8, int4, q8, q4, k6, k4, k3 and k2.
+//
+// A tensor has one component, `payload` (u8): the regions that mcf_layout.hpp describes, byte for byte as MCF stores them.
+// Its attributes are what QuantInfo records: `domain`, `min_clip`, `max_clip`; without them it is weights.
+//
+//   mcf_layout     methods, regions             mcf_decode   the dense tensor, lazily
+//   mcf_reference  the arithmetic, one by one   mcf_rows     products of rows (rows.hpp)
+//   mcf_simd_*     the same, fast               mcf_verify   the rules of the data
+//   mcf_encode     the payload, lazily          mcf_encode_* the search for scales, kernels, chunks
+#include "codecs/mcf/mcf.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "codecs/mcf/encode.hpp"
+#include "codecs/rows.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+constexpr std::array<std::string_view, 1> kRoles = {"payload"};
+
+std::optional<McfGeometry> geometry_of(const Tensor& tensor, Problem& why) {
+  const auto info = mcf_attributes(tensor.attributes);
+  if (!info) {
+    why = {
+        "quant.attributes",
+        fmt::format("\"domain\" is \"weights\" or \"activations\", \"min_clip\" and \"max_clip\" are numbers of f32; "
+                    "found {}",
+                    to_json(tensor.attributes))};
+    return std::nullopt;
+  }
+  return mcf_geometry(*find_mcf_method(tensor.layout), info->domain, tensor.shape, &why);
+}
+
+std::string size_sentence(const Tensor& tensor, const McfGeometry& geometry, std::uint64_t found) {
+  return fmt::format("{} of shape {} has a payload of {} bytes, found {}", tensor.layout, tensor.shape.text(),
+                     geometry.bytes, found);
+}
+
+constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
+constexpr std::array<std::string_view, 8> kMethodNames = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
+
+// The codec of kMethodNames[method].
+constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title) {
+  return {.layout = layout,
+          .name = layout,
+          .title = title,
+          .methods = std::span(kMethodNames).subspan(method, 1),
+          .roles = kRoles,
+          .parameters = kParameters,
+          .any_rank = method < 2,
+          .ranged = method < 2,
+          .weighted = method >= 2,
+          .check = mcf_check,
+          .verify = mcf_verify,
+          .decode = mcf_to_dense,
+          .encode = mcf_encode,
+          .rows = mcf_open_rows};
+}
+
+}  // namespace
+
+McfGeometry mcf_geometry_of(const Tensor& tensor) {
+  Problem why;
+  const auto geometry = geometry_of(tensor, why);
+  if (!geometry) throw Error(ErrorKind::corrupt, why.rule, why.sentence).about(tensor.name);
+  return *geometry;
+}
+
+std::optional<Problem> mcf_check(const Tensor& tensor) {
+  const Component* const payload = tensor.component("payload");
+  if (payload == nullptr || tensor.components.size() != 1)
+    return Problem{"quant.missing", fmt::format("a tensor of {} has one component, \"payload\"", tensor.layout)};
+  if (payload->dtype != DType::u8 || !payload->type.empty())
+    return Problem{"quant.type", fmt::format("a payload is u8, found {}", payload->type_name())};
+  Problem why;
+  const auto geometry = geometry_of(tensor, why);
+  if (!geometry) return why;
+  const std::uint64_t found = payload->blob.size();
+  if (found == geometry->bytes) return std::nullopt;
+  // A known packer writes embeddings so.
+  if (geometry->method->family == McfFamily::raw && found == geometry->codes.size)
+    return Problem{"quant.no_scale", size_sentence(tensor, *geometry, found) +
+                                         ": exactly the codes, so the scale in front of them is missing"};
+  return Problem{"quant.size", size_sentence(tensor, *geometry, found)};
+}
+
+constinit const std::array<Codec, 8> kMcfCodecs = {
+    row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
+    row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
+    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight"),
+    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight"),
+    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight"),
+    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight"),
+    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight"),
+    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight"),
+};
+
+}  // namespace tare

@@ -1,0 +1,248 @@
+// Codes to f32, and rows times a float vector, for every SIMD target.
+//
+// Codes of less than 8 bits are first spread into bytes on the stack, 512 at a time, which stays in the L1 cache; from
+// there (or from the payload itself) bytes are widened to f32 as they are loaded.
+#include "codecs/mcf/kernels.hpp"
+
+// The compiled targets. Vectors of unknown length (SVE, RVV) are left out: the kernels lay out blocks of 32 by hand.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_WANT_AVX3_DL
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/mcf/simd_decode.cpp"
+#include <hwy/foreach_target.h>
+
+#include "codecs/mcf/simd_unpack.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+#if TARE_MCF_HAS_SIMD
+
+HWY_INLINE hn::Vec<FloatTag> load_code_floats(const std::int8_t* codes) {
+  const hn::Rebind<std::int32_t, FloatTag> di;
+  return hn::ConvertTo(FloatTag(), hn::PromoteTo(di, hn::LoadU(hn::Rebind<std::int8_t, FloatTag>(), codes)));
+}
+
+// out = scale * code for whole blocks.
+HWY_INLINE void scale_blocks(const std::int8_t* codes, const float* scales, std::size_t blocks, float* out) {
+  const FloatTag d;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const auto scale = hn::Set(d, scales[b]);
+    HWY_UNROLL(8)
+    for (std::size_t i = 0; i < kMcfBlock; i += hn::MaxLanes(d))
+      hn::StoreU(hn::Mul(scale, load_code_floats(codes + b * kMcfBlock + i)), d, out + b * kMcfBlock + i);
+  }
+}
+
+template <unsigned kBits, McfFamily kFamily>
+void decode_row(const McfRows& row, float* out) {
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        alignas(64) float scales[kSegmentBlocks];
+        segment_scales<kFamily>(at.scales, at.sub_scales, scales);
+        CodeBuffer buffer;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
+        const std::size_t begin = first * kMcfBlock;
+        const std::size_t columns = std::min<std::size_t>(blocks * kMcfBlock, row.columns - begin);
+        const std::size_t whole = columns / kMcfBlock, left = columns % kMcfBlock;
+        scale_blocks(codes, scales, whole, out + begin);
+        if (left == 0) return;
+        alignas(64) float last[kMcfBlock];
+        scale_blocks(codes + whole * kMcfBlock, scales + whole, 1, last);
+        std::memcpy(out + begin + whole * kMcfBlock, last, left * sizeof(float));
+      });
+}
+
+template <unsigned kBits, McfFamily kFamily>
+void decode_all(const McfRows& rows, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) decode_row<kBits, kFamily>(mcf_row(rows, r), out + r * rows.columns);
+}
+
+void decode_raw(const McfRows& run, float* out) {
+  const FloatTag d;
+  const auto scale = hn::Set(d, run.scale), zero = hn::Set(d, run.zero);
+  for_each_raw(run, run.rows * run.columns,
+               [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
+                 constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+                 const std::size_t whole = count / kLanes * kLanes;
+                 for (std::size_t i = 0; i < whole; i += kLanes)
+                   hn::StoreU(hn::Mul(scale, hn::Sub(load_code_floats(codes + i), zero)), d, out + first + i);
+                 if (whole == count) return;
+                 alignas(64) float last[kLanes];
+                 hn::Store(hn::Mul(scale, hn::Sub(load_code_floats(codes + whole), zero)), d, last);
+                 std::memcpy(out + first + whole, last, (count - whole) * sizeof(float));
+               });
+}
+
+template <unsigned kBits, McfFamily kFamily>
+void unpack_row(const McfRows& row, std::int8_t* out) {
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        CodeBuffer buffer;
+        std::memcpy(out + first * kMcfBlock, spread<kBits>(at.codes, blocks * kMcfBlock, buffer), blocks * kMcfBlock);
+      });
+}
+
+// The sum over whole blocks of scale * (codes times x), added to two running sums.
+HWY_INLINE void add_blocks(const std::int8_t* codes, const float* scales, const float* x, std::size_t blocks,
+                           hn::Vec<FloatTag>& even, hn::Vec<FloatTag>& odd) {
+  const FloatTag d;
+  constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const std::int8_t* const c = codes + b * kMcfBlock;
+    const float* const v = x + b * kMcfBlock;
+    auto sum = hn::Mul(load_code_floats(c), hn::LoadU(d, v));
+    HWY_UNROLL(8)
+    for (std::size_t i = kLanes; i < kMcfBlock; i += kLanes)
+      sum = hn::MulAdd(load_code_floats(c + i), hn::LoadU(d, v + i), sum);
+    (b % 2 == 0 ? even : odd) = hn::MulAdd(hn::Set(d, scales[b]), sum, b % 2 == 0 ? even : odd);
+  }
+}
+
+// The columns of the last segment when they are not whole blocks, with zeros behind them.
+struct PaddedTail {
+  PaddedTail(std::span<const float> vector) {
+    first = vector.size() / kSegmentColumns * kSegmentColumns;
+    std::fill(std::copy(vector.begin() + static_cast<std::ptrdiff_t>(first), vector.end(), values),
+              values + kSegmentColumns, 0.0f);
+  }
+  std::size_t first;
+  alignas(64) float values[kSegmentColumns];
+};
+
+template <unsigned kBits, McfFamily kFamily>
+float dot_row(const McfRows& row, const float* vector, const PaddedTail& tail) {
+  const FloatTag d;
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  for_each_segment<kBits, kFamily>(
+      row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+        alignas(64) float scales[kSegmentBlocks];
+        segment_scales<kFamily>(at.scales, at.sub_scales, scales);
+        CodeBuffer buffer;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
+        const std::size_t begin = first * kMcfBlock;
+        add_blocks(codes, scales, begin == tail.first ? tail.values : vector + begin, blocks, even, odd);
+      });
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+template <unsigned kBits, McfFamily kFamily>
+void dot_all(const McfRows& rows, std::span<const float> vector, float* out) {
+  const PaddedTail tail(vector);
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(mcf_row(rows, r), vector.data(), tail);
+}
+
+void dot_raw(const McfRows& rows, std::span<const float> vector, float* out) {
+  const FloatTag d;
+  const PaddedTail tail(vector);
+  alignas(64) float ones[kSegmentBlocks];
+  std::fill(std::begin(ones), std::end(ones), 1.0f);
+  double total = 0;
+  for (const float x : vector) total += x;
+  for (std::uint64_t r = 0; r < rows.rows; ++r) {
+    auto even = hn::Zero(d), odd = hn::Zero(d);
+    for_each_raw(mcf_row(rows, r), rows.columns,
+                 [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
+                   const auto begin = static_cast<std::size_t>(first);
+                   const std::size_t blocks = (count + kMcfBlock - 1) / kMcfBlock;
+                   add_blocks(codes, ones, begin == tail.first ? tail.values : vector.data() + begin, blocks, even,
+                              odd);
+                 });
+    const double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+    out[r] = static_cast<float>(rows.scale * (sum - rows.zero * total));
+  }
+}
+
+void decode(const McfRows& rows, float* out) {
+  if (rows.method->family == McfFamily::raw) return decode_raw(rows, out);
+  const bool block = rows.method->family == McfFamily::block;
+  switch (rows.method->bits) {
+    case 8: return decode_all<8, McfFamily::block>(rows, out);
+    case 6: return decode_all<6, McfFamily::super>(rows, out);
+    case 4: return block ? decode_all<4, McfFamily::block>(rows, out) : decode_all<4, McfFamily::super>(rows, out);
+    case 3: return decode_all<3, McfFamily::super>(rows, out);
+    default: return decode_all<2, McfFamily::super>(rows, out);
+  }
+}
+
+void unpack(const McfRows& row, std::int8_t* out) {
+  if (row.method->family == McfFamily::raw)
+    return for_each_raw(row, row.columns,
+                        [&](const std::int8_t* codes, std::uint64_t first, std::size_t count)
+                            TARE_MCF_LAMBDA { std::memcpy(out + first, codes, count); });
+  const bool block = row.method->family == McfFamily::block;
+  switch (row.method->bits) {
+    case 8: return unpack_row<8, McfFamily::block>(row, out);
+    case 6: return unpack_row<6, McfFamily::super>(row, out);
+    case 4: return block ? unpack_row<4, McfFamily::block>(row, out) : unpack_row<4, McfFamily::super>(row, out);
+    case 3: return unpack_row<3, McfFamily::super>(row, out);
+    default: return unpack_row<2, McfFamily::super>(row, out);
+  }
+}
+
+void dot(const McfRows& rows, std::span<const float> vector, float* out) {
+  if (rows.method->family == McfFamily::raw) return dot_raw(rows, vector, out);
+  const bool block = rows.method->family == McfFamily::block;
+  switch (rows.method->bits) {
+    case 8: return dot_all<8, McfFamily::block>(rows, vector, out);
+    case 6: return dot_all<6, McfFamily::super>(rows, vector, out);
+    case 4:
+      return block ? dot_all<4, McfFamily::block>(rows, vector, out) : dot_all<4, McfFamily::super>(rows, vector, out);
+    case 3: return dot_all<3, McfFamily::super>(rows, vector, out);
+    default: return dot_all<2, McfFamily::super>(rows, vector, out);
+  }
+}
+
+#else
+
+void unpack(const McfRows& row, std::int8_t* out) {
+  const std::uint64_t count = row.method->family == McfFamily::raw ? row.columns : row.blocks() * kMcfBlock;
+  for (std::uint64_t i = 0; i < count; ++i)
+    out[i] = static_cast<std::int8_t>(mcf_code(row.method->bits, row.codes, i + (row.odd_start ? 1 : 0)));
+}
+
+void decode(const McfRows& rows, float* out) {
+  mcf_reference_decode(rows, {out, static_cast<std::size_t>(rows.rows * rows.columns)});
+}
+
+void dot(const McfRows& rows, std::span<const float> vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r)
+    out[r] = static_cast<float>(mcf_reference_dot(mcf_row(rows, r), vector));
+}
+
+#endif
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace tare {
+namespace {
+
+HWY_EXPORT(decode);
+HWY_EXPORT(unpack);
+HWY_EXPORT(dot);
+
+}  // namespace
+
+void mcf_decode(const McfRows& rows, float* out) {
+  if (rows.rows == 0 || rows.columns == 0) return;
+  HWY_DYNAMIC_DISPATCH(decode)(rows, out);
+}
+
+void mcf_unpack(const McfRows& row, std::int8_t* out) {
+  if (row.columns != 0) HWY_DYNAMIC_DISPATCH(unpack)(row, out);
+}
+
+void mcf_dot(const McfRows& rows, std::span<const float> vector, float* out) {
+  if (rows.rows == 0) return;
+  if (rows.columns == 0) return static_cast<void>(std::fill_n(out, rows.rows, 0.0f));
+  HWY_DYNAMIC_DISPATCH(dot)(rows, vector, out);
+}
+
+}  // namespace tare
+
+#endif

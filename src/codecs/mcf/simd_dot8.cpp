@@ -1,0 +1,431 @@
+// Rows times a vector of 8-bit codes, for every SIMD target.
+//
+// The products of a block are summed as integers: exactly, and the same on every target. x86 multiplies unsigned by
+// signed bytes, so a row's codes q are used as q + 2^(bits-1), which for packed codes is one XOR, and what that adds is
+// taken back by starting the sum at -2^(bits-1) times the sum of the vector's codes. The vector brings those sums along.
+// Codes that share a byte (4 and 2 bits) are not put into order: they are masked out where they are, and the vector has
+// its own codes in the same order. All that is made once for all rows. Then one f32 scale for each block.
+#include <array>
+#include <limits>
+
+#include "codecs/mcf/kernels.hpp"
+
+// Vectors of unknown length (SVE, RVV) are left out: the kernels lay out blocks of 32 by hand.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_WANT_AVX3_DL
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/mcf/simd_dot8.cpp"
+#include <hwy/foreach_target.h>
+
+#include "codecs/mcf/simd_unpack.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+#if TARE_MCF_HAS_SIMD
+
+using SignedTag = hn::RebindToSigned<CodeTag>;
+using SumTag = hn::Repartition<std::int32_t, CodeTag>;
+using SumVec = hn::Vec<SumTag>;
+
+inline constexpr std::size_t kVector = hn::MaxLanes(CodeTag());
+
+// How many codes share a byte where they are used without being put in order.
+template <unsigned kBits>
+inline constexpr std::size_t kPlanes = kBits == 4   ? 2
+                                       : kBits == 2 ? 4
+                                                    : 1;
+
+// Lanes of 32 bits over which a block's sums are spread, in a vector that is wide enough.
+template <unsigned kBits>
+inline constexpr std::size_t kLanesOfBlock = kMcfBlock / kPlanes<kBits> / 4;
+
+template <unsigned kBits>
+HWY_INLINE const McfVector::Planes& planes_of(const McfVector& vector) {
+  if constexpr (kPlanes<kBits> == 4)
+    return vector.fours;
+  else if constexpr (kPlanes<kBits> == 2)
+    return vector.twos;
+  else
+    return vector.ones;
+}
+
+// Plane `kPlane` of a vector of row bytes: codes plus 2^(bits-1).
+template <unsigned kBits, std::size_t kPlane>
+HWY_INLINE hn::Vec<CodeTag> plane_of(hn::Vec<CodeTag> shifted) {
+  const CodeTag d;
+  if constexpr (kPlanes<kBits> == 1) {
+    return shifted;
+  } else {
+    const hn::Repartition<std::uint16_t, CodeTag> wide;
+    const auto mask = hn::Set(d, std::uint8_t{(1 << kBits) - 1});
+    if constexpr (kPlane == 0)
+      return hn::And(shifted, mask);
+    else
+      return hn::And(hn::BitCast(d, hn::ShiftRight<kPlane * kBits>(hn::BitCast(wide, shifted))), mask);
+  }
+}
+
+// A vector of row bytes (for 3 and 6 bits: of codes brought to bytes), each code plus 2^(bits-1).
+template <unsigned kBits>
+HWY_INLINE hn::Vec<CodeTag> shifted_codes(const std::uint8_t* from) {
+  const CodeTag d;
+  constexpr unsigned kSign = kBits == 4 ? 0x88 : kBits == 2 ? 0xAA : 1u << (kBits - 1);
+  if constexpr (kPlanes<kBits> == 1)
+    return hn::Xor(raw_codes<kBits>(d, from), hn::Set(d, std::uint8_t{kSign}));
+  else
+    return hn::Xor(hn::LoadU(d, from), hn::Set(d, std::uint8_t{kSign}));
+}
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#define TARE_MCF_MADDUBS 1
+using PairVec = hn::Vec<hn::Repartition<std::int16_t, CodeTag>>;
+
+// Unsigned times signed bytes, neighbours added, in i16.
+HWY_INLINE PairVec multiply_pairs(hn::Vec<CodeTag> a, hn::Vec<SignedTag> b) {
+#if HWY_TARGET == HWY_AVX3
+  return PairVec{_mm512_maddubs_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return PairVec{_mm256_maddubs_epi16(a.raw, b.raw)};
+#else
+  return PairVec{_mm_maddubs_epi16(a.raw, b.raw)};
+#endif
+}
+
+// Neighbours added, in i32.
+HWY_INLINE SumVec add_pairs(PairVec v) {
+  const auto ones = hn::Set(hn::Repartition<std::int16_t, CodeTag>(), 1);
+#if HWY_TARGET == HWY_AVX3
+  return SumVec{_mm512_madd_epi16(v.raw, ones.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return SumVec{_mm256_madd_epi16(v.raw, ones.raw)};
+#else
+  return SumVec{_mm_madd_epi16(v.raw, ones.raw)};
+#endif
+}
+#else
+#define TARE_MCF_MADDUBS 0
+#endif
+
+// Sums of products of a vector of row bytes at `codes`, which begin at `column` of the row, with the codes of the vector.
+// Each 32-bit lane has the sum for 4 bytes of the row.
+template <unsigned kBits>
+HWY_INLINE SumVec products(const std::uint8_t* codes, const McfVector& vector, std::size_t column) {
+  [[maybe_unused]] const CodeTag d;
+  [[maybe_unused]] const SumTag d32;
+  const McfVector::Planes& planes = planes_of<kBits>(vector);
+  const std::size_t at = column / kPlanes<kBits>;
+  // The vector's codes of one plane.
+  const auto x = [&](std::size_t plane) TARE_MCF_LAMBDA {
+    return hn::Load(SignedTag(), (kPlanes<kBits> == 1 ? vector.codes.data() : planes.codes[plane].data()) + at);
+  };
+  [[maybe_unused]] const auto start = [&]() TARE_MCF_LAMBDA {
+    const auto offsets = hn::Load(d32, planes.offsets.data() + at / 4);
+    if constexpr (kBits == 3 || kBits == 6)
+      return hn::ShiftRight<8 - kBits>(offsets);
+    else
+      return offsets;
+  };
+#if HWY_TARGET == HWY_AVX3_DL
+  const auto q = shifted_codes<kBits>(codes);
+  __m512i sum = _mm512_dpbusd_epi32(start().raw, plane_of<kBits, 0>(q).raw, x(0).raw);
+  if constexpr (kPlanes < kBits >> 1) sum = _mm512_dpbusd_epi32(sum, plane_of<kBits, 1>(q).raw, x(1).raw);
+  if constexpr (kPlanes < kBits >> 2) {
+    sum = _mm512_dpbusd_epi32(sum, plane_of<kBits, 2>(q).raw, x(2).raw);
+    sum = _mm512_dpbusd_epi32(sum, plane_of<kBits, 3>(q).raw, x(3).raw);
+  }
+  return SumVec{sum};
+#elif TARE_MCF_MADDUBS
+  if constexpr (kBits == 8) {
+    // |q| times x with q's sign: sums of two stay within 16 bits, 2 * 128 * 127, where 255 * 127 * 2 would not. The
+    // magnitude of -128 is 128 as an unsigned byte.
+    const auto q = hn::BitCast(SignedTag(), hn::LoadU(d, codes));
+    const auto zero = hn::Zero(SignedTag());
+    const auto negative = hn::Lt(q, zero);
+    const auto signed_x = hn::IfThenElse(negative, hn::Sub(zero, x(0)), x(0));
+    const auto magnitude = hn::IfThenElse(negative, hn::Sub(zero, q), q);
+    return add_pairs(multiply_pairs(hn::BitCast(d, magnitude), signed_x));
+  } else {
+    // At most 63 * 127 * 2 for one plane, 15 * 127 * 2 * 2 for two.
+    const auto q = shifted_codes<kBits>(codes);
+    auto pairs = multiply_pairs(plane_of<kBits, 0>(q), x(0));
+    if constexpr (kPlanes < kBits >> 1) pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 1>(q), x(1)));
+    if constexpr (kPlanes < kBits >> 2) {
+      pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 2>(q), x(2)));
+      pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 3>(q), x(3)));
+    }
+    return hn::Add(start(), add_pairs(pairs));
+  }
+#else
+  const auto q = shifted_codes<kBits>(codes);
+  SumVec sum = hn::Zero(d32);
+  const auto add_plane = [&](hn::Vec<CodeTag> plane, std::size_t j) TARE_MCF_LAMBDA {
+    const auto s =
+        hn::Sub(hn::BitCast(SignedTag(), plane), hn::Set(SignedTag(), static_cast<std::int8_t>(1 << (kBits - 1))));
+#if HWY_TARGET == HWY_NEON
+    const int16x8_t low = vmull_s8(vget_low_s8(s.raw), vget_low_s8(x(j).raw));
+    const int16x8_t high = vmull_s8(vget_high_s8(s.raw), vget_high_s8(x(j).raw));
+    // Neighbours of 4 bytes belong together: pairs, then pairs of pairs.
+    const int32x4_t low32 = vpaddlq_s16(low), high32 = vpaddlq_s16(high);
+    sum = hn::Add(sum, SumVec{vcombine_s32(vpadd_s32(vget_low_s32(low32), vget_high_s32(low32)),
+                                           vpadd_s32(vget_low_s32(high32), vget_high_s32(high32)))});
+#else
+    alignas(64) std::int8_t a[kVector], b[kVector];
+    alignas(64) std::int32_t sums[kVector / 4];
+    hn::Store(s, SignedTag(), a);
+    hn::Store(x(j), SignedTag(), b);
+    for (std::size_t i = 0; i < kVector / 4; ++i)
+      sums[i] =
+          a[4 * i] * b[4 * i] + a[4 * i + 1] * b[4 * i + 1] + a[4 * i + 2] * b[4 * i + 2] + a[4 * i + 3] * b[4 * i + 3];
+    sum = hn::Add(sum, hn::Load(d32, sums));
+#endif
+  };
+  add_plane(plane_of<kBits, 0>(q), 0);
+  if constexpr (kPlanes < kBits >> 1) add_plane(plane_of<kBits, 1>(q), 1);
+  if constexpr (kPlanes < kBits >> 2) {
+    add_plane(plane_of<kBits, 2>(q), 2);
+    add_plane(plane_of<kBits, 3>(q), 3);
+  }
+  return sum;
+#endif
+}
+
+using FloatVec = hn::Vec<FloatTag>;
+inline constexpr std::size_t kFloats = hn::MaxLanes(FloatTag());
+
+// Lane i: i / kLanes.
+template <std::size_t kLanes>
+HWY_INLINE SumVec lane_blocks() {
+  alignas(64) static constexpr auto kTable = [] {
+    std::array<std::int32_t, kFloats> table{};
+    for (std::size_t i = 0; i < kFloats; ++i) table[i] = static_cast<std::int32_t>(i / kLanes);
+    return table;
+  }();
+  return hn::Load(SumTag(), kTable.data());
+}
+
+// Adds scale * products for the first `blocks` of a segment, which begins at `column` of the row. `scales` has the
+// products of both scales, for 16 blocks.
+template <unsigned kBits>
+HWY_INLINE void add_segment(const std::uint8_t* codes, const McfVector& vector, std::size_t column, const float* scales,
+                            std::size_t blocks, FloatVec& even, FloatVec& odd) {
+  const FloatTag d;
+  constexpr std::size_t kBlockBytes = kMcfBlock * kBits / 8;
+  if constexpr (kLanesOfBlock<kBits> < kFloats) {
+    // A vector has several blocks: their scales are spread over its lanes.
+    constexpr std::size_t kStep = kFloats / kLanesOfBlock<kBits>;  // blocks in a vector
+    const auto lanes = lane_blocks<kLanesOfBlock<kBits>>();
+    const auto add = [&](std::size_t b, FloatVec& sum) TARE_MCF_LAMBDA {
+      const std::size_t base = b / kFloats * kFloats;
+      const auto index = hn::IndicesFromVec(d, hn::Add(lanes, hn::Set(SumTag(), static_cast<std::int32_t>(b - base))));
+      const auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kMcfBlock);
+      sum = hn::MulAdd(hn::ConvertTo(d, exact), hn::TableLookupLanes(hn::Load(d, scales + base), index), sum);
+    };
+    if (blocks == kSegmentBlocks) {
+      HWY_UNROLL(8)
+      for (std::size_t b = 0; b < kSegmentBlocks; b += 2 * kStep) {
+        add(b, even);
+        add(b + kStep, odd);
+      }
+    } else {
+      for (std::size_t b = 0; b < blocks; b += kStep) add(b, even);
+    }
+  } else {
+    for (std::size_t b = 0; b < blocks; ++b) {
+      auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kMcfBlock);
+      for (std::size_t i = kVector; i < kMcfBlock / kPlanes<kBits>; i += kVector)
+        exact = hn::Add(exact, products<kBits>(codes + b * kBlockBytes + i * kPlanes<kBits> * kBits / 8, vector,
+                                               column + b * kMcfBlock + i * kPlanes<kBits>));
+      auto& sum = b % 2 == 0 ? even : odd;
+      sum = hn::MulAdd(hn::ConvertTo(d, exact), hn::Set(d, scales[b]), sum);
+    }
+  }
+}
+
+// scales[i] *= of_vector[i] for 16 blocks.
+HWY_INLINE void multiply_scales(const float* of_vector, float* HWY_RESTRICT scales) {
+  const FloatTag d;
+  for (std::size_t i = 0; i < kSegmentBlocks; i += hn::MaxLanes(d))
+    hn::Store(hn::Mul(hn::Load(d, scales + i), hn::Load(d, of_vector + i)), d, scales + i);
+}
+
+template <unsigned kBits, McfFamily kFamily>
+float dot_row(const McfRows& row, const McfVector& vector) {
+  const FloatTag d;
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  for_each_segment<kBits, kFamily>(row,
+                                   [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
+                                     alignas(64) float scales[kSegmentBlocks];
+                                     segment_scales<kFamily>(at.scales, at.sub_scales, scales);
+                                     multiply_scales(vector.scales.data() + first, scales);
+                                     add_segment<kBits>(at.codes, vector, first * kMcfBlock, scales, blocks, even, odd);
+                                   });
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+template <unsigned kBits, McfFamily kFamily>
+void dot_all(const McfRows& rows, const McfVector& vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(mcf_row(rows, r), vector);
+}
+
+// int*: a row's codes, brought to bytes where they are nibbles, with the vector's scales alone.
+void dot_raw(const McfRows& rows, const McfVector& vector, float* out) {
+  const FloatTag d;
+  for (std::uint64_t r = 0; r < rows.rows; ++r) {
+    auto even = hn::Zero(d), odd = hn::Zero(d);
+    for_each_raw(mcf_row(rows, r), rows.columns,
+                 [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
+                   const auto column = static_cast<std::size_t>(first);
+                   add_segment<8>(reinterpret_cast<const std::uint8_t*>(codes), vector, column,
+                                  vector.scales.data() + column / kMcfBlock, (count + kMcfBlock - 1) / kMcfBlock, even,
+                                  odd);
+                 });
+    const double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+    out[r] = static_cast<float>(rows.scale * (sum - rows.zero * vector.total));
+  }
+}
+
+void dot8(const McfRows& rows, const McfVector& vector, float* out) {
+  if (rows.method->family == McfFamily::raw) return dot_raw(rows, vector, out);
+  const bool block = rows.method->family == McfFamily::block;
+  switch (rows.method->bits) {
+    case 8: return dot_all<8, McfFamily::block>(rows, vector, out);
+    case 6: return dot_all<6, McfFamily::super>(rows, vector, out);
+    case 4:
+      return block ? dot_all<4, McfFamily::block>(rows, vector, out) : dot_all<4, McfFamily::super>(rows, vector, out);
+    case 3: return dot_all<3, McfFamily::super>(rows, vector, out);
+    default: return dot_all<2, McfFamily::super>(rows, vector, out);
+  }
+}
+
+// One block of the vector; false when it holds something that is not finite.
+HWY_INLINE bool quantize_block(const float* values, float& scale, std::int8_t* codes) {
+  const FloatTag d;
+  const SumTag d32;
+  constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+  auto most = hn::Zero(d);
+  // x * 0 is 0 for finite numbers and NaN for the others, and NaN stays in a sum.
+  auto finite = hn::Zero(d);
+  for (std::size_t i = 0; i < kMcfBlock; i += kLanes) {
+    const auto v = hn::LoadU(d, values + i);
+    most = hn::Max(most, hn::Abs(v));
+    finite = hn::Add(finite, hn::Mul(v, hn::Zero(d)));
+  }
+  if (!hn::AllTrue(d, hn::Eq(finite, hn::Zero(d)))) return false;
+  scale = hn::GetLane(hn::MaxOfLanes(d, most)) / 127;
+  if (scale == 0) return true;
+  const auto divisor = hn::Set(d, scale);
+  const auto limit = hn::Set(d32, 127);
+  for (std::size_t i = 0; i < kMcfBlock; i += kLanes) {
+    const auto code = hn::NearestInt(hn::Div(hn::LoadU(d, values + i), divisor));
+    const auto clamped = hn::Max(hn::Min(code, limit), hn::Neg(limit));
+    hn::StoreU(hn::DemoteTo(hn::Rebind<std::int8_t, FloatTag>(), clamped), hn::Rebind<std::int8_t, FloatTag>(),
+               codes + i);
+  }
+  return true;
+}
+
+// -128 times the sum of each 4 codes.
+HWY_INLINE void sum_quads(const AlignedVector<std::int8_t>& codes, AlignedVector<std::int32_t>& offsets) {
+  const SumTag d;
+  for (std::size_t i = 0; i < offsets.size(); i += hn::MaxLanes(d)) {
+    const auto quads = hn::BitCast(d, hn::Load(SignedTag(), codes.data() + 4 * i));
+    const auto last = hn::ShiftRight<24>(quads), third = hn::ShiftRight<24>(hn::ShiftLeft<8>(quads)),
+               second = hn::ShiftRight<24>(hn::ShiftLeft<16>(quads)),
+               first = hn::ShiftRight<24>(hn::ShiftLeft<24>(quads));
+    const auto sum = hn::Add(hn::Add(first, second), hn::Add(third, last));
+    hn::Store(hn::Neg(hn::ShiftLeft<7>(sum)), d, offsets.data() + i);
+  }
+}
+
+HWY_INLINE void split_planes(McfVector& vector) {
+  const SignedTag d;
+  for (std::size_t i = 0; i < vector.codes.size(); i += 2 * kVector) {
+    hn::Vec<SignedTag> v0, v1;
+    hn::LoadInterleaved2(d, vector.codes.data() + i, v0, v1);
+    hn::Store(v0, d, vector.twos.codes[0].data() + i / 2);
+    hn::Store(v1, d, vector.twos.codes[1].data() + i / 2);
+  }
+  for (std::size_t i = 0; i < vector.codes.size(); i += 4 * kVector) {
+    hn::Vec<SignedTag> v0, v1, v2, v3;
+    hn::LoadInterleaved4(d, vector.codes.data() + i, v0, v1, v2, v3);
+    hn::Store(v0, d, vector.fours.codes[0].data() + i / 4);
+    hn::Store(v1, d, vector.fours.codes[1].data() + i / 4);
+    hn::Store(v2, d, vector.fours.codes[2].data() + i / 4);
+    hn::Store(v3, d, vector.fours.codes[3].data() + i / 4);
+  }
+}
+
+void quantize(std::span<const float> vector, McfVector& result) {
+  for (std::size_t b = 0; b * kMcfBlock < vector.size(); ++b) {
+    const std::size_t begin = b * kMcfBlock, count = std::min<std::size_t>(kMcfBlock, vector.size() - begin);
+    alignas(64) float last[kMcfBlock] = {};
+    if (count < kMcfBlock) std::copy_n(vector.data() + begin, count, last);
+    if (!quantize_block(count < kMcfBlock ? last : vector.data() + begin, result.scales[b], &result.codes[begin]))
+      result.scales[b] = std::numeric_limits<float>::quiet_NaN();
+  }
+  split_planes(result);
+  sum_quads(result.codes, result.ones.offsets);
+  // All quotients are exact.
+  const auto& ones = result.ones.offsets;
+  auto& twos = result.twos.offsets;
+  auto& fours = result.fours.offsets;
+  for (std::size_t i = 0; i < twos.size(); ++i) twos[i] = (ones[2 * i] + ones[2 * i + 1]) / 16;
+  for (std::size_t i = 0; i < fours.size(); ++i) fours[i] = (twos[2 * i] + twos[2 * i + 1]) / 4;
+  for (std::size_t b = 0; b < result.scales.size(); ++b) {
+    // 2 of `fours` belong to a block.
+    const std::int32_t sum = (fours[2 * b] + fours[2 * b + 1]) / -2;
+    result.total += static_cast<double>(result.scales[b]) * sum;
+  }
+}
+
+#else
+
+void dot8(const McfRows& rows, const McfVector& vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r)
+    out[r] = static_cast<float>(mcf_reference_dot(mcf_row(rows, r), vector));
+}
+
+void quantize(std::span<const float> vector, McfVector& result) { result = mcf_reference_vector(vector); }
+
+#endif
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace tare {
+namespace {
+
+HWY_EXPORT(dot8);
+HWY_EXPORT(quantize);
+
+}  // namespace
+
+void mcf_dot(const McfRows& rows, const McfVector& vector, float* out) {
+  if (rows.rows == 0) return;
+  if (rows.columns == 0) return static_cast<void>(std::fill_n(out, rows.rows, 0.0f));
+  HWY_DYNAMIC_DISPATCH(dot8)(rows, vector, out);
+}
+
+McfVector mcf_vector(std::span<const float> vector) {
+  McfVector result;
+  result.columns = vector.size();
+  const std::size_t padded = (vector.size() + McfVector::kPadding - 1) / McfVector::kPadding * McfVector::kPadding;
+  result.codes.resize(padded);
+  result.scales.resize(padded / kMcfBlock);
+  result.ones.offsets.resize(padded / 4);
+  result.twos.offsets.resize(padded / 8);
+  result.fours.offsets.resize(padded / 16);
+  for (std::size_t j = 0; j < 2; ++j) result.twos.codes[j].resize(padded / 2);
+  for (std::size_t j = 0; j < 4; ++j) result.fours.codes[j].resize(padded / 4);
+  HWY_DYNAMIC_DISPATCH(quantize)(vector, result);
+  return result;
+}
+
+}  // namespace tare
+
+#endif

@@ -1,0 +1,320 @@
+// What the SIMD kernels share: codes out of their packing, scales of 16 blocks. Included once for every SIMD target.
+//
+// The kernels take a row in segments of 16 blocks (512 columns). A whole segment is read where it lies. What a row has
+// left at its end is first copied into a Segment with zeros behind it, because for 3 and 6 bits vector loads may
+// reach beyond the codes they are after, by less than a block and at most 16 bytes.
+#if defined(TARE_MCF_SIMD_UNPACK_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef TARE_MCF_SIMD_UNPACK_HPP
+#undef TARE_MCF_SIMD_UNPACK_HPP
+#else
+#define TARE_MCF_SIMD_UNPACK_HPP
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "codecs/mcf/reference.hpp"
+
+// Without vectors, or where bytes do not lie in lanes as they lie in memory, the reference does the work.
+#undef TARE_MCF_HAS_SIMD
+#if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TARE_MCF_HAS_SIMD 1
+#else
+#define TARE_MCF_HAS_SIMD 0
+#endif
+
+#if HWY_TARGET == HWY_AVX3_DL
+// Highway names the VEX form (AVX-VNNI) for this target; every processor it chooses the target for has the EVEX form.
+#undef HWY_TARGET_STR
+#define HWY_TARGET_STR \
+  HWY_TARGET_STR_AVX3  \
+  ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512bitalg,avx512vpopcntdq,avx512vnni"
+#endif
+
+// Behind a lambda's parameters: for the target at hand, and always part of its caller. Sums that a lambda refers to stay
+// in registers then.
+#undef TARE_MCF_LAMBDA
+#define TARE_MCF_LAMBDA HWY_ATTR __attribute__((always_inline))
+
+#if TARE_MCF_HAS_SIMD
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors of at most 64 bytes: two blocks, one block or half a block of codes.
+using CodeTag = hn::CappedTag<std::uint8_t, 64>;
+using FloatTag = hn::Repartition<float, CodeTag>;
+
+inline constexpr std::size_t kSegmentBlocks = 16;
+inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kMcfBlock;
+inline constexpr std::size_t kOverread = 16;
+// Codes are asked for this many bytes before they are used: a page, because hardware stops fetching ahead at its end.
+inline constexpr std::size_t kAhead = 4096;
+
+inline const std::uint8_t* bytes_of(const std::byte* at) { return reinterpret_cast<const std::uint8_t*>(at); }
+
+#if HWY_TARGET == HWY_AVX3_DL
+// 64 codes of 3 or 6 bits: 8 of them, 3 or 6 bytes, to each 64-bit lane, then each to a byte of it.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
+  static_assert(hn::MaxLanes(D()) == 64);
+  alignas(64) static constexpr auto kPlaces = [] {
+    std::array<std::uint8_t, 64> places{};
+    for (std::size_t i = 0; i < 64; ++i) places[i] = static_cast<std::uint8_t>(i / 8 * kBits + i % 8 % kBits);
+    return places;
+  }();
+  alignas(64) static constexpr auto kShifts = [] {
+    std::array<std::uint8_t, 64> shifts{};
+    for (std::size_t i = 0; i < 64; ++i) shifts[i] = static_cast<std::uint8_t>(i % 8 * kBits);
+    return shifts;
+  }();
+  // 24 or 48 bytes are needed. What is read beyond them is less than a block.
+  const auto packed = [&]() TARE_MCF_LAMBDA {
+    if constexpr (kBits == 3)
+      return hn::ZeroExtendVector(d, hn::LoadU(hn::Half<D>(), from));
+    else
+      return hn::LoadU(d, from);
+  };
+  const auto lanes = _mm512_permutexvar_epi8(hn::Load(d, kPlaces.data()).raw, packed().raw);
+  const auto bytes = _mm512_multishift_epi64_epi8(hn::Load(d, kShifts.data()).raw, lanes);
+  return hn::And(hn::Vec<D>{bytes}, hn::Set(d, std::uint8_t{(1 << kBits) - 1}));
+}
+#else
+// Puts groups of 3 bytes, `kGroups` for each 128 bits of the vector, at the start of equal slots, 0 behind them.
+template <std::size_t kGroups, class D>
+HWY_INLINE hn::Vec<D> spread_groups(D d, const std::uint8_t* from) {
+  if constexpr (hn::MaxLanes(D()) > 16) {
+    const hn::Half<D> half;
+    constexpr std::size_t kUpper = hn::MaxLanes(D()) / 32 * 3 * kGroups;
+    return hn::Combine(d, spread_groups<kGroups>(half, from + kUpper), spread_groups<kGroups>(half, from));
+  } else {
+    alignas(16) static constexpr auto kPlaces = [] {
+      constexpr std::size_t kSlot = 16 / kGroups;
+      std::array<std::uint8_t, 16> places{};
+      for (std::size_t i = 0; i < 16; ++i)
+        places[i] = static_cast<std::uint8_t>(i % kSlot < 3 ? i / kSlot * 3 + i % kSlot : 0x80);
+      return places;
+    }();
+    return hn::TableLookupBytesOr0(hn::LoadU(d, from), hn::Load(d, kPlaces.data()));
+  }
+}
+
+// As many codes of 3 or 6 bits as there are bytes in a vector. Halving the packed runs, each upper half into a slot of
+// its own, spreads them out in a few shifts for all lanes at once.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<D> unpack_stream(D d, const std::uint8_t* from) {
+  if constexpr (kBits == 6) {
+    // 4 codes in 3 bytes: 24 bits to a lane of 32.
+    const hn::Repartition<std::uint32_t, D> wide;
+    const auto x = hn::BitCast(wide, spread_groups<4>(d, from));
+    const auto twelves =
+        hn::Or(hn::And(x, hn::Set(wide, 0x00000FFF)), hn::And(hn::ShiftLeft<4>(x), hn::Set(wide, 0x0FFF0000)));
+    return hn::BitCast(d, hn::Or(hn::And(twelves, hn::Set(wide, 0x003F003F)),
+                                 hn::And(hn::ShiftLeft<2>(twelves), hn::Set(wide, 0x3F003F00))));
+  } else {
+    static_assert(kBits == 3);
+    // 8 codes in 3 bytes: 24 bits to a lane of 64.
+    const hn::Repartition<std::uint64_t, D> wide;
+    const auto x = hn::BitCast(wide, spread_groups<2>(d, from));
+    const auto twelves = hn::And(hn::Or(x, hn::ShiftLeft<20>(x)), hn::Set(wide, 0x00000FFF00000FFFu));
+    const auto sixes = hn::And(hn::Or(twelves, hn::ShiftLeft<10>(twelves)), hn::Set(wide, 0x003F003F003F003Fu));
+    return hn::BitCast(d, hn::And(hn::Or(sixes, hn::ShiftLeft<5>(sixes)), hn::Set(wide, 0x0707070707070707u)));
+  }
+}
+#endif
+
+// As many codes as there are bytes in a vector, in order, not sign-extended.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<D> raw_codes(D d, const std::uint8_t* from) {
+  if constexpr (kBits == 8) {
+    return hn::LoadU(d, from);
+  } else if constexpr (kBits == 4) {
+    const hn::RepartitionToWide<D> wide;
+    const auto x = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<std::uint8_t, decltype(wide)>(), from));
+    return hn::BitCast(d, hn::And(hn::Or(x, hn::ShiftLeft<4>(x)), hn::Set(wide, 0x0F0F)));
+  } else if constexpr (kBits == 2) {
+    const hn::Repartition<std::uint32_t, D> wide;
+    const auto x = hn::PromoteTo(wide, hn::LoadU(hn::Rebind<std::uint8_t, decltype(wide)>(), from));
+    const auto nibbles = hn::And(hn::Or(x, hn::ShiftLeft<12>(x)), hn::Set(wide, 0x000F000F));
+    return hn::BitCast(d, hn::And(hn::Or(nibbles, hn::ShiftLeft<6>(nibbles)), hn::Set(wide, 0x03030303)));
+  } else {
+    return unpack_stream<kBits>(d, from);
+  }
+}
+
+// Sign-extended.
+template <unsigned kBits, class D>
+HWY_INLINE hn::Vec<hn::RebindToSigned<D>> signed_codes(D d, const std::uint8_t* from) {
+  const hn::RebindToSigned<D> ds;
+  const auto raw = hn::BitCast(ds, raw_codes<kBits>(d, from));
+  if constexpr (kBits == 8) {
+    return raw;
+  } else {
+    const auto sign = hn::Set(ds, std::int8_t{1 << (kBits - 1)});
+    return hn::Sub(hn::Xor(raw, sign), sign);
+  }
+}
+
+// The scales of 16 blocks of q* from their f16.
+HWY_INLINE void block_scales(const std::uint8_t* scales, float* HWY_RESTRICT out) {
+  const FloatTag d;
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  const hn::Repartition<std::uint8_t, decltype(dh)> d8;
+  for (std::size_t i = 0; i < kSegmentBlocks; i += hn::Lanes(d))
+    hn::Store(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(d8, scales + 2 * i))), d, out + i);
+}
+
+// The same for k*, from two f16 and 16 sub-scales. All products here are exact, so their order does not matter.
+HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub_scales, float* HWY_RESTRICT out) {
+  const FloatTag d;
+  const hn::Rebind<std::int32_t, FloatTag> di;
+  const hn::Rebind<std::uint8_t, FloatTag> d8;
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+  for (std::size_t i = 0; i < kSegmentBlocks; i += kLanes) {
+    auto scale = hn::Zero(d);
+    if constexpr (kLanes > kMcfBlocksInSuper) {
+      // Both, alternating, then each to its half.
+      const hn::Repartition<std::uint32_t, decltype(dh)> pairs;
+      const auto both = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(pairs, load_le<std::uint32_t>(scales))));
+      alignas(64) static constexpr std::int32_t kHalves[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+      scale = hn::TableLookupLanes(both, hn::SetTableIndices(d, kHalves));
+    } else {
+      const hn::Rebind<std::uint16_t, FloatTag> du;
+      const auto bits = load_le<std::uint16_t>(scales + 2 * (i / kMcfBlocksInSuper));
+      scale = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(du, bits)));
+    }
+    const auto u = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, sub_scales + i)));
+    hn::Store(hn::Mul(scale, hn::Mul(u, hn::Set(d, 1.0f / 32))), d, out + i);
+  }
+}
+
+template <McfFamily kFamily>
+HWY_INLINE void segment_scales(const std::uint8_t* scales, const std::uint8_t* sub_scales, float* HWY_RESTRICT out) {
+  if constexpr (kFamily == McfFamily::block) {
+    block_scales(scales, out);
+  } else if constexpr (kFamily == McfFamily::super) {
+    super_scales(scales, sub_scales, out);
+  } else {
+    for (std::size_t i = 0; i < kSegmentBlocks; ++i) out[i] = 1;
+  }
+}
+
+// Where 16 blocks are.
+struct SegmentBytes {
+  const std::uint8_t *scales, *sub_scales, *codes;
+};
+
+// A copy of what a row has left, with zeros behind it.
+struct Segment {
+  alignas(64) std::uint8_t codes[kSegmentColumns + kOverread];
+  alignas(64) std::uint8_t scales[2 * kSegmentBlocks];
+  alignas(64) std::uint8_t sub_scales[kSegmentBlocks];
+
+  HWY_INLINE SegmentBytes copy(const SegmentBytes& from, std::size_t blocks, std::size_t code_bytes) {
+    std::memset(codes + code_bytes, 0, sizeof codes - code_bytes);
+    std::memcpy(codes, from.codes, code_bytes);
+    if (from.scales != nullptr) {
+      const std::size_t count = from.sub_scales == nullptr ? blocks : (blocks + 7) / kMcfBlocksInSuper;
+      std::memset(scales, 0, sizeof scales);
+      std::memcpy(scales, from.scales, 2 * count);
+    }
+    if (from.sub_scales != nullptr) {
+      std::memset(sub_scales, 0, sizeof sub_scales);
+      std::memcpy(sub_scales, from.sub_scales, blocks);
+    }
+    return {scales, sub_scales, codes};
+  }
+};
+
+// Calls visit(bytes, first block, count of blocks) for the segments of one row of q* or k*.
+template <unsigned kBits, McfFamily kFamily, class Visit>
+HWY_INLINE void for_each_segment(const McfRows& row, const Visit& visit) {
+  constexpr std::size_t kBlockBytes = kMcfBlock * kBits / 8;
+  constexpr bool kReadsBeyond = kBits == 3 || kBits == 6;
+  const std::size_t blocks = static_cast<std::size_t>(row.blocks());
+  // The last segment may be whole and still need the copy.
+  const std::size_t whole = kReadsBeyond ? (blocks - 1) / kSegmentBlocks : blocks / kSegmentBlocks;
+  SegmentBytes at = {bytes_of(row.scales), row.sub_scales == nullptr ? nullptr : bytes_of(row.sub_scales),
+                     bytes_of(row.codes)};
+  std::size_t block = 0;
+  for (std::size_t i = 0; i < whole; ++i, block += kSegmentBlocks) {
+    for (std::size_t line = 0; line < kSegmentBlocks * kBlockBytes; line += 64) hwy::Prefetch(at.codes + kAhead + line);
+    visit(at, block, kSegmentBlocks);
+    at.codes += kSegmentBlocks * kBlockBytes;
+    if constexpr (kFamily == McfFamily::super) {
+      at.scales += 2 * (kSegmentBlocks / kMcfBlocksInSuper);
+      at.sub_scales += kSegmentBlocks;
+    } else {
+      at.scales += 2 * kSegmentBlocks;
+    }
+  }
+  if (block == blocks) return;
+  Segment rest;
+  visit(rest.copy(at, blocks - block, (blocks - block) * kBlockBytes), block, blocks - block);
+}
+
+// Codes as bytes.
+struct CodeBuffer {
+  alignas(64) std::int8_t codes[kSegmentColumns + 64];
+};
+
+// `columns` codes, rounded up to whole vectors, as bytes. 8-bit codes stay where they are.
+template <unsigned kBits>
+HWY_INLINE const std::int8_t* spread(const std::uint8_t* from, std::size_t columns, CodeBuffer& buffer) {
+  if constexpr (kBits == 8) {
+    return reinterpret_cast<const std::int8_t*>(from);
+  } else {
+    const CodeTag d;
+    constexpr std::size_t kStep = hn::MaxLanes(CodeTag());
+    for (std::size_t i = 0; i < columns; i += kStep)
+      hn::Store(signed_codes<kBits>(d, from + i * kBits / 8), hn::RebindToSigned<CodeTag>(), buffer.codes + i);
+    return buffer.codes;
+  }
+}
+
+// int*: all elements are one run. Calls visit(codes as bytes, index of the first, count), 512 at a time, the bytes
+// behind them readable.
+template <class Visit>
+HWY_INLINE void for_each_raw(const McfRows& run, std::uint64_t elements, const Visit& visit) {
+  const std::size_t odd = run.odd_start ? 1 : 0;
+  const std::uint8_t* const from = bytes_of(run.codes);
+  CodeBuffer buffer;
+  for (std::uint64_t done = 0; done < elements; done += kSegmentColumns) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kSegmentColumns, elements - done));
+    if (run.method->bits == 8 && count == kSegmentColumns) {
+      visit(reinterpret_cast<const std::int8_t*>(from + done), done, count);
+      continue;
+    }
+    if (run.method->bits == 8) {
+      std::memset(buffer.codes, 0, sizeof buffer.codes);
+      std::memcpy(buffer.codes, from + done, count);
+      visit(buffer.codes, done, count);
+      continue;
+    }
+    // One more code than wanted when the first nibble belongs to somebody else.
+    alignas(64) std::uint8_t packed[kSegmentColumns / 2 + 64] = {};
+    std::memcpy(packed, from + done / 2, (count + odd + 1) / 2);
+    spread<4>(packed, count + odd, buffer);
+    visit(buffer.codes + odd, done, count);
+  }
+}
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // TARE_MCF_HAS_SIMD
+
+#endif

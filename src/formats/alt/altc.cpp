@@ -1,0 +1,51 @@
+// What alt.c's own reader, a C program, asks of a file beside its layout: it takes no empty text, keeps tokens as C strings
+// under which it finds them again, and has room for 32,000 of them.
+#include <fmt/format.h>
+
+#include "base/name_map.hpp"
+#include "formats/alt/alt.hpp"
+
+namespace tare::alt {
+namespace {
+
+constexpr std::size_t kMostTokens = 32000;
+
+// As a C string.
+std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+}  // namespace
+
+void require_altc(const Model& model) {
+  if (!model.tensors.empty())
+    throw Error(ErrorKind::unsupported, "alt.write.dialect",
+                "the dialect altc has no tensors; --skip '*' leaves them out");
+  const auto refuse = [](std::size_t id, std::string_view sentence) {
+    throw Error(ErrorKind::unsupported, "alt.write.token",
+                fmt::format("token {} {}; alt.c does not read such a file, the dialect spec holds it", id, sentence))
+        .about("vocabulary");
+  };
+  NameViewMap<std::size_t> ids;
+  for (std::size_t id = 0; id < model.vocabulary.tokens.size(); ++id) {
+    const std::string& text = model.vocabulary.tokens[id].text;
+    if (text.empty()) refuse(id, "is empty");
+    if (text.front() == '\0') refuse(id, fmt::format("(\"{}\") begins with a NUL byte", escape_name(text)));
+    const auto [found, is_new] = ids.emplace(up_to_nul(text), id);
+    if (!is_new)
+      refuse(id, fmt::format("(\"{}\") is the same as token {}, up to a NUL byte", escape_name(text), found->second));
+  }
+}
+
+std::vector<std::string> remarks_altc(const Model& model) {
+  std::vector<std::string> lines;
+  const std::size_t tokens = model.vocabulary.tokens.size();
+  if (tokens > kMostTokens) lines.push_back(fmt::format("{} tokens: alt.c reads at most {}", tokens, kMostTokens));
+  if (tokens == 0) lines.emplace_back("no tokens: alt.c does not read such a file");
+  const std::int32_t seq_len = stated_seq_len(model).value_or(0);
+  const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
+  if (seq_len > 0 && positions > 0 && seq_len != positions)
+    lines.push_back(
+        fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len", kSeqLenKey, seq_len));
+  return lines;
+}
+
+}  // namespace tare::alt

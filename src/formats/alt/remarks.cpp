@@ -1,0 +1,54 @@
+// What convert tells about an ALT file it writes: what the source left open, and numbers that did not survive.
+#include <fmt/format.h>
+
+#include "formats/alt/alt.hpp"
+
+namespace tare::alt {
+namespace {
+
+std::vector<std::string> absent_fields(const Config& config, resources::Column column) {
+  if (config.empty()) return {"all parameters (no config)"};
+  std::vector<std::string> absent;
+  const Map stated = config.to_map();
+  for (const resources::ConfigRow& row : resources::kConfigTable)
+    if (!(row.*column).name.empty() && stated.find(row.field) == nullptr) absent.emplace_back(row.field);
+  return absent;
+}
+
+std::vector<std::string> absent_tokens(const Vocabulary& vocabulary) {
+  if (vocabulary.empty()) return {"the tokenizer (no vocabulary)"};
+  std::vector<std::string> absent;
+  for (const SpecialId& special : kSpecialIds)
+    if (vocabulary.*special.member < 0) absent.emplace_back(special.name);
+  return absent;
+}
+
+// A number that is there and that a reader will take as absent.
+template <typename Number>
+void remark_on_zero(std::string_view name, const std::optional<Number>& value, std::vector<std::string>& lines) {
+  if constexpr (std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>) {
+    if (!value) return;
+    if (*value == 0)
+      lines.push_back(fmt::format("{} is 0 in the source, which is read back as absent", name));
+    else if (static_cast<float>(*value) == 0)
+      lines.push_back(fmt::format("{} is {} in the source, which is 0 in a float of 32 bits", name, *value));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
+                                 resources::Column column, std::string_view spelled) {
+  std::vector<std::string> empty;
+  for (const auto& absent : {absent_fields(model.config, column), also_empty, absent_tokens(model.vocabulary)})
+    empty.insert(empty.end(), absent.begin(), absent.end());
+  std::vector<std::string> lines;
+  if (!empty.empty())
+    lines.push_back(
+        fmt::format("{}, 0 or -1 in the file, the source does not say: {}", spelled, fmt::join(empty, ", ")));
+  for (const ConfigField& field : config_fields())
+    std::visit([&](auto member) { remark_on_zero(field.name, model.config.*member, lines); }, field.member);
+  return lines;
+}
+
+}  // namespace tare::alt

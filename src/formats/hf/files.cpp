@@ -1,0 +1,237 @@
+// Which files of a directory are what.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/lookalike.hpp"
+#include "base/path_parts.hpp"
+#include "base/text.hpp"
+#include "formats/hf/hf.hpp"
+#include "formats/safetensors/safetensors.hpp"
+#include "io/tree_sink.hpp"
+#include "resources/model_files.hpp"
+
+namespace tare::hf {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
+
+bool is_foreign(std::string_view name) { return !foreign_weights(name).empty(); }
+bool is_torch(std::string_view name) { return foreign_weights(name) == foreign_weights("pytorch_model.bin"); }
+
+std::vector<std::string> those(const std::vector<std::string>& files, bool (*wanted)(std::string_view)) {
+  std::vector<std::string> chosen;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(chosen), wanted);
+  return chosen;
+}
+
+bool is_index(std::string_view name) { return safetensors::stem_of_index(name).has_value(); }
+bool is_whole(std::string_view name) { return name.ends_with(safetensors::kSuffix) && !is_shard(name); }
+
+template <typename Wanted>
+std::vector<std::string> list(const std::string& directory, const Wanted& wanted) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  fs::directory_iterator entry(directory, failed);
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
+    if (wanted(*entry)) names.push_back(entry->path().filename().string());
+  if (failed)
+    throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
+        .in(directory);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// C0, DEL, C1, and what reorders or breaks lines: characters that a file's name must not carry to a terminal.
+bool has_control_characters(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+    const unsigned first = byte(i), second = byte(i + 1), third = byte(i + 2);
+    if (first < 0x20 || first == 0x7F || (first == 0xC2 && second < 0xA0)) return true;
+    const unsigned point = (first & 0x0F) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
+    if (first == 0xE2 && ((point >= 0x200E && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+                          (point >= 0x2066 && point <= 0x2069)))
+      return true;
+  }
+  return false;
+}
+
+// Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
+std::string leftover_in(const std::string& directory) {
+  for (const std::string& leftover : io::find_leftovers(directory)) {
+    const std::string path = fmt::format("{}/{}", directory, leftover);
+    try {
+      choose_weights(path, list_files(path));
+    } catch (const Error&) {
+      continue;
+    }
+    return fmt::format(
+        "a conversion into the directory was cut off, a whole model is in {}: `tare convert {} {}/ "
+        "--force` puts it here",
+        leftover, path, directory);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+std::vector<std::string> list_files(const std::string& directory) {
+  return list(directory, [](const fs::directory_entry& entry) {
+    std::error_code broken;
+    const std::string name = entry.path().filename().string();
+    return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || name == kPrivateFile;
+  });
+}
+
+std::vector<std::string> list_folders(const std::string& directory) {
+  return list(directory, [](const fs::directory_entry& entry) {
+    std::error_code broken;
+    return entry.is_directory(broken);
+  });
+}
+
+std::vector<std::string> list_entries(const std::string& directory) {
+  return list(directory, [](const fs::directory_entry&) { return true; });
+}
+
+std::vector<std::string> list_below(const std::string& directory, const std::string& folder) {
+  constexpr std::size_t kMost = 10'000;
+  constexpr unsigned kDeepest = 8;
+  std::vector<std::string> found, folders = {folder};
+  std::size_t entries = 0;
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    const std::string prefix = folders[i].empty() ? "" : folders[i] + "/";
+    for (const std::string& name : list_entries(fmt::format("{}/{}", directory, folders[i]))) {
+      if (name.starts_with('.')) continue;
+      const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
+      std::error_code broken;
+      const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
+      if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
+        throw Error(ErrorKind::limit, "hf.folder.large",
+                    fmt::format("more than {} files or {} levels of folders, which is no model's", kMost, kDeepest))
+            .in(path);
+      if (is_folder)
+        folders.push_back(relative);
+      else if (fs::is_regular_file(path, broken))
+        found.push_back(relative);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string stem_of(const Weights& weights) {
+  if (weights.index) return *safetensors::stem_of_index(weights.file);
+  return weights.file.substr(0, weights.file.size() - safetensors::kSuffix.size());
+}
+
+std::optional<std::string> stem_in(const Map& metadata) {
+  const Value* const value = metadata.find(kStemKey);
+  const std::string* const stem = value == nullptr ? nullptr : value->text();
+  if (stem == nullptr || *stem == safetensors::kUsualStem) return std::nullopt;
+  const std::string file = *stem + std::string(safetensors::kSuffix);
+  const bool plain = is_safe_path(file) && stem->find('/') == std::string::npos && !stem->starts_with('.') &&
+                     std::ranges::none_of(*stem, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+  if (!plain || stem->empty() || is_shard(file)) return std::nullopt;
+  return *stem;
+}
+
+std::optional<std::string> what_is_wrong(const std::string& path) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  if (fs::is_regular_file(status)) return std::nullopt;
+  if (fs::is_directory(status)) return "is a directory, a file was expected; move it away";
+  if (fs::exists(status)) return "is a pipe, socket or device, a file was expected; move it away";
+  std::error_code no_link;
+  if (const fs::path leads = fs::read_symlink(path, no_link); !no_link)
+    return fmt::format(
+        "is a link to {}, which cannot be reached ({}); download the file again, or remove the link",
+        escape_name(leads.string()),
+        failed ? failed.message() : std::make_error_code(std::errc::no_such_file_or_directory).message());
+  return "is not there; download it again";
+}
+
+bool is_resource(std::string_view name) {
+  const resources::FileKind kind = resources::kind_of(name);
+  return kind != resources::FileKind::other && kind != resources::FileKind::code && is_safe_path(name);
+}
+
+bool is_vital_resource(std::string_view name) {
+  return is_resource(name) && resources::kind_of(name) != resources::FileKind::document;
+}
+
+bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
+
+bool is_safe_path(std::string_view name) {
+  constexpr std::size_t kLongest = 200;
+  if (name.size() > kLongest || !is_valid_utf8(name) || has_control_characters(name)) return false;
+  if (name.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos) return false;
+  return stays_below(name);
+}
+
+bool recognize(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_directory(path, failed)) return false;
+  const std::vector<std::string> files = list_files(path);
+  return std::any_of(
+             files.begin(), files.end(),
+             [](const std::string& file) { return is_vital_resource(file) || is_weights(file) || is_torch(file); }) ||
+         !io::find_leftovers(path).empty();
+}
+
+Weights choose_weights(const std::string& directory, const std::vector<std::string>& files) {
+  const auto refuse = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
+    return Error(kind, rule, sentence).in(directory);
+  };
+  const auto has = [&](std::string_view name) { return std::find(files.begin(), files.end(), name) != files.end(); };
+  const auto ambiguous = [&](const std::vector<std::string>& names) {
+    return refuse(ErrorKind::corrupt, "hf.weights.ambiguous",
+                  fmt::format("several files could be the weights: {}; name the one you mean, or move the others away",
+                              fmt::join(names, ", ")));
+  };
+  if (has(kFile) && has(kIndex)) throw ambiguous({std::string(kFile), std::string(kIndex)});
+  if (has(kFile)) return {std::string(kFile), false};
+  if (has(kIndex)) return {std::string(kIndex), true};
+
+  // A candidate that another one's replacement has laid bare is not the model.
+  const bool replaced = io::is_being_replaced(directory);
+  const auto indexes = those(files, is_index), wholes = those(files, is_whole), shards = those(files, is_shard);
+  if (indexes.size() + wholes.size() == 1 && !replaced)
+    return indexes.empty() ? Weights{wholes.front(), false} : Weights{indexes.front(), true};
+  if (indexes.size() + wholes.size() > 1 && !replaced) {
+    auto candidates = indexes;
+    candidates.insert(candidates.end(), wholes.begin(), wholes.end());
+    throw ambiguous(candidates);
+  }
+  // What to do, where there is nothing better.
+  const auto or_else = [&, leftover = leftover_in(directory)](const std::string& advice) {
+    if (!leftover.empty()) return leftover;
+    return replaced ? std::string("another program is replacing them at this moment; try again") : advice;
+  };
+  if (!shards.empty())
+    throw refuse(ErrorKind::not_found, "hf.weights.no_index",
+                 fmt::format("{} is a shard, and there is no index; {}", shards.front(),
+                             or_else(fmt::format("download {} into the directory", kIndex))));
+  if (const auto torch = those(files, is_torch); !torch.empty())
+    throw refuse(ErrorKind::unsupported, "hf.weights.torch",
+                 fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; {}", torch.front(),
+                             or_else(fmt::format("download the model's {} or convert it with PyTorch", kFile))));
+  if (const auto foreign = those(files, is_foreign); !foreign.empty())
+    throw refuse(
+        ErrorKind::unsupported, "hf.weights.foreign",
+        fmt::format("there are no weights that Tare can read; {} ({}) is there; {}", escape_name(foreign.front()),
+                    foreign_weights(foreign.front()), or_else(fmt::format("download the model's {}", kFile))));
+  throw refuse(ErrorKind::not_found, "hf.weights.missing",
+               fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
+                           or_else("download them into the directory")));
+}
+
+}  // namespace tare::hf

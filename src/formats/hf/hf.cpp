@@ -1,0 +1,406 @@
+// A directory in Hugging Face's layout.
+//
+//   model.safetensors, or model.safetensors.index.json and its shards    the weights
+//   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
+//       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
+//   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
+//       attachments too, and so is what --attach names
+//   tare.json                                                            ours, where something has no other place:
+//     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
+//      "digests":{FILE:DIGEST}}
+//
+// made: files that were written from the model's config and vocabulary and are no attachments of it. added: metadata
+// keys that were added for other readers ("format":"pt", which transformers wants). attachments: files beyond the
+// well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back; of config
+// only those fields, null for one that the files give and the model has not. digests: of the files that config and
+// vocabulary are read from. One that has changed since is what the user says now, and counts for more than tare.json.
+//
+// Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights under
+// other names than "model" are taken when there is only one candidate; the name is the metadata key hf.weights. Links are
+// followed as far as hf_links.cpp says.
+#include "formats/hf/hf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/glob.hpp"
+#include "base/name_map.hpp"
+#include "formats/rows.hpp"
+#include "formats/safetensors/safetensors.hpp"
+#include "resources/model_files.hpp"
+#include "resources/resources.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::hf {
+namespace {
+
+namespace fs = std::filesystem;
+
+Error problem(std::string_view rule, const std::string& sentence, const std::string& file) {
+  return Error(ErrorKind::corrupt, rule, sentence).in(file);
+}
+
+class Reader {
+ public:
+  Reader(const Input& input, const ReadOptions& options)
+      : directory_(without_slashes(input.path)), options_(options), reports_(options), links_(directory_) {}
+
+  Model run() {
+    const std::vector<std::string> files = list_files(directory_);
+    weights_ = choose_weights(directory_, files);
+    const Map own = read_private(files);
+    read_weights();
+    keep_stem();
+    for (const std::string& file : files)
+      if (is_resource(file)) attach_resource(file);
+    attach_templates();
+    attach_named(files);
+    find_edited(own, files);  // the directory's own files, before others of the same names
+    attach_others(own);
+    attach_asked_for();
+    check_config();
+    resources::describe(model_, *reports_);
+    apply(own);
+    note_unused(files);
+    return std::move(model_);
+  }
+
+ private:
+  std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
+
+  // Why a file cannot be taken; nothing: it can.
+  std::optional<Error> trouble_with(const std::string& path) const {
+    if (const auto wrong = what_is_wrong(path)) return problem("hf.file.broken", *wrong, path);
+    if (const auto outside = links_.outside(path)) return problem("hf.file.outside", *outside, path);
+    return std::nullopt;
+  }
+  void require(const std::string& path) const {
+    if (const auto trouble = trouble_with(path)) throw *trouble;
+  }
+
+  void read_weights() {
+    const std::string path = path_of(weights_.file);
+    require(path);
+    const SourcePtr source = open_file(path, options_.access);
+    const Format& found = detect(*source);  // throws for a git-lfs pointer, an error page
+    const bool ours = found.name == safetensors::kFormat.name, index = ours && safetensors::is_index(*source);
+    if (!ours || index != weights_.index)
+      throw problem("hf.weights.format",
+                    fmt::format("{} expected, this is {}", weights_.index ? "an index" : "safetensors",
+                                index ? "an index of such files" : found.title),
+                    path);
+    if (index) {
+      for (const std::string& shard : shards_of_index())
+        if (const auto outside = links_.outside(path_of(shard)))
+          throw problem("hf.file.outside", *outside, path_of(shard));
+      model_ = safetensors::read_set(path, source, options_);
+    } else {
+      model_ = safetensors::read_file(source, options_);
+      model_.file_bytes = source->size();
+    }
+    model_.sources.push_back(source);
+  }
+
+  // What the file is called counts for more than what a file that was renamed says.
+  void keep_stem() {
+    if (stem_in(model_.metadata)) model_.metadata.erase(kStemKey);
+    Map called;
+    called.append(std::string(kStemKey), stem_of(weights_));
+    if (stem_in(called)) model_.metadata.set(kStemKey, stem_of(weights_));
+  }
+
+  void attach(const std::string& file, const std::string& name) {
+    const std::string path = path_of(file);
+    if (const auto trouble = trouble_with(path)) return reports_->error(*trouble);
+    const SourcePtr source = open_file(path, options_.access);
+    model_.file_bytes += source->size();
+    model_.sources.push_back(source);
+    model_.attachments.push_back({name, Blob::range(source, 0, source->size())});
+  }
+
+  // A document that lies elsewhere, or is a book, stays there: the model is whole without it.
+  void attach_resource(const std::string& file) {
+    constexpr std::uint64_t kLongest = std::uint64_t{16} << 20;
+    const std::string path = path_of(file);
+    if (!is_vital_resource(file) && (trouble_with(path) || open_file(path, Access::pread)->size() > kLongest))
+      left_behind_.push_back(file);
+    else
+      attach(file, file);
+  }
+
+  void drop_attachment(std::string_view name) {
+    std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == name; });
+  }
+
+  void attach_templates() {
+    const std::string folder = path_of(kTemplateFolder);
+    std::error_code none;
+    if (!fs::exists(fs::symlink_status(folder, none))) return;
+    if (!fs::is_directory(folder, none))
+      return reports_->error(problem("hf.file.broken", "is not a directory of chat templates; move it away", folder));
+    for (const std::string& file : list_entries(folder)) {
+      const std::string name = fmt::format("{}/{}", kTemplateFolder, file);
+      if (is_resource(name)) attach(name, name);
+    }
+  }
+
+  // What the files so far name: code, folders.
+  void attach_named(const std::vector<std::string>& files) {
+    const resources::NamedFiles named = resources::named_by(model_.attachments);
+    for (const std::string& file : files)
+      if (named.cover(file)) attach(file, file);
+    for (const std::string& folder : named.folders) {
+      std::error_code none;
+      if (!fs::is_directory(path_of(folder), none)) continue;  // a module without files
+      for (const std::string& file : list_below(directory_, folder))
+        if (named.cover(file) && !has_attachment(file)) attach(file, file);
+    }
+  }
+
+  bool has_attachment(std::string_view name) const { return model_.attachment(name) != nullptr; }
+
+  // The globs of ReadOptions::attach, over all files but the weights.
+  void attach_asked_for() {
+    if (options_.attach.empty()) return;
+    const std::vector<std::string> files = list_below(directory_, "");
+    for (const std::string& glob : options_.attach) {
+      bool fits = false;
+      for (const std::string& file : files) {
+        if (file == kPrivateFile || file == weights_.file || is_shard_of_ours(file) || !glob_match(glob, file))
+          continue;
+        fits = true;
+        if (!is_used(path_of(file))) attach(file, file);
+      }
+      if (!fits)
+        throw Error(ErrorKind::usage, "hf.attach", fmt::format("--attach {} fits no file of the directory", glob))
+            .in(directory_);
+    }
+  }
+
+  Map read_private(const std::vector<std::string>& files) {
+    if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return {};
+    const std::string path = path_of(kPrivateFile);
+    require(path);
+    try {
+      const SourcePtr source = open_file(path, options_.access);
+      const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
+      Value root = wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                          {3 * options_.limits.depth + 8, options_.limits.values_in(bytes.size())});
+      const Value* const version = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("tare");
+      if (version != nullptr && *version == Value(1)) return std::move(*root.get<Map>());
+      warn("\"tare\":1 expected: written by a later version, or by something else");
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      warn(error.sentence());
+    }
+    return {};
+  }
+
+  void warn(const std::string& sentence) {
+    reports_->warning(problem("hf.private.form", sentence, path_of(kPrivateFile)));
+  }
+
+  const Map* map_at(const Map& own, std::string_view key) {
+    const Value* const value = own.find(key);
+    if (value == nullptr) return nullptr;
+    if (value->get<Map>() == nullptr) warn(fmt::format("\"{}\" is not an object", key));
+    return value->get<Map>();
+  }
+
+  void attach_others(const Map& own) {
+    const Map* const others = map_at(own, "attachments");
+    if (others == nullptr) return;
+    for (const auto& [file, name] : *others) {
+      std::error_code none;
+      if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
+        warn(fmt::format("speaks of a file \"{}\", which is not there", escape_name(file)));
+      else if (!is_used(path_of(file)))  // a file that versions before this one did not know
+        attach(file, *name.text());
+    }
+  }
+
+  // Without it there is no telling what the weights are; say so rather than show a model without hyper-parameters.
+  void check_config() {
+    const Attachment* const config = model_.attachment("config.json");
+    if (config == nullptr) return;
+    try {
+      const Bytes bytes = config->blob.bytes(resources::kMaxFileBytes);
+      resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      Error bad = problem("hf.config.json", fmt::format("{}; move it away to go without it", error.sentence()),
+                          path_of("config.json"));
+      if (error.offset()) bad.at(*error.offset());
+      reports_->error(bad);
+      drop_attachment("config.json");  // said once is enough
+    }
+  }
+
+  // Directories that were written before there were digests are taken as they are.
+  void find_edited(const Map& own, const std::vector<std::string>& files) {
+    const Map* const digests = map_at(own, "digests");
+    if (digests == nullptr) return;
+    const auto note = [&](const std::string& sentence) {
+      reports_->note(problem("hf.private.edited", sentence, directory_));
+    };
+    edited_ = edited_since(*digests, model_.attachments);
+    if (!edited_.empty())
+      note(fmt::format("changed since {} was written, and read as now: {}", kPrivateFile, fmt::join(edited_, ", ")));
+    if (const auto missing = missing_since(*digests, files); !missing.empty())
+      note(fmt::format("gone since {0} was written: {1}; what {0} keeps counts", kPrivateFile,
+                       fmt::join(missing, ", ")));
+  }
+  bool is_edited(std::string_view file) const {
+    return std::find(edited_.begin(), edited_.end(), file) != edited_.end();
+  }
+
+  void apply(const Map& own) {
+    const auto each = [&](std::string_view key, const auto& visit) {
+      const Value* const value = own.find(key);
+      const List* const list = value == nullptr ? nullptr : value->get<List>();
+      if (value != nullptr && list == nullptr) warn(fmt::format("\"{}\" is not a list", key));
+      if (list == nullptr) return;
+      for (const Value& item : *list)
+        if (item.text() != nullptr)
+          visit(*item.text());
+        else
+          warn(fmt::format("\"{}\" has an entry that is no text", key));
+    };
+    NameSet made, added;
+    each("made", [&](const std::string& file) {
+      if (!is_edited(file)) made.insert(file);
+    });
+    each("added", [&](const std::string& key) { added.insert(key); });
+    std::erase_if(model_.attachments, [&](const Attachment& attachment) { return made.contains(attachment.name); });
+    model_.metadata.erase_if([&](const Map::Entry& entry) { return added.contains(entry.first); });
+    if (const Map* const config = map_at(own, "config")) {
+      std::vector<std::string> misfits;
+      model_.config = with_differences(model_.config, *config, is_edited("config.json"), misfits);
+      for (const std::string& misfit : misfits) warn(misfit + "; it is ignored");
+    }
+    const Map* const vocabulary = map_at(own, "vocabulary");
+    const bool tokenizer_edited =
+        std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });
+    if (vocabulary == nullptr || (tokenizer_edited && !model_.vocabulary.empty())) return;
+    try {
+      model_.vocabulary = Vocabulary::from_map(*vocabulary);
+    } catch (const Error& error) {
+      warn(error.sentence());
+    }
+  }
+
+  // Whether the model has something of the file, or of a file in the folder.
+  bool is_used(const std::string& path) const {
+    const auto from_there = [&](const Blob& blob) {
+      const std::string& name = blob.source()->name();
+      return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '/');
+    };
+    return std::any_of(model_.attachments.begin(), model_.attachments.end(),
+                       [&](const Attachment& a) { return from_there(a.blob); });
+  }
+
+  const std::vector<std::string>& shards_of_index() {
+    const std::string path = path_of(weights_.file);
+    if (!shards_) shards_ = safetensors::read_index(path, *open_file(path, Access::pread), options_.limits).shards;
+    return *shards_;
+  }
+
+  // A shard of the set, be it one that could not be read.
+  bool is_shard_of_ours(const std::string& file) {
+    if (!weights_.index || !file.ends_with(safetensors::kSuffix)) return false;
+    return std::binary_search(shards_of_index().begin(), shards_of_index().end(), file);
+  }
+
+  // Whether the name is that of a shard of our set, although the index does not have it. A set of another number of
+  // files is another one, that an older download left.
+  bool is_forgotten(const std::string& file) {
+    const auto shard = safetensors::parse_shard_name(file);
+    if (!weights_.index || !shard || shard->stem != stem_of(weights_)) return false;
+    const auto count_of = [](const std::string& name) {
+      const auto named = safetensors::parse_shard_name(name);
+      return named ? named->count : 0;
+    };
+    const std::vector<std::string>& named = shards_of_index();
+    return named.empty() || std::any_of(named.begin(), named.end(),
+                                        [&](const std::string& name) { return count_of(name) == shard->count; });
+  }
+
+  void note_unused(const std::vector<std::string>& files) {
+    std::vector<std::string> unused = left_behind_;
+    for (const std::string& file : files) {
+      if (is_resource(file) || file == kPrivateFile || file == weights_.file || is_used(path_of(file)) ||
+          is_shard_of_ours(file))
+        continue;
+      if (is_forgotten(file))
+        reports_->warning(
+            problem("hf.weights.forgotten",
+                    fmt::format("a shard of the set by its name, and {} does not name it: its tensors are "
+                                "not read; download the index again",
+                                weights_.file),
+                    path_of(file)));
+      else
+        unused.push_back(file);
+    }
+    for (const std::string& folder : list_folders(directory_))
+      if (folder != kTemplateFolder && !folder.starts_with('.') && !is_used(path_of(folder)))
+        unused.push_back(folder + "/");
+    if (unused.empty()) return;
+    constexpr std::size_t kNamed = 8;
+    const std::size_t named = unused.size() <= kNamed + 1 ? unused.size() : kNamed;
+    const std::string more = named == unused.size() ? "" : fmt::format(" and {} more", unused.size() - named);
+    reports_->note(problem(
+        "hf.file.unused",
+        fmt::format("not part of the model: {}{}", fmt::join(unused.begin(), unused.begin() + named, ", "), more),
+        directory_));
+  }
+
+  std::string directory_;
+  const ReadOptions& options_;
+  safetensors::Reports reports_;
+  Links links_;
+  Model model_;
+  Weights weights_;
+  std::vector<std::string> left_behind_;            // documents that are elsewhere
+  std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
+  std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
+};
+
+bool recognize_bytes(const Source& /*source*/) { return false; }  // never one file
+
+constexpr std::string_view kSuffixes[] = {"/"};
+
+}  // namespace
+
+Model read(const Input& input, const ReadOptions& options) {
+  if (input.source != nullptr)
+    throw Error(ErrorKind::usage, "hf.directory", "a directory was expected, this is one file").in(input.path);
+  return Reader(input, options).run();
+}
+
+namespace {
+
+constexpr Capabilities held() {
+  Capabilities holds = safetensors::kHolds;
+  holds.vocabulary = holds.attachments = true;
+  holds.forward_only = false;
+  return holds;
+}
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "hf",
+    .title = "Hugging Face directory",
+    .versions = "reads and writes safetensors, whole or sharded, with config and tokenizer files",
+    .suffixes = kSuffixes,
+    .holds = held(),
+    .recognize = recognize_bytes,
+    .read = read,
+    .remarks = remarks,
+    .recognize_tree = recognize,
+    .write_tree = write,
+};
+
+}  // namespace tare::hf

@@ -1,0 +1,134 @@
+// What the model in a directory leaves behind when another takes its place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "formats/hf/hf.hpp"
+#include "formats/safetensors/safetensors.hpp"
+#include "io/descriptor_source.hpp"
+#include "io/tree_sink.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::hf {
+namespace {
+
+constexpr std::uint64_t kMostPrivate = std::uint64_t{64} << 20;
+
+std::vector<std::string> names_in(const io::Directory& directory) {
+  try {
+    return directory.names();
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::io, "hf.directory",
+                fmt::format("cannot look into the directory: {}", error.code().message()));
+  }
+}
+
+bool is_folder(const io::Directory& directory, const std::string& name) {
+  struct stat status {};
+  return directory.look(name.c_str(), status) && S_ISDIR(status.st_mode);
+}
+
+bool has(const std::vector<std::string>& sorted, std::string_view name) {
+  return std::binary_search(sorted.begin(), sorted.end(), name);
+}
+
+// What a replacement that was cut off left of its two sets beside their indexes, which are in its workshop.
+std::vector<std::string> shards_left_in(const io::Directory& directory, const std::vector<std::string>& files) {
+  std::vector<std::string> shards;
+  for (const std::string& name : io::abandoned_workshops(directory))
+    for (const char* const part : {io::kTaken, io::kOld, io::kNew}) {
+      const io::Directory opened = directory.walk(fmt::format("{}/{}", name, part));
+      if (!opened) continue;
+      for (const std::string& index : names_in(opened))
+        for (std::string& shard : safetensors::shards_named_by(opened, index))
+          if (has(files, shard) && std::find(shards.begin(), shards.end(), shard) == shards.end())
+            shards.push_back(std::move(shard));
+    }
+  return shards;
+}
+
+// What makes the weights first: the rest of a set is nothing without its index.
+std::vector<std::string> weights_among(const io::Directory& directory, const std::vector<std::string>& files) {
+  std::vector<std::string> weights;
+  for (const std::string_view name : {kFile, kIndex})
+    if (has(files, name)) weights.emplace_back(name);
+  if (io::is_being_replaced(directory)) {
+    // The only candidate that is left need not be the model: an adapter, most often.
+    for (std::string& shard : shards_left_in(directory, files)) weights.push_back(std::move(shard));
+  } else if (weights.empty()) {
+    std::copy_if(files.begin(), files.end(), std::back_inserter(weights),
+                 [](const std::string& name) { return is_weights(name) && !safetensors::parse_shard_name(name); });
+    // Several: a reader takes none of them.
+    if (weights.size() != 1) return {};
+  }
+  const std::size_t chosen = weights.size();
+  for (std::size_t i = 0; i < chosen; ++i)
+    for (const std::string& shard : safetensors::shards_named_by(directory, weights[i]))
+      if (has(files, shard) && std::find(weights.begin(), weights.end(), shard) == weights.end())
+        weights.push_back(shard);
+  return weights;
+}
+
+bool is_number(std::string_view name) {
+  return name.size() >= 6 && name.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// The numbered attachments that tare.json names. Other files that it names may have become the user's own.
+std::vector<std::string> numbered_attachments(const io::Directory& directory) {
+  std::vector<std::string> numbered;
+  const io::Directory folder = directory.enter(std::string(kPrivateFolder).c_str());
+  io::Descriptor file = folder ? directory.read(std::string(kPrivateFile).c_str()) : io::Descriptor();
+  if (!file) return numbered;
+  try {
+    const SourcePtr source = io::descriptor_source(std::move(file), std::string(kPrivateFile));
+    const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
+    const Limits limits;
+    const Value root =
+        wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                               {.depth = 3 * limits.depth + 8, .values = limits.values_in(bytes.size())});
+    const Value* const value = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("attachments");
+    if (value == nullptr || value->get<Map>() == nullptr) return numbered;
+    const std::string prefix = fmt::format("{}/", kPrivateFolder);
+    for (const auto& [name, original] : *value->get<Map>()) {
+      struct stat status {};
+      const std::string plain = name.starts_with(prefix) ? name.substr(prefix.size()) : std::string();
+      if (is_number(plain) && folder.look(plain.c_str(), status) && !S_ISDIR(status.st_mode)) numbered.push_back(name);
+    }
+  } catch (const Error&) {
+    // Not ours, then; nothing in it says what is.
+  }
+  return numbered;
+}
+
+}  // namespace
+
+io::OldFiles old_files(const io::Directory& directory) {
+  io::OldFiles old;
+  std::vector<std::string> files;
+  // What a loader would take for the new model's if it stayed. Documents are for people, and those who wrote them keep
+  // them unless the new model brings its own.
+  const auto is_other = [](std::string_view name) { return is_vital_resource(name) || name == kPrivateFile; };
+  for (std::string& name : names_in(directory)) {
+    if (!is_folder(directory, name))
+      files.push_back(std::move(name));
+    else if (is_other(name) || name == kFile || name == kIndex)
+      old.in_the_way.push_back(std::move(name));
+  }
+  old.vital = weights_among(directory, files);
+  // An adapter that lies beside the model is somebody's own, with its config.
+  const bool is_adapter = std::ranges::any_of(old.vital, [](const auto& name) { return name.starts_with("adapter_"); });
+  for (const std::string& name : files) {
+    if (name == "adapter_config.json" && !is_adapter) continue;
+    if (is_other(name) || name == kTemplateFolder) old.others.push_back(name);  // a link to a folder goes itself
+  }
+  if (const io::Directory templates = directory.enter(std::string(kTemplateFolder).c_str()))
+    for (const std::string& name : names_in(templates))
+      if (name.ends_with(".jinja") && !is_folder(templates, name))
+        old.others.push_back(fmt::format("{}/{}", kTemplateFolder, name));
+  const auto numbered = numbered_attachments(directory);
+  old.others.insert(old.others.end(), numbered.begin(), numbered.end());
+  return old;
+}
+
+}  // namespace tare::hf

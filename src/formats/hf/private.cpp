@@ -1,0 +1,87 @@
+// What tare.json keeps of config and vocabulary, and whether the files it was written beside are still the same.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "formats/hf/hf.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::hf {
+namespace {
+
+// Files that config and vocabulary are read from, unless they are too long for that.
+bool is_read(const Attachment& file) {
+  return resources::role_of(file.name) == resources::Role::described && file.blob.size() <= resources::kMaxFileBytes;
+}
+
+bool is_field(std::string_view name) {
+  const auto fields = config_fields();
+  return std::any_of(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.name == name; });
+}
+
+// A config takes only what is of the field's kind.
+bool fits(const std::string& name, const Value& value) {
+  Map alone;
+  alone.append(name, value);
+  return !Config::from_map(alone).empty();
+}
+
+std::string digest_text(const Blob& blob) { return digest_of(DigestAlgorithm::xxh3, blob.bytes()).text(); }
+
+}  // namespace
+
+Map digests_of(const std::vector<Attachment>& files) {
+  Map digests;
+  for (const Attachment& file : files)
+    if (is_read(file)) digests.set(file.name, digest_text(file.blob));
+  return digests;
+}
+
+std::vector<std::string> edited_since(const Map& digests, const std::vector<Attachment>& files) {
+  std::vector<std::string> edited;
+  for (const Attachment& file : files) {
+    if (!is_read(file)) continue;
+    const Value* const stated = digests.find(file.name);
+    if (stated == nullptr || *stated != Value(digest_text(file.blob))) edited.push_back(file.name);
+  }
+  return edited;
+}
+
+std::vector<std::string> missing_since(const Map& digests, const std::vector<std::string>& files) {
+  std::vector<std::string> missing;
+  for (const auto& [name, digest] : digests)
+    if (resources::role_of(name) == resources::Role::described &&
+        std::find(files.begin(), files.end(), name) == files.end())
+      missing.push_back(name);
+  return missing;
+}
+
+Map differences(const Config& found, const Config& wanted) {
+  const Map before = found.to_map(), after = wanted.to_map();
+  Map fields;
+  for (const auto& [name, value] : after)
+    if (const Value* const known = before.find(name); known == nullptr || *known != value) fields.append(name, value);
+  for (const auto& [name, value] : before)
+    if (after.find(name) == nullptr) fields.append(name, nullptr);
+  return fields;
+}
+
+Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits) {
+  Map all = found.to_map();
+  for (const auto& [name, value] : fields) {
+    if (!is_field(name))
+      misfits.push_back(fmt::format("\"{}\" is no field of \"config\"", escape_name(name)));
+    else if (!value.is_null() && !fits(name, value))
+      misfits.push_back(fmt::format("\"{}\" of \"config\" is not of the field's kind", name));
+    else if (only_missing && all.find(name) != nullptr)
+      continue;
+    else if (value.is_null())
+      all.erase(name);
+    else
+      all.set(name, value);
+  }
+  return Config::from_map(all);
+}
+
+}  // namespace tare::hf

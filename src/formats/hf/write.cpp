@@ -1,0 +1,175 @@
+// Writing a directory: the files of the model's attachments, those its config and vocabulary need, the weights last.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/name_map.hpp"
+#include "formats/hf/hf.hpp"
+#include "formats/safetensors/safetensors.hpp"
+#include "io/tree_sink.hpp"
+#include "model/copy_blob.hpp"
+#include "resources/model_files.hpp"
+#include "resources/resources.hpp"
+#include "wire/value_json.hpp"
+
+namespace tare::hf {
+namespace {
+
+// Older versions of transformers refuse weights that do not say which library's they are.
+constexpr std::string_view kFormatKey = "format", kFormat = "pt";
+
+// Config, vocabulary and all files, those among them that only now are made behind the others.
+Model completed(const Model& model) {
+  Model whole;
+  whole.attachments = model.attachments;
+  whole.config = model.config;
+  whole.vocabulary = model.vocabulary;
+  resources::complete(whole);
+  return whole;
+}
+
+std::vector<std::string> made_names(const Model& whole) {
+  std::vector<std::string> names;
+  for (const Attachment& attachment : whole.attachments)
+    if (attachment.made) names.push_back(attachment.name);
+  return names;
+}
+
+// What the weights' files are called in the directory that the model comes from, if that is not `stem`: the shards of
+// a set may have another name than their index.
+std::string other_stem(const Model& model, std::string_view stem) {
+  if (model.format != "hf") return {};
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components) {
+      if (component.blob.source() == nullptr) continue;
+      const std::string_view path = component.blob.source()->name(), file = path.substr(path.rfind('/') + 1);
+      const auto shard = safetensors::parse_shard_name(file);
+      if (!file.ends_with(safetensors::kSuffix)) continue;
+      const std::string_view before = shard ? shard->stem : file.substr(0, file.size() - safetensors::kSuffix.size());
+      if (before != stem) return std::string(before);
+    }
+  return {};
+}
+
+// What goes into the directory.
+class Plan {
+ public:
+  explicit Plan(const Model& model) {
+    const Model whole = completed(model);
+    named_ = resources::named_by(whole.attachments);
+    for (const Attachment& attachment : whole.attachments) add(attachment);
+    List made;
+    for (const std::string& name : made_names(whole)) made.emplace_back(name);
+    private_.append("tare", 1);
+    if (!made.empty()) private_.append("made", std::move(made));
+    weights_.tensors = model.tensors;
+    weights_.metadata = model.metadata;
+    if (const auto stem = stem_in(model.metadata)) {
+      stem_ = *stem;
+      weights_.metadata.erase(kStemKey);  // the file's name says it
+    }
+    if (weights_.metadata.find(kFormatKey) == nullptr) {
+      weights_.metadata.set(kFormatKey, kFormat);
+      private_.append("added", List{Value(kFormatKey)});
+    }
+    if (!others_.empty()) private_.append("attachments", std::move(others_));
+    keep_what_files_lose(model, whole);
+  }
+
+  const Model& weights() const { return weights_; }
+  const std::string& stem() const { return stem_; }
+  const std::vector<Attachment>& files() const { return files_; }
+  // Of all tensors and files; headers come on top.
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const Attachment& file : files_) sum += file.blob.size();
+    for (const Tensor& tensor : weights_.tensors) sum += tensor.bytes();
+    return sum;
+  }
+  // Empty when the files say everything.
+  std::string private_text() const { return private_.size() == 1 ? std::string() : wire::write_value_json(private_); }
+
+ private:
+  void add(const Attachment& attachment) {
+    std::string name = attachment.name;
+    if (!is_free(name)) name = fmt::format("{}/{:06}", kPrivateFolder, ++renamed_);
+    if (!is_resource(name) && !named_.cover(name)) others_.append(name, attachment.name);
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+      folders_.insert(name.substr(0, slash));
+    names_.insert(name);
+    files_.push_back({name, attachment.blob});
+  }
+
+  bool is_free(const std::string& name) const {
+    if (!is_safe_path(name) || name == kPrivateFile || name.starts_with(kPrivateFolder) || name.starts_with('.') ||
+        name.find("/.") != std::string::npos ||
+        // Those of a module lie in its folder.
+        (name.find('/') == std::string::npos &&
+         (name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix) || is_weights(name))))
+      return false;
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
+      // A folder must not have the name of a file, be it one that the model does not have: readers look for it.
+      const std::string folder = name.substr(0, slash);
+      if (names_.contains(folder) || is_resource(folder) || is_weights(folder) || folder == kPrivateFile) return false;
+    }
+    return !names_.contains(name) && !folders_.contains(name);
+  }
+
+  // Files are written for other programs; where reading them gives something else, the model's own words are kept.
+  void keep_what_files_lose(const Model& model, const Model& whole) {
+    Model found;
+    found.attachments = whole.attachments;
+    Diagnostics quiet;
+    resources::describe(found, quiet);
+    if (found.config != model.config) private_.append("config", differences(found.config, model.config));
+    if (found.vocabulary != model.vocabulary) private_.append("vocabulary", model.vocabulary.to_map());
+    // All of this holds only as long as nobody edits the files.
+    const auto keeps = [&](std::string_view key) { return private_.find(key) != nullptr; };
+    if (keeps("made") || keeps("config") || keeps("vocabulary")) private_.set("digests", digests_of(files_));
+  }
+
+  Model weights_;
+  std::string stem_{safetensors::kUsualStem};
+  resources::NamedFiles named_;
+  std::vector<Attachment> files_;
+  Map private_, others_;
+  NameSet names_, folders_;
+  unsigned renamed_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<std::string> lines;
+  const std::vector<std::string> made = made_names(completed(model));
+  if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
+  const std::string stem = stem_in(model.metadata).value_or(std::string(safetensors::kUsualStem));
+  if (const std::string before = other_stem(model, stem); !before.empty())
+    lines.push_back(fmt::format("the weights are called {}, not {}", stem, escape_name(before)));
+  return lines;
+}
+
+std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
+  const Plan plan(model);
+  safetensors::check_writable(plan.weights());
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
+  tree.expect(plan.bytes());
+  const auto put = [&](const Attachment& file) {
+    const auto sink = tree.file(file.name);
+    copy_blob(file.blob, *sink);
+    sink->commit();
+  };
+  for (const Attachment& file : plan.files()) put(file);
+  if (const std::string text = plan.private_text(); !text.empty()) {
+    const auto bytes = std::as_bytes(std::span(text));
+    put({std::string(kPrivateFile), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  }
+  safetensors::write_set(
+      plan.weights(), [&](const std::string& name) { return tree.file(name); }, options, plan.stem());
+  const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
+  tree.commit();
+  return bytes;
+}
+
+}  // namespace tare::hf

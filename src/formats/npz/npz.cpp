@@ -1,0 +1,294 @@
+// .npz: a zip archive of .npy arrays.
+//
+//   member NAME.npy       the tensor NAME: an array (npy.cpp), stored or deflated
+//   member __tare__.json  what npz has no place for (npz_private.hpp); __tare__/N: attachments under a
+//   borrowed name any other member      an attachment; so is an array that is none of numbers (text, objects, dates,
+//                         records) under its member's name, NAME.npy, and written back as that member
+//
+// Zip itself is wire/zip.cpp. Written canonically: stored, sorted by name, dated 1980-01-01, every array's
+// data on a 64-byte boundary of the file (the headers NumPy writes are multiples of 64 long; a padding record
+// in the member's header does the rest), so that it maps. bf16 is written as '<V2' and fp8 as '|V1': any
+// NumPy loads them, `.view(ml_dtypes.bfloat16)` makes them numbers, and the private member remembers the
+// type. Refused: whatever npy.cpp refuses, and archives without a single array.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/name_map.hpp"
+#include "formats/npy/npy.hpp"
+#include "formats/npz/private.hpp"
+#include "formats/rows.hpp"
+#include "formats/unknown.hpp"
+#include "io/metadata.hpp"
+#include "wire/zip.hpp"
+#include "wire/zip_writer.hpp"
+
+namespace tare::npz {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+// A deflated private member may not grow beyond this: nobody but an attacker deflates it that well.
+constexpr std::uint64_t kMaxInflatedPrivate = std::uint64_t{32} << 20;
+// Headers of a megabyte each deflate to nothing, too: all of them together may take this, or eight times the file.
+constexpr std::uint64_t kMaxInflatedHeaders = std::uint64_t{64} << 20;
+
+// Zip archives that are something else by their first member: PyTorch's, Office's, Java's, EPUB's.
+bool is_foreign(std::string_view name) {
+  return name.ends_with("/data.pkl") || name.ends_with(".pkl") || name == "[Content_Types].xml" ||
+         name.starts_with("META-INF/") || name == "mimetype";
+}
+
+bool recognize(const Source& source) {
+  std::array<std::byte, wire::kZipLocalSize + 256> head{};
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  if (length < 4) return false;
+  source.read(0, std::span(head).first(length));
+  if (std::memcmp(head.data(), "PK\5\6", 4) == 0) return true;  // an empty archive: np.savez of nothing
+  if (std::memcmp(head.data(), "PK\3\4", 4) != 0) return false;
+  if (length < wire::kZipLocalSize) return true;
+  const std::size_t name = std::to_integer<std::size_t>(head[26]) | std::to_integer<std::size_t>(head[27]) << 8;
+  const std::size_t shown = std::min<std::size_t>(name, length - wire::kZipLocalSize);
+  return !is_foreign({reinterpret_cast<const char*>(head.data()) + wire::kZipLocalSize, shown});
+}
+
+class Reader {
+ public:
+  Reader(const Input& input, const ReadOptions& options)
+      : source_(input.source),
+        options_(options),
+        diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics),
+        window_(*source_) {}
+
+  Model run() {
+    std::vector<wire::BadMember> bad;
+    const auto members = wire::read_zip(*source_, options_.limits.metadata_bytes, diagnostics_, &bad);
+    for (const auto& [name, error] : bad) add_broken(name, error);
+    model_.tensors.reserve(members.size());
+    const wire::ZipMember* own = nullptr;
+    for (const wire::ZipMember& member : members) {
+      if (member.name == kPrivateMember)
+        own = &member;
+      else
+        guarded(member, [&] { add(member); });
+    }
+    if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty() && !has_arrays_)
+      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
+    if (own != nullptr) guarded(*own, [&] { read_own(*own); });
+    source_->check();
+    std::sort(vouched_.begin(), vouched_.end());
+    for (const auto& [name, note] : notes_)
+      if (!std::binary_search(vouched_.begin(), vouched_.end(), name)) diagnostics_.note(note);
+    if (diagnostics_.thorough()) check_crcs(members);
+    model_.version = version_ == 0 ? "" : fmt::format("{}.0", version_);
+    return std::move(model_);
+  }
+
+ private:
+  template <typename Work>
+  void guarded(const wire::ZipMember& member, const Work& work) {
+    try {
+      work();
+    } catch (Error& error) {
+      add_broken(member.name, error.in(source_->name()).at(member.data).about(escape_name(member.name)));
+    }
+  }
+
+  // One bad array does not hide the others; a file that is carried along and cannot be is the archive's trouble.
+  void add_broken(std::string_view member, const Error& error) {
+    if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
+    diagnostics_.tensor_error(error);
+    has_arrays_ = true;
+    BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);
+    broken.tensor.name = member.substr(0, member.size() - kSuffix.size());
+  }
+
+  void add(const wire::ZipMember& member) {
+    if (member.deflated() && member.size > options_.limits.component_bytes)
+      throw Error(
+          ErrorKind::limit, "npz.member.large",
+          fmt::format("inflates to {} bytes, at most {} allowed", member.size, options_.limits.component_bytes));
+    if (member.name.ends_with(kSuffix)) {
+      has_arrays_ = true;
+      try {
+        return add_tensor(member);
+      } catch (Error& error) {
+        if (!npy::is_other_array(error)) throw;
+        diagnostics_.note(Error(ErrorKind::unsupported, error.rule(),
+                                fmt::format("{}; it is carried along as a file", error.sentence()))
+                              .in(source_->name())
+                              .at(member.data)
+                              .about(escape_name(member.name)));
+      }
+      attach(member);
+    } else if (!member.is_directory()) {
+      attach(member);
+    } else if (member.size != 0) {
+      throw Error(ErrorKind::corrupt, "npz.member.folder",
+                  fmt::format("a folder with {} bytes of content", member.size));
+    }
+  }
+
+  void attach(const wire::ZipMember& member) {
+    model_.attachments.push_back({member.name, wire::zip_blob(source_, member)});
+    attached_.insert(member.name);
+  }
+
+  void add_tensor(const wire::ZipMember& member) {
+    std::uint64_t length = 0;
+    const npy::Header header = member.deflated() ? inflate_header(member, length) : stored_header(member, length);
+    npy::check_length(header, length, member.size);
+    std::string name = member.name.substr(0, member.name.size() - kSuffix.size());
+    version_ = std::max(version_, header.major);
+    if (header.element.raw && options_.diagnostics != nullptr)
+      notes_.emplace_back(name, npy::raw_note(header).in(source_->name()).at(member.data).about(escape_name(name)));
+    model_.tensors.push_back(npy::to_tensor(std::move(name), header, wire::zip_blob(source_, member, length)));
+  }
+
+  npy::Header stored_header(const wire::ZipMember& member, std::uint64_t& length) {
+    length =
+        npy::header_length(window_.get(member.data, std::min<std::uint64_t>(npy::kPrefix, member.size)), member.size);
+    return npy::parse_header(window_.get(member.data, length), options_.limits.rank);
+  }
+
+  npy::Header inflate_header(const wire::ZipMember& member, std::uint64_t& length) {
+    const auto reader = wire::zip_blob(source_, member).open();
+    Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(npy::kPrefix, member.size)));
+    reader->read(bytes);
+    length = npy::header_length(bytes, member.size);
+    inflated_headers_ += length;
+    if (inflated_headers_ > kMaxInflatedHeaders && inflated_headers_ / 8 > source_->size())
+      throw Error(ErrorKind::limit, "npz.header.inflated",
+                  fmt::format("the headers so far inflate to {} bytes, those of a file of {} bytes", inflated_headers_,
+                              source_->size()));
+    bytes.resize(static_cast<std::size_t>(length));
+    if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
+    return npy::parse_header(bytes, options_.limits.rank);
+  }
+
+  // Deflated tensors are checked by whoever decodes them; nobody decodes attachments.
+  void check_crcs(const std::vector<wire::ZipMember>& members) {
+    wire::check_zip_crcs(*source_, members, diagnostics_, options_.threads);
+    for (const wire::ZipMember& member : members)
+      if (member.deflated() && attached_.contains(member.name))
+        guarded(member, [&] { wire::zip_blob(source_, member).verify(); });
+  }
+
+  void read_own(const wire::ZipMember& member) {
+    const std::uint64_t limit =
+        std::min(options_.limits.metadata_bytes, member.deflated() ? kMaxInflatedPrivate : member.size);
+    if (member.size > limit)
+      throw Error(ErrorKind::limit, "npz.private.large",
+                  fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
+    const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
+    // What it costs in the file is what it is allowed to become, not what it inflates to.
+    read_private({reinterpret_cast<const char*>(text.data()), text.size()},
+                 {options_.limits.depth, options_.limits.values_in(member.stored)}, model_, vouched_, diagnostics_);
+  }
+
+  SourcePtr source_;
+  const ReadOptions& options_;
+  Diagnostics strict_;
+  Diagnostics& diagnostics_;
+  io::Window window_;
+  Model model_;
+  unsigned version_ = 0;
+  bool has_arrays_ = false;  // of whatever kind
+  NameSet attached_;         // members
+  std::uint64_t inflated_headers_ = 0;
+  std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
+  std::vector<std::string> vouched_;
+};
+
+Model read(const Input& input, const ReadOptions& options) { return Reader(input, options).run(); }
+
+// Names must be able to be members before the first byte is written.
+void check_names(const Model& model) {
+  NameViewSet names;
+  for (const Tensor& tensor : model.tensors) {
+    const std::string& name = tensor.name;
+    const auto refuse = [&](std::string_view rule, std::string_view sentence) {
+      throw Error(ErrorKind::unsupported, rule, sentence).about(escape_name(name));
+    };
+    if (name.empty()) refuse("npz.write.name", "a tensor without a name cannot be a member of an archive");
+    if (name.size() > wire::kZipMaxName - kSuffix.size())
+      refuse("npz.write.name", fmt::format("a name of {} bytes; a member's has at most {}", name.size(),
+                                           wire::kZipMaxName - kSuffix.size()));
+    if (name.find('\0') != std::string::npos) refuse("npz.write.name", "a name with a zero byte cannot be a member's");
+    if (!names.insert(name).second) refuse("npz.write.duplicate", "two tensors of this name");
+  }
+}
+
+// Adds the attachments as members. Returns those that need another name: member, attachment.
+std::vector<std::pair<std::string, std::string>> add_attachments(const Model& model,
+                                                                 std::vector<wire::ZipEntry>& entries) {
+  std::vector<const Attachment*> sorted;
+  NameViewMap<int> uses;
+  for (const Attachment& attachment : model.attachments) {
+    sorted.push_back(&attachment);
+    ++uses[attachment.name];
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  NameSet taken;
+  for (const wire::ZipEntry& entry : entries) taken.insert(entry.name);
+  const auto is_array = [&](const Attachment& attachment) {
+    return attachment.name.ends_with(kSuffix) && is_safe_path(attachment.name) && !taken.contains(attachment.name) &&
+           npy::holds_other_array(attachment.blob);
+  };
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (const Attachment* const attachment : sorted) {
+    std::string member = attachment->name;
+    if ((!is_safe_name(member) && !is_array(*attachment)) || uses[attachment->name] > 1) {
+      member = fmt::format("{}/{:06}", kPrivatePrefix, renamed.size());
+      renamed.emplace_back(member, attachment->name);
+    }
+    entries.push_back({std::move(member), {}, attachment->blob});
+  }
+  return renamed;
+}
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
+  check_names(model);
+  std::vector<wire::ZipEntry> entries;
+  entries.reserve(model.tensors.size() + model.attachments.size() + 1);
+  for (const Tensor& tensor : model.tensors) {
+    npy::check_writable(tensor);
+    entries.push_back({tensor.name + std::string(kSuffix), npy::header_for(tensor), tensor.components.front().blob});
+  }
+  const auto renamed = add_attachments(model, entries);
+  if (const std::string text = write_private(model, renamed); !text.empty()) {
+    const auto bytes = std::as_bytes(std::span(text));
+    entries.push_back({std::string(kPrivateMember), Bytes(bytes.begin(), bytes.end()), Blob::memory({})});
+  }
+  wire::write_zip(sink, std::move(entries), options.threads, options.progress);
+}
+
+constexpr std::string_view kSuffixes[] = {".npz"};
+constexpr std::string_view kLogical[] = {"f8_e4m3fn", "f8_e5m2",   "f8_e4m3fnuz", "f8_e5m2fnuz",
+                                         "f8_e8m0",   "complex64", "complex128"};
+constexpr std::string_view kLayouts[] = {"dense"};
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "npz",
+    .title = "NumPy archive",
+    .versions = "reads zip and zip64, stored and deflated, arrays 1.0 to 3.0; writes stored, aligned arrays",
+    .suffixes = kSuffixes,
+    .holds = {.dtypes = kAllDTypes,
+              .logical_types = kLogical,
+              .layouts = kLayouts,
+              .metadata = Room::tree,
+              .config = true,
+              .vocabulary = true,
+              .attachments = true,
+              .tensor_attributes = true,
+              .forward_only = true},
+    .recognize = recognize,
+    .read = read,
+    .write = write,
+};
+
+}  // namespace tare::npz

@@ -1,0 +1,70 @@
+// safetensors (.safetensors): one file, or a set of files and its index.
+//
+//   offset 0   u64 N, little-endian: bytes of the header, at most 100,000,000
+//   8          the header: N bytes of JSON, one object
+//                {"__metadata__": {key: string, ...},
+//                 name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...}
+//   8 + N      the data: every tensor's bytes, row-major, little-endian, one after another with nothing between
+//   EOF        where the last one ends
+//
+// data_offsets count from 8 + N. Sorted by them, the first tensor begins at 0 and each other where the one before it
+// ends. Elements of less than a byte fill whole bytes together.
+//
+// Written: __metadata__ first and sorted by key, then the tensors by type (the last of safetensors_types.cpp first)
+// and name, no space inside, spaces behind the object until the data starts on a multiple of 4096: then every tensor is
+// aligned to its element size, and the data can be mapped or read past the page cache. The dialect `upstream` pads to 8
+// only, as the reference implementation does; its files are the same bytes but for the order of the metadata.
+//
+// Mapping: an entry is a dense tensor; F4 and F6 have layouts of their own (codecs/packed_float.cpp). Metadata that is
+// no string, the config and tensors' attributes stand in the metadata string __tare__ (safetensors_private.cpp).
+//
+// Refused although the reference implementation takes it, because two readers would read two things: a name or a
+// metadata key that stands twice, an entry written as an array, a zero byte in a name. Taken as it does: white space
+// around the object, fields it does not know, tensors at any alignment.
+//
+// A set's index is a JSON file beside its shards: safetensors_index.cpp.
+#include "formats/safetensors/safetensors.hpp"
+
+#include <array>
+
+#include "base/endian.hpp"
+#include "formats/rows.hpp"
+
+namespace tare::safetensors {
+
+// There is no magic: a plausible length, and then what begins a JSON object.
+bool looks_like_file(const Source& source) {
+  constexpr std::uint64_t kPlausible = std::uint64_t{1} << 32;
+  std::array<std::byte, 64> head{};
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(head.size(), source.size()));
+  if (length < 10) return false;
+  source.read(0, std::span(head).first(length));
+  const std::string_view text(reinterpret_cast<const char*>(head.data()) + 8, length - 8);
+  const auto stated = load_le<std::uint64_t>(head.data());
+  const std::size_t brace = text.find_first_not_of(" \t\r\n");
+  // White space in front is legal, rare, and easily mistaken: then the length must be one that can be read.
+  if (brace == 0 && text[0] == '{' && stated < kPlausible) return true;
+  return brace < text.size() && text[brace] == '{' && stated <= kMaxHeader;
+}
+
+namespace {
+
+bool recognize(const Source& source) { return looks_like_file(source) || is_index(source); }
+
+constexpr std::string_view kSuffixes[] = {kSuffix};
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "safetensors",
+    .title = "safetensors",
+    .versions = "reads files and sharded sets, all 22 types; writes both",
+    .suffixes = kSuffixes,
+    .holds = kHolds,
+    .recognize = recognize,
+    .read = read,
+    .write = write,
+    .write_tree = write_tree,
+};
+
+}  // namespace tare::safetensors

@@ -1,0 +1,146 @@
+// Tiny Llama weights: a header and the tensors of one small transformer, in a fixed order.
+//
+//   0   u32 magic 0x544C4C4D (on disk 4D 4C 4C 54)      then, without padding, each tensor:
+//   4   u32 version = 1                                   matrix  u64 rows, u64 columns, f32 [rows][columns]
+//   8   i32 model dimension D                             vector  u64 size, f32 [size]
+//   12  i32 number of layers L
+//   16  i32 number of heads H                           embedding.weight [V][D], position_embedding.weight [S][D],
+//   20  i32 FFN hidden dimension F                      L times, as layers.N.: attention.{query,key,value,output}.weight
+//   24  i32 max sequence length S                       [D][D], ffn.linear1.weight [D][F] .bias [F], ffn.linear2.weight
+//   28  i32 vocabulary size V                           [F][D] .bias [D], norm1.weight, norm1.bias, norm2.weight,
+//   32  f32 dropout rate                                norm2.bias [D]; at last output.weight [D][V]
+//
+// Everything is little-endian. Matrices are used as y = x W: rows are inputs. The header fixes every dimension, so the
+// ones in front of a tensor repeat it and must agree, and the file has exactly one possible size. Integers must be
+// positive, H must divide D, the dropout rate lies in [0, 1).
+//
+// As a Model: dense f32 tensors of the names above, views of a mapped file (all on multiples of 4 in the file, not of
+// more). The header is the config; heads, positions and dropout, which tensors cannot tell or other containers have no
+// field for, are metadata `tllm.num_heads`, `tllm.max_sequence_length` and `tllm.dropout` too. Written from the same
+// names; heads must be given by one of the two, dropout is 0.1 where nobody says. A model with other tensors, or with
+// anything else the file has no place for, is refused.
+#include "formats/tllm/tllm.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "formats/rows.hpp"
+#include "resources/config_table.hpp"
+
+namespace tare::tllm {
+
+std::vector<HeaderProblem> check_header(const Header& header) {
+  std::vector<HeaderProblem> problems;
+  for (std::size_t i = 0; i < kFields.size(); ++i) {
+    const std::int32_t value = header.*kFields[i].member;
+    if (value <= 0)
+      problems.push_back(
+          {"tllm.config.range", kFields[i].name, fmt::format("{}; it must be positive", value), 8 + 4 * i});
+  }
+  if (!(header.dropout >= 0 && header.dropout < 1))
+    problems.push_back(
+        {"tllm.config.dropout", "dropout rate", fmt::format("{}; it must lie in [0, 1)", header.dropout), 32});
+  if (problems.empty() && header.dim % header.heads != 0)
+    problems.push_back({"tllm.config.heads", "number of heads",
+                        fmt::format("{} heads do not divide a model dimension of {}", header.heads, header.dim), 16});
+  return problems;
+}
+
+namespace {
+
+struct LayerPart {
+  std::string_view name;
+  std::int32_t Header::*rows;
+  std::int32_t Header::*columns;  // null: a vector
+};
+
+constexpr LayerPart kLayerParts[] = {{"attention.query.weight", &Header::dim, &Header::dim},
+                                     {"attention.key.weight", &Header::dim, &Header::dim},
+                                     {"attention.value.weight", &Header::dim, &Header::dim},
+                                     {"attention.output.weight", &Header::dim, &Header::dim},
+                                     {"ffn.linear1.weight", &Header::dim, &Header::ffn},
+                                     {"ffn.linear1.bias", &Header::ffn, nullptr},
+                                     {"ffn.linear2.weight", &Header::ffn, &Header::dim},
+                                     {"ffn.linear2.bias", &Header::dim, nullptr},
+                                     {"norm1.weight", &Header::dim, nullptr},
+                                     {"norm1.bias", &Header::dim, nullptr},
+                                     {"norm2.weight", &Header::dim, nullptr},
+                                     {"norm2.bias", &Header::dim, nullptr}};
+
+static_assert(std::size(kLayerParts) == kLayerTensors);
+
+Place place(const Header& header, std::string name, std::int32_t Header::*rows, std::int32_t Header::*columns) {
+  Place result;
+  result.name = std::move(name);
+  result.rank = columns == nullptr ? 1 : 2;
+  result.dims = {static_cast<std::uint64_t>(header.*rows),
+                 columns == nullptr ? 0 : static_cast<std::uint64_t>(header.*columns)};
+  return result;
+}
+
+}  // namespace
+
+void for_each_place(const Header& header, const std::function<bool(const Place&)>& visit) {
+  if (!visit(place(header, "embedding.weight", &Header::vocab, &Header::dim))) return;
+  if (!visit(place(header, "position_embedding.weight", &Header::positions, &Header::dim))) return;
+  for (std::int32_t layer = 0; layer < header.layers; ++layer)
+    for (const LayerPart& part : kLayerParts)
+      if (!visit(place(header, fmt::format("layers.{}.{}", layer, part.name), part.rows, part.columns))) return;
+  visit(place(header, "output.weight", &Header::dim, &Header::vocab));
+}
+
+std::optional<std::uint64_t> file_bytes(const Header& header) {
+  Header one = header;
+  one.layers = 1;
+  std::optional<std::uint64_t> layer = 0, rest = kHeaderBytes;
+  for_each_place(one, [&](const Place& tensor) {
+    auto& sum = tensor.name.starts_with("layers.") ? layer : rest;
+    if (sum) sum = checked_add(*sum, tensor.dims_bytes() + tensor.data_bytes());
+    return true;
+  });
+  const auto all = layer ? checked_mul(*layer, static_cast<std::uint64_t>(header.layers)) : std::nullopt;
+  return all && rest ? checked_add(*all, *rest) : std::nullopt;
+}
+
+namespace {
+
+bool recognize(const Source& source) {
+  std::array<std::byte, 4> head{};
+  if (source.size() < head.size()) return false;
+  source.read(0, head);
+  const auto magic = load_le<std::uint32_t>(head.data());
+  // The other byte order is refused by the reader, which can say so.
+  return magic == kMagic || magic == kSwappedMagic;
+}
+
+constexpr DType kTypes[] = {DType::f32};
+constexpr std::string_view kLayouts[] = {"dense"};
+// .bin is what the document uses, and half the world with it: only --to tllm chooses it.
+constexpr std::string_view kSuffixes[] = {".tllm"};
+constexpr std::string_view kMetadataKeys[] = {kHeadsKey, kPositionsKey, kDropoutKey};
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "tllm",
+    .title = "Tiny Llama weights",
+    .versions = "reads and writes 1; also .bin with --to tllm",
+    .suffixes = kSuffixes,
+    .holds = {.dtypes = kTypes,
+              .logical_types = {},
+              .layouts = kLayouts,
+              .metadata = Room::tree,
+              .config = true,
+              .metadata_keys = kMetadataKeys,
+              .config_fields = resources::kFieldsOf<&resources::ConfigRow::tllm>,
+              .forward_only = true,
+              .architecture = kArchitecture},
+    .recognize = recognize,
+    .read = read,
+    .write = write,
+    .remarks = remarks,
+};
+
+}  // namespace tare::tllm

@@ -1,0 +1,281 @@
+// Writes Tiny Llama weights. The sizes come from the config, or else from the tensors; whatever does not fit them is
+// told in one error, because a model that lacks one tensor tends to lack several.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+#include <map>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "base/name_map.hpp"
+#include "formats/tllm/tllm.hpp"
+#include "model/transfer.hpp"
+
+namespace tare::tllm {
+namespace {
+
+using ByName = NameViewMap<const Tensor*>;
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+
+// Everything wrong with a model, to be said at once.
+struct Problems {
+  std::vector<std::string> missing, surplus, unfit, settings;
+
+  bool none() const { return missing.empty() && surplus.empty() && unfit.empty() && settings.empty(); }
+  std::string text() const {
+    std::string out;
+    const auto add = [&](std::string_view what, const std::vector<std::string>& items) {
+      if (!items.empty()) out += fmt::format("{}{}{}", out.empty() ? "" : "; ", what, fmt::join(items, ", "));
+    };
+    add("", settings);
+    add("missing: ", missing);
+    add("not of a Tiny Llama: ", surplus);
+    add("wrong: ", unfit);
+    return out;
+  }
+};
+
+// A number of the metadata, also when a container of texts carried it.
+std::optional<double> number(const Map& metadata, std::string_view key, Problems& problems) {
+  const Value* const value = metadata.find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* whole = value->get<std::int64_t>()) return static_cast<double>(*whole);
+  if (const auto* real = value->get<double>()) return *real;
+  if (const std::string* const text = value->text()) {
+    double read = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), read);
+    if (error == std::errc() && end == text->data() + text->size()) return read;
+  }
+  problems.settings.push_back(fmt::format("metadata {} = {} is no number", key, to_json(*value)));
+  return std::nullopt;
+}
+
+// A dimension of one of the tensors; 0 when it is not there.
+std::int64_t dimension(const ByName& tensors, std::string_view name, std::size_t rank, std::size_t axis) {
+  const auto found = tensors.find(name);
+  if (found == tensors.end() || found->second->shape.rank() != rank) return 0;
+  const std::uint64_t size = found->second->shape[axis];
+  return size <= static_cast<std::uint64_t>(kMost) ? static_cast<std::int64_t>(size) : 0;
+}
+
+// How many layers the names speak of. A layer counts when most of its tensors are there: one that is missing does not
+// unmake it, and a stray name does not make one.
+std::int64_t layers_named(const Model& model) {
+  std::map<std::int64_t, std::size_t> tensors;
+  for (const Tensor& tensor : model.tensors) {
+    constexpr std::string_view kPrefix = "layers.";
+    if (!tensor.name.starts_with(kPrefix)) continue;
+    std::int64_t layer = -1;
+    std::from_chars(tensor.name.data() + kPrefix.size(), tensor.name.data() + tensor.name.size(), layer);
+    // A number far beyond what the tensors could fill is a stray name, not a size.
+    if (layer >= 0 && layer < static_cast<std::int64_t>(model.tensors.size())) ++tensors[layer];
+  }
+  std::erase_if(tensors, [](const auto& layer) { return layer.second <= kLayerTensors / 2; });
+  return tensors.empty() ? 0 : tensors.rbegin()->first + 1;
+}
+
+class Plan {
+ public:
+  explicit Plan(const Model& model) : model_(model) {
+    for (const Tensor& tensor : model.tensors)
+      if (!tensors_.emplace(tensor.name, &tensor).second)
+        problems_.surplus.push_back(fmt::format("a second {}", escape_name(tensor.name)));
+  }
+
+  Header header(std::string_view rule) {
+    settle_sizes();
+    settle_settings();
+    compare();
+    // Sizes that nothing tells are 0; with nothing missing, a dimension of 0 is what the tensors really have.
+    if (problems_.none()) check(header_);
+    if (!problems_.none())
+      throw Error(ErrorKind::unsupported, rule,
+                  fmt::format("not a Tiny Llama model as tllm holds it: {}", problems_.text()));
+    return header_;
+  }
+
+ private:
+  // The first that is said: the config's field, the metadata, a tensor's dimension.
+  void settle(std::int32_t Header::*member, std::string_view field, std::optional<std::int64_t> config,
+              std::initializer_list<std::int64_t> others) {
+    std::int64_t value = config.value_or(0);
+    for (const std::int64_t other : others)
+      if (value == 0) value = other;
+    if (value < 0 || value > kMost) {
+      problems_.settings.push_back(fmt::format("{} = {} lies outside 1 to {}", field, value, kMost));
+      value = 0;
+    }
+    header_.*member = static_cast<std::int32_t>(value);
+  }
+
+  void settle_sizes() {
+    const Config& config = model_.config;
+    told_positions_ = whole(kPositionsKey);
+    const auto of = [&](std::string_view name, std::size_t rank, std::size_t axis) {
+      return dimension(tensors_, name, rank, axis);
+    };
+    const std::string_view embedding = "embedding.weight", position = "position_embedding.weight",
+                           output = "output.weight", query = "layers.0.attention.query.weight",
+                           linear1 = "layers.0.ffn.linear1.weight", linear2 = "layers.0.ffn.linear2.weight";
+    settle(&Header::dim, "hidden_size", config.hidden_size,
+           {of(embedding, 2, 1), of(position, 2, 1), of(output, 2, 0), of(query, 2, 0)});
+    settle(&Header::vocab, "vocab_size", config.vocab_size, {of(embedding, 2, 0), of(output, 2, 1)});
+    settle(&Header::ffn, "intermediate_size", config.intermediate_size, {of(linear1, 2, 1), of(linear2, 2, 0)});
+    settle(&Header::positions, "max_position_embeddings", config.max_position_embeddings,
+           {told_positions_, of(position, 2, 0)});
+    settle(&Header::layers, "num_hidden_layers", config.num_hidden_layers, {layers_named(model_)});
+    if (static_cast<std::size_t>(header_.layers) > model_.tensors.size()) {
+      problems_.settings.push_back(fmt::format("num_hidden_layers = {} is more than {} tensors can fill",
+                                               header_.layers, model_.tensors.size()));
+      header_.layers = static_cast<std::int32_t>(layers_named(model_));
+    }
+    header_.layers = std::max(header_.layers, 1);  // so that what is missing is named
+  }
+
+  std::int64_t whole(std::string_view key) {
+    const auto value = number(model_.metadata, key, problems_);
+    if (!value) return 0;
+    if (*value >= 1 && *value <= static_cast<double>(kMost)) {
+      const auto rounded = static_cast<std::int64_t>(*value);
+      if (static_cast<double>(rounded) == *value) return rounded;
+    }
+    problems_.settings.push_back(fmt::format("metadata {} = {} is no whole number from 1 to {}", key, *value, kMost));
+    return 0;
+  }
+
+  void settle_settings() {
+    const std::int64_t told = whole(kHeadsKey);
+    settle(&Header::heads, "num_attention_heads", model_.config.num_attention_heads, {told});
+    if (header_.heads == 0 && !model_.config.num_attention_heads && model_.metadata.find(kHeadsKey) == nullptr)
+      problems_.settings.push_back(
+          fmt::format("the number of heads is not known: neither config num_attention_heads nor metadata {} says it "
+                      "(`tare convert --set {}=N` writes it into a file)",
+                      kHeadsKey, kHeadsKey));
+    disagree(kHeadsKey, told, header_.heads);
+    disagree(kPositionsKey, told_positions_, header_.positions);
+    if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = f64_to_f32(*dropout);
+    // What is not known at all has been said, or will be as missing tensors.
+    Header checked = header_;
+    for (const HeaderField& field : kFields)
+      if (checked.*field.member == 0) checked.*field.member = 1;
+    if (header_.dim == 0) checked.heads = 1;
+    check(checked);
+  }
+
+  void check(const Header& header) {
+    for (const HeaderProblem& problem : check_header(header))
+      problems_.settings.push_back(fmt::format("{}: {}", problem.item, problem.sentence));
+  }
+
+  void disagree(std::string_view key, std::int64_t told, std::int64_t used) {
+    if (told != 0 && used != 0 && told != used)
+      problems_.settings.push_back(fmt::format("metadata {} = {}, but the config says {}", key, told, used));
+  }
+
+  void compare() {
+    std::size_t known = 0;
+    for_each_place(header_, [&](const Place& place) {
+      const auto found = tensors_.find(place.name);
+      if (found == tensors_.end()) {
+        problems_.missing.push_back(place.name);
+      } else {
+        ++known;
+        compare(place, *found->second);
+      }
+      return true;
+    });
+    if (known == tensors_.size()) return;
+    ByName strays = tensors_;
+    for_each_place(header_, [&](const Place& place) { return strays.erase(place.name), true; });
+    for (const Tensor& tensor : model_.tensors)
+      if (strays.contains(tensor.name)) problems_.surplus.push_back(escape_name(tensor.name));
+  }
+
+  void compare(const Place& place, const Tensor& tensor) {
+    const Component* const data = tensor.component("data");
+    if (!tensor.is_dense() || data == nullptr || tensor.components.size() != 1 || data->dtype != DType::f32 ||
+        !data->type.empty())
+      return problems_.unfit.push_back(fmt::format("{} is {} {}, dense f32 expected", place.name,
+                                                   escape_name(tensor.layout),
+                                                   data == nullptr ? "" : escape_name(data->type_name())));
+    bool same = tensor.shape.rank() == place.rank;
+    for (std::size_t d = 0; same && d < place.rank; ++d)
+      same = place.dims[d] == 0 || tensor.shape[d] == place.dims[d];  // 0: not known
+    if (!same)
+      return problems_.unfit.push_back(
+          fmt::format("{} is {}, {} expected", place.name, tensor.shape.text(), place.shape().text()));
+    const auto elements = tensor.shape.elements();
+    if (!elements || data->blob.size() / 4 != *elements || data->blob.size() % 4 != 0)
+      problems_.unfit.push_back(fmt::format("{} has {} bytes of data, {} of f32 need another number", place.name,
+                                            data->blob.size(), tensor.shape.text()));
+  }
+
+  const Model& model_;
+  ByName tensors_;
+  std::int64_t told_positions_ = 0;
+  Header header_{.dropout = kDefaultDropout};
+  Problems problems_;
+};
+
+// What `convert` would have told or refused; nothing is dropped here in silence.
+void check_room(const Model& model) {
+  std::vector<std::string> homeless;
+  for (const auto& [key, value] : model.metadata)
+    if (key != kHeadsKey && key != kPositionsKey && key != kDropoutKey)
+      homeless.push_back(fmt::format("metadata {}", escape_name(key)));
+  for (const auto& [key, value] : model.config.to_map())
+    if (key != "vocab_size" && key != "hidden_size" && key != "intermediate_size" && key != "num_hidden_layers" &&
+        key != "num_attention_heads" && key != "max_position_embeddings")
+      homeless.push_back(fmt::format("config {}", key));
+  for (const Tensor& tensor : model.tensors)
+    if (!tensor.attributes.empty()) homeless.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
+  if (!model.vocabulary.empty()) homeless.emplace_back("a vocabulary");
+  if (!model.attachments.empty()) homeless.emplace_back("attachments");
+  if (!homeless.empty())
+    throw Error(ErrorKind::unsupported, "tllm.write.room",
+                fmt::format("the file has no place for {}", fmt::join(homeless, ", ")));
+}
+
+void put_header(const Header& header, Sink& sink) {
+  std::array<std::byte, kHeaderBytes> bytes{};
+  store_le(bytes.data(), kMagic);
+  store_le(bytes.data() + 4, kVersion);
+  for (std::size_t i = 0; i < kFields.size(); ++i) store_le(bytes.data() + 8 + 4 * i, header.*kFields[i].member);
+  store_le(bytes.data() + 32, header.dropout);
+  sink.write(bytes);
+}
+
+}  // namespace
+
+Header header_for(const Model& model, std::string_view rule) { return Plan(model).header(rule); }
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  model.refuse_broken();
+  check_room(model);
+  const Header header = header_for(model, "tllm.write.model");
+  ByName tensors;
+  for (const Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
+  put_header(header, sink);
+  TransferOptions transfer;
+  transfer.alignment = 1;
+  transfer.threads = options.threads;
+  transfer.progress = options.progress;
+  Transfer out(sink, transfer);
+  for_each_place(header, [&](const Place& place) {
+    std::array<std::byte, 16> dims{};
+    for (std::size_t d = 0; d < place.rank; ++d) store_le(dims.data() + 8 * d, place.dims[d]);
+    sink.write(std::span(dims).first(place.dims_bytes()));
+    out.add(tensors.at(place.name)->component("data")->blob);
+    return true;
+  });
+  out.finish();
+}
+
+std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+  if (model.metadata.find(kDropoutKey) != nullptr) return {};
+  return {fmt::format("dropout rate: {} by default, the input has none", kDefaultDropout)};
+}
+
+}  // namespace tare::tllm

@@ -1,0 +1,289 @@
+// Appending in place, such that the file is whole at every moment.
+//
+// A reader finds the manifest through the last 16 bytes of the file and takes the first CBOR item there; what follows
+// the item inside the stated length is ignored. So the file can grow without ever losing its manifest:
+//
+//   1. write 16 bytes far behind the end: a footer whose length reaches back to the old manifest. One small write
+//      inside one page: the file has its old end or the new one, never something between.
+//   2. fill the gap before that footer with the new blobs, then the new manifest and its own footer.
+//   3. cut the file right behind that new footer. This is the commit, a single system call.
+//
+// A manifest may be said to have at most 1 GiB, so where more than that is appended, a copy of the old manifest is
+// laid down before the far footer from time to time, and the footer pointed at the copy; the copies end up under new
+// blobs or behind the cut. When something fails, cutting the file at its old end undoes everything.
+#include "tare/append.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/name_map.hpp"
+#include "formats/zt/zt.hpp"
+#include "io/descriptor.hpp"
+#include "io/descriptor_source.hpp"
+#include "io/place.hpp"
+#include "io/unfinished.hpp"
+
+namespace tare {
+namespace zt {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+// How far ahead of the data the far footer is kept: holes cost nothing, moving it costs a flush.
+constexpr std::uint64_t kAhead = std::uint64_t{64} << 20;
+
+// A signal must find the file with its old end or its new one, and nobody writing behind it: every write passes the gate
+// (io/unfinished.hpp).
+class AppendSink final : public Sink, private io::Unfinished {
+ public:
+  // `manifest` is the old one, at `manifest_offset`; `end` the file's size; `reach` the longest manifest a footer may
+  // claim.
+  AppendSink(std::string path, int fd, Bytes manifest, std::uint64_t manifest_offset, std::uint64_t end,
+             std::uint64_t reach)
+      : path_(std::move(path)),
+        fd_(fd),
+        manifest_(std::move(manifest)),
+        live_(manifest_offset),
+        old_end_(end),
+        end_(end),
+        reach_(reach),
+        // Two copies of the manifest must never touch.
+        ahead_(std::max<std::uint64_t>(std::min(kAhead, reach / 4), 2 * manifest_.size() + kPage)) {
+    skip(end);
+    enlist();
+  }
+  ~AppendSink() override {  // also on any exception
+    const io::Changing changing;
+    discard();
+    delist();
+  }
+  AppendSink(const AppendSink&) = delete;
+  AppendSink& operator=(const AppendSink&) = delete;
+
+  const std::string& name() const override { return path_; }
+  bool positional() const override { return true; }
+  void commit() override {
+    io::sync_file(fd_, path_);
+    const io::Changing changing;
+    if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
+      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
+    committed_ = true;
+    io::sync_file(fd_, path_);
+  }
+
+ protected:
+  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
+  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    const io::Changing changing;
+    reserve(offset + bytes.size());
+    io::pwrite_all(fd_, offset, bytes, path_);
+  }
+  void do_skip(std::uint64_t /*new_end*/) override {}
+
+ private:
+  // The old footer is still where it was. Should the cut fail, the far footer still leads to the old manifest, so there
+  // is nothing to do about it.
+  void discard() noexcept override {
+    if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+  }
+
+  // Bytes below this may be written: they hold neither the far footer nor the live manifest, nor the place that the
+  // next copy of it will need.
+  std::uint64_t free_end() const {
+    if (live_ >= old_end_) return live_;
+    return end_ == old_end_ ? end_ : end_ - kFooterBytes - manifest_.size();
+  }
+
+  void put_footer_at(std::uint64_t end, std::uint64_t manifest_offset) {
+    std::byte footer[kFooterBytes];
+    store_le<std::uint64_t>(footer, end - kFooterBytes - manifest_offset);
+    std::copy_n(std::as_bytes(std::span(kMagic)).begin(), kMagic.size(), footer + 8);
+    io::pwrite_all(fd_, end - kFooterBytes, footer, path_);
+    io::sync_file(fd_, path_);
+  }
+
+  void reserve(std::uint64_t end) {
+    const std::scoped_lock lock(mutex_);
+    while (free_end() < end) {
+      // A page-aligned end keeps the footer inside one page.
+      const std::uint64_t wanted = (end + manifest_.size() + ahead_ + kPage) / kPage * kPage;
+      const std::uint64_t farthest = (live_ + reach_) / kPage * kPage;
+      const bool near = wanted <= farthest && live_ < old_end_;
+      const std::uint64_t next = std::min(wanted, farthest);
+      put_footer_at(next, live_);
+      end_ = next;
+      if (near) continue;
+      const std::uint64_t copy = next - kFooterBytes - manifest_.size();
+      io::pwrite_all(fd_, copy, manifest_, path_);
+      io::sync_file(fd_, path_);
+      put_footer_at(next, copy);
+      live_ = copy;
+    }
+  }
+
+  std::string path_;
+  int fd_;
+  Bytes manifest_;
+  std::uint64_t live_;     // offset of the manifest that the last footer points to
+  std::uint64_t old_end_;  // size of the file before us
+  std::uint64_t end_;      // size of the file now
+  std::uint64_t reach_, ahead_;
+  bool committed_ = false;
+  std::mutex mutex_;
+};
+
+// The old manifest as its one CBOR item, without what may follow it.
+Bytes first_item(const Manifest& manifest, const std::string& path, unsigned depth) {
+  wire::CborReader cbor(manifest.bytes(), path, manifest.offset, depth);
+  cbor.skip();
+  const auto item = manifest.bytes().first(manifest.bytes().size() - cbor.remaining());
+  return Bytes(item.begin(), item.end());
+}
+
+// An append that was killed leaves a long tail; its original end is still in there. Cutting back to it frees the room.
+std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest, std::size_t item) {
+  const std::uint64_t end = manifest.offset + item + kFooterBytes;
+  if (end >= source.size()) return source.size();
+  std::byte footer[kFooterBytes];
+  source.read(end - kFooterBytes, footer);
+  const bool original = load_le<std::uint64_t>(footer) == item &&
+                        std::equal(footer + 8, footer + 16, std::as_bytes(std::span(kMagic)).begin());
+  if (!original) return source.size();
+  if (::ftruncate(fd, static_cast<off_t>(end)) != 0)
+    throw io::system_error("io.sink.write", "cannot set the size", source.name(), errno);
+  return end;
+}
+
+void check_names(const Model& old, const Model& extra) {
+  NameViewSet names;
+  for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
+  for (const Tensor& tensor : extra.tensors)
+    if (names.contains(tensor.name))
+      throw Error(ErrorKind::usage, "zt.append.exists", "the file has a tensor of this name already")
+          .about("tensor " + escape_name(tensor.name));
+}
+
+// What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
+void check_in_place(const Model& old) {
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() == nullptr)
+        throw Error(ErrorKind::unsupported, "zt.append.index",
+                    fmt::format("its component \"{}\" is not stored as u64; convert the file first",
+                                escape_name(component.role)))
+            .about("tensor " + escape_name(tensor.name));
+}
+
+// Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
+// differs is refused.
+Model merged(const Model& old, const Model& extra) {
+  const auto refuse = [](std::string_view what) {
+    throw Error(ErrorKind::usage, "zt.append.exists", fmt::format("the file has another {} already", what));
+  };
+  if (!old.config.empty() && !extra.config.empty() && !(old.config == extra.config)) refuse("config");
+  if (!old.vocabulary.empty() && !extra.vocabulary.empty() && !(old.vocabulary == extra.vocabulary))
+    refuse("vocabulary");
+  Model all;
+  all.metadata = old.metadata;
+  for (const auto& [key, value] : extra.metadata) all.metadata.set(key, value);
+  all.config = old.config.empty() ? extra.config : old.config;
+  all.vocabulary = old.vocabulary.empty() ? extra.vocabulary : old.vocabulary;
+  all.attachments = old.attachments;
+  for (const Attachment& attachment : extra.attachments) {
+    if (old.attachment(attachment.name) != nullptr)
+      throw Error(ErrorKind::usage, "zt.append.exists", "the file has an attachment of this name already")
+          .about("attachment " + escape_name(attachment.name));
+    all.attachments.push_back(attachment);
+  }
+  return all;
+}
+
+StoredTensor as_stored(const Tensor& tensor) {
+  StoredTensor stored;
+  stored.tensor = &tensor;
+  for (const Component& component : tensor.components) {
+    StoredComponent& mine = stored.components.emplace_back();
+    mine.offset = component.blob.offset();
+    mine.length = component.blob.stored_size();
+    if (component.blob.encoding() == Encoding::zstd) mine.uncompressed = component.blob.size();
+    mine.digest = component.blob.digest().text();
+  }
+  return stored;
+}
+
+void zero_out(int fd, std::uint64_t begin, std::uint64_t end, const std::string& path) {
+  static constexpr std::array<std::byte, kPage> kZeros{};
+  for (; begin < end; begin += std::min<std::uint64_t>(kZeros.size(), end - begin))
+    io::pwrite_all(
+        fd, begin,
+        std::span(kZeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(kZeros.size(), end - begin))), path);
+}
+
+// A link is followed only if nobody else can have planted it.
+io::Descriptor open_for_appending(const std::string& path) {
+  constexpr std::string_view kDoing = "cannot open for appending";
+  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
+  io::Descriptor file(
+      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  return file;
+}
+
+}  // namespace
+
+void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
+  const io::Descriptor file = open_for_appending(path);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    throw io::system_error("zt.append.locked", "another program is appending to it", path, errno);
+  // The same open file, not the same path: what is read decides where this one is cut.
+  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  if (find_format("zt") != &detect(*source))
+    throw Error(ErrorKind::unsupported, "zt.append.format", "only zTensor files can be appended to");
+  const Manifest manifest = find_manifest(*source, {});
+  if (!manifest.has_footer)
+    throw Error(ErrorKind::unsupported, "zt.append.version",
+                "containers before 1.1 cannot be appended to; convert the file first");
+  const Model old = read({path, source}, {});
+  check_in_place(old);
+  check_names(old, extra);
+  check_writable(extra);
+  Model all = merged(old, extra);
+
+  Bytes item = first_item(manifest, path, Limits().depth);
+  if (item.size() > reach / 8)
+    throw Error(ErrorKind::limit, "zt.append.manifest",
+                fmt::format("a manifest of {} bytes is too large to append to", item.size()));
+  const std::uint64_t end = settle_end(file.get(), *source, manifest, item.size());
+  AppendSink sink(path, file.get(), std::move(item), manifest.offset, end, reach);
+  std::vector<StoredTensor> stored = put_blobs(extra.tensors, sink, options);
+  for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
+  put_footer(sink, build_manifest(all, std::move(stored)));
+  sink.commit();
+  // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
+  std::uint64_t old_data_end = kAlignment;
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      old_data_end = std::max(old_data_end, component.blob.offset() + component.blob.stored_size());
+  zero_out(file.get(), std::min(old_data_end, manifest.offset), end, path);
+}
+
+}  // namespace zt
+
+void append_zt(const std::string& path, const Model& extra, const WriteOptions& options) {
+  try {
+    zt::append(path, extra, options);
+  } catch (Error& error) {
+    throw error.in(path);
+  }
+}
+
+}  // namespace tare

@@ -1,0 +1,343 @@
+// Writing container 1.2: header, blobs, manifest, footer, front to back.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/endian.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "formats/zt/zt.hpp"
+#include "model/transfer.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::zt {
+namespace {
+
+using wire::CborWriter;
+
+std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+// The entries of a map in byte order of their keys, less those in `except`.
+std::vector<const Map::Entry*> sorted_entries(const Map& map, std::span<const std::string_view> except = {}) {
+  std::vector<const Map::Entry*> entries;
+  for (const auto& entry : map)
+    if (std::find(except.begin(), except.end(), entry.first) == except.end()) entries.push_back(&entry);
+  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  return entries;
+}
+
+// Unknown text keys kept from the source: written back at their level, never in place of a key of ours.
+std::vector<const Map::Entry*> unknown_entries(const Map& attributes, std::string_view key,
+                                               std::span<const std::string_view> ours) {
+  const Value* kept = attributes.find(key);
+  const Map* map = kept == nullptr ? nullptr : kept->get<Map>();
+  return map == nullptr ? std::vector<const Map::Entry*>() : sorted_entries(*map, ours);
+}
+
+void put_entries(CborWriter& out, const std::vector<const Map::Entry*>& entries) {
+  for (const auto* entry : entries) {
+    out.text(entry->first);
+    out.value(entry->second);
+  }
+}
+
+constexpr std::string_view kRootKeys[] = {"version", "attributes", "objects"};
+constexpr std::string_view kObjectKeys[] = {"shape", "format", "attributes", "components"};
+constexpr std::string_view kComponentKeys[] = {"dtype",    "type",  "offset", "length", "uncompressed_length",
+                                               "encoding", "digest"};
+
+void put_component(CborWriter& out, const Tensor& tensor, const Component& component, const StoredComponent& stored) {
+  const auto unknown =
+      unknown_entries(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), kComponentKeys);
+  out.map(3 + (component.type.empty() ? 0 : 1) + (stored.uncompressed ? 2 : 0) + (stored.digest.empty() ? 0 : 1) +
+          unknown.size());
+  out.text("dtype");
+  out.text(name_of(component.dtype));
+  if (!component.type.empty()) {
+    out.text("type");
+    out.text(component.type);
+  }
+  out.text("offset");
+  out.uint(stored.offset);
+  out.text("length");
+  out.uint(stored.length);
+  if (stored.uncompressed) {
+    out.text("uncompressed_length");
+    out.uint(*stored.uncompressed);
+    out.text("encoding");
+    out.text("zstd");
+  }
+  if (!stored.digest.empty()) {
+    out.text("digest");
+    out.text(stored.digest);
+  }
+  put_entries(out, unknown);
+}
+
+// The attribute keys under which unknown fields of this tensor are kept.
+std::vector<std::string> private_keys(const Tensor& tensor) {
+  std::vector<std::string> keys;
+  const auto add_if_map = [&](std::string key) {
+    const Value* value = tensor.attributes.find(key);
+    if (value != nullptr && value->get<Map>() != nullptr) keys.push_back(std::move(key));
+  };
+  add_if_map(std::string(kUnknownKeys));
+  for (const Component& component : tensor.components) add_if_map(fmt::format("{}.{}", kUnknownKeys, component.role));
+  return keys;
+}
+
+void put_object(CborWriter& out, const StoredTensor& stored) {
+  const Tensor& tensor = *stored.tensor;
+  const std::vector<std::string> hidden = tensor.attributes.empty() ? std::vector<std::string>() : private_keys(tensor);
+  const std::vector<std::string_view> except(hidden.begin(), hidden.end());
+  const Map complete = tensor.complete_attributes();
+  const auto attributes = sorted_entries(complete, except);
+  const auto unknown = unknown_entries(tensor.attributes, kUnknownKeys, kObjectKeys);
+  out.map(3 + (attributes.empty() ? 0 : 1) + unknown.size());
+  out.text("shape");
+  out.array(tensor.shape.size());
+  for (const std::uint64_t dimension : tensor.shape) out.uint(dimension);
+  out.text("format");
+  out.text(tensor.layout);
+  if (!attributes.empty()) {
+    out.text("attributes");
+    out.map(attributes.size());
+    put_entries(out, attributes);
+  }
+  out.text("components");
+  out.map(tensor.components.size());
+  std::vector<std::size_t> order(tensor.components.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return tensor.components[a].role < tensor.components[b].role; });
+  for (const std::size_t i : order) {
+    out.text(tensor.components[i].role);
+    put_component(out, tensor, tensor.components[i], stored.components[i]);
+  }
+  put_entries(out, unknown);
+}
+
+// Metadata plus what zTensor has no place of its own for.
+Map root_attributes(const Model& model) {
+  Map attributes = model.metadata;
+  if (!model.config.empty()) attributes.set(kConfigKey, model.config.to_map());
+  if (!model.vocabulary.empty()) attributes.set(kVocabularyKey, model.vocabulary.to_map());
+  if (!model.attachments.empty()) {
+    Map attachments;
+    for (const Attachment& attachment : model.attachments)
+      attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
+    attributes.set(kAttachmentsKey, std::move(attachments));
+  }
+  return attributes;
+}
+
+Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+}
+
+Error duplicate_key(std::string_view key) {
+  return Error(ErrorKind::unsupported, "zt.write.duplicate",
+               fmt::format("the metadata key {} stands twice in one map", escape_name(key)));
+}
+
+// Keys are CBOR text, which is UTF-8, and stand once; `depth` levels may still follow.
+void check_tree(const Value& value, unsigned depth);
+void check_tree(const Map& map, unsigned depth) {
+  wire::KeyCheck keys;
+  for (const auto& [key, value] : map) {
+    if (!is_valid_utf8(key))
+      throw Error(ErrorKind::unsupported, "zt.write.name",
+                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(key)));
+    keys.add(key);
+    check_tree(value, depth);
+  }
+  if (const auto twice = keys.find_duplicate(); twice.data() != nullptr) throw duplicate_key(twice);
+}
+void check_tree(const Value& value, unsigned depth) {
+  const Map* const map = value.get<Map>();
+  const List* const list = value.get<List>();
+  if (map == nullptr && list == nullptr) return;
+  if (depth == 0)
+    throw Error(ErrorKind::unsupported, "zt.write.depth",
+                fmt::format("the metadata is nested deeper than the {} levels that readers take", Limits().depth));
+  if (map != nullptr) check_tree(*map, depth - 1);
+  if (list != nullptr)
+    for (const Value& item : *list) check_tree(item, depth - 1);
+}
+
+// What is left for values of metadata inside the manifest, the root's attributes and an object's.
+constexpr unsigned kRootDepth = Limits().depth - 2, kObjectDepth = Limits().depth - 4;
+
+void check_attachments(const Model& model) {
+  wire::KeyCheck names;
+  for (const Attachment& attachment : model.attachments) {
+    if (!is_valid_utf8(attachment.name))
+      throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
+          .about("attachment " + escape_name(attachment.name));
+    names.add(attachment.name);
+  }
+  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
+    throw Error(ErrorKind::unsupported, "zt.write.duplicate", "two attachments of this name")
+        .about("attachment " + escape_name(twice));
+}
+
+}  // namespace
+
+std::vector<std::size_t> write_order(const Tensor& tensor) {
+  const Codec* const codec = find_codec(tensor.layout);
+  const auto rank = [&](std::string_view role) {
+    if (codec == nullptr) return std::size_t{0};
+    return static_cast<std::size_t>(std::find(codec->roles.begin(), codec->roles.end(), role) - codec->roles.begin());
+  };
+  std::vector<std::size_t> order(tensor.components.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto &left = tensor.components[a].role, &right = tensor.components[b].role;
+    return rank(left) != rank(right) ? rank(left) < rank(right) : left < right;
+  });
+  return order;
+}
+
+void check_writable(const Model& model) {
+  model.refuse_broken();
+  check_tree(model.metadata, kRootDepth);
+  check_attachments(model);
+  std::vector<const Tensor*> by_name;
+  for (const Tensor& tensor : model.tensors) {
+    by_name.push_back(&tensor);
+    if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
+      throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
+    check_tree(tensor.attributes, kObjectDepth);
+    if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
+    if (const Codec* codec = find_codec(tensor.layout))
+      if (const auto problem = codec->check(tensor)) throw unwritable("zt." + problem->rule, tensor, problem->sentence);
+    for (std::size_t i = 0; i < tensor.components.size(); ++i) {
+      if (!is_valid_utf8(tensor.components[i].role) || !is_valid_utf8(tensor.components[i].type))
+        throw unwritable("zt.write.name", tensor, "a component's role or type is not UTF-8, as zTensor asks");
+      for (std::size_t j = 0; j < i; ++j)
+        if (tensor.components[i].role == tensor.components[j].role)
+          throw unwritable("zt.write.duplicate", tensor, "two components of one role");
+    }
+  }
+  std::sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  const auto twice = std::adjacent_find(by_name.begin(), by_name.end(),
+                                        [](const auto* a, const auto* b) { return a->name == b->name; });
+  if (twice != by_name.end()) throw unwritable("zt.write.duplicate", **twice, "two tensors of this name");
+}
+
+Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {
+  std::sort(tensors.begin(), tensors.end(),
+            [](const StoredTensor& a, const StoredTensor& b) { return a.tensor->name < b.tensor->name; });
+  const Map attributes = root_attributes(model);
+  const Value* kept = attributes.find(kUnknownKeys);
+  const bool has_kept = kept != nullptr && kept->get<Map>() != nullptr;
+  const std::string_view hidden[] = {kUnknownKeys};
+  const auto entries = sorted_entries(
+      attributes, has_kept ? std::span<const std::string_view>(hidden) : std::span<const std::string_view>());
+  const auto unknown = unknown_entries(attributes, kUnknownKeys, kRootKeys);
+
+  CborWriter out;
+  out.map(2 + (entries.empty() ? 0 : 1) + unknown.size());
+  out.text("version");
+  out.text(kWrittenVersion);
+  if (!entries.empty()) {
+    out.text("attributes");
+    out.map(entries.size());
+    put_entries(out, entries);
+  }
+  out.text("objects");
+  out.map(tensors.size());
+  for (const StoredTensor& tensor : tensors) {
+    out.text(tensor.tensor->name);
+    put_object(out, tensor);
+  }
+  put_entries(out, unknown);
+  if (out.result().size() > kMaxManifest)
+    throw Error(ErrorKind::limit, "zt.manifest.size",
+                fmt::format("the manifest would have {} bytes, at most {} allowed", out.result().size(), kMaxManifest));
+  return out.take();
+}
+
+namespace {
+
+bool stays_packed(const Blob& blob, const WriteOptions& options) {
+  return blob.encoding() == Encoding::zstd && !options.zstd_level && !options.unpack;
+}
+
+// What is copied without being unpacked is unpacked once all the same, to nowhere: a file that Tare writes can be read.
+void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) {
+  std::vector<const Blob*> packed;
+  for (const Tensor& tensor : tensors)
+    for (const Component& component : tensor.components)
+      if (stays_packed(component.blob, options)) packed.push_back(&component.blob);
+  parallel_for(packed.size(), options.threads, [&](std::size_t i) {
+    const Blob& blob = *packed[i];
+    Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
+    const auto reader = blob.open();
+    for (std::uint64_t left = blob.size(); left > 0;) {
+      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
+      reader->read(part);
+      left -= part.size();
+    }
+    // Progress counts decoded bytes; copying accounts for the stored ones.
+    if (options.progress != nullptr && blob.size() > blob.stored_size())
+      options.progress->advance(blob.size() - blob.stored_size());
+  });
+}
+
+}  // namespace
+
+std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink, const WriteOptions& options) {
+  check_packed(tensors, options);
+  Transfer transfer(sink, {.alignment = kAlignment,
+                           .zstd_level = options.zstd_level,
+                           .digest = options.digest,
+                           .threads = options.threads,
+                           .progress = options.progress});
+  std::vector<std::vector<std::size_t>> numbers;
+  for (const Tensor& tensor : tensors) {
+    auto& mine = numbers.emplace_back(tensor.components.size());
+    for (const std::size_t i : write_order(tensor)) {
+      const Blob& blob = tensor.components[i].blob;
+      mine[i] = transfer.add(stays_packed(blob, options)
+                                 ? Blob::range(blob.source(), blob.offset(), blob.stored_size(), blob.digest())
+                                 : blob);
+    }
+  }
+  transfer.finish();
+
+  std::vector<StoredTensor> stored;
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    StoredTensor& mine = stored.emplace_back();
+    mine.tensor = &tensors[t];
+    for (std::size_t i = 0; i < numbers[t].size(); ++i) {
+      const StoredBlob& blob = transfer.stored(numbers[t][i]);
+      const Blob& given = tensors[t].components[i].blob;
+      StoredComponent& component = mine.components.emplace_back();
+      component.offset = blob.offset;
+      component.length = blob.stored;
+      if (blob.encoding == Encoding::zstd) component.uncompressed = blob.size;
+      if (stays_packed(given, options)) component.uncompressed = given.size();
+      component.digest = blob.digest.text();
+    }
+  }
+  return stored;
+}
+
+void put_footer(Sink& sink, std::span<const std::byte> manifest) {
+  sink.write(manifest);
+  std::byte length[8];
+  store_le<std::uint64_t>(length, manifest.size());
+  sink.write(length);
+  sink.write(as_bytes(kMagic));
+}
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  check_writable(model);
+  sink.write(as_bytes(kMagic));
+  const Bytes manifest = build_manifest(model, put_blobs(model.tensors, sink, options));
+  put_footer(sink, manifest);
+}
+
+}  // namespace tare::zt

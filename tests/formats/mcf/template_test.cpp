@@ -1,0 +1,148 @@
+// What programs that run MCF files look for in them: the chat template and the tokenizer.
+#include <nlohmann/json.hpp>
+
+#include <bit>
+
+#include "conformance/models.hpp"
+#include "formats/mcf/model.hpp"
+#include "tare/convert.hpp"
+#include "tare/mcf.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
+
+Model model_with(std::vector<Attachment> files) {
+  Model model;
+  model.tensors = {make_dense("w", {2}, DType::f32)};
+  model.attachments = std::move(files);
+  return model;
+}
+
+// The bytes of a section, as a program that knows nothing of ours finds them.
+std::string section_of(const Bytes& bytes, mcf::SectionType type) {
+  for (const mcf::Section& section : mcf::sections(*memory_source(bytes)))
+    if (section.type == type)
+      return to_text(bytes).substr(static_cast<std::size_t>(section.offset), static_cast<std::size_t>(section.size));
+  return "not there";
+}
+
+std::string text_of(const Model& model, std::string_view name) {
+  const Attachment* const found = model.attachment(name);
+  return found == nullptr ? "not there" : to_text(found->blob.bytes());
+}
+
+const std::string kTemplate = "{% for m in messages %}\n\"{{ m }}\" \xC3\xA4{% endfor %}\n";
+
+TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
+  for (const std::string config :
+       {R"({"a": 1e30, "b": [1, 2]})", "{\n  \"model_max_length\": 1000000000000000019884624838656\n}\n", "{}",
+        R"({"chat_template": "an older one", "z": 0})",
+        R"({"chat_template": [{"name": "default", "template": "x"}]})"}) {
+    SCOPED_TRACE(config);
+    const Model model = model_with({file("tokenizer_config.json", config), file("chat_template.jinja", kTemplate)});
+    const Bytes bytes = write_bytes(*find_format("mcf"), model);
+    const auto merged = nlohmann::json::parse(section_of(bytes, mcf::SectionType::tokenizer_config));
+    EXPECT_EQ(merged.at("chat_template"), kTemplate);
+    auto before = nlohmann::json::parse(config);
+    before["chat_template"] = kTemplate;
+    EXPECT_EQ(merged, before) << "everything else is as it was";
+
+    const Model back = open(memory_source(bytes));
+    EXPECT_EQ(text_of(back, "tokenizer_config.json"), config);
+    EXPECT_EQ(text_of(back, "chat_template.jinja"), kTemplate);
+    EXPECT_EQ(back.attachments.size(), 2U);
+    EXPECT_TRUE(back.metadata.empty());
+    EXPECT_TRUE(write_bytes(*find_format("mcf"), back) == bytes);
+    const Scratch scratch;
+    put_file(scratch / "f.mcf", bytes);
+    EXPECT_TRUE(verify(scratch / "f.mcf").ok(true));
+  }
+}
+
+TEST(McfTemplate, GetsASectionWhereThereIsNoFile) {
+  const Bytes bytes = write_bytes(*find_format("mcf"), model_with({file("chat_template.jinja", kTemplate)}));
+  const auto made = nlohmann::json::parse(section_of(bytes, mcf::SectionType::tokenizer_config));
+  EXPECT_EQ(made, nlohmann::json({{"chat_template", kTemplate}}));
+  const Model back = open(memory_source(bytes));
+  EXPECT_EQ(text_of(back, "tokenizer_config.json"), "not there");
+  EXPECT_EQ(text_of(back, "chat_template.jinja"), kTemplate);
+}
+
+TEST(McfTemplate, IsNotPutIntoWhatCannotHoldIt) {
+  const auto section = [](std::string_view config, std::string_view chat_template) {
+    return section_of(write_bytes(*find_format("mcf"), model_with({file("tokenizer_config.json", config),
+                                                                   file("chat_template.jinja", chat_template)})),
+                      mcf::SectionType::tokenizer_config);
+  };
+  EXPECT_EQ(section("<html>", kTemplate), "<html>");
+  EXPECT_EQ(section("[]", kTemplate), "[]");
+  EXPECT_EQ(section("{}", "\xFF"), "{}");
+  const std::string said = R"({"chat_template": "x"})";
+  EXPECT_EQ(section(said, "x"), said);
+}
+
+// Another program has replaced the section: what it says counts.
+TEST(McfTemplate, AChangedSectionIsReadAsItIs) {
+  const Model model = model_with({file("tokenizer_config.json", R"({"a": 1})"), file("chat_template.jinja", "abc")});
+  std::string bytes = to_text(write_bytes(*find_format("mcf"), model));
+  const std::size_t at = bytes.find("\"chat_template\": \"abc\"");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 22, "\"chat_template\": \"xyz\"");
+  const Model back = open(memory_source(to_bytes(bytes)));
+  EXPECT_NE(text_of(back, "tokenizer_config.json").find("xyz"), std::string::npos);
+  EXPECT_EQ(text_of(back, "chat_template.jinja"), "abc");
+}
+
+TEST(McfTemplate, ConvertSaysSo) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "dir");
+  put_file(scratch / "dir/model.safetensors", write_bytes(*find_format("safetensors"), model_with({})));
+  put_file(scratch / "dir/tokenizer_config.json", to_bytes("{}"));
+  put_file(scratch / "dir/chat_template.jinja", to_bytes(kTemplate));
+  const Conversion done = convert(scratch / "dir", scratch / "m.mcf");
+  EXPECT_TRUE(std::any_of(done.changes.begin(), done.changes.end(), [](const std::string& line) {
+    return line.starts_with("chat_template.jinja is in the section of tokenizer_config.json");
+  }));
+  const auto json = nlohmann::json::parse(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer_config));
+  EXPECT_EQ(json.at("chat_template"), kTemplate);
+}
+
+// ---- the tokenizer
+
+std::string field(unsigned number, std::string_view bytes) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + std::string(bytes);
+}
+std::string piece(std::string_view text, float score, unsigned type) {
+  std::string inner = field(1, text);
+  inner += '\x15';
+  for (int i = 0; i < 4; ++i) inner += static_cast<char>(std::bit_cast<std::uint32_t>(score) >> (8 * i));
+  inner += "\x18" + std::string(1, static_cast<char>(type));
+  return field(1, inner);
+}
+
+TEST(McfTokenizer, OfAModelWithNothingButPiecesIsMadeIntoAFile) {
+  const std::string pieces = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3) + piece("ab", -1.5F, 1);
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "dir");
+  put_file(scratch / "dir/model.safetensors", write_bytes(*find_format("safetensors"), model_with({})));
+  put_file(scratch / "dir/tokenizer.model", to_bytes(pieces));
+  convert(scratch / "dir", scratch / "m.mcf");
+  const auto json = nlohmann::json::parse(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer));
+  EXPECT_EQ(json.at("model").at("vocab").at(3), nlohmann::json({"ab", -1.5}));
+  const Model model = open(scratch / "m.mcf");
+  EXPECT_EQ(text_of(model, "tokenizer.model"), pieces);
+  EXPECT_EQ(model.vocabulary.tokens.size(), 4U);
+  EXPECT_TRUE(verify(scratch / "m.mcf").ok(true));
+  // One that is there is left alone.
+  put_file(scratch / "dir/tokenizer.json", to_bytes(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})"));
+  convert(scratch / "dir", scratch / "n.mcf");
+  EXPECT_EQ(section_of(get_file(scratch / "n.mcf"), mcf::SectionType::tokenizer),
+            R"({"model":{"type":"WordLevel","vocab":{"a":0}}})");
+}
+
+}  // namespace
+}  // namespace tare
