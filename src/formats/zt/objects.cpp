@@ -364,7 +364,7 @@ namespace {
 // would cost more than the moves. Manifests go by name, blobs rarely do, so every tensor lies somewhere else: ask for
 // it in time.
 void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order) {
-  constexpr std::size_t kAhead = 6, kLine = 64;
+  constexpr std::size_t kPrefetched = 6, kLine = 64;
   const auto prefetch = [&](std::uint32_t i) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&tensors[i]);
     for (std::size_t line = 0; line < sizeof(Tensor); line += kLine) __builtin_prefetch(bytes + line, 1);
@@ -372,7 +372,7 @@ void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order
   for (std::uint32_t start = 0; start < order.size(); ++start) {
     if (order[start] == start) continue;
     std::uint32_t ahead = start;
-    for (std::size_t i = 0; i < kAhead; ++i) prefetch(ahead = order[ahead]);
+    for (std::size_t i = 0; i < kPrefetched; ++i) prefetch(ahead = order[ahead]);
     Tensor first = std::move(tensors[start]);
     std::uint32_t to = start;
     for (std::uint32_t from = order[to]; from != start; from = order[to]) {
