@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::mutex line;  // of the bar
+std::mutex of_bar;
 bool line_open = false, line_ended = false;
 
 void end_line() {
-  const std::scoped_lock lock(line);
+  const std::scoped_lock lock(of_bar);
   if (line_open) to_stderr("\n");
   line_ended = true;
 }
@@ -63,14 +63,14 @@ Interrupts::Interrupts() {
 }
 
 void draw_line(std::string_view text) {
-  const std::scoped_lock lock(line);
+  const std::scoped_lock lock(of_bar);
   if (line_ended) return;
   line_open = true;
   to_stderr(text);
 }
 
 void wipe_line() {
-  const std::scoped_lock lock(line);
+  const std::scoped_lock lock(of_bar);
   if (line_ended) return;
   line_open = false;
   to_stderr("\r\x1b[K");

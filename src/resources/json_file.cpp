@@ -49,16 +49,16 @@ Error not_json(std::string_view text, std::string_view trouble) {
 // Python writes and reads numbers that JSON has no word for, and some models' config.json has them. None of them is a
 // number that we look for: they become null.
 std::string without_infinities(std::string_view text) {
-  constexpr std::string_view kWords[] = {"-Infinity", "Infinity", "NaN"};
+  constexpr std::string_view kOddNumbers[] = {"-Infinity", "Infinity", "NaN"};
   std::string out;
   out.reserve(text.size() + text.size() / 3);  // "NaN" grows by one
   bool in_string = false;
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
-    const auto word = in_string ? std::end(kWords)
-                                : std::find_if(std::begin(kWords), std::end(kWords),
+    const auto word = in_string ? std::end(kOddNumbers)
+                                : std::find_if(std::begin(kOddNumbers), std::end(kOddNumbers),
                                                [&](std::string_view w) { return text.substr(i).starts_with(w); });
-    if (word != std::end(kWords)) {
+    if (word != std::end(kOddNumbers)) {
       out += "null";
       i += word->size();
       continue;

@@ -151,7 +151,7 @@ class TensorReader {
     for (const Entry& entry : entries) {
       const auto found = errors_.find(&entry);
       if (found == errors_.end()) continue;
-      BrokenTensor& broken = broken_.emplace_back(Tensor(), std::move(found->second));
+      BrokenTensor& broken = broken_.emplace_back(BrokenTensor{Tensor(), std::move(found->second)});
       broken.tensor.name = entry.name;
       broken.tensor.shape = index_->shape(entry);
       if (const McfMethod* const method = entry.method()) broken.tensor.layout = method->layout;

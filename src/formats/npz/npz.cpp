@@ -100,7 +100,7 @@ class Reader {
     if (!member.ends_with(kSuffix) || error.kind() == ErrorKind::io) return diagnostics_.error(error);
     diagnostics_.tensor_error(error);
     has_arrays_ = true;
-    BrokenTensor& broken = model_.broken.emplace_back(Tensor(), error);
+    BrokenTensor& broken = model_.broken.emplace_back(BrokenTensor{Tensor(), error});
     broken.tensor.name = member.substr(0, member.size() - kSuffix.size());
   }
 
