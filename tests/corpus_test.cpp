@@ -80,6 +80,14 @@ void add_tllm_rejects(Corpus& corpus) {
   for (const TllmCase& bad : tllm_cases()) corpus["tllm/reject." + bad.rule + "." + bad.name] = bad.file;
 }
 
+void add_npy_rejects(Corpus& corpus) {
+  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (";
+  for (int i = 0; i < 65; ++i) header += "1,";
+  header += "), }\n";
+  corpus["npy/reject.npy.shape.rank.sixty_five"] = to_bytes(
+      "\x93NUMPY\x01" + std::string(1, '\0') + static_cast<char>(header.size()) + std::string(1, '\0') + header + "!");
+}
+
 // A directory for a file.
 void add_directories(Corpus& corpus) {
   const auto add = [&](const std::string& name, const Files& files) {
@@ -188,6 +196,7 @@ Corpus make_corpus() {
   add_mcf_rejects(corpus);
   add_safetensors(corpus);
   add_tllm_rejects(corpus);
+  add_npy_rejects(corpus);
   add_directories(corpus);
   add_alt(corpus);
   add_resources(corpus);

@@ -17,7 +17,7 @@
 //
 // Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights under
 // other names than "model" are taken when there is only one candidate; the name is the metadata key hf.weights. Links are
-// followed as far as hf_links.cpp says.
+// followed as far as links.cpp says.
 #include "formats/hf/hf.hpp"
 
 #include <fmt/format.h>
@@ -64,6 +64,9 @@ class Reader {
     resources::describe(model_, *reports_);
     apply(own);
     note_unused(files);
+    for (const SourcePtr& source : model_.sources)
+      if (!links_.allow(*source))
+        throw problem("hf.file.outside", "was exchanged for another file while the directory was read", source->name());
     return std::move(model_);
   }
 

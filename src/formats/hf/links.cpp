@@ -37,6 +37,8 @@ Links::Links(const std::string& directory) {
   if (failed) return;  // what is in it cannot be reached either
   inside_ = root.native();
   blobs_ = blobs_of(root).native();
+  inside_folder_ = io::Directory::open(inside_.c_str());
+  if (!blobs_.empty()) blobs_folder_ = io::Directory::open(blobs_.c_str());
 }
 
 std::optional<std::string> Links::outside(const std::string& path) const {
@@ -46,6 +48,25 @@ std::optional<std::string> Links::outside(const std::string& path) const {
   return fmt::format(
       "leads out of the model's directory, to {}, and such links are not followed; put a copy of the file in its place",
       escape_name(target.native()));
+}
+
+bool Links::allow(const Source& source) const {
+  struct stat opened {};
+  if (source.descriptor() < 0) return true;  // bytes in memory
+  if (::fstat(source.descriptor(), &opened) != 0) return false;
+  std::error_code failed;
+  const fs::path target = fs::canonical(source.name(), failed);
+  if (failed) return false;
+  // The same file again, on a way without any link.
+  const auto reached = [&](const std::string& root, const io::Directory& folder) {
+    if (!folder || !is_below(target, root)) return false;
+    const std::string below = target.lexically_relative(root).native();
+    const io::Directory above = folder.walk(io::folders_of(below));
+    struct stat found {};
+    return above && above.look(io::base_of(below), found) && found.st_dev == opened.st_dev &&
+           found.st_ino == opened.st_ino;
+  };
+  return reached(inside_, inside_folder_) || reached(blobs_, blobs_folder_);
 }
 
 }  // namespace tare::hf

@@ -1,6 +1,7 @@
 // Which files of a directory come along with the model, what its weights are called, and which links are followed.
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "formats/hf/hf.hpp"
 #include "resources/model_files.hpp"
 
 namespace tare {
@@ -342,6 +343,28 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   put_files(scratch_ / "blobs-near/blobs", {{"key", to_bytes("secret")}});
   fs::create_symlink("../blobs/key", path + "/params.json");
   EXPECT_EQ(rule_of([&] { open(path); }), "hf.file.outside");
+}
+
+// Between the look at a link and the opening of the file somebody may put another link in its place, and take it back.
+TEST_F(Hub, AFileThatWasExchangedWhenItWasOpenedIsRefused) {
+  put_files(scratch_ / "secret", {{"key", to_bytes("{}")}});
+  const std::string path = make(hf_good());
+  const hf::Links links(path);
+  const std::string config = path + "/config.json";
+  EXPECT_TRUE(links.allow(*open_file(config)));
+  fs::rename(config, path + "/kept");
+  fs::create_symlink("../secret/key", config);
+  const SourcePtr opened = open_file(config);
+  fs::remove(config);
+  fs::rename(path + "/kept", config);
+  EXPECT_FALSE(links.outside(config));
+  EXPECT_FALSE(links.allow(*opened));
+  // A folder on the way.
+  const std::string tool = path + "/additional_chat_templates/tool.jinja";
+  EXPECT_TRUE(links.allow(*open_file(tool)));
+  fs::rename(path + "/additional_chat_templates", scratch_ / "away");
+  fs::create_directory_symlink("../away", path + "/additional_chat_templates");
+  EXPECT_FALSE(links.allow(*open_file(tool)));
 }
 
 TEST_F(Hub, ADocumentThatIsElsewhereStaysThere) {
