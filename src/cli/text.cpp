@@ -127,9 +127,11 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns) {
 }
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most) {
+  constexpr std::size_t kLongest = 1000;  // nobody mistypes more, and the work grows with the square
   const std::size_t limit = std::max<std::size_t>(2, word.size() / 4);
   std::vector<std::pair<std::size_t, const std::string*>> found;
   for (const std::string& candidate : candidates) {
+    if (word.size() > kLongest || candidate.size() > kLongest) continue;
     // A name that contains the word, or is contained in it, is meant more often than one with a letter changed.
     const bool inside = word.size() >= 3 && candidate.size() >= 3 &&
                         (candidate.find(word) != std::string::npos ||

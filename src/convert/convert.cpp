@@ -83,7 +83,7 @@ void check_written(Sink& sink, const Format& target, const Model& model) {
 // with the model and are no part of it, which do not come along.
 class Remarks final : public Diagnostics {
  public:
-  explicit Remarks(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
+  Remarks(Diagnostics* next, bool thorough) : next_(next != nullptr ? *next : throwing_), thorough_(thorough) {}
   void error(const Error& error) override { next_.error(error); }
   void warning(const Error& about) override {
     if (++warnings_ <= kMost) told_.push_back(line_about(about));
@@ -94,7 +94,7 @@ class Remarks final : public Diagnostics {
       left_behind_.push_back(fmt::format("left behind, {} (--attach GLOB takes files along)", about.sentence()));
     next_.note(about);
   }
-  bool thorough() const override { return next_.thorough(); }
+  bool thorough() const override { return thorough_ || next_.thorough(); }
 
   std::vector<std::string> lines() const {
     std::vector<std::string> all = told_;
@@ -109,6 +109,7 @@ class Remarks final : public Diagnostics {
 
   Diagnostics throwing_;
   Diagnostics& next_;
+  bool thorough_;
   std::vector<std::string> told_, left_behind_;
   std::size_t warnings_ = 0;
 };
@@ -155,7 +156,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
     throw Error(ErrorKind::usage, "convert.attach", "--attach takes files of a model's directory; this is one file")
         .in(input);
-  Remarks remarks(options.read.diagnostics);
+  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
   ReadOptions read = options.read;
   read.diagnostics = &remarks;
   read.keep_broken = true;  // --skip may leave them out; adapt refuses what is left of them

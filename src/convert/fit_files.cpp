@@ -32,6 +32,11 @@ class Trouble final : public Diagnostics {
   std::vector<std::string> lines_, files_;
 };
 
+bool has_weights(std::string_view file) {
+  constexpr std::string_view kEndings[] = {".safetensors", ".bin", ".pt", ".pth", ".gguf", ".onnx", ".h5", ".msgpack"};
+  return std::ranges::any_of(kEndings, [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
 Trouble trouble_with(const std::vector<Attachment>& files) {
   Trouble trouble;
   Model model;
@@ -193,7 +198,11 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   if (asked_to_drop(options, "attachments")) {
     std::vector<std::string> names;
     for (const Attachment& file : model.attachments) names.push_back(file.name);
-    lines.push_back(fmt::format("attachments dropped: {}", listed(std::move(names))));
+    // Files with weights in them first, and all of them.
+    const auto others = std::ranges::stable_partition(names, has_weights);
+    const auto weights = static_cast<std::size_t>(others.begin() - names.begin());
+    lines.push_back(
+        fmt::format("attachments dropped: {}", listed(std::move(names), std::max<std::size_t>(weights, 8))));
     // The config stays, and looks as if it were all that config.json said.
     if (target.holds.config && !asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
     model.attachments.clear();

@@ -59,19 +59,29 @@ const Format& detect(const Source& source) {
 
 namespace {
 
-// Passes everything on but tensors that break rules of their own: those are listed in the model.
+// Passes everything on but tensors that break rules of their own: those are listed in the model, unless they are so many
+// that there is nothing in it to be saved.
 class KeepBroken final : public Diagnostics {
  public:
   explicit KeepBroken(Diagnostics* next) : next_(next != nullptr ? *next : throwing_) {}
   void error(const Error& error) override { next_.error(error); }
-  void tensor_error(const Error& /*about*/) override {}
+  void tensor_error(const Error& about) override {
+    if (++broken_ > kMostBroken)
+      throw Error(ErrorKind::limit, "open.broken",
+                  fmt::format("more than {} tensors are broken, the last one: {} ({})", kMostBroken, about.sentence(),
+                              about.rule()))
+          .in(about.file());
+  }
   void warning(const Error& about) override { next_.warning(about); }
   void note(const Error& about) override { next_.note(about); }
   bool thorough() const override { return next_.thorough(); }
 
  private:
+  static constexpr std::size_t kMostBroken = 1000;
+
   Diagnostics throwing_;
   Diagnostics& next_;
+  std::size_t broken_ = 0;
 };
 
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.

@@ -1,4 +1,6 @@
 // verify: what the reader has to say about the file, then what the data has to say.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <new>
@@ -12,12 +14,23 @@ namespace {
 
 class Collector final : public Diagnostics {
  public:
-  void error(const Error& error) override { findings.push_back(inspect::finding_of(Severity::error, error)); }
-  void warning(const Error& about) override { findings.push_back(inspect::finding_of(Severity::warning, about)); }
-  void note(const Error& about) override { findings.push_back(inspect::finding_of(Severity::note, about)); }
+  void error(const Error& error) override { add(Severity::error, error); }
+  void warning(const Error& about) override { add(Severity::warning, about); }
+  void note(const Error& about) override { add(Severity::note, about); }
   bool thorough() const override { return true; }
 
   std::vector<Finding> findings;
+
+ private:
+  // Nobody reads more, and a file must not make us write a hundred times its size.
+  static constexpr std::size_t kMost = 10'000;
+
+  void add(Severity severity, const Error& about) {
+    if (findings.size() == kMost)
+      throw Error(ErrorKind::limit, "verify.findings",
+                  fmt::format("there are more than {} findings; the file was not read to its end", kMost));
+    findings.push_back(inspect::finding_of(severity, about));
+  }
 };
 
 // The format of a file that could not be read to the end; empty when it is none of ours.
@@ -58,10 +71,11 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.findings = inspect::check_data(model, options.threads, options.progress);
     model.check_sources();
   } catch (const Error& error) {
-    collector.error(error);
+    collector.findings.push_back(inspect::finding_of(Severity::error, error));
     result.format = recognized(path, options.read.access);
   } catch (const std::bad_alloc&) {
-    collector.error(Error(ErrorKind::limit, "verify.memory", "there is not enough memory to read the file"));
+    collector.findings.push_back(inspect::finding_of(
+        Severity::error, Error(ErrorKind::limit, "verify.memory", "there is not enough memory to read the file")));
     result.format = recognized(path, options.read.access);
   }
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),

@@ -97,10 +97,9 @@ class FileSink : public Sink {
   int file() const { return file_->get(); }
 
   // Everything but the name.
-  void complete(std::optional<mode_t> mode) const {
+  void complete(const std::optional<io::FileRights>& rights) const {
     set_size();
-    if (mode && ::fchmod(file(), *mode) != 0)
-      throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
+    if (!io::give_rights(file(), rights)) throw io::system_error("io.sink.write", "cannot set the mode", path_, errno);
     if (durable_) io::sync_file(file(), path_);
   }
   void sync_names(const io::Directory& directory) const {
@@ -131,17 +130,18 @@ class FileSink : public Sink {
 
 class AtomicFileSink final : public FileSink {
  public:
-  AtomicFileSink(const std::string& path, io::Place place, std::optional<mode_t> mode, const FileSinkOptions& options)
-      : FileSink(path, options.durable), place_(std::move(place)), overwrite_(options.overwrite), mode_(mode) {
+  AtomicFileSink(const std::string& path, io::Place place, std::optional<io::FileRights> rights,
+                 const FileSinkOptions& options)
+      : FileSink(path, options.durable), place_(std::move(place)), overwrite_(options.overwrite), rights_(rights) {
     io::sweep_workshops(place_.parent, false);
-    io::Descriptor file = place_.parent.create_unnamed(first_mode());
+    io::Descriptor file = place_.parent.create_unnamed(io::first_mode(rights_));
     unnamed_ = static_cast<bool>(file);
     if (!file && errno != EOPNOTSUPP) throw io::system_error(kCreate, kCannotCreate, path, errno);
     set_file(file ? std::move(file) : create_in_workshop());
   }
 
   void commit() override {
-    complete(mode_);
+    complete(rights_);
     {
       const io::Changing changing;
       give_name();
@@ -153,11 +153,9 @@ class AtomicFileSink final : public FileSink {
  private:
   static constexpr const char* kInWorkshop = "file";
 
-  mode_t first_mode() const { return mode_ ? 0600 : 0666; }
-
   io::Descriptor create_in_workshop() {
     workshop_.emplace(place_.parent, kCreate, name());
-    io::Descriptor file = workshop_->directory().create(kInWorkshop, first_mode());
+    io::Descriptor file = workshop_->directory().create(kInWorkshop, io::first_mode(rights_));
     if (!file) throw io::system_error(kCreate, kCannotCreate, name(), errno);
     return file;
   }
@@ -173,7 +171,7 @@ class AtomicFileSink final : public FileSink {
       at += got;
     }
     set_file(std::move(copy));
-    complete(mode_);
+    complete(rights_);
     unnamed_ = false;
   }
 
@@ -203,15 +201,15 @@ class AtomicFileSink final : public FileSink {
 
   io::Place place_;
   bool overwrite_, unnamed_ = false;
-  std::optional<mode_t> mode_;  // to be set at the end; nothing: as created
+  std::optional<io::FileRights> rights_;  // nothing: as created
   std::optional<io::Workshop> workshop_;
 };
 
 class PrivateFileSink final : public FileSink {
  public:
   explicit PrivateFileSink(const io::PrivateFile& made)
-      : FileSink(made.shown, made.durable), folder_(made.folder.again()), file_name_(made.name), mode_(made.mode) {
-    io::Descriptor file = folder_.create(made.name, 0666);
+      : FileSink(made.shown, made.durable), folder_(made.folder.again()), file_name_(made.name), rights_(made.rights) {
+    io::Descriptor file = folder_.create(made.name, io::first_mode(rights_));
     if (!file) throw io::system_error(kCreate, kCannotCreate, made.shown, errno);
     set_file(std::move(file));
   }
@@ -222,7 +220,7 @@ class PrivateFileSink final : public FileSink {
   PrivateFileSink& operator=(const PrivateFileSink&) = delete;
 
   void commit() override {
-    complete(mode_);
+    complete(rights_);
     sync_names(folder_);
     committed_ = true;
   }
@@ -230,7 +228,7 @@ class PrivateFileSink final : public FileSink {
  private:
   io::Directory folder_;
   std::string file_name_;
-  std::optional<mode_t> mode_;
+  std::optional<io::FileRights> rights_;
   bool committed_ = false;
 };
 
@@ -273,6 +271,9 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
     // To open a FIFO waits for its reader, and a device keeps what it is given.
     if (!options.overwrite)
       throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device; --force writes into it").in(path);
+    if (!place.magic && S_ISFIFO(status.st_mode) && status.st_uid != ::geteuid() && status.st_uid != 0)
+      throw Error(ErrorKind::usage, "io.sink.link", "is a FIFO of another user, who would get what is written")
+          .in(path);
     return std::make_unique<ThroughSink>(path, place);
   }
   if (exists && !options.overwrite)
@@ -280,10 +281,10 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   if (!exists && place.link && !options.overwrite)
     throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file")
         .in(path);
-  // The rights of the old file, without setuid and its like: the new content has not earned them. A new file gets what
-  // the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
-  const std::optional<mode_t> mode = exists ? std::optional<mode_t>(status.st_mode & 0777) : std::nullopt;
-  return std::make_unique<AtomicFileSink>(path, std::move(place), mode, options);
+  // A new file gets what the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
+  std::optional<io::FileRights> rights;
+  if (exists) rights = io::rights_of(place.parent, place.name.c_str(), status);
+  return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options);
 }
 
 std::unique_ptr<Sink> io::create_private_file(const PrivateFile& file) {

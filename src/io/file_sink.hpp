@@ -2,13 +2,12 @@
 // be seen before the directory is.
 #pragma once
 
-#include <sys/types.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "io/directory.hpp"
+#include "io/file_rights.hpp"
 #include "tare/sink.hpp"
 
 namespace tare::io {
@@ -16,8 +15,8 @@ namespace tare::io {
 struct PrivateFile {
   const Directory& folder;
   const char* name;
-  std::string shown;           // what errors call it
-  std::optional<mode_t> mode;  // nothing: what the umask leaves
+  std::string shown;                 // what errors call it
+  std::optional<FileRights> rights;  // nothing: what the umask leaves
   bool durable = true;
 };
 // Removed again unless it is committed. Throws `io.sink.create`.

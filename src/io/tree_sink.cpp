@@ -123,24 +123,28 @@ bool TreeSink::can_be_replaced() const {
 void TreeSink::look_at_old_files() {
   if (options_.old_files == nullptr || !options_.overwrite) return;
   const OldFiles old = options_.old_files(target_);
+  // That of the new files.
+  struct stat target {};
+  const gid_t group = target_.status(target) && (target.st_mode & S_ISGID) != 0 ? target.st_gid : ::getegid();
   const auto add = [&](const std::string& name) {
     struct stat status {};
     const Directory folder = target_.walk(folders_of(name));
-    if (folder && folder.look(base_of(name), status) && S_ISREG(status.st_mode))
-      old_modes_ = old_modes_.value_or(0777) & status.st_mode;
+    if (!folder || !folder.look(base_of(name), status) || !S_ISREG(status.st_mode)) return;
+    const FileRights rights = rights_of(folder, base_of(name), status);
+    old_modes_ = old_modes_.value_or(0777) & rights.mode;
+    if (rights.group && *rights.group != group) old_modes_ = *old_modes_ & ~mode_t{0070};
   };
   for (const std::string& name : old.vital) add(name);
   for (const std::string& name : old.others) add(name);
 }
 
-std::optional<mode_t> TreeSink::mode_for(const std::string& name) const {
+std::optional<FileRights> TreeSink::rights_for(const std::string& name) const {
   struct stat status {};
   const Directory folder = whole_ ? Directory() : target_.walk(folders_of(name));
-  if (folder && folder.look(base_of(name), status) && S_ISREG(status.st_mode)) return status.st_mode & 0777;
+  if (folder && folder.look(base_of(name), status) && S_ISREG(status.st_mode))
+    return rights_of(folder, base_of(name), status);
   if (!old_modes_) return std::nullopt;
-  // What the umask leaves of the usual mode, as the kernel has just shown with `part`.
-  if (!part_.status(status)) return std::nullopt;
-  return status.st_mode & 0666 & *old_modes_;
+  return FileRights{.mode = *old_modes_, .at_most = true};
 }
 
 std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
@@ -152,7 +156,7 @@ std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
   const std::string shown = fmt::format("{}/{}", shown_, name);
   const Directory folder = part_.walk(folders_of(name), true);
   if (!folder) throw system_error(kCreate, kCannotCreate, shown, errno);
-  return create_private_file({folder, base_of(name), shown, mode_for(name), options_.durable});
+  return create_private_file({folder, base_of(name), shown, rights_for(name), options_.durable});
 }
 
 void TreeSink::expect(std::uint64_t bytes) const { expect_room(part_.descriptor(), bytes, path_); }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "io/directory.hpp"
+#include "io/file_rights.hpp"
 #include "io/place.hpp"
 #include "io/tree_swap.hpp"
 #include "io/workshop.hpp"
@@ -50,7 +51,7 @@ class TreeSink {
   void find_target();
   bool can_be_replaced() const;
   void look_at_old_files();
-  std::optional<mode_t> mode_for(const std::string& name) const;
+  std::optional<FileRights> rights_for(const std::string& name) const;
   bool move_whole();
   void take_over_mode() const;
   void move_inside();

@@ -224,7 +224,10 @@ constexpr FamilyKey kFamilyKeys[] = {
     {"gpt2", "intermediate_size", "n_inner"},
     {"gptj", "intermediate_size", "n_inner"},
     {"gpt_bigcode", "intermediate_size", "n_inner"},
+    {"codegen", "intermediate_size", "n_inner"},
     {"opt", "intermediate_size", "ffn_dim"},
+    {"xglm", "intermediate_size", "ffn_dim"},
+    {"distilbert", "intermediate_size", "hidden_dim"},
     {"falcon", "intermediate_size", "ffn_hidden_size"},
     {"falcon", "num_key_value_heads", "num_kv_heads"},
     {"falcon", "head_dim", ""},  // theirs is computed, and refuses to be set
@@ -254,6 +257,8 @@ std::string config_json(const Config& config, const Vocabulary& vocabulary) {
     for (const auto& [key, id] : {std::pair("bos_token_id", vocabulary.bos), std::pair("eos_token_id", vocabulary.eos),
                                   std::pair("pad_token_id", vocabulary.pad)})
       keys.set(key, id < 0 ? Value() : Value(id));
+  else if (!config.empty())
+    keys.set("pad_token_id", Value());  // the one that a family's own would reach beyond the embeddings
   std::map<std::string, Value> sorted;
   for (const auto& [key, value] : keys) sorted.emplace(key, value);
   std::string text = "{";

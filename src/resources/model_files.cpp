@@ -57,7 +57,17 @@ constexpr FileRow kFiles[] = {
     {"chat_template.jinja", FileKind::setting},
     {"chat_template.json", FileKind::setting},
     {"additional_chat_templates/*.jinja", FileKind::setting},
-    // generation_config.json, preprocessor_config.json, adapter_config.json, hf_quant_config.json, ...
+    {"generation_config.json", FileKind::setting},
+    {"preprocessor_config.json", FileKind::setting},
+    {"video_preprocessor_config.json", FileKind::setting},
+    {"processor_config.json", FileKind::setting},
+    {"adapter_config.json", FileKind::setting},
+    {"quantization_config.json", FileKind::setting},
+    {"quantize_config.json", FileKind::setting},
+    {"quant_config.json", FileKind::setting},
+    {"hf_quant_config.json", FileKind::setting},
+    {"sentence_bert_config.json", FileKind::setting},
+    {"scheduler_config.json", FileKind::setting},
     {"*_config.json", FileKind::setting},
     {"config_sentence_transformers.json", FileKind::setting},
     {"modules.json", FileKind::setting},
@@ -131,6 +141,11 @@ void read_modules(const Attachment& file, NamedFiles& named) {
 }
 
 }  // namespace
+
+bool is_known_name(std::string_view file_name) {
+  const FileRow* const row = row_of(file_name);
+  return row != nullptr && !row->pattern.starts_with('*');
+}
 
 FileKind kind_of(std::string_view file_name) {
   const FileRow* const row = row_of(file_name);

@@ -20,6 +20,8 @@ enum class FileKind : std::uint8_t {
 };
 // Of an attachment's name, or of a path relative to the model's directory.
 FileKind kind_of(std::string_view file_name);
+// Whether loaders look for a file of this very name, as opposed to one that only has the form of such names.
+bool is_known_name(std::string_view file_name);
 // Why a `vocabulary` is not read.
 std::string_view unread_reason(std::string_view file_name);
 

@@ -32,7 +32,7 @@ struct Scheme {
 };
 
 constexpr std::string_view kI32[] = {"i32"}, kU32[] = {"u32"}, kI16[] = {"i16"}, kU8[] = {"u8"}, kI8[] = {"i8"};
-constexpr std::string_view kBytes[] = {"u8", "i8"};
+constexpr std::string_view kBytes[] = {"u8", "i8"}, kShorts[] = {"i8", "i16"};
 constexpr std::string_view kFp8[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz"};
 constexpr std::string_view kAnything[] = {"u8", "f16", "bf16", "f32"};  // bytes in the guise of floats, for FSDP
 
@@ -60,11 +60,13 @@ constexpr Helper kBlocks[] = {{"_scales", "scales"}};
 constexpr Helper kScaleInv[] = {{"_scale_inv", "scales"}, {"_activation_scale", "scales"}};
 constexpr Helper kScale[] = {{"_scale", "scales"}, {"_zero_point", "zeros"}};
 constexpr Helper kDotScale[] = {{".scale", "scales"}};
+constexpr Helper kScaleWeight[] = {{".scale_weight", "scales"}, {".scale_input", "scales"}};  // ComfyUI's
 constexpr Helper kMlx[] = {{".scales", "scales"}, {".biases", "zeros"}};
 constexpr Helper kExl2[] = {{".q_scale", "scales"},     {".q_scale_max", "scales"}, {".q_groups", "groups"},
                             {".q_group_map", "groups"}, {".q_invperm", "groups"},   {".q_perm", "groups"}};
 constexpr Helper kExl3[] = {{".suh", "signs"}, {".svh", "signs"}, {".mcg", "state"}, {".mul1", "state"}};
 constexpr Helper kAqlm[] = {{".codebooks", "map"}, {".scales", "scales"}};
+constexpr Helper kSvdquant[] = {{".wscales", "scales"}, {".wzeros", "zeros"}, {".wtscale", "scales"}};
 constexpr Helper kHqq[] = {{".scale", "scales"}, {".zero", "zeros"}};
 constexpr Helper kEetq[] = {{".weight_scales", "scales"}};
 constexpr Helper kQuanto[] = {{".weight._scale", "scales"}, {".weight._shift", "zeros"}};
@@ -95,17 +97,21 @@ constexpr Scheme kSchemes[] = {
     {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kPackQuantized, 8},
     {"fp8.scaled", "FP8", "fp8", "", kFp8, kScale, 8},
     {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kDotScale, 8},
+    {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kScaleWeight, 8},
     {"fp4.scaled", "FP4", "fp8", ".weight", kI8, kDotScale, 4},
     {"int8.scaled", "int8", "compressed-tensors", ".weight", kI8, kPackQuantized, 8},
     {"bitnet", "BitNet", "bitnet", ".weight", kU8, kPackQuantized, 2},
     {"mlx", "MLX", "mlx", ".weight", kU32, kMlx, 0},
     {"exl2", "EXL2", "exl2", ".q_weight", kI32, kExl2, 0},
     {"exl3", "EXL3", "exl3", ".trellis", kI16, kExl3, 0},
-    {"aqlm", "AQLM", "aqlm", ".codes", kI8, kAqlm, 0},
+    {"aqlm", "AQLM", "aqlm", ".codes", kShorts, kAqlm, 0},
+    {"svdquant", "SVDQuant", "svdquant", ".qweight", kI8, kSvdquant, 4},
     {"hqq", "HQQ", "hqq", ".W_q", kBytes, kHqq, 0},
     {"eetq", "EETQ", "eetq", ".weight", kI8, kEetq, 8},
     {"quanto", "Quanto", "quanto", ".weight._data", kBytes, kQuanto, 0},
 };
+
+constexpr std::uint64_t kLongVector = 4096;  // bytes
 
 class Finder {
  public:
@@ -166,11 +172,12 @@ class Finder {
   }
 
   // Codes are stored as integers or eighths of floats: where all matrices are plain floats, somebody unpacked them and
-  // left the statement.
+  // left the statement. Vectors that are long are codes as well, short ones positions and their like.
   bool has_code_like_tensor() const {
     return std::ranges::any_of(model_.tensors, [](const Tensor& tensor) {
       const Component* const data = data_of(tensor);
-      return data != nullptr && tensor.shape.rank() >= 2 && (!data->type.empty() || !is_float(data->dtype));
+      const bool large = tensor.shape.rank() >= 2 || tensor.bytes() >= kLongVector;
+      return data != nullptr && large && (!data->type.empty() || !is_float(data->dtype));
     });
   }
 

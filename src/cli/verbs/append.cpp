@@ -29,6 +29,7 @@ Model gather(const Arguments& arguments) {
             .about(escape_name(tensor.name));
       extra.tensors.push_back(std::move(tensor));
     }
+    extra.sources.insert(extra.sources.end(), model.sources.begin(), model.sources.end());
     for (BrokenTensor& broken : model.broken)
       if (selected(arguments, broken.tensor.name)) extra.broken.push_back(std::move(broken));
   }

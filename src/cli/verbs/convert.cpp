@@ -188,7 +188,7 @@ constexpr Option kOptions[] = {
     kWeightsOnly,
     kAttach,
     kSet,
-    {.name = "check", .help = "verify the digests stored in IN on the way"},
+    {.name = "check", .help = "verify the digests and checksums stored in IN on the way"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
     kJson,
     kNoMmap,

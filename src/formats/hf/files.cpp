@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_shard(std::string_view name) { return safetensors::parse_shard_name(name).has_value(); }
-
 bool is_foreign(std::string_view name) { return !foreign_weights(name).empty(); }
 bool is_torch(std::string_view name) { return foreign_weights(name) == foreign_weights("pytorch_model.bin"); }
 
@@ -166,6 +164,16 @@ bool is_resource(std::string_view name) {
 
 bool is_vital_resource(std::string_view name) {
   return is_resource(name) && resources::kind_of(name) != resources::FileKind::document;
+}
+
+bool is_shard(std::string_view name) {
+  if (safetensors::parse_shard_name(name)) return true;
+  // An older form of variants: x-00001-of-00004.fp16.safetensors.
+  if (!name.ends_with(safetensors::kSuffix)) return false;
+  name.remove_suffix(safetensors::kSuffix.size());
+  const std::size_t variant = name.rfind('.');
+  return variant != std::string_view::npos &&
+         safetensors::parse_shard_name(std::string(name.substr(0, variant)) + std::string(safetensors::kSuffix));
 }
 
 bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }

@@ -66,7 +66,10 @@ class Reader {
     note_unused(files);
     for (const SourcePtr& source : model_.sources)
       if (!links_.allow(*source))
-        throw problem("hf.file.outside", "was exchanged for another file while the directory was read", source->name());
+        throw problem(
+            "hf.file.outside",
+            links_.outside(source->name()).value_or("was exchanged for another file while the directory was read"),
+            source->name());
     return std::move(model_);
   }
 
@@ -95,9 +98,6 @@ class Reader {
                                 index ? "an index of such files" : found.title),
                     path);
     if (index) {
-      for (const std::string& shard : shards_of_index())
-        if (const auto outside = links_.outside(path_of(shard)))
-          throw problem("hf.file.outside", *outside, path_of(shard));
       model_ = safetensors::read_set(path, source, options_);
     } else {
       model_ = safetensors::read_file(source, options_);

@@ -65,6 +65,7 @@ std::optional<std::string> what_is_wrong(const std::string& path);
 bool is_resource(std::string_view name);
 // Of those, the ones that loaders look for: they make a directory a model's, and go when another model takes its place.
 bool is_vital_resource(std::string_view name);
+bool is_shard(std::string_view name);
 bool is_weights(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
 // state in between can be read as a model. Links are not followed.

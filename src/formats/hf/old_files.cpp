@@ -8,6 +8,7 @@
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
+#include "resources/model_files.hpp"
 #include "wire/value_json.hpp"
 
 namespace tare::hf {
@@ -58,7 +59,7 @@ std::vector<std::string> weights_among(const io::Directory& directory, const std
     for (std::string& shard : shards_left_in(directory, files)) weights.push_back(std::move(shard));
   } else if (weights.empty()) {
     std::copy_if(files.begin(), files.end(), std::back_inserter(weights),
-                 [](const std::string& name) { return is_weights(name) && !safetensors::parse_shard_name(name); });
+                 [](const std::string& name) { return is_weights(name) && !is_shard(name); });
     // Several: a reader takes none of them.
     if (weights.size() != 1) return {};
   }
@@ -108,7 +109,9 @@ io::OldFiles old_files(const io::Directory& directory) {
   std::vector<std::string> files;
   // What a loader would take for the new model's if it stayed. Documents are for people, and those who wrote them keep
   // them unless the new model brings its own.
-  const auto is_other = [](std::string_view name) { return is_vital_resource(name) || name == kPrivateFile; };
+  const auto is_other = [](std::string_view name) {
+    return (is_vital_resource(name) && resources::is_known_name(name)) || name == kPrivateFile;
+  };
   for (std::string& name : names_in(directory)) {
     if (!is_folder(directory, name))
       files.push_back(std::move(name));
@@ -116,6 +119,8 @@ io::OldFiles old_files(const io::Directory& directory) {
       old.in_the_way.push_back(std::move(name));
   }
   old.vital = weights_among(directory, files);
+  // No model, no files of it: what is here is somebody's own.
+  if (old.vital.empty() && !has(files, kPrivateFile) && !io::is_being_replaced(directory)) return old;
   // An adapter that lies beside the model is somebody's own, with its config.
   const bool is_adapter = std::ranges::any_of(old.vital, [](const auto& name) { return name.starts_with("adapter_"); });
   for (const std::string& name : files) {

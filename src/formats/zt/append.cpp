@@ -267,6 +267,9 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   std::vector<StoredTensor> stored = put_blobs(extra.tensors, sink, options);
   for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
   put_footer(sink, build_manifest(all, std::move(stored)));
+  extra.check_sources();
+  // A signal that comes from here on finds the old file or the new one, tidied up.
+  const io::Changing changing;
   sink.commit();
   // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
   std::uint64_t old_data_end = kAlignment;

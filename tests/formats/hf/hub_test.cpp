@@ -367,6 +367,29 @@ TEST_F(Hub, AFileThatWasExchangedWhenItWasOpenedIsRefused) {
   EXPECT_FALSE(links.allow(*open_file(tool)));
 }
 
+TEST_F(Hub, WithoutAModelNothingIsDeleted) {
+  const Files mine = {{"train_config.json", to_bytes("mine")},
+                      {"params.json", to_bytes("mine")},
+                      {"tokenizer.json", to_bytes("mine")},
+                      {"my.tiktoken", to_bytes("mine")},
+                      {"notes", to_bytes("mine")}};
+  const std::string path = make(mine);
+  const std::string from = scratch_ / "m.zt";
+  Model model;
+  model.tensors = {make_dense("w", {2}, DType::f32)};
+  put_file(from, write_bytes(*find_format("zt"), model));
+  convert(from, path + "/", {.overwrite = true});
+  Files found = files_in(path);
+  for (const auto& [name, bytes] : mine) EXPECT_TRUE(found[name] == bytes) << name;
+  // Beside a model, what loaders look for goes with it, and what only has the form of such names stays.
+  put_file(path + "/generation_config.json", to_bytes("{}"));
+  convert(from, path + "/", {.overwrite = true});
+  found = files_in(path);
+  EXPECT_FALSE(found.contains("generation_config.json"));
+  for (const char* const name : {"train_config.json", "my.tiktoken", "notes"})
+    EXPECT_TRUE(found.contains(name)) << name;
+}
+
 TEST_F(Hub, ADocumentThatIsElsewhereStaysThere) {
   put_files(scratch_ / "secret", {{"key", to_bytes("{}")}});
   const std::string path = make(hf_good());

@@ -198,6 +198,18 @@ TEST_F(ZtAppend, AnOpenModelSaysThatTheFileGrew) {
 }
 
 // What is read decides where the file is cut: both must be the same file, whatever the path leads to by then.
+TEST_F(ZtAppend, OfAFileThatChangedIsAnError) {
+  const std::string other = scratch_ / "other.zt";
+  Model more;
+  more.tensors = {make_dense("more", {1000}, DType::f32, "", 2)};
+  put_file(other, write_bytes(*find_format("zt"), more));
+  const Model opened = open(other, {.access = Access::pread});
+  Bytes bytes = get_file(other);
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  put_file(other, bytes);
+  expect_refused("io.source.changed", opened);
+}
+
 TEST_F(ZtAppend, ALinkOfAnotherUserIsNotFollowed) {
   std::filesystem::create_symlink(path_, scratch_ / "link.zt");
   append_zt(scratch_ / "link.zt", extra_);
