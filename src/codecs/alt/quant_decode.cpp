@@ -9,14 +9,14 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 namespace {
 
 constexpr std::size_t kBlock = 8192;  // codes at a time, a whole number of bytes
 
-class AltReader final : public BlockReader {
+class Reader final : public BlockReader {
  public:
-  AltReader(const Blob& payload, const AltPlan& plan, const AltTable& table, std::uint64_t first_element)
+  Reader(const Blob& payload, const Plan& plan, const Table& table, std::uint64_t first_element)
       : plan_(plan),
         table_(table),
         element_(first_element),
@@ -44,20 +44,20 @@ class AltReader final : public BlockReader {
   }
 
  private:
-  AltPlan plan_;
-  const AltTable& table_;
+  Plan plan_;
+  const Table& table_;
   std::uint64_t element_;
   ByteStream codes_;
   std::array<std::byte, kBlock * 4> block_;
 };
 
-class AltDecoder final : public BlobProducer {
+class Decoder final : public BlobProducer {
  public:
-  AltDecoder(Blob payload, const AltPlan& plan) : payload_(std::move(payload)), plan_(plan), table_(alt_table(plan)) {}
+  Decoder(Blob payload, const Plan& plan) : payload_(std::move(payload)), plan_(plan), table_(table_of(plan)) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t element = offset / 4, start = plan_.packed ? element / 2 * 2 : element;
-    auto reader = std::make_unique<AltReader>(payload_, plan_, table_, start);
+    auto reader = std::make_unique<Reader>(payload_, plan_, table_, start);
     reader->skip((element - start) * 4 + offset % 4);
     return reader;
   }
@@ -66,14 +66,14 @@ class AltDecoder final : public BlobProducer {
 
  private:
   Blob payload_;
-  AltPlan plan_;
-  AltTable table_;
+  Plan plan_;
+  Table table_;
 };
 
 }  // namespace
 
-AltTable alt_table(const AltPlan& plan) {
-  AltTable table{};
+Table table_of(const Plan& plan) {
+  Table table{};
   const unsigned codes = plan.packed ? 16 : 256;
   for (unsigned bits = 0; bits < codes; ++bits) {
     // Through memory, so that no compiler makes one operation with one rounding of the two.
@@ -83,23 +83,22 @@ AltTable alt_table(const AltPlan& plan) {
   return table;
 }
 
-Tensor decode_alt(const Tensor& tensor) {
-  AltPlan plan;
-  if (const auto problem = alt_plan(tensor, plan))
+Tensor decode(const Tensor& tensor) {
+  Plan plan;
+  if (const auto problem = read_plan(tensor, plan))
     throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);
   const auto bytes = checked_mul(plan.elements, 4);
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob = *bytes == 0
-                  ? Blob::memory({})
-                  : Blob::produced(*bytes, std::make_shared<AltDecoder>(tensor.component("payload")->blob, plan));
+  Blob blob = *bytes == 0 ? Blob::memory({})
+                          : Blob::produced(*bytes, std::make_shared<Decoder>(tensor.component("payload")->blob, plan));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   // The parameters describe bytes that are no longer there.
   for (const auto& [key, value] : tensor.attributes)
-    if (std::find(kAltQint8.parameters.begin(), kAltQint8.parameters.end(), key) == kAltQint8.parameters.end())
+    if (std::find(kQint8.parameters.begin(), kQint8.parameters.end(), key) == kQint8.parameters.end())
       result.attributes.append(key, value);
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::alt

@@ -1,4 +1,4 @@
-// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (alt_quant_scale.cpp), and then
+// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (quant_scale.cpp), and then
 // for the codes.
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 namespace {
 
 // Half away from zero, as std::round, without its call.
@@ -22,10 +22,10 @@ double rounded(double value) { return std::trunc(value + std::copysign(0.5, valu
 constexpr std::uint64_t kChunk = 8192;  // elements at a time, a whole number of bytes
 
 // What the codes lose, block by block: summed up in order, so that it does not depend on the threads.
-class AltLoss {
+class LossByBlock {
  public:
-  AltLoss(const AltPlan& plan, std::shared_ptr<EncodeReport> report)
-      : elements_(plan.elements), table_(alt_table(plan)), report_(std::move(report)) {
+  LossByBlock(const Plan& plan, std::shared_ptr<EncodeReport> report)
+      : elements_(plan.elements), table_(table_of(plan)), report_(std::move(report)) {
     blocks_.resize(static_cast<std::size_t>(ceil_div(plan.elements, kChunk)));
   }
 
@@ -65,16 +65,16 @@ class AltLoss {
   }
 
   std::uint64_t elements_;
-  AltTable table_;
+  Table table_;
   std::shared_ptr<EncodeReport> report_;
   std::mutex lock_;
   std::vector<Block> blocks_;
   std::size_t made_ = 0;
 };
 
-class AltWriter final : public BlockReader {
+class Writer final : public BlockReader {
  public:
-  AltWriter(const Component& data, const AltPlan& plan, AltLoss* loss, std::uint64_t first_element)
+  Writer(const Component& data, const Plan& plan, LossByBlock* loss, std::uint64_t first_element)
       : plan_(plan), loss_(loss), element_(first_element), weights_(data, first_element) {}
 
  protected:
@@ -103,25 +103,25 @@ class AltWriter final : public BlockReader {
   }
 
  private:
-  AltPlan plan_;
-  AltLoss* loss_;
+  Plan plan_;
+  LossByBlock* loss_;
   std::uint64_t element_;
   ElementStream weights_;
   std::array<double, kChunk> values_;
   std::array<std::uint8_t, kChunk + 1> codes_;
 };
 
-class AltEncoder final : public BlobProducer {
+class Encoder final : public BlobProducer {
  public:
-  AltEncoder(Component data, const AltPlan& plan, std::shared_ptr<EncodeReport> report)
+  Encoder(Component data, const Plan& plan, std::shared_ptr<EncodeReport> report)
       : data_(std::move(data)), plan_(plan) {
-    if (report != nullptr) loss_ = std::make_unique<AltLoss>(plan, std::move(report));
+    if (report != nullptr) loss_ = std::make_unique<LossByBlock>(plan, std::move(report));
   }
 
   // Begins with a whole block, so that each is counted once.
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t per_byte = plan_.packed ? 2 : 1, block = kChunk / per_byte;
-    auto reader = std::make_unique<AltWriter>(data_, plan_, loss_.get(), offset / block * block * per_byte);
+    auto reader = std::make_unique<Writer>(data_, plan_, loss_.get(), offset / block * block * per_byte);
     reader->skip(offset % block);
     return reader;
   }
@@ -130,8 +130,8 @@ class AltEncoder final : public BlobProducer {
 
  private:
   Component data_;
-  AltPlan plan_;
-  std::unique_ptr<AltLoss> loss_;
+  Plan plan_;
+  std::unique_ptr<LossByBlock> loss_;
 };
 
 void require_encodable(const Tensor& tensor) {
@@ -145,18 +145,18 @@ void require_encodable(const Tensor& tensor) {
 
 }  // namespace
 
-Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options) {
+Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
   require_encodable(tensor);
-  AltPlan plan;
+  Plan plan;
   plan.bits = options.method.ends_with('4') ? 4 : 8;
   plan.packed = plan.bits == 4;
   plan.elements = *tensor.shape.elements();
-  choose_alt_scale(tensor, options, plan);
+  choose_scale(tensor, options, plan);
 
   Tensor result;
   result.name = tensor.name;
   result.shape = tensor.shape;
-  result.layout = plan.bits == 4 ? kAltQint4.layout : kAltQint8.layout;
+  result.layout = plan.bits == 4 ? kQint4.layout : kQint8.layout;
   result.attributes = tensor.attributes;
   result.attributes.set("delta", static_cast<double>(plan.delta));
   result.attributes.set("min", static_cast<double>(plan.min));
@@ -165,10 +165,10 @@ Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options) {
   Blob blob = plan.elements == 0
                   ? Blob::memory({})
                   : Blob::produced(plan.payload_bytes(),
-                                   std::make_shared<AltEncoder>(*tensor.component("data"), plan, options.report));
+                                   std::make_shared<Encoder>(*tensor.component("data"), plan, options.report));
   if (plan.elements == 0 && options.report != nullptr) options.report->complete = true;
   result.components.push_back({"payload", DType::u8, {}, std::move(blob)});
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::alt

@@ -21,7 +21,7 @@
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::group {
 namespace {
 
 constexpr std::uint64_t kSegment = 8192;  // columns at a time; whole words for every packing
@@ -37,9 +37,9 @@ void unpack(const std::byte* words, std::size_t count, std::uint8_t* codes) {
   }
 }
 
-class GroupReader final : public BlockReader {
+class Reader final : public BlockReader {
  public:
-  GroupReader(const Tensor& tensor, const GroupPlan& plan, std::uint64_t row, std::uint64_t column)
+  Reader(const Tensor& tensor, const Plan& plan, std::uint64_t row, std::uint64_t column)
       : plan_(plan),
         row_(row),
         column_(column),
@@ -86,7 +86,7 @@ class GroupReader final : public BlockReader {
     have_group_ = true;
   }
 
-  GroupPlan plan_;
+  Plan plan_;
   std::uint64_t row_, column_, group_;
   ByteStream packed_;
   ElementStream scales_, zeros_;
@@ -96,33 +96,33 @@ class GroupReader final : public BlockReader {
   std::vector<std::byte> block_;
 };
 
-class GroupDecoder final : public BlobProducer {
+class Decoder final : public BlobProducer {
  public:
-  GroupDecoder(const Tensor& tensor, const GroupPlan& plan) : tensor_(tensor), plan_(plan) {}
+  Decoder(const Tensor& tensor, const Plan& plan) : tensor_(tensor), plan_(plan) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t element = offset / 4, column = element % plan_.columns;
     const std::uint64_t start = column / plan_.per_word * plan_.per_word;
-    auto reader = std::make_unique<GroupReader>(tensor_, plan_, element / plan_.columns, start);
+    auto reader = std::make_unique<Reader>(tensor_, plan_, element / plan_.columns, start);
     reader->skip((column - start) * 4 + offset % 4);
     return reader;
   }
   std::uint64_t seek_granularity() const override {
-    for (const std::string_view role : kZtGroup.roles)
+    for (const std::string_view role : kCodec.roles)
       if (!is_seekable(tensor_.component(role)->blob)) return 0;
     return 4;
   }
   void verify() const override {
-    for (const std::string_view role : kZtGroup.roles) tensor_.component(role)->blob.verify();
+    for (const std::string_view role : kCodec.roles) tensor_.component(role)->blob.verify();
   }
 
  private:
   Tensor tensor_;
-  GroupPlan plan_;
+  Plan plan_;
 };
 
 // How one group is coded.
-struct GroupCode {
+struct Code {
   std::uint16_t scale_bits = 0;  // f16
   double scale = 0, zero = 0;
 };
@@ -130,9 +130,9 @@ struct GroupCode {
 enum class Part : std::uint8_t { packed_weight, scales, zeros };
 
 // Makes one of the components.
-class GroupWriter final : public BlockReader {
+class Writer final : public BlockReader {
  public:
-  GroupWriter(const Tensor& tensor, const GroupPlan& plan, Part part, std::uint64_t row, std::uint64_t group)
+  Writer(const Tensor& tensor, const Plan& plan, Part part, std::uint64_t row, std::uint64_t group)
       : name_(tensor.name),
         plan_(plan),
         part_(part),
@@ -150,7 +150,7 @@ class GroupWriter final : public BlockReader {
       const auto group =
           std::span(values_).first(static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
       weights_.read(group);
-      const GroupCode code = choose(group, begin);
+      const Code code = choose(group, begin);
       switch (part_) {
         case Part::packed_weight: pack(group, code); break;
         case Part::scales: append<std::uint16_t>(code.scale_bits); break;
@@ -171,7 +171,7 @@ class GroupWriter final : public BlockReader {
     store_le<T>(block_.data() + block_.size() - sizeof value, value);
   }
 
-  GroupCode choose(std::span<const double> group, std::uint64_t first_column) const {
+  Code choose(std::span<const double> group, std::uint64_t first_column) const {
     double low = 0, high = 0;
     // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
     double finite = 0;
@@ -184,7 +184,7 @@ class GroupWriter final : public BlockReader {
     if (low == high) return {};
     const double highest = (1u << plan_.bits) - 1;
     const double exact = high / highest - low / highest;
-    GroupCode code;
+    Code code;
     code.scale_bits = f64_to_f16(exact);
     if (exact < 0x1p-14 && f16_to_f32(code.scale_bits) < exact) ++code.scale_bits;
     code.scale = f16_to_f32(code.scale_bits);
@@ -205,7 +205,7 @@ class GroupWriter final : public BlockReader {
         .about(name_);
   }
 
-  void pack(std::span<double> group, const GroupCode& code) {
+  void pack(std::span<double> group, const Code& code) {
     const double highest = (1u << plan_.bits) - 1;
     // A group of zeros has scale 0, and all its codes are 0.
     const double divisor = code.scale == 0 ? 1 : code.scale;
@@ -222,7 +222,7 @@ class GroupWriter final : public BlockReader {
   }
 
   std::string name_;
-  GroupPlan plan_;
+  Plan plan_;
   Part part_;
   std::uint64_t row_, group_;
   ElementStream weights_;
@@ -230,16 +230,16 @@ class GroupWriter final : public BlockReader {
   std::vector<std::byte> block_;
 };
 
-class GroupEncoder final : public BlobProducer {
+class Encoder final : public BlobProducer {
  public:
-  GroupEncoder(const Tensor& tensor, const GroupPlan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
+  Encoder(const Tensor& tensor, const Plan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // Bytes of a row and of a whole group; a row's last group may be shorter, so rows are counted first.
     const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
     const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
     const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;
-    auto reader = std::make_unique<GroupWriter>(tensor_, plan_, part_, row, in_row / group_bytes);
+    auto reader = std::make_unique<Writer>(tensor_, plan_, part_, row, in_row / group_bytes);
     reader->skip(in_row % group_bytes);
     return reader;
   }
@@ -251,7 +251,7 @@ class GroupEncoder final : public BlobProducer {
 
  private:
   Tensor tensor_;
-  GroupPlan plan_;
+  Plan plan_;
   Part part_;
 };
 
@@ -277,23 +277,22 @@ void require_encodable(const Tensor& tensor) {
         .about(tensor.name);
 }
 
-Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::string_view role, DType dtype,
+Component made(const Tensor& tensor, const Plan& plan, Part part, std::string_view role, DType dtype,
                std::uint64_t per_row) {
   const auto count = checked_mul(plan.rows, per_row);
   const auto bytes = count ? checked_mul(*count, size_of(dtype)) : std::nullopt;
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the encoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob =
-      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupEncoder>(tensor, plan, part));
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Encoder>(tensor, plan, part));
   return {std::string(role), dtype, {}, std::move(blob)};
 }
 
 }  // namespace
 
-Tensor decode_group(const Tensor& tensor) {
-  const auto plan = group_plan(tensor);
-  if (const auto doubt = kZtGroup.doubt(tensor); doubt && !plan)
+Tensor decode(const Tensor& tensor) {
+  const auto plan = plan_of(tensor);
+  if (const auto doubt = kCodec.doubt(tensor); doubt && !plan)
     throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
   if (!plan)
     throw Error(
@@ -307,7 +306,7 @@ Tensor decode_group(const Tensor& tensor) {
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupDecoder>(tensor, *plan));
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Decoder>(tensor, *plan));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   // The parameters describe bytes that are no longer there.
   for (const auto& [key, value] : tensor.attributes)
@@ -315,9 +314,9 @@ Tensor decode_group(const Tensor& tensor) {
   return result;
 }
 
-Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
+Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
   require_encodable(tensor);
-  GroupPlan plan;
+  Plan plan;
   plan.bits = bits_of(options.method);
   plan.per_word = 32 / plan.bits;
   plan.rows = tensor.shape[0];
@@ -329,7 +328,7 @@ Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
   Tensor result;
   result.name = tensor.name;
   result.shape = tensor.shape;
-  result.layout = kZtGroup.layout;
+  result.layout = kCodec.layout;
   result.attributes = tensor.attributes;
   result.attributes.set("bits", static_cast<int>(plan.bits));
   result.attributes.set("group_size", static_cast<int>(kGroupSize));
@@ -340,4 +339,4 @@ Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::group

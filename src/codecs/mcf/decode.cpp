@@ -10,16 +10,16 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 // Decoded at a time: the floats and the codes they come from stay in the L2 cache together.
 constexpr std::uint64_t kMostElements = std::uint64_t{64} << 10;
 
-class McfReader final : public BlobReader {
+class Reader final : public BlobReader {
  public:
   // Begins at the start of `pieces`, with `skip` bytes dropped.
-  McfReader(McfPieces pieces, std::uint64_t skip) : pieces_(std::move(pieces)), skip_(skip) {}
+  Reader(Pieces pieces, std::uint64_t skip) : pieces_(std::move(pieces)), skip_(skip) {}
 
   void read(std::span<std::byte> out) override {
     while (!out.empty()) {
@@ -37,14 +37,14 @@ class McfReader final : public BlobReader {
   // a small read touches few bytes.
   void make(std::span<std::byte> out) {
     if (pieces_.done()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
-    const std::uint64_t wanted = ceil_div(skip_ + out.size(), 4 * std::uint64_t{kMcfSuper}) * kMcfSuper;
-    const McfRows piece = pieces_.next(std::min(kMostElements, wanted));
+    const std::uint64_t wanted = ceil_div(skip_ + out.size(), 4 * std::uint64_t{kSuper}) * kSuper;
+    const RowSpan piece = pieces_.next(std::min(kMostElements, wanted));
     const auto count = static_cast<std::size_t>(piece.rows * piece.columns);
     const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
     const bool in_place = aligned && skip_ == 0 && out.size() >= count * sizeof(float);
     if (!in_place && buffer_.size() < count) buffer_.resize(count);
     float* const to = in_place ? reinterpret_cast<float*>(out.data()) : buffer_.data();
-    mcf_decode(piece, to);
+    decode_rows(piece, to);
     pieces_.check();
     const std::span<std::byte> made = std::as_writable_bytes(std::span(to, count));
     if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
@@ -52,45 +52,45 @@ class McfReader final : public BlobReader {
     skip_ = 0;
   }
 
-  McfPieces pieces_;
+  Pieces pieces_;
   std::uint64_t skip_;
   std::vector<float> buffer_;
   std::span<const std::byte> ready_;
 };
 
-class McfProducer final : public BlobProducer {
+class Producer final : public BlobProducer {
  public:
-  McfProducer(Blob payload, const McfGeometry& geometry) : payload_(std::move(payload)), geometry_(geometry) {}
+  Producer(Blob payload, const Geometry& geometry) : payload_(std::move(payload)), geometry_(geometry) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // int* codes are one run, without rows.
-    const bool raw = geometry_.method->family == McfFamily::raw;
+    const bool raw = geometry_.method->family == Family::raw;
     const std::uint64_t columns = raw ? geometry_.elements() : geometry_.columns;
     const std::uint64_t element = offset / 4, column = element % columns;
-    const std::uint64_t start = column / kMcfSuper * kMcfSuper;
+    const std::uint64_t start = column / kSuper * kSuper;
     // An offset at the very end is allowed; nothing can be read from there.
-    McfPieces pieces(payload_, geometry_, element / columns, start);
-    return std::make_unique<McfReader>(std::move(pieces), (column - start) * 4 + offset % 4);
+    Pieces pieces(payload_, geometry_, element / columns, start);
+    return std::make_unique<Reader>(std::move(pieces), (column - start) * 4 + offset % 4);
   }
   std::uint64_t seek_granularity() const override { return is_seekable(payload_) ? 4 : 0; }
   void verify() const override { payload_.verify(); }
 
  private:
   Blob payload_;
-  McfGeometry geometry_;
+  Geometry geometry_;
 };
 
 }  // namespace
 
-Tensor mcf_to_dense(const Tensor& tensor) {
-  const McfGeometry geometry = mcf_geometry_of(tensor);
+Tensor decode(const Tensor& tensor) {
+  const Geometry geometry = geometry_of(tensor);
   const auto bytes = checked_mul(geometry.elements(), 4);
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
   Blob blob = *bytes == 0
                   ? Blob::memory({})
-                  : Blob::produced(*bytes, std::make_shared<McfProducer>(tensor.component("payload")->blob, geometry));
+                  : Blob::produced(*bytes, std::make_shared<Producer>(tensor.component("payload")->blob, geometry));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   // These describe bytes that are no longer there.
   for (const auto& [key, value] : tensor.attributes)
@@ -98,4 +98,4 @@ Tensor mcf_to_dense(const Tensor& tensor) {
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

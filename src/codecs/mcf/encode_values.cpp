@@ -10,7 +10,7 @@
 
 #include "base/half.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 // Bytes pulled at a time where they cannot be seen: worth a system call.
@@ -36,7 +36,7 @@ double element_at(const Component& data, std::uint64_t element) {
 
 }  // namespace
 
-Error mcf_not_finite(const Tensor& tensor, std::uint64_t element) {
+Error not_finite(const Tensor& tensor, std::uint64_t element) {
   const double value = element_at(*tensor.component("data"), element);
   const char* const why = std::isfinite(value) ? "outside f32; --clip would cut it, --keep leave the tensor as it is"
                                                : "and only finite weights can be quantized";
@@ -45,7 +45,7 @@ Error mcf_not_finite(const Tensor& tensor, std::uint64_t element) {
       .about(tensor.name);
 }
 
-McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first)
+Values::Values(const Tensor& tensor, Beyond beyond, std::uint64_t first)
     : tensor_(tensor),
       data_(*tensor.component("data")),
       beyond_(beyond),
@@ -59,7 +59,7 @@ McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first
     reader_ = data_.blob.open(first * width_);
 }
 
-const std::byte* McfValues::take(std::size_t count) {
+const std::byte* Values::take(std::size_t count) {
   const std::size_t bytes = count * width_;
   if (view_ != nullptr) {
     // A copy: what a block's scale is chosen by must be what is then divided by it.
@@ -82,7 +82,7 @@ const std::byte* McfValues::take(std::size_t count) {
   return from;
 }
 
-void McfValues::read(float* out, std::size_t count) {
+void Values::read(float* out, std::size_t count) {
   if (count > end_ - next_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a component");
   const std::byte* const from = take(count);
   with_kind(kind_, [&]<Kind K>() {
@@ -92,18 +92,18 @@ void McfValues::read(float* out, std::size_t count) {
       else
         out[i] = static_cast<float>(load<K>(from, i));
     }
-    if (beyond_ == McfBeyond::infinite) return;
+    if (beyond_ == Beyond::infinite) return;
     for (std::size_t i = 0; i < count; ++i) {
       if (std::isfinite(out[i])) continue;
-      if (!std::isfinite(static_cast<double>(load<K>(from, i)))) throw mcf_not_finite(tensor_, next_ + i);
+      if (!std::isfinite(static_cast<double>(load<K>(from, i)))) throw not_finite(tensor_, next_ + i);
       out[i] = std::copysign(std::numeric_limits<float>::max(), out[i]);
     }
   });
   next_ += count;
 }
 
-void McfValues::check() const {
+void Values::check() const {
   if (view_ != nullptr && data_.blob.source() != nullptr) data_.blob.source()->check();
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -9,22 +9,22 @@
 #include "tare/error.hpp"
 #include "tare/model.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 
 // Where a weight stands that is NaN, infinite or outside f32; which of them is read from the tensor.
-Error mcf_not_finite(const Tensor& tensor, std::uint64_t element);
+Error not_finite(const Tensor& tensor, std::uint64_t element);
 
 // What becomes of values that no finite f32 can be.
-enum class McfBeyond : std::uint8_t {
+enum class Beyond : std::uint8_t {
   infinite,  // they are infinite or NaN, and the caller looks for them
   largest,   // finite ones are set to the largest f32, to be clipped; the others are refused (`quant.nonfinite`)
 };
 
 // Used by one thread. Values of other types are rounded to f32.
-class McfValues {
+class Values {
  public:
   // Begins at element `first` of `tensor`, which must outlive this.
-  McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first);
+  Values(const Tensor& tensor, Beyond beyond, std::uint64_t first);
   // Fills `out` with the next elements.
   void read(float* out, std::size_t count);
   // The next element.
@@ -37,7 +37,7 @@ class McfValues {
 
   const Tensor& tensor_;
   const Component& data_;
-  McfBeyond beyond_;
+  Beyond beyond_;
   Kind kind_;
   std::size_t width_;
   std::uint64_t next_, end_;
@@ -47,4 +47,4 @@ class McfValues {
   std::size_t at_ = 0, filled_ = 0;
 };
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

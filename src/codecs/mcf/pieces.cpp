@@ -5,25 +5,25 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
-bool is_raw(const McfGeometry& geometry) { return geometry.method->family == McfFamily::raw; }
-bool is_super(const McfGeometry& geometry) { return geometry.method->family == McfFamily::super; }
+bool is_raw(const Geometry& geometry) { return geometry.method->family == Family::raw; }
+bool is_super(const Geometry& geometry) { return geometry.method->family == Family::super; }
 
-std::uint64_t scales_at(const McfGeometry& g, std::uint64_t row, std::uint64_t column) {
+std::uint64_t scales_at(const Geometry& g, std::uint64_t row, std::uint64_t column) {
   if (is_raw(g)) return g.bytes;
-  const std::uint64_t index = is_super(g) ? row * g.supers + column / kMcfSuper : row * g.blocks + column / kMcfBlock;
+  const std::uint64_t index = is_super(g) ? row * g.supers + column / kSuper : row * g.blocks + column / kBlock;
   return g.scales.offset + 2 * index;
 }
 
-std::uint64_t sub_scales_at(const McfGeometry& g, std::uint64_t row, std::uint64_t column) {
-  return is_super(g) ? g.sub_scales.offset + row * g.blocks + column / kMcfBlock : g.bytes;
+std::uint64_t sub_scales_at(const Geometry& g, std::uint64_t row, std::uint64_t column) {
+  return is_super(g) ? g.sub_scales.offset + row * g.blocks + column / kBlock : g.bytes;
 }
 
-std::uint64_t codes_at(const McfGeometry& g, std::uint64_t row, std::uint64_t column) {
+std::uint64_t codes_at(const Geometry& g, std::uint64_t row, std::uint64_t column) {
   if (is_raw(g)) return g.codes.offset + (g.method->bits == 8 ? column : column / 2);
-  return g.codes.offset + (row * g.blocks + column / kMcfBlock) * g.method->block_bytes();
+  return g.codes.offset + (row * g.blocks + column / kBlock) * g.method->block_bytes();
 }
 
 float read_f32(const Blob& payload, std::uint64_t offset) {
@@ -34,7 +34,7 @@ float read_f32(const Blob& payload, std::uint64_t offset) {
 
 }  // namespace
 
-McfRegionReader::McfRegionReader(const Blob& payload, std::uint64_t offset) {
+RegionReader::RegionReader(const Blob& payload, std::uint64_t offset) {
   // At the payload's end there is no such region.
   if (offset == payload.size()) return;
   if (const auto view = payload.view())
@@ -43,7 +43,7 @@ McfRegionReader::McfRegionReader(const Blob& payload, std::uint64_t offset) {
     reader_ = payload.open(offset);
 }
 
-const std::byte* McfRegionReader::take(std::uint64_t count) {
+const std::byte* RegionReader::take(std::uint64_t count) {
   if (view_ != nullptr) {
     const std::byte* const at = view_;
     view_ += count;
@@ -54,7 +54,7 @@ const std::byte* McfRegionReader::take(std::uint64_t count) {
   return buffer_.data();
 }
 
-McfPieces::McfPieces(const Blob& payload, const McfGeometry& geometry, std::uint64_t row, std::uint64_t column)
+Pieces::Pieces(const Blob& payload, const Geometry& geometry, std::uint64_t row, std::uint64_t column)
     : payload_(payload),
       geometry_(geometry),
       rows_(is_raw(geometry) ? std::min<std::uint64_t>(geometry.rows, 1) : geometry.rows),
@@ -66,12 +66,12 @@ McfPieces::McfPieces(const Blob& payload, const McfGeometry& geometry, std::uint
       codes_(payload, codes_at(geometry, row, column)) {
   if (!is_raw(geometry) || geometry.elements() == 0) return;
   scale_ = read_f32(payload, geometry.scales.offset);
-  if (geometry.domain == McfDomain::activations) zero_ = read_f32(payload, geometry.zero.offset);
+  if (geometry.domain == Domain::activations) zero_ = read_f32(payload, geometry.zero.offset);
 }
 
-McfRows McfPieces::next(std::uint64_t elements) {
-  const std::uint64_t least = std::max<std::uint64_t>(elements / kMcfSuper * kMcfSuper, kMcfSuper);
-  McfRows piece;
+RowSpan Pieces::next(std::uint64_t elements) {
+  const std::uint64_t least = std::max<std::uint64_t>(elements / kSuper * kSuper, kSuper);
+  RowSpan piece;
   piece.method = geometry_.method;
   if (column_ == 0 && columns_ <= least) {
     piece.rows = std::min(least / columns_, rows_ - row_);
@@ -97,8 +97,8 @@ McfRows McfPieces::next(std::uint64_t elements) {
   return piece;
 }
 
-void McfPieces::check() const {
+void Pieces::check() const {
   if (payload_.source() != nullptr) payload_.source()->check();
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -7,7 +7,7 @@
 namespace tare {
 
 struct QuantizedVector::Data {
-  McfVector vector;
+  codec::mcf::Vector vector;
 };
 
 }  // namespace tare

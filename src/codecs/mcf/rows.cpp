@@ -10,14 +10,14 @@
 #include "codecs/mcf/mcf.hpp"
 #include "codecs/mcf/quantized_vector.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 
-class McfRowAccess final : public Rows {
+class RowAccess final : public Rows {
  public:
-  McfRowAccess(Blob payload, const McfGeometry& geometry)
+  RowAccess(Blob payload, const Geometry& geometry)
       : Rows(geometry.rows, geometry.columns), payload_(std::move(payload)), geometry_(geometry) {
     if (geometry.bytes == 0) return;
     if (const auto view = payload_.view()) view_ = view->data();
@@ -26,16 +26,16 @@ class McfRowAccess final : public Rows {
  protected:
   void do_decode(std::uint64_t first, std::uint64_t count, float* out) const override {
     for_rows(first, count,
-             [&](const McfRows& rows, std::uint64_t done) { mcf_decode(rows, out + done * geometry_.columns); });
+             [&](const RowSpan& rows, std::uint64_t done) { decode_rows(rows, out + done * geometry_.columns); });
   }
   void do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const override {
-    for_rows(first, count, [&](const McfRows& rows, std::uint64_t done) {
-      mcf_dot(rows, {vector, static_cast<std::size_t>(geometry_.columns)}, out + done);
+    for_rows(first, count, [&](const RowSpan& rows, std::uint64_t done) {
+      dot_rows(rows, {vector, static_cast<std::size_t>(geometry_.columns)}, out + done);
     });
   }
   void do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const override {
     for_rows(first, count,
-             [&](const McfRows& rows, std::uint64_t done) { mcf_dot(rows, vector.data().vector, out + done); });
+             [&](const RowSpan& rows, std::uint64_t done) { dot_rows(rows, vector.data().vector, out + done); });
   }
 
  private:
@@ -44,7 +44,7 @@ class McfRowAccess final : public Rows {
   void for_rows(std::uint64_t first, std::uint64_t count, const Work& work) const {
     if (geometry_.bytes == 0) return work({.method = geometry_.method, .rows = count}, 0);
     if (view_ != nullptr) {
-      work(mcf_rows(geometry_, view_, first, count), 0);
+      work(rows_of(geometry_, view_, first, count), 0);
       if (payload_.source() != nullptr) payload_.source()->check();
       return;
     }
@@ -56,17 +56,17 @@ class McfRowAccess final : public Rows {
   }
 
   // The bytes of those rows, region after region.
-  McfRows read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& buffer) const {
-    const McfMethod& method = *geometry_.method;
-    McfRows rows;
+  RowSpan read(std::uint64_t first, std::uint64_t count, std::vector<std::byte>& buffer) const {
+    const Method& method = *geometry_.method;
+    RowSpan rows;
     rows.method = &method;
     rows.rows = count;
     rows.columns = geometry_.columns;
-    if (method.family == McfFamily::raw) {
-      std::byte header[2 * kMcfAlignment];
+    if (method.family == Family::raw) {
+      std::byte header[2 * kAlignment];
       const auto parameters = std::span(header).first(static_cast<std::size_t>(geometry_.codes.offset));
       payload_.read(0, parameters);
-      const McfRows at = mcf_rows(geometry_, header, 0, 0);
+      const RowSpan at = rows_of(geometry_, header, 0, 0);
       const std::uint64_t begin = first * geometry_.columns, end = begin + count * geometry_.columns;
       const unsigned per_byte = 8 / method.bits;
       const std::uint64_t first_byte = begin / per_byte;
@@ -78,13 +78,13 @@ class McfRowAccess final : public Rows {
       rows.odd_start = begin % per_byte != 0;
       return rows;
     }
-    const bool super = method.family == McfFamily::super;
+    const bool super = method.family == Family::super;
     const std::uint64_t scales = 2 * (super ? geometry_.supers : geometry_.blocks);
     const std::uint64_t sub_scales = super ? geometry_.blocks : 0;
     const std::uint64_t codes = geometry_.row_code_bytes();
     buffer.resize(static_cast<std::size_t>(count * (scales + sub_scales + codes)));
     std::byte* to = buffer.data();
-    const auto load = [&](const McfRegion& region, std::uint64_t per_row) {
+    const auto load = [&](const Region& region, std::uint64_t per_row) {
       std::byte* const here = to;
       const std::uint64_t bytes = count * per_row;
       payload_.read(region.offset + first * per_row, {here, static_cast<std::size_t>(bytes)});
@@ -98,17 +98,21 @@ class McfRowAccess final : public Rows {
   }
 
   Blob payload_;
-  McfGeometry geometry_;
+  Geometry geometry_;
   const std::byte* view_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<const Rows> mcf_open_rows(const Tensor& tensor) {
-  return std::make_unique<McfRowAccess>(tensor.component("payload")->blob, mcf_geometry_of(tensor));
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor) {
+  return std::make_unique<RowAccess>(tensor.component("payload")->blob, geometry_of(tensor));
 }
 
-QuantizedVector::QuantizedVector(std::span<const float> values) : data_(new Data{mcf_vector(values)}) {}
+}  // namespace tare::codec::mcf
+
+namespace tare {
+
+QuantizedVector::QuantizedVector(std::span<const float> values) : data_(new Data{codec::mcf::vector_of(values)}) {}
 QuantizedVector::~QuantizedVector() = default;
 QuantizedVector::QuantizedVector(QuantizedVector&&) noexcept = default;
 QuantizedVector& QuantizedVector::operator=(QuantizedVector&&) noexcept = default;

@@ -17,21 +17,21 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::packed {
 namespace {
 
 constexpr std::array<std::string_view, 1> kRoles = {"payload"};
 
-struct PackedFloat {
+struct Kind {
   std::string_view layout;
   unsigned bits, mantissa;
   int bias;
 };
-constexpr PackedFloat kF4{"packed.f4_e2m1", 4, 1, 1}, kF6Fine{"packed.f6_e2m3", 6, 3, 1},
-    kF6Wide{"packed.f6_e3m2", 6, 2, 3};
+constexpr Kind kF4Kind{"packed.f4_e2m1", 4, 1, 1}, kF6FineKind{"packed.f6_e2m3", 6, 3, 1},
+    kF6WideKind{"packed.f6_e3m2", 6, 2, 3};
 
 // Exact: a few bits of significand, small powers of two.
-template <const PackedFloat& K>
+template <const Kind& K>
 constexpr std::array<float, std::size_t{1} << K.bits> make_values() {
   std::array<float, std::size_t{1} << K.bits> values{};
   for (unsigned code = 0; code < values.size(); ++code) {
@@ -45,10 +45,10 @@ constexpr std::array<float, std::size_t{1} << K.bits> make_values() {
   }
   return values;
 }
-template <const PackedFloat& K>
+template <const Kind& K>
 constexpr auto kValues = make_values<K>();
 
-std::optional<Problem> check_packed(const Tensor& tensor, const PackedFloat& kind) {
+std::optional<Problem> check_packed(const Tensor& tensor, const Kind& kind) {
   const Component* const payload = tensor.component("payload");
   if (payload == nullptr || tensor.components.size() != 1)
     return Problem{"packed.components", fmt::format("{} has one component \"payload\"", kind.layout)};
@@ -68,7 +68,7 @@ std::optional<Problem> check_packed(const Tensor& tensor, const PackedFloat& kin
 // Three bytes hold six or four elements of either width: the unit of work.
 constexpr std::size_t kUnitBytes = 3, kUnitsPerBlock = 1024;
 
-template <const PackedFloat& K>
+template <const Kind& K>
 class Unpacker final : public BlockReader {
  public:
   static constexpr std::size_t kPerUnit = kUnitBytes * 8 / K.bits;
@@ -98,7 +98,7 @@ class Unpacker final : public BlockReader {
   std::vector<std::byte> out_;
 };
 
-template <const PackedFloat& K>
+template <const Kind& K>
 class UnpackProducer final : public BlobProducer {
  public:
   explicit UnpackProducer(Blob payload) : payload_(std::move(payload)) {}
@@ -116,7 +116,7 @@ class UnpackProducer final : public BlobProducer {
   Blob payload_;
 };
 
-template <const PackedFloat& K>
+template <const Kind& K>
 Tensor decode(const Tensor& tensor) {
   const auto count = tensor.shape.elements();
   const auto bytes = count ? checked_mul(*count, 4) : std::nullopt;
@@ -131,7 +131,7 @@ Tensor decode(const Tensor& tensor) {
   return result;
 }
 
-template <const PackedFloat& K>
+template <const Kind& K>
 std::optional<Problem> check(const Tensor& tensor) {
   return check_packed(tensor, K);
 }
@@ -139,7 +139,7 @@ std::optional<Problem> check(const Tensor& tensor) {
 // Every code is a number.
 void verify(const Tensor& /*tensor*/, const std::function<void(Problem)>& /*report*/) {}
 
-template <const PackedFloat& K>
+template <const Kind& K>
 constexpr Codec row(std::string_view title) {
   return {.layout = K.layout,
           .name = K.layout,
@@ -154,8 +154,8 @@ constexpr Codec row(std::string_view title) {
 
 }  // namespace
 
-constinit const Codec kPackedF4 = row<kF4>("4-bit floats (e2m1), two in a byte");
-constinit const Codec kPackedF6Fine = row<kF6Fine>("6-bit floats (e2m3), four in three bytes");
-constinit const Codec kPackedF6Wide = row<kF6Wide>("6-bit floats (e3m2), four in three bytes");
+constinit const Codec kF4 = row<kF4Kind>("4-bit floats (e2m1), two in a byte");
+constinit const Codec kF6Fine = row<kF6FineKind>("6-bit floats (e2m3), four in three bytes");
+constinit const Codec kF6Wide = row<kF6WideKind>("6-bit floats (e3m2), four in three bytes");
 
-}  // namespace tare
+}  // namespace tare::codec::packed
