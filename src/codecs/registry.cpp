@@ -7,6 +7,16 @@
 #include "tare/error.hpp"
 
 namespace tare {
+namespace {
+
+std::vector<Codec>& added_rows() {
+  static std::vector<Codec> rows;
+  return rows;
+}
+
+}  // namespace
+
+void codec::add_row(const Codec& row) { added_rows().push_back(row); }
 
 std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
@@ -15,6 +25,7 @@ std::span<const Codec> codecs() {
     std::vector<Codec> rows = {kDense,          sparse::kCsr,    sparse::kCoo, group::kCodec, packed::kF4,
                                packed::kF6Fine, packed::kF6Wide, alt::kQint8,  alt::kQint4};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
+    rows.insert(rows.end(), added_rows().begin(), added_rows().end());
     return rows;
   }();
   return table;

@@ -7,6 +7,9 @@
 
 namespace tare::codec {
 
+// One more row, of a layout that is not ours. Before the table is first used.
+void add_row(const Codec& row);
+
 extern const Codec kDense;
 
 namespace sparse {

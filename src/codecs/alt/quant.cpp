@@ -102,7 +102,13 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
   if (infinite > 0) report(infinite_values(infinite, plan.elements, file_offset(payload, 0)));
 }
 
-constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods) {
+template <unsigned Bits>
+std::uint64_t coded_bytes(const Shape& shape) {
+  return Plan{.bits = Bits, .packed = Bits == 4, .elements = shape.elements().value_or(0)}.payload_bytes();
+}
+
+constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods,
+                    std::uint64_t (*budget)(const Shape&)) {
   return {.layout = layout,
           .name = layout,
           .title = title,
@@ -112,10 +118,12 @@ constexpr Codec row(std::string_view layout, std::string_view title, std::span<c
           .min_rank = 2,
           .max_rank = 64,
           .ranged = true,
+          .budget = budget,
           .check = check,
           .verify = verify,
           .decode = decode,
-          .encode = encode};
+          .encode = encode,
+          .rows = make_rows};
 }
 
 }  // namespace
@@ -136,7 +144,9 @@ std::optional<Problem> read_plan(const Tensor& tensor, Plan& plan) {
   return std::nullopt;
 }
 
-constinit const Codec kQint8 = row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8);
-constinit const Codec kQint4 = row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4);
+constinit const Codec kQint8 =
+    row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8, coded_bytes<8>);
+constinit const Codec kQint4 =
+    row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4, coded_bytes<4>);
 
 }  // namespace tare::codec::alt

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tare/codec.hpp"
@@ -38,6 +39,7 @@ Table table_of(const Plan& plan);
 void choose_scale(const Tensor& tensor, const EncodeOptions& options, Plan& plan);
 
 Tensor decode(const Tensor& tensor);
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor);
 Tensor encode(const Tensor& tensor, const EncodeOptions& options);
 
 }  // namespace tare::codec::alt

@@ -14,10 +14,11 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/block_codec.hpp"
 #include "codecs/group/group.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
-#include "model/element_size.hpp"
+#include "codecs/weights.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
@@ -37,89 +38,87 @@ void unpack(const std::byte* words, std::size_t count, std::uint8_t* codes) {
   }
 }
 
-class Reader final : public BlockReader {
- public:
-  Reader(const Tensor& tensor, const Plan& plan, std::uint64_t row, std::uint64_t column)
-      : plan_(plan),
-        row_(row),
-        column_(column),
-        group_(column / plan.group_size),
-        packed_(tensor.component("packed_weight")->blob, (row * plan.words + column / plan.per_word) * 4),
-        scales_(*tensor.component("scales"), row * plan.groups + group_),
-        zeros_(*tensor.component("zeros"), row * plan.groups + group_) {}
+Planes planes_of(const Tensor& tensor, const Plan& plan) {
+  Planes planes;
+  if (plan.rows == 0 || plan.columns == 0) return planes;
+  planes.rows = plan.rows;
+  planes.columns = plan.columns;
+  planes.step = plan.per_word;
+  planes.all.push_back({tensor.component("packed_weight")->blob, 0, plan.per_word, 4});
+  for (const std::string_view role : {"scales", "zeros"}) {
+    const Component& component = *tensor.component(role);
+    planes.all.push_back({component.blob, 0, plan.group_size, size_of(component.dtype)});
+  }
+  return planes;
+}
 
- protected:
-  std::span<const std::byte> make_block() override {
-    if (row_ == plan_.rows) return {};
-    const auto count = static_cast<std::size_t>(std::min(kSegment, plan_.columns - column_));
-    const auto words = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
-    const std::byte* const packed = packed_.take(words * 4);
-    switch (plan_.bits) {
-      case 2: unpack<2>(packed, words, codes_.data()); break;
-      case 4: unpack<4>(packed, words, codes_.data()); break;
-      default: unpack<8>(packed, words, codes_.data()); break;
-    }
-    block_.resize(count * 4);
-    for (std::size_t done = 0; done < count;) {
-      if (!have_group_) next_group();
-      // Not group_ * group_size: a group may be wider than any row, or than 64 bits of columns.
-      const std::uint64_t left_in_group = plan_.group_size - column_ % plan_.group_size;
-      const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_in_group, count - done));
-      for (std::size_t i = done; i < done + run; ++i)
-        store_le<float>(block_.data() + 4 * i, f64_to_f32(scale_ * (static_cast<double>(codes_[i]) - zero_)));
-      done += run;
-      column_ += run;
-      if (run == left_in_group) have_group_ = false;
-    }
-    if (column_ == plan_.columns) {
-      ++row_;
-      column_ = 0;
-      have_group_ = false;
-    }
-    return block_;
+class Decoder final : public codec::Decoder {
+ public:
+  Decoder(const Tensor& tensor, const Plan& plan)
+      : codec::Decoder(planes_of(tensor, plan)),
+        plan_(plan),
+        scale_(tensor.component("scales")->dtype),
+        zero_(tensor.component("zeros")->dtype) {}
+
+  void decode(const Run& run, float* out) const override {
+    const std::uint64_t groups = groups_of(run), words = ceil_div(run.columns, plan_.per_word);
+    const auto count = static_cast<std::size_t>(run.rows * groups);
+    std::vector<double> scales(count), zeros(count);
+    decode_elements(scale_, {}, {run.at[1], count * size_of(scale_)}, scales);
+    decode_elements(zero_, {}, {run.at[2], count * size_of(zero_)}, zeros);
+    for (std::uint64_t row = 0; row < run.rows; ++row)
+      decode_row(run, run.at[0] + row * words * 4, &scales[static_cast<std::size_t>(row * groups)],
+                 &zeros[static_cast<std::size_t>(row * groups)], out + row * run.columns);
   }
 
  private:
-  void next_group() {
-    scales_.read({&scale_, 1});
-    zeros_.read({&zero_, 1});
-    have_group_ = true;
+  // Not column / group_size alone: a group may be wider than any row, or than 64 bits of columns.
+  std::uint64_t groups_of(const Run& run) const {
+    return ceil_div(run.column % plan_.group_size + run.columns, plan_.group_size);
+  }
+
+  void decode_row(const Run& run, const std::byte* words, const double* scales, const double* zeros, float* out) const {
+    std::array<std::uint8_t, kSegment> codes;
+    std::uint64_t left_in_group = plan_.group_size - run.column % plan_.group_size;
+    for (std::uint64_t done = 0; done < run.columns;) {
+      const std::uint64_t count = std::min(kSegment, run.columns - done);
+      const auto packed = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
+      switch (plan_.bits) {
+        case 2: unpack<2>(words, packed, codes.data()); break;
+        case 4: unpack<4>(words, packed, codes.data()); break;
+        default: unpack<8>(words, packed, codes.data()); break;
+      }
+      for (std::uint64_t i = 0; i < count;) {
+        const std::uint64_t end = i + std::min(left_in_group, count - i);
+        left_in_group -= end - i;
+        for (; i < end; ++i)
+          out[done + i] = f64_to_f32(*scales * (static_cast<double>(codes[static_cast<std::size_t>(i)]) - *zeros));
+        if (left_in_group != 0) continue;
+        ++scales, ++zeros;
+        left_in_group = plan_.group_size;
+      }
+      words += packed * 4;
+      done += count;
+    }
   }
 
   Plan plan_;
-  std::uint64_t row_, column_, group_;
-  ByteStream packed_;
-  ElementStream scales_, zeros_;
-  bool have_group_ = false;
-  double scale_ = 0, zero_ = 0;
-  std::array<std::uint8_t, kSegment> codes_;
-  std::vector<std::byte> block_;
+  DType scale_, zero_;
 };
 
-class Decoder final : public BlobProducer {
- public:
-  Decoder(const Tensor& tensor, const Plan& plan) : tensor_(tensor), plan_(plan) {}
-
-  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    const std::uint64_t element = offset / 4, column = element % plan_.columns;
-    const std::uint64_t start = column / plan_.per_word * plan_.per_word;
-    auto reader = std::make_unique<Reader>(tensor_, plan_, element / plan_.columns, start);
-    reader->skip((column - start) * 4 + offset % 4);
-    return reader;
-  }
-  std::uint64_t seek_granularity() const override {
-    for (const std::string_view role : kCodec.roles)
-      if (!is_seekable(tensor_.component(role)->blob)) return 0;
-    return 4;
-  }
-  void verify() const override {
-    for (const std::string_view role : kCodec.roles) tensor_.component(role)->blob.verify();
-  }
-
- private:
-  Tensor tensor_;
-  Plan plan_;
-};
+std::shared_ptr<const Decoder> decoder_of(const Tensor& tensor) {
+  const auto plan = plan_of(tensor);
+  if (const auto doubt = kCodec.doubt(tensor); doubt && !plan)
+    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
+  if (!plan)
+    throw Error(
+        ErrorKind::unsupported, "group.packing",
+        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
+                    "the attributes are {}",
+                    to_json(tensor.attributes)))
+        .about(tensor.name);
+  return std::make_shared<Decoder>(tensor, *plan);
+}
 
 // How one group is coded.
 struct Code {
@@ -263,17 +262,10 @@ unsigned bits_of(const std::string& method) {
 }
 
 void require_encodable(const Tensor& tensor) {
-  if (!tensor.is_dense() || kDense.check(tensor))
-    throw Error(ErrorKind::usage, "group.input", "only a sound dense tensor can be encoded").about(tensor.name);
+  require_floats(tensor, "group.input", "group.type");
   if (tensor.shape.rank() != 2)
     throw Error(ErrorKind::unsupported, "group.rank",
                 fmt::format("zt.group holds matrices, this tensor has {} dimensions", tensor.shape.rank()))
-        .about(tensor.name);
-  const Component& data = *tensor.component("data");
-  const bool fp8 = data.type.starts_with("f8_") && is_numeric(data.dtype, data.type);
-  if (!fp8 && (!is_float(data.dtype) || !data.type.empty()))
-    throw Error(ErrorKind::unsupported, "group.type",
-                fmt::format("zt.group holds floats, this tensor is {}", data.type_name()))
         .about(tensor.name);
 }
 
@@ -290,28 +282,10 @@ Component made(const Tensor& tensor, const Plan& plan, Part part, std::string_vi
 
 }  // namespace
 
-Tensor decode(const Tensor& tensor) {
-  const auto plan = plan_of(tensor);
-  if (const auto doubt = kCodec.doubt(tensor); doubt && !plan)
-    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
-  if (!plan)
-    throw Error(
-        ErrorKind::unsupported, "group.packing",
-        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
-                    "the attributes are {}",
-                    to_json(tensor.attributes)))
-        .about(tensor.name);
-  const auto count = tensor.shape.elements();
-  const auto bytes = count ? checked_mul(*count, 4) : std::nullopt;
-  if (!bytes)
-    throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
-        .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Decoder>(tensor, *plan));
-  Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
-  // The parameters describe bytes that are no longer there.
-  for (const auto& [key, value] : tensor.attributes)
-    if (key != "bits" && key != "group_size" && key != "packing") result.attributes.append(key, value);
-  return result;
+Tensor decode(const Tensor& tensor) { return decoded(tensor, decoder_of(tensor), kCodec.parameters); }
+
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor) {
+  return std::make_unique<CodedRows>(decoder_of(tensor), tensor.shape);
 }
 
 Tensor encode(const Tensor& tensor, const EncodeOptions& options) {

@@ -207,6 +207,7 @@ constinit const Codec kCodec = {.layout = "quantized_group",
                                 .verify = verify,
                                 .decode = decode,
                                 .doubt = doubt,
-                                .encode = encode};
+                                .encode = encode,
+                                .rows = make_rows};
 
 }  // namespace tare::codec::group

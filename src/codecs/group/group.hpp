@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tare/codec.hpp"
@@ -19,6 +20,7 @@ struct Plan {
 std::optional<Plan> plan_of(const Tensor& tensor);
 
 Tensor decode(const Tensor& tensor);
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor);
 Tensor encode(const Tensor& tensor, const EncodeOptions& options);
 
 }  // namespace tare::codec::group

@@ -10,9 +10,8 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "codecs/mcf/encode_chunks.hpp"
-#include "codecs/rows.hpp"
+#include "codecs/weights.hpp"
 #include "model/block_reader.hpp"
-#include "tare/elements.hpp"
 
 namespace tare::codec::mcf {
 namespace {
@@ -119,7 +118,7 @@ class PayloadReader final : public BlockReader {
   std::size_t part_ = 0;
   std::uint64_t at_ = 0;  // the next byte to be made
   std::size_t next_ = 0;  // the chunk it is in
-  std::optional<Values> values_;
+  std::optional<WeightStream> values_;
   std::size_t follows_ = 0;  // the chunk that values_ stands at
   ChunkBytes bytes_;
   std::array<std::byte, 4> number_{};
@@ -150,7 +149,7 @@ class PayloadProducer final : public BlobProducer {
   void make_piece(std::size_t piece, const PutRun& put) const override {
     if (piece == 0) put_rest(put);
     const std::size_t begin = piece * per_piece_, end = std::min(chunks_->count(), begin + per_piece_);
-    Values values = chunks_->values(begin);
+    WeightStream values = chunks_->values(begin);
     ChunkBytes bytes;
     for (std::size_t chunk = begin; chunk < end;) {
       const Chunks::Place place = chunks_->place(chunk);
@@ -193,22 +192,8 @@ Error refused(const Tensor& tensor, ErrorKind kind, std::string_view rule, const
   return Error(kind, rule, sentence).about(tensor.name);
 }
 
-void require_input(const Tensor& tensor) {
-  const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
-  if (data == nullptr || kDense.check(tensor))
-    throw refused(tensor, ErrorKind::usage, "quant.input", "only a sound dense tensor can be quantized");
-  const bool fp8 = data->type.starts_with("f8_") && is_numeric(data->dtype, data->type);
-  if (!fp8 && (!is_float(data->dtype) || !data->type.empty()))
-    throw refused(tensor, ErrorKind::unsupported, "quant.input",
-                  fmt::format("only floats can be quantized, this tensor is {}", data->type_name()));
-}
-
 void require_options(const Tensor& tensor, const EncodeOptions& options) {
-  if (options.clip && !(std::isfinite(options.clip->first) && std::isfinite(options.clip->second) &&
-                        options.clip->first <= options.clip->second))
-    throw refused(tensor, ErrorKind::usage, "quant.clip",
-                  fmt::format("a clip is two finite numbers, the lower one first; found {} and {}", options.clip->first,
-                              options.clip->second));
+  if (options.clip) require_clip(tensor, *options.clip, "quant.clip");
   if (options.importance.empty()) return;
   const std::uint64_t columns = tensor.shape.rank() == 0 ? 1 : tensor.shape[tensor.shape.rank() - 1];
   if (options.importance.size() != columns)
@@ -228,7 +213,7 @@ Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
   if (method == nullptr)
     throw refused(tensor, ErrorKind::usage, "quant.method",
                   fmt::format("MCF has no quantization method \"{}\"", options.method));
-  require_input(tensor);
+  require_floats(tensor, "quant.input", "quant.input");
   require_options(tensor, options);
   const Domain domain = options.range ? Domain::activations : Domain::weights;
   Problem why;

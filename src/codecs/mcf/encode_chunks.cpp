@@ -49,8 +49,9 @@ std::uint64_t Chunks::element_of(std::uint64_t block) const {
   return block / row_blocks_ * geometry_.columns + std::min(block % row_blocks_ * kBlock, geometry_.columns);
 }
 
-Values Chunks::values(std::size_t chunk) const {
-  return Values(tensor_, options_.clip ? Beyond::largest : Beyond::infinite, element_of(first_block(chunk)));
+WeightStream Chunks::values(std::size_t chunk) const {
+  return WeightStream(tensor_, options_.clip ? Beyond::largest : Beyond::infinite, kNotFinite,
+                      element_of(first_block(chunk)));
 }
 
 Chunks::Place Chunks::place(std::size_t chunk) const { return place_of(first_block(chunk)); }
@@ -80,7 +81,7 @@ void Chunks::prepare(std::size_t first, std::size_t end, ChunkBytes& bytes) cons
   bytes.first_ = first;
 }
 
-void Chunks::make(std::size_t chunk, Values& values, ChunkBytes& bytes) const {
+void Chunks::make(std::size_t chunk, WeightStream& values, ChunkBytes& bytes) const {
   Slot slot;
   const std::uint64_t end = first_block(chunk + 1);
   for (std::uint64_t block = first_block(chunk); block < end; block += kRun) {
@@ -94,7 +95,8 @@ void Chunks::make(std::size_t chunk, Values& values, ChunkBytes& bytes) const {
   settle(chunk, slot);
 }
 
-void Chunks::make_raw(std::uint64_t first, std::size_t blocks, Values& values, ChunkBytes& out, Slot& slot) const {
+void Chunks::make_raw(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out,
+                      Slot& slot) const {
   const auto count = static_cast<std::size_t>(element_of(first + blocks) - element_of(first));
   const float* const from = out.scratch_->values;
   values.read(out.scratch_->values, count);
@@ -128,7 +130,7 @@ static void for_each_row(std::uint64_t first, std::size_t blocks, std::uint64_t 
 }
 
 // The values of some blocks, zeros behind the ends of rows.
-Chunks::Run Chunks::read_run(std::uint64_t first, std::size_t blocks, Values& values,
+Chunks::Run Chunks::read_run(std::uint64_t first, std::size_t blocks, WeightStream& values,
                              ChunkBytes::Scratch& scratch) const {
   for_each_row(first, blocks, row_blocks_, [&](std::uint64_t in_row, std::size_t at, std::size_t part) {
     float* const to = scratch.values + at * kBlock;
@@ -144,7 +146,8 @@ Chunks::Run Chunks::read_run(std::uint64_t first, std::size_t blocks, Values& va
   return {options_.clip ? scratch.clipped : scratch.values, scratch.values};
 }
 
-void Chunks::make_run(std::uint64_t first, std::size_t blocks, Values& values, ChunkBytes& out, Slot& slot) const {
+void Chunks::make_run(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out,
+                      Slot& slot) const {
   const Method& method = *geometry_.method;
   ChunkBytes::Scratch& scratch = *out.scratch_;
   const Run run = read_run(first, blocks, values, scratch);
@@ -185,7 +188,7 @@ void Chunks::refuse(const Encoded& why, std::uint64_t first, const float* values
   const float* const block = values + why.block * kBlock;
   if (why.status == Encoded::Status::not_finite) {
     const float* const bad = std::find_if(block, block + kBlock, [](float v) { return !std::isfinite(v); });
-    throw not_finite(tensor_, element + static_cast<std::uint64_t>(bad - block));
+    throw not_finite(tensor_, element + static_cast<std::uint64_t>(bad - block), kNotFinite);
   }
   const unsigned width = geometry_.method->family == Family::super ? kSuper : kBlock;
   const float* const most =

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "codecs/mcf/encode_kernels.hpp"
-#include "codecs/mcf/encode_values.hpp"
+#include "codecs/weights.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::codec::mcf {
+
+inline constexpr std::string_view kNotFinite = "quant.nonfinite";
 
 // The stored bytes of some chunks that follow each other. Used again, it needs no new memory.
 struct ChunkBytes {
@@ -41,7 +43,7 @@ class Chunks {
   std::size_t count() const { return slots_.size(); }
   // Bytes of the input that a chunk is made from.
   std::uint64_t input_bytes() const;
-  Values values(std::size_t chunk) const;
+  WeightStream values(std::size_t chunk) const;
 
   // Where the stored bytes of a chunk begin, in each region of q* and k*. `count()`: the regions' sizes.
   struct Place {
@@ -53,7 +55,7 @@ class Chunks {
   void prepare(std::size_t first, std::size_t end, ChunkBytes& bytes) const;
   // Makes the bytes of one of them. `values` must stand at its first element, and stands behind its last one afterwards.
   // May be called any number of times for each chunk, from many threads.
-  void make(std::size_t chunk, Values& values, ChunkBytes& bytes) const;
+  void make(std::size_t chunk, WeightStream& values, ChunkBytes& bytes) const;
   // S and Z of int*. Looks at all weights the first time: once, or with a search (unless `fast`) twice.
   ScaleZero parameters() const;
   // min_clip and max_clip where the options do not say. Free when every chunk has been made.
@@ -68,13 +70,13 @@ class Chunks {
   std::uint64_t first_block(std::size_t chunk) const;
   std::uint64_t element_of(std::uint64_t block) const;
   Place place_of(std::uint64_t block) const;
-  void make_raw(std::uint64_t first, std::size_t blocks, Values& values, ChunkBytes& out, Slot& slot) const;
-  void make_run(std::uint64_t first, std::size_t blocks, Values& values, ChunkBytes& out, Slot& slot) const;
+  void make_raw(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out, Slot& slot) const;
+  void make_run(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes& out, Slot& slot) const;
   // `values` are what is coded, `source` what they were before the clip.
   struct Run {
     const float *values, *source;
   };
-  Run read_run(std::uint64_t first, std::size_t blocks, Values& values, ChunkBytes::Scratch& scratch) const;
+  Run read_run(std::uint64_t first, std::size_t blocks, WeightStream& values, ChunkBytes::Scratch& scratch) const;
   const float* clipped(const float* values, std::size_t count, float* copy) const;
   [[noreturn]] void refuse(const Encoded& why, std::uint64_t first, const float* values) const;
   void settle(std::size_t chunk, const Slot& slot) const;

@@ -28,7 +28,7 @@ class Parts {
   template <typename Visit>
   void read(std::size_t part, const Visit& visit) const {
     const std::uint64_t first = part * size_, end = std::min(elements_, first + size_);
-    Values values(tensor_, Beyond::infinite, first);
+    WeightStream values(tensor_, Beyond::infinite, kNotFinite, first);
     std::vector<float> buffer(kBuffer);
     for (std::uint64_t at = first; at < end; at = values.position()) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
@@ -66,7 +66,7 @@ Range Chunks::range_of_all() const {
         const Range here = range_of(values.data(), values.size());
         if (!here.finite) {
           const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-          throw not_finite(tensor_, first + static_cast<std::uint64_t>(bad - values.begin()));
+          throw not_finite(tensor_, first + static_cast<std::uint64_t>(bad - values.begin()), kNotFinite);
         }
         if (histogram != nullptr) histogram->add(values);
         const std::scoped_lock lock(mutex);

@@ -40,11 +40,18 @@ std::string size_sentence(const Tensor& tensor, const Geometry& geometry, std::u
                      geometry.bytes, found);
 }
 
-constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
 constexpr std::array<std::string_view, 8> kMethodNames = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
 
-// The codec of kMethodNames[method].
-constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title) {
+// What a matrix takes by kMethodNames[I]; what it cannot hold is never the cheapest.
+template <std::size_t I>
+std::uint64_t coded_bytes(const Shape& shape) {
+  const auto geometry = geometry_of(*find_method(kMethodNames[I]), Domain::weights, shape);
+  return geometry ? geometry->bytes : ~std::uint64_t{0};
+}
+
+// The codec of kMethodNames[method]. int* are not for a budget: one scale for a tensor loses more than q* and k* save.
+constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title,
+                    std::uint64_t (*budget)(const Shape&) = nullptr) {
   return {.layout = layout,
           .name = layout,
           .title = title,
@@ -54,6 +61,7 @@ constexpr Codec row(std::size_t method, std::string_view layout, std::string_vie
           .any_rank = method < 2,
           .ranged = method < 2,
           .weighted = method >= 2,
+          .budget = budget,
           .check = check,
           .verify = verify,
           .decode = decode,
@@ -91,12 +99,12 @@ std::optional<Problem> check(const Tensor& tensor) {
 constinit const std::array<Codec, 8> kCodecs = {
     row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
     row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
-    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight"),
-    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight"),
-    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight"),
-    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight"),
-    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight"),
-    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight"),
+    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight", coded_bytes<2>),
+    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight", coded_bytes<3>),
+    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight", coded_bytes<4>),
+    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight", coded_bytes<5>),
+    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight", coded_bytes<6>),
+    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight", coded_bytes<7>),
 };
 
 }  // namespace tare::codec::mcf

@@ -1,6 +1,7 @@
 // Shared by the files of MCF's codec rows.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,9 @@ namespace tare::codec::mcf {
 
 // The geometry of a tensor that has passed `check`. Throws `quant.*` for one that has not.
 Geometry geometry_of(const Tensor& tensor);
+
+// Attributes that describe the payload.
+inline constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
 
 std::optional<Problem> check(const Tensor& tensor);
 void verify(const Tensor& tensor, const std::function<void(Problem)>& report);

@@ -25,8 +25,8 @@
 #include <optional>
 #include <span>
 
-#include "base/aligned.hpp"
 #include "codecs/mcf/layout.hpp"
+#include "codecs/quantized_vector.hpp"
 
 namespace tare::codec::mcf {
 
@@ -65,29 +65,7 @@ void reference_decode(const RowSpan& rows, std::span<float> out);
 // The sum over a row of w * x, in f64. `vector` has `columns` values.
 double reference_dot(const RowSpan& row, std::span<const float> vector);
 
-// A vector quantized to 8 bits for every 32 values, as runtimes do with activations: d = absmax / 127,
-// q = rint(x / d) clamped to [-127, 127], all f32. A block of zeros has d = 0. A block with a NaN or infinity has d = NaN,
-// and so does every product with it.
-struct Vector {
-  // Kernels walk over 16 blocks at a time: everything is padded with zeros to that.
-  static constexpr std::uint64_t kPadding = std::uint64_t{16} * kBlock;
-
-  std::uint64_t columns = 0;
-  AlignedVector<std::int8_t> codes;
-  AlignedVector<float> scales;  // d of each block
-
-  // The rest is made from those, for simd_dot8.cpp: the codes that meet the codes of a row which share a byte, apart.
-  // Plane j of p holds columns j, j + p, j + 2p, ...; for every 4 bytes of a row, -128 times the sum of the codes that
-  // they meet (for 4 bits -8 times, for 2 bits -2 times).
-  struct Planes {
-    AlignedVector<std::int8_t> codes[4];
-    AlignedVector<std::int32_t> offsets;
-  };
-  Planes ones, twos, fours;  // 1, 2 and 4 codes of a row in a byte; the only plane of `ones` is `codes`
-  double total = 0;          // the sum of d * q over the whole vector
-
-  std::uint64_t blocks() const { return (columns + kBlock - 1) / kBlock; }
-};
+using Vector = QuantizedVector::Data;
 Vector reference_vector(std::span<const float> vector);
 
 // The sum over the blocks of a row of (scale * d) * (sum of q * q' as i32), in f64. int*: scale = S, q - Z for q; Z times

@@ -8,10 +8,11 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/mcf/decode.hpp"
 #include "codecs/mcf/kernels.hpp"
 #include "codecs/mcf/mcf.hpp"
-#include "codecs/mcf/pieces.hpp"
 #include "codecs/streams.hpp"
+#include "codecs/tally.hpp"
 
 namespace tare::codec::mcf {
 namespace {
@@ -19,34 +20,6 @@ namespace {
 using Report = std::function<void(Problem)>;
 
 constexpr std::uint64_t kElements = std::uint64_t{16} << 10;  // looked at together
-
-struct Place {
-  std::uint64_t offset;  // in the payload
-  std::string sentence;
-};
-
-// One rule: the first place where it is broken, and how often.
-class Tally {
- public:
-  Tally(std::string_view rule, std::string_view unit) : rule_(rule), unit_(unit) {}
-  // `describe` is called for the first only, and gives a Place.
-  template <class Describe>
-  void add(std::uint64_t count, const Describe& describe) {
-    if (count == 0) return;
-    if (count_ == 0) first_ = describe();
-    count_ += count;
-  }
-  void tell(const Blob& payload, const Report& report) const {
-    if (count_ == 0) return;
-    report({std::string(rule_), fmt::format("{} ({} such {} in all)", first_.sentence, count_, unit_),
-            file_offset(payload, first_.offset)});
-  }
-
- private:
-  std::string_view rule_, unit_;
-  std::uint64_t count_ = 0;
-  Place first_ = {};
-};
 
 class Verifier {
  public:
@@ -115,16 +88,15 @@ class Verifier {
   }
 
   void check_pieces() {
-    Pieces pieces(payload_, geometry_, 0, 0);
-    while (!pieces.done()) {
-      const std::uint64_t row = pieces.row(), column = pieces.column();
-      const RowSpan piece = pieces.next(kElements);
-      for (std::uint64_t r = 0; r < piece.rows; ++r) {
-        const RowSpan part = row_of(piece, r);
-        if (!raw()) check_scales(part, row + r, column);
-        check_codes(part, row + r, column);
+    const Planes planes = planes_of(payload_, geometry_);
+    for (Walk walk(planes, 0, 0); !walk.done(); walk.check()) {
+      const Run run = walk.next(kElements);
+      const RowSpan rows = rows_of(geometry_, run, {});
+      for (std::uint64_t r = 0; r < rows.rows; ++r) {
+        const RowSpan row = row_of(rows, r);
+        if (!raw()) check_scales(row, run.row + r, run.column);
+        check_codes(row, run.row + r, run.column);
       }
-      pieces.check();
     }
   }
 

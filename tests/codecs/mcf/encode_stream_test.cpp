@@ -13,7 +13,7 @@
 namespace tare::codec::mcf {
 namespace {
 
-using namespace testing;
+using namespace tare::testing;
 
 Bytes written(const Tensor& tensor, Sink& sink, unsigned threads) {
   Transfer transfer(sink, {.alignment = 64, .threads = threads});

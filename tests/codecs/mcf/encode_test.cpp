@@ -17,7 +17,7 @@
 namespace tare::codec::mcf {
 namespace {
 
-using namespace testing;
+using namespace tare::testing;
 
 constexpr std::uint64_t kWidths[] = {1, 31, 32, 33, 64, 255, 256, 257, 300, 544, 1024};
 

@@ -11,7 +11,7 @@
 #include "codecs/mcf/encode.hpp"
 #include "codecs/mcf/encode_search.hpp"
 
-namespace tare::codec::mcf::testing {
+namespace tare::codec::mcf {
 
 enum class Weights { gaussian, laplace, odd };
 
@@ -88,4 +88,4 @@ inline Bytes streamed_payload_of(const Tensor& tensor) {
   return bytes;
 }
 
-}  // namespace tare::codec::mcf::testing
+}  // namespace tare::codec::mcf
