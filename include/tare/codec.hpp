@@ -69,6 +69,9 @@ struct Codec {
   bool any_rank = false;  // `encode` takes the other ranks, too; a rule that names the method is enough
   bool ranged = false;    // EncodeOptions::range makes a difference
   bool weighted = false;  // so does EncodeOptions::importance, unless `fast`
+  // Set where a budget of bits (Quantization::bits) may choose this codec, whose encoder then fills EncodeReport: the
+  // bytes of a matrix of this shape, coded. Looks at no weights. Of several methods it is for `methods.front()`.
+  std::uint64_t (*budget)(const Shape& shape) = nullptr;
 
   // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
   std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;

@@ -26,8 +26,8 @@ struct Quantization {
   std::string method;  // for tensors that no rule names; empty: they are kept
   // A glob over names, and a method or kKeep; the first that matches decides.
   std::vector<std::pair<std::string, std::string>> rules;
-  // In place of `method`: choose from kBudgetMethods (or keep) for each tensor, so that the sum of squared errors is
-  // least while the tensors of the whole model take at most this many bits a weight.
+  // In place of `method`: for each tensor one of the codecs that have Codec::budget and that the target holds, or none,
+  // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits a weight.
   std::optional<double> bits;
   bool fast = false, range = false;             // see EncodeOptions
   std::optional<std::pair<float, float>> clip;  // likewise
@@ -35,9 +35,6 @@ struct Quantization {
 
   bool empty() const { return method.empty() && rules.empty() && !bits; }
 };
-
-// What a budget chooses from.
-inline constexpr std::string_view kBudgetMethods[] = {"mcf.k2", "mcf.k3", "mcf.k4", "mcf.q4", "mcf.k6", "mcf.q8"};
 
 // One tensor of a quantized model, in the order they were written.
 struct TensorOutcome {

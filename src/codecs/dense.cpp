@@ -10,7 +10,7 @@
 #include "codecs/streams.hpp"
 #include "model/element_size.hpp"
 
-namespace tare {
+namespace tare::codec {
 namespace {
 
 constexpr std::array<std::string_view, 1> kRoles = {"data"};
@@ -48,4 +48,4 @@ constinit const Codec kDense = {.layout = "dense",
                                 .decode = nullptr,
                                 .encode = nullptr};
 
-}  // namespace tare
+}  // namespace tare::codec

@@ -22,7 +22,7 @@ const Component& require_dense(const Tensor& tensor) {
   if (!tensor.is_dense())
     throw Error(ErrorKind::usage, "dense.expected", fmt::format("a dense tensor was expected, found {}", tensor.layout))
         .about(tensor.name);
-  if (const auto problem = kDense.check(tensor))
+  if (const auto problem = codec::kDense.check(tensor))
     throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);
   return *tensor.component("data");
 }

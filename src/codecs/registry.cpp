@@ -7,13 +7,25 @@
 #include "tare/error.hpp"
 
 namespace tare {
+namespace {
+
+std::vector<Codec>& added_rows() {
+  static std::vector<Codec> rows;
+  return rows;
+}
+
+}  // namespace
+
+void codec::add_row(const Codec& row) { added_rows().push_back(row); }
 
 std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
   static const std::vector<Codec> table = [] {
-    std::vector<Codec> rows = {kDense,        kSparseCsr,    kSparseCoo, kZtGroup, kPackedF4,
-                               kPackedF6Fine, kPackedF6Wide, kAltQint8,  kAltQint4};
-    rows.insert(rows.end(), kMcfCodecs.begin(), kMcfCodecs.end());
+    using namespace codec;
+    std::vector<Codec> rows = {kDense,          sparse::kCsr,    sparse::kCoo, group::kCodec, packed::kF4,
+                               packed::kF6Fine, packed::kF6Wide, alt::kQint8,  alt::kQint4};
+    rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
+    rows.insert(rows.end(), added_rows().begin(), added_rows().end());
     return rows;
   }();
   return table;

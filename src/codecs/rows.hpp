@@ -5,15 +5,27 @@
 
 #include "tare/codec.hpp"
 
-namespace tare {
+namespace tare::codec {
+
+// One more row, of a layout that is not ours. Before the table is first used.
+void add_row(const Codec& row);
 
 extern const Codec kDense;
-extern const Codec kSparseCsr;
-extern const Codec kSparseCoo;
-extern const Codec kZtGroup;
-extern const std::array<Codec, 8> kMcfCodecs;
-extern const Codec kPackedF4, kPackedF6Fine, kPackedF6Wide;
-extern const Codec kAltQint8;
-extern const Codec kAltQint4;
 
-}  // namespace tare
+namespace sparse {
+extern const Codec kCsr, kCoo;
+}
+namespace group {
+extern const Codec kCodec;
+}
+namespace packed {
+extern const Codec kF4, kF6Fine, kF6Wide;
+}
+namespace alt {
+extern const Codec kQint8, kQint4;
+}
+namespace mcf {
+extern const std::array<Codec, 8> kCodecs;
+}
+
+}  // namespace tare::codec

@@ -363,8 +363,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   fit_rest(model, target, options, lines, lost);
   for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
   const bool asked = !options.quant.empty();
-  const std::vector<recipe::Decision> decisions = asked ? recipe::decide(model.tensors, options.quant, options.threads)
-                                                        : std::vector<recipe::Decision>(model.tensors.size());
+  const std::vector<recipe::Decision> decisions =
+      asked ? recipe::decide(model.tensors, options.quant, target, options.threads)
+            : std::vector<recipe::Decision>(model.tensors.size());
   Unfit unfit(target, options);
   require_room(options.quant.method, target);
   for (const auto& [glob, method] : options.quant.rules) require_room(method, target);

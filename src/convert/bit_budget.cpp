@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/parallel.hpp"
+#include "convert/fit_rest.hpp"
 #include "convert/knapsack.hpp"
 #include "convert/recipe.hpp"
 #include "tare/convert.hpp"
@@ -61,20 +62,37 @@ double sampled_error(const Sample& sample, const std::string& method, const Quan
   return options.report->squared_error;
 }
 
+// What a budget may choose from for a target, each method by its full name.
+struct Candidate {
+  std::string method;
+  const Codec* codec;
+};
+
+std::vector<Candidate> candidates_for(const Format& target) {
+  std::vector<Candidate> candidates;
+  for (const Codec& codec : codecs())
+    if (codec.budget != nullptr && lists(target.holds.layouts, codec.layout))
+      candidates.push_back(
+          {fmt::format("{}.{}", codec.name.substr(0, codec.name.find('.')), codec.methods.front()), &codec});
+  if (candidates.empty())
+    throw Error(ErrorKind::unsupported, "convert.quant",
+                fmt::format("{} can hold no layout that --bits chooses from", target.name));
+  return candidates;
+}
+
 // What can be done with one tensor, smallest first.
 struct Offers {
   std::vector<std::string> methods;  // empty: kept
   std::vector<Price> prices;
 };
 
-Offers offers_for(const Tensor& tensor, const Quantization& how) {
+Offers offers_for(const Tensor& tensor, const Quantization& how, const std::vector<Candidate>& candidates) {
   const Sample sample = sample_of(as_plain_floats(tensor));
   const double scale =
       static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
   std::vector<std::pair<std::string, Price>> all = {{"", {tensor.stored_bytes(), 0}}};
-  for (const std::string_view word : kBudgetMethods) {
-    const std::string method(word);
-    const std::uint64_t bytes = coded_bytes(tensor, method, how, 1);
+  for (const auto& [method, codec] : candidates) {
+    const std::uint64_t bytes = codec->budget(tensor.shape);
     if (bytes < tensor.stored_bytes()) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
@@ -94,7 +112,8 @@ Offers offers_for(const Tensor& tensor, const Quantization& how) {
 }  // namespace
 
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
-                unsigned threads, std::vector<Decision>& decisions) {
+                const Format& target, unsigned threads, std::vector<Decision>& decisions) {
+  const std::vector<Candidate> candidates = candidates_for(target);
   std::vector<std::size_t> places;  // of the open ones
   double weights = 0, fixed = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -107,7 +126,8 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
                                                           : coded_bytes(tensors[i], decisions[i].method, how, threads));
   }
   std::vector<Offers> offers(places.size());
-  parallel_for(places.size(), threads, [&](std::size_t i) { offers[i] = offers_for(tensors[places[i]], how); });
+  parallel_for(places.size(), threads,
+               [&](std::size_t i) { offers[i] = offers_for(tensors[places[i]], how, candidates); });
 
   std::vector<std::vector<Price>> lists;
   double least = fixed;

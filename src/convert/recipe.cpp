@@ -90,7 +90,8 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, unsigned threads) {
+std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Format& target,
+                             unsigned threads) {
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance", "--importance weighs the search, and --fast does without one");
   if (how.bits && how.range)
@@ -116,7 +117,7 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
     }
     open[i] = !ruled && how.bits && is_real(tensors[i]) && tensors[i].shape.rank() == 2;
   }
-  if (how.bits) fit_budget(tensors, open, how, threads, decisions);
+  if (how.bits) fit_budget(tensors, open, how, target, threads, decisions);
   return decisions;
 }
 

@@ -19,14 +19,16 @@ struct Decision {
 // One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no --range form,
 // `quantize.rule` for a rule that fits no tensor, `quantize.importance` for one that nothing would look at, and what
 // `fit_budget` throws.
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, unsigned threads);
+std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Format& target,
+                             unsigned threads);
 
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
                              unsigned threads);
 
 // Chooses methods for the tensors marked `open`; those of the others are given. Errors are estimated from a sample of
-// every tensor's rows. Throws usage `quantize.bits` when the budget is too small for the smallest methods.
+// every tensor's rows. Only methods that the target can hold are tried. Throws unsupported `convert.quant` when it can hold
+// none, usage `quantize.bits` when the budget is too small for the smallest methods.
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
-                unsigned threads, std::vector<Decision>& decisions);
+                const Format& target, unsigned threads, std::vector<Decision>& decisions);
 
 }  // namespace tare::recipe

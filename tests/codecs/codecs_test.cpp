@@ -135,14 +135,35 @@ TEST(CodecTable, RowsAreSound) {
   EXPECT_EQ(find_codec_by_method(""), nullptr);
 }
 
+// A budget of bits trusts both.
+TEST(CodecTable, CodecsForABudgetKnowTheirSizeAndTheirLoss) {
+  std::size_t count = 0;
+  for (const Codec& codec : codecs()) {
+    if (codec.budget == nullptr) continue;
+    ++count;
+    for (const Shape& shape : {Shape{3, 288}, Shape{1, 32}, Shape{70, 1024}}) {
+      const auto report = std::make_shared<EncodeReport>();
+      Bytes bytes(static_cast<std::size_t>(*shape.elements() * 4));
+      for (std::size_t i = 0; i < bytes.size(); i += 4)
+        store_le<float>(&bytes[i], static_cast<float>(static_cast<int>(i * 37 % 1001) - 500));
+      const Tensor coded = codec.encode(dense("w", shape, DType::f32, Blob::memory(bytes)),
+                                        {.method = std::string(codec.methods.front()), .report = report});
+      EXPECT_EQ(coded.bytes(), codec.budget(shape)) << codec.layout << " " << shape.text();
+      coded.components[0].blob.bytes();
+      EXPECT_TRUE(report->complete && report->squared_error > 0) << codec.layout;
+    }
+  }
+  EXPECT_GE(count, 8U);
+}
+
 TEST(CodecTable, TypeNames) {
   EXPECT_EQ(dtype_name(dense("d", {1}, DType::f32, Blob::memory(Bytes(4)))), "f32");
   EXPECT_EQ(dtype_name(dense("d", {1}, DType::u8, Blob::memory(Bytes(1)), "f8_e5m2")), "f8_e5m2");
   EXPECT_EQ(dtype_name(csr({0, 0}, {}, {}, {0})), "f32");
   EXPECT_EQ(dtype_name(coo({1}, Floats{}, {})), "f32");
   Tensor other = dense("d", {1}, DType::f32, Blob::memory(Bytes(4)));
-  other.layout = "ggml.q4_0";
-  EXPECT_EQ(dtype_name(other), "ggml.q4_0");
+  other.layout = "nobody.knows";
+  EXPECT_EQ(dtype_name(other), "nobody.knows");
   EXPECT_EQ(decode_rule(other), "codec.unknown");
   other.layout = "quantized_group";
   EXPECT_EQ(dtype_name(other), "zt.group");

@@ -229,6 +229,26 @@ TEST(Quantize, ABudgetSamplesLongRows) {
   EXPECT_LE(source->count, source->size() / 4);
 }
 
+TEST(Quantize, ABudgetChoosesAmongWhatTheTargetHolds) {
+  for (const std::string_view name : {"alt", "mcf", "zt"}) {
+    const Format& target = *find_format(name);
+    for (const double bits : {5.0, 9.0}) {
+      AdaptOptions options;
+      options.quant.bits = bits;
+      const Adapted adapted = adapt(model_of_four(), target, options);
+      EXPECT_LE(bits_of(adapted), bits) << name;
+      for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_TRUE(adapted.outcomes[i].encoded) << name;
+        EXPECT_TRUE(lists(target.holds.layouts, adapted.model.tensors[i].layout))
+            << name << " " << types_of(adapted)[i];
+      }
+    }
+  }
+  Quantization how;
+  how.bits = 5;
+  EXPECT_EQ(rule_of([&] { quantized(how, model_of_four(), "npz"); }), "convert.quant");
+}
+
 TEST(Quantize, ABudgetLeavesRulesAlone) {
   Quantization how;
   how.bits = 12;

@@ -20,7 +20,7 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 namespace {
 
 constexpr std::array<std::string_view, 1> kRoles = {"payload"};
@@ -35,7 +35,7 @@ std::optional<float> number(const Map& attributes, std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<Problem> read_parameters(const Map& attributes, AltPlan& plan) {
+std::optional<Problem> read_parameters(const Map& attributes, Plan& plan) {
   const auto delta = number(attributes, "delta"), min = number(attributes, "min"), max = number(attributes, "max");
   const Value* const packed = attributes.find("packed");
   const bool* const flag = packed == nullptr ? nullptr : packed->get<bool>();
@@ -58,8 +58,8 @@ std::optional<Problem> read_parameters(const Map& attributes, AltPlan& plan) {
 }
 
 std::optional<Problem> check(const Tensor& tensor) {
-  AltPlan plan;
-  return alt_plan(tensor, plan);
+  Plan plan;
+  return read_plan(tensor, plan);
 }
 
 // Where a byte of the payload stands: in the file, if it stands there as it is.
@@ -69,11 +69,11 @@ std::string place_of(const Blob& payload, std::uint64_t byte) {
 }
 
 void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
-  AltPlan plan;
-  if (alt_plan(tensor, plan)) return;
+  Plan plan;
+  if (read_plan(tensor, plan)) return;
   const Blob& payload = tensor.component("payload")->blob;
   ByteStream stream(payload, 0);
-  const AltTable table = alt_table(plan);
+  const Table table = table_of(plan);
   std::uint64_t bad = 0, first = 0, infinite = 0;
   int found = 0;
   const auto look = [&](std::uint64_t element, unsigned bits) {
@@ -102,7 +102,13 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
   if (infinite > 0) report(infinite_values(infinite, plan.elements, file_offset(payload, 0)));
 }
 
-constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods) {
+template <unsigned Bits>
+std::uint64_t coded_bytes(const Shape& shape) {
+  return Plan{.bits = Bits, .packed = Bits == 4, .elements = shape.elements().value_or(0)}.payload_bytes();
+}
+
+constexpr Codec row(std::string_view layout, std::string_view title, std::span<const std::string_view> methods,
+                    std::uint64_t (*budget)(const Shape&)) {
   return {.layout = layout,
           .name = layout,
           .title = title,
@@ -112,17 +118,19 @@ constexpr Codec row(std::string_view layout, std::string_view title, std::span<c
           .min_rank = 2,
           .max_rank = 64,
           .ranged = true,
+          .budget = budget,
           .check = check,
           .verify = verify,
-          .decode = decode_alt,
-          .encode = encode_alt};
+          .decode = decode,
+          .encode = encode,
+          .rows = make_rows};
 }
 
 }  // namespace
 
-std::optional<Problem> alt_plan(const Tensor& tensor, AltPlan& plan) {
+std::optional<Problem> read_plan(const Tensor& tensor, Plan& plan) {
   plan = {};
-  plan.bits = tensor.layout == kAltQint4.layout ? 4 : 8;
+  plan.bits = tensor.layout == kQint4.layout ? 4 : 8;
   const Component* const payload = tensor.component("payload");
   if (payload == nullptr) return Problem{"qint.missing", "a tensor of ALT codes needs the component \"payload\""};
   if (auto problem = read_parameters(tensor.attributes, plan)) return problem;
@@ -136,7 +144,9 @@ std::optional<Problem> alt_plan(const Tensor& tensor, AltPlan& plan) {
   return std::nullopt;
 }
 
-constinit const Codec kAltQint8 = row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8);
-constinit const Codec kAltQint4 = row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4);
+constinit const Codec kQint8 =
+    row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8, coded_bytes<8>);
+constinit const Codec kQint4 =
+    row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4, coded_bytes<4>);
 
-}  // namespace tare
+}  // namespace tare::codec::alt

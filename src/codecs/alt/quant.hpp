@@ -3,13 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tare/codec.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 
-struct AltPlan {
+struct Plan {
   unsigned bits = 8;    // 8 or 4
   bool ranged = false;  // w = min + delta * u with unsigned codes; else w = delta * q with signed ones
   bool packed = false;  // two codes a byte, the first in the high nibble
@@ -27,17 +28,18 @@ struct AltPlan {
 };
 
 // What is wrong with the attributes, the shape or the payload's size; else nothing, and `plan` is filled.
-std::optional<Problem> alt_plan(const Tensor& tensor, AltPlan& plan);
+std::optional<Problem> read_plan(const Tensor& tensor, Plan& plan);
 
 // What each code stands for; the code's bits are the index.
-using AltTable = std::array<float, 256>;
-AltTable alt_table(const AltPlan& plan);
+using Table = std::array<float, 256>;
+Table table_of(const Plan& plan);
 
 // Sets `ranged`, `delta`, `min` and `max` of a plan whose other fields are set. What the codes are made for: the user's
 // clip, or else what a search finds, or else all weights. Reads the weights. Throws qint.nonfinite, qint.overflow.
-void choose_alt_scale(const Tensor& tensor, const EncodeOptions& options, AltPlan& plan);
+void choose_scale(const Tensor& tensor, const EncodeOptions& options, Plan& plan);
 
-Tensor decode_alt(const Tensor& tensor);
-Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options);
+Tensor decode(const Tensor& tensor);
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor);
+Tensor encode(const Tensor& tensor, const EncodeOptions& options);
 
-}  // namespace tare
+}  // namespace tare::codec::alt

@@ -1,19 +1,20 @@
-// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (alt_quant_scale.cpp), and then
+// Encoding to ALT codes. The weights are read before anything can be promised, for the scale (quant_scale.cpp), and then
 // for the codes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 
 #include "base/checked.hpp"
 #include "codecs/alt/quant.hpp"
+#include "codecs/loss_report.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
+#include "codecs/weights.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 namespace {
 
 // Half away from zero, as std::round, without its call.
@@ -21,61 +22,10 @@ double rounded(double value) { return std::trunc(value + std::copysign(0.5, valu
 
 constexpr std::uint64_t kChunk = 8192;  // elements at a time, a whole number of bytes
 
-// What the codes lose, block by block: summed up in order, so that it does not depend on the threads.
-class AltLoss {
+class Writer final : public BlockReader {
  public:
-  AltLoss(const AltPlan& plan, std::shared_ptr<EncodeReport> report)
-      : elements_(plan.elements), table_(alt_table(plan)), report_(std::move(report)) {
-    blocks_.resize(static_cast<std::size_t>(ceil_div(plan.elements, kChunk)));
-  }
-
-  void add(std::uint64_t first_element, std::span<const double> weights, std::span<const std::uint8_t> codes) {
-    Block block;
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      const double error = std::fabs(weights[i] - static_cast<double>(table_[codes[i]]));
-      block.sum += weights[i] * weights[i];
-      block.error += error * error;
-      block.largest = std::max(block.largest, error);
-    }
-    block.made = true;
-    const std::lock_guard guard(lock_);
-    Block& slot = blocks_[static_cast<std::size_t>(first_element / kChunk)];
-    if (slot.made) return;  // made again: the same numbers
-    slot = block;
-    if (++made_ == blocks_.size()) fill_report();
-  }
-
- private:
-  struct Block {
-    double sum = 0, error = 0, largest = 0;
-    bool made = false;
-  };
-
-  void fill_report() {
-    report_->elements = elements_;
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      report_->squared_sum += blocks_[i].sum;
-      report_->squared_error += blocks_[i].error;
-      report_->max_error = std::max(report_->max_error, blocks_[i].largest);
-      if (blocks_[i].error <= report_->worst_block_error) continue;
-      report_->worst_block_error = blocks_[i].error;
-      report_->worst_block = i * kChunk;
-    }
-    report_->complete = true;
-  }
-
-  std::uint64_t elements_;
-  AltTable table_;
-  std::shared_ptr<EncodeReport> report_;
-  std::mutex lock_;
-  std::vector<Block> blocks_;
-  std::size_t made_ = 0;
-};
-
-class AltWriter final : public BlockReader {
- public:
-  AltWriter(const Component& data, const AltPlan& plan, AltLoss* loss, std::uint64_t first_element)
-      : plan_(plan), loss_(loss), element_(first_element), weights_(data, first_element) {}
+  Writer(const Component& data, const Plan& plan, LossReport* losses, std::uint64_t first_element)
+      : plan_(plan), table_(table_of(plan)), losses_(losses), element_(first_element), weights_(data, first_element) {}
 
  protected:
   std::span<const std::byte> make_block() override {
@@ -92,7 +42,7 @@ class AltWriter final : public BlockReader {
       const int whole = static_cast<int>(code > low ? code < high ? code : high : low);
       codes_[i] = static_cast<std::uint8_t>(static_cast<unsigned>(whole) & mask);
     }
-    if (loss_ != nullptr) loss_->add(element_, std::span(values_).first(count), std::span(codes_).first(count));
+    if (losses_ != nullptr) measure(count);
     element_ += count;
     if (!plan_.packed) return std::as_bytes(std::span(codes_)).first(count);
     codes_[count] = 0;
@@ -103,25 +53,33 @@ class AltWriter final : public BlockReader {
   }
 
  private:
-  AltPlan plan_;
-  AltLoss* loss_;
+  void measure(std::size_t count) const {
+    ChunkLoss loss;
+    loss.add_block<double>(element_, std::span(values_).first(count), [&](std::size_t i) { return table_[codes_[i]]; });
+    losses_->settle(element_ / kChunk, loss);
+  }
+
+  Plan plan_;
+  Table table_;
+  LossReport* losses_;
   std::uint64_t element_;
   ElementStream weights_;
   std::array<double, kChunk> values_;
   std::array<std::uint8_t, kChunk + 1> codes_;
 };
 
-class AltEncoder final : public BlobProducer {
+class Encoder final : public BlobProducer {
  public:
-  AltEncoder(Component data, const AltPlan& plan, std::shared_ptr<EncodeReport> report)
+  Encoder(Component data, const Plan& plan, std::shared_ptr<EncodeReport> report)
       : data_(std::move(data)), plan_(plan) {
-    if (report != nullptr) loss_ = std::make_unique<AltLoss>(plan, std::move(report));
+    if (report != nullptr)
+      losses_ = std::make_unique<LossReport>(std::move(report), plan.elements, ceil_div(plan.elements, kChunk));
   }
 
   // Begins with a whole block, so that each is counted once.
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t per_byte = plan_.packed ? 2 : 1, block = kChunk / per_byte;
-    auto reader = std::make_unique<AltWriter>(data_, plan_, loss_.get(), offset / block * block * per_byte);
+    auto reader = std::make_unique<Writer>(data_, plan_, losses_.get(), offset / block * block * per_byte);
     reader->skip(offset % block);
     return reader;
   }
@@ -130,33 +88,24 @@ class AltEncoder final : public BlobProducer {
 
  private:
   Component data_;
-  AltPlan plan_;
-  std::unique_ptr<AltLoss> loss_;
+  Plan plan_;
+  std::unique_ptr<LossReport> losses_;
 };
-
-void require_encodable(const Tensor& tensor) {
-  if (!tensor.is_dense() || kDense.check(tensor))
-    throw Error(ErrorKind::usage, "qint.input", "only a sound dense tensor can be encoded").about(tensor.name);
-  const Component& data = *tensor.component("data");
-  if (!is_float(data.dtype) || !data.type.empty())
-    throw Error(ErrorKind::unsupported, "qint.type", fmt::format("floats are quantized, this is {}", data.type_name()))
-        .about(tensor.name);
-}
 
 }  // namespace
 
-Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options) {
-  require_encodable(tensor);
-  AltPlan plan;
+Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
+  require_floats(tensor, "qint.input", "qint.type");
+  Plan plan;
   plan.bits = options.method.ends_with('4') ? 4 : 8;
   plan.packed = plan.bits == 4;
   plan.elements = *tensor.shape.elements();
-  choose_alt_scale(tensor, options, plan);
+  choose_scale(tensor, options, plan);
 
   Tensor result;
   result.name = tensor.name;
   result.shape = tensor.shape;
-  result.layout = plan.bits == 4 ? kAltQint4.layout : kAltQint8.layout;
+  result.layout = plan.bits == 4 ? kQint4.layout : kQint8.layout;
   result.attributes = tensor.attributes;
   result.attributes.set("delta", static_cast<double>(plan.delta));
   result.attributes.set("min", static_cast<double>(plan.min));
@@ -165,10 +114,10 @@ Tensor encode_alt(const Tensor& tensor, const EncodeOptions& options) {
   Blob blob = plan.elements == 0
                   ? Blob::memory({})
                   : Blob::produced(plan.payload_bytes(),
-                                   std::make_shared<AltEncoder>(*tensor.component("data"), plan, options.report));
+                                   std::make_shared<Encoder>(*tensor.component("data"), plan, options.report));
   if (plan.elements == 0 && options.report != nullptr) options.report->complete = true;
   result.components.push_back({"payload", DType::u8, {}, std::move(blob)});
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::alt

@@ -15,7 +15,7 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::alt {
 namespace {
 
 struct Extent {
@@ -116,7 +116,7 @@ float scale_of(double span, double steps) {
 }
 
 // The scale of a range; symmetric ones are around 0.
-void set_scale(const CodeRange& range, AltPlan& plan) {
+void set_scale(const CodeRange& range, Plan& plan) {
   plan.min = plan.max = 0;
   if (!plan.ranged) {
     plan.delta = scale_of(range.high, plan.highest());
@@ -126,12 +126,12 @@ void set_scale(const CodeRange& range, AltPlan& plan) {
   plan.max = range.high;
   plan.delta = scale_of(static_cast<double>(plan.max) - static_cast<double>(plan.min), plan.highest());
   // Rounded up, the highest code of a range that ends at the largest floats would decode to infinity.
-  while (!std::isfinite(alt_table(plan)[static_cast<std::size_t>(plan.highest())]))
+  while (!std::isfinite(table_of(plan)[static_cast<std::size_t>(plan.highest())]))
     plan.delta = std::nextafter(plan.delta, 0.0F);
 }
 
 // The range that holds all weights; decides whether the codes are of a range.
-CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, AltPlan& plan) {
+CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, Plan& plan) {
   if (extent.low > extent.high) return {};  // no elements
   const double largest = std::max(std::fabs(extent.low), std::fabs(extent.high));
   if (largest > std::numeric_limits<float>::max())
@@ -152,7 +152,7 @@ CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, A
   return range;
 }
 
-CodeGrid grid_of(AltPlan plan, const CodeRange& range) {
+CodeGrid grid_of(Plan plan, const CodeRange& range) {
   // A range of nothing has no codes of its own: min and max that are equal say something else.
   if (plan.ranged && !(range.high > range.low)) return {};
   set_scale(range, plan);
@@ -160,7 +160,7 @@ CodeGrid grid_of(AltPlan plan, const CodeRange& range) {
           static_cast<double>(plan.highest())};
 }
 
-CodeRange searched(const AltPlan& plan, const CodeRange& all, const Parts& parts, unsigned threads,
+CodeRange searched(const Plan& plan, const CodeRange& all, const Parts& parts, unsigned threads,
                    ValueHistograms& histograms) {
   return search_range({.all = all,
                        .symmetric = !plan.ranged,
@@ -179,7 +179,7 @@ CodeRange searched(const AltPlan& plan, const CodeRange& all, const Parts& parts
 
 }  // namespace
 
-void choose_alt_scale(const Tensor& tensor, const EncodeOptions& options, AltPlan& plan) {
+void choose_scale(const Tensor& tensor, const EncodeOptions& options, Plan& plan) {
   const Parts parts(*tensor.component("data"), plan.elements);
   const bool search = !options.fast && !options.clip;
   ValueHistograms histograms;
@@ -194,4 +194,4 @@ void choose_alt_scale(const Tensor& tensor, const EncodeOptions& options, AltPla
   set_scale(range, plan);
 }
 
-}  // namespace tare
+}  // namespace tare::codec::alt

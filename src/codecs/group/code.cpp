@@ -14,14 +14,15 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/block_codec.hpp"
 #include "codecs/group/group.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
-#include "model/element_size.hpp"
+#include "codecs/weights.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::group {
 namespace {
 
 constexpr std::uint64_t kSegment = 8192;  // columns at a time; whole words for every packing
@@ -37,92 +38,90 @@ void unpack(const std::byte* words, std::size_t count, std::uint8_t* codes) {
   }
 }
 
-class GroupReader final : public BlockReader {
- public:
-  GroupReader(const Tensor& tensor, const GroupPlan& plan, std::uint64_t row, std::uint64_t column)
-      : plan_(plan),
-        row_(row),
-        column_(column),
-        group_(column / plan.group_size),
-        packed_(tensor.component("packed_weight")->blob, (row * plan.words + column / plan.per_word) * 4),
-        scales_(*tensor.component("scales"), row * plan.groups + group_),
-        zeros_(*tensor.component("zeros"), row * plan.groups + group_) {}
+Planes planes_of(const Tensor& tensor, const Plan& plan) {
+  Planes planes;
+  if (plan.rows == 0 || plan.columns == 0) return planes;
+  planes.rows = plan.rows;
+  planes.columns = plan.columns;
+  planes.step = plan.per_word;
+  planes.all.push_back({tensor.component("packed_weight")->blob, 0, plan.per_word, 4});
+  for (const std::string_view role : {"scales", "zeros"}) {
+    const Component& component = *tensor.component(role);
+    planes.all.push_back({component.blob, 0, plan.group_size, size_of(component.dtype)});
+  }
+  return planes;
+}
 
- protected:
-  std::span<const std::byte> make_block() override {
-    if (row_ == plan_.rows) return {};
-    const auto count = static_cast<std::size_t>(std::min(kSegment, plan_.columns - column_));
-    const auto words = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
-    const std::byte* const packed = packed_.take(words * 4);
-    switch (plan_.bits) {
-      case 2: unpack<2>(packed, words, codes_.data()); break;
-      case 4: unpack<4>(packed, words, codes_.data()); break;
-      default: unpack<8>(packed, words, codes_.data()); break;
-    }
-    block_.resize(count * 4);
-    for (std::size_t done = 0; done < count;) {
-      if (!have_group_) next_group();
-      // Not group_ * group_size: a group may be wider than any row, or than 64 bits of columns.
-      const std::uint64_t left_in_group = plan_.group_size - column_ % plan_.group_size;
-      const auto run = static_cast<std::size_t>(std::min<std::uint64_t>(left_in_group, count - done));
-      for (std::size_t i = done; i < done + run; ++i)
-        store_le<float>(block_.data() + 4 * i, f64_to_f32(scale_ * (static_cast<double>(codes_[i]) - zero_)));
-      done += run;
-      column_ += run;
-      if (run == left_in_group) have_group_ = false;
-    }
-    if (column_ == plan_.columns) {
-      ++row_;
-      column_ = 0;
-      have_group_ = false;
-    }
-    return block_;
+class Decoder final : public codec::Decoder {
+ public:
+  Decoder(const Tensor& tensor, const Plan& plan)
+      : codec::Decoder(planes_of(tensor, plan)),
+        plan_(plan),
+        scale_(tensor.component("scales")->dtype),
+        zero_(tensor.component("zeros")->dtype) {}
+
+  void decode(const Run& run, float* out) const override {
+    const std::uint64_t groups = groups_of(run), words = ceil_div(run.columns, plan_.per_word);
+    const auto count = static_cast<std::size_t>(run.rows * groups);
+    std::vector<double> scales(count), zeros(count);
+    decode_elements(scale_, {}, {run.at[1], count * size_of(scale_)}, scales);
+    decode_elements(zero_, {}, {run.at[2], count * size_of(zero_)}, zeros);
+    for (std::uint64_t row = 0; row < run.rows; ++row)
+      decode_row(run, run.at[0] + row * words * 4, &scales[static_cast<std::size_t>(row * groups)],
+                 &zeros[static_cast<std::size_t>(row * groups)], out + row * run.columns);
   }
 
  private:
-  void next_group() {
-    scales_.read({&scale_, 1});
-    zeros_.read({&zero_, 1});
-    have_group_ = true;
+  // Not column / group_size alone: a group may be wider than any row, or than 64 bits of columns.
+  std::uint64_t groups_of(const Run& run) const {
+    return ceil_div(run.column % plan_.group_size + run.columns, plan_.group_size);
   }
 
-  GroupPlan plan_;
-  std::uint64_t row_, column_, group_;
-  ByteStream packed_;
-  ElementStream scales_, zeros_;
-  bool have_group_ = false;
-  double scale_ = 0, zero_ = 0;
-  std::array<std::uint8_t, kSegment> codes_;
-  std::vector<std::byte> block_;
+  void decode_row(const Run& run, const std::byte* words, const double* scales, const double* zeros, float* out) const {
+    std::array<std::uint8_t, kSegment> codes;
+    std::uint64_t left_in_group = plan_.group_size - run.column % plan_.group_size;
+    for (std::uint64_t done = 0; done < run.columns;) {
+      const std::uint64_t count = std::min(kSegment, run.columns - done);
+      const auto packed = static_cast<std::size_t>(ceil_div(count, plan_.per_word));
+      switch (plan_.bits) {
+        case 2: unpack<2>(words, packed, codes.data()); break;
+        case 4: unpack<4>(words, packed, codes.data()); break;
+        default: unpack<8>(words, packed, codes.data()); break;
+      }
+      for (std::uint64_t i = 0; i < count;) {
+        const std::uint64_t end = i + std::min(left_in_group, count - i);
+        left_in_group -= end - i;
+        for (; i < end; ++i)
+          out[done + i] = f64_to_f32(*scales * (static_cast<double>(codes[static_cast<std::size_t>(i)]) - *zeros));
+        if (left_in_group != 0) continue;
+        ++scales, ++zeros;
+        left_in_group = plan_.group_size;
+      }
+      words += packed * 4;
+      done += count;
+    }
+  }
+
+  Plan plan_;
+  DType scale_, zero_;
 };
 
-class GroupDecoder final : public BlobProducer {
- public:
-  GroupDecoder(const Tensor& tensor, const GroupPlan& plan) : tensor_(tensor), plan_(plan) {}
-
-  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    const std::uint64_t element = offset / 4, column = element % plan_.columns;
-    const std::uint64_t start = column / plan_.per_word * plan_.per_word;
-    auto reader = std::make_unique<GroupReader>(tensor_, plan_, element / plan_.columns, start);
-    reader->skip((column - start) * 4 + offset % 4);
-    return reader;
-  }
-  std::uint64_t seek_granularity() const override {
-    for (const std::string_view role : kZtGroup.roles)
-      if (!is_seekable(tensor_.component(role)->blob)) return 0;
-    return 4;
-  }
-  void verify() const override {
-    for (const std::string_view role : kZtGroup.roles) tensor_.component(role)->blob.verify();
-  }
-
- private:
-  Tensor tensor_;
-  GroupPlan plan_;
-};
+std::shared_ptr<const Decoder> decoder_of(const Tensor& tensor) {
+  const auto plan = plan_of(tensor);
+  if (const auto doubt = kCodec.doubt(tensor); doubt && !plan)
+    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
+  if (!plan)
+    throw Error(
+        ErrorKind::unsupported, "group.packing",
+        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
+                    "the attributes are {}",
+                    to_json(tensor.attributes)))
+        .about(tensor.name);
+  return std::make_shared<Decoder>(tensor, *plan);
+}
 
 // How one group is coded.
-struct GroupCode {
+struct Code {
   std::uint16_t scale_bits = 0;  // f16
   double scale = 0, zero = 0;
 };
@@ -130,9 +129,9 @@ struct GroupCode {
 enum class Part : std::uint8_t { packed_weight, scales, zeros };
 
 // Makes one of the components.
-class GroupWriter final : public BlockReader {
+class Writer final : public BlockReader {
  public:
-  GroupWriter(const Tensor& tensor, const GroupPlan& plan, Part part, std::uint64_t row, std::uint64_t group)
+  Writer(const Tensor& tensor, const Plan& plan, Part part, std::uint64_t row, std::uint64_t group)
       : name_(tensor.name),
         plan_(plan),
         part_(part),
@@ -150,7 +149,7 @@ class GroupWriter final : public BlockReader {
       const auto group =
           std::span(values_).first(static_cast<std::size_t>(std::min(plan_.group_size, plan_.columns - begin)));
       weights_.read(group);
-      const GroupCode code = choose(group, begin);
+      const Code code = choose(group, begin);
       switch (part_) {
         case Part::packed_weight: pack(group, code); break;
         case Part::scales: append<std::uint16_t>(code.scale_bits); break;
@@ -171,7 +170,7 @@ class GroupWriter final : public BlockReader {
     store_le<T>(block_.data() + block_.size() - sizeof value, value);
   }
 
-  GroupCode choose(std::span<const double> group, std::uint64_t first_column) const {
+  Code choose(std::span<const double> group, std::uint64_t first_column) const {
     double low = 0, high = 0;
     // A NaN or an infinity makes the sum of x * 0 not zero, and costs no branch for each element.
     double finite = 0;
@@ -184,7 +183,7 @@ class GroupWriter final : public BlockReader {
     if (low == high) return {};
     const double highest = (1u << plan_.bits) - 1;
     const double exact = high / highest - low / highest;
-    GroupCode code;
+    Code code;
     code.scale_bits = f64_to_f16(exact);
     if (exact < 0x1p-14 && f16_to_f32(code.scale_bits) < exact) ++code.scale_bits;
     code.scale = f16_to_f32(code.scale_bits);
@@ -205,7 +204,7 @@ class GroupWriter final : public BlockReader {
         .about(name_);
   }
 
-  void pack(std::span<double> group, const GroupCode& code) {
+  void pack(std::span<double> group, const Code& code) {
     const double highest = (1u << plan_.bits) - 1;
     // A group of zeros has scale 0, and all its codes are 0.
     const double divisor = code.scale == 0 ? 1 : code.scale;
@@ -222,7 +221,7 @@ class GroupWriter final : public BlockReader {
   }
 
   std::string name_;
-  GroupPlan plan_;
+  Plan plan_;
   Part part_;
   std::uint64_t row_, group_;
   ElementStream weights_;
@@ -230,16 +229,16 @@ class GroupWriter final : public BlockReader {
   std::vector<std::byte> block_;
 };
 
-class GroupEncoder final : public BlobProducer {
+class Encoder final : public BlobProducer {
  public:
-  GroupEncoder(const Tensor& tensor, const GroupPlan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
+  Encoder(const Tensor& tensor, const Plan& plan, Part part) : tensor_(tensor), plan_(plan), part_(part) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // Bytes of a row and of a whole group; a row's last group may be shorter, so rows are counted first.
     const std::uint64_t row_bytes = part_ == Part::packed_weight ? plan_.words * 4 : plan_.groups * 2;
     const std::uint64_t group_bytes = part_ == Part::packed_weight ? plan_.group_size / plan_.per_word * 4 : 2;
     const std::uint64_t row = offset / row_bytes, in_row = offset % row_bytes;
-    auto reader = std::make_unique<GroupWriter>(tensor_, plan_, part_, row, in_row / group_bytes);
+    auto reader = std::make_unique<Writer>(tensor_, plan_, part_, row, in_row / group_bytes);
     reader->skip(in_row % group_bytes);
     return reader;
   }
@@ -251,7 +250,7 @@ class GroupEncoder final : public BlobProducer {
 
  private:
   Tensor tensor_;
-  GroupPlan plan_;
+  Plan plan_;
   Part part_;
 };
 
@@ -263,61 +262,35 @@ unsigned bits_of(const std::string& method) {
 }
 
 void require_encodable(const Tensor& tensor) {
-  if (!tensor.is_dense() || kDense.check(tensor))
-    throw Error(ErrorKind::usage, "group.input", "only a sound dense tensor can be encoded").about(tensor.name);
+  require_floats(tensor, "group.input", "group.type");
   if (tensor.shape.rank() != 2)
     throw Error(ErrorKind::unsupported, "group.rank",
                 fmt::format("zt.group holds matrices, this tensor has {} dimensions", tensor.shape.rank()))
         .about(tensor.name);
-  const Component& data = *tensor.component("data");
-  const bool fp8 = data.type.starts_with("f8_") && is_numeric(data.dtype, data.type);
-  if (!fp8 && (!is_float(data.dtype) || !data.type.empty()))
-    throw Error(ErrorKind::unsupported, "group.type",
-                fmt::format("zt.group holds floats, this tensor is {}", data.type_name()))
-        .about(tensor.name);
 }
 
-Component made(const Tensor& tensor, const GroupPlan& plan, Part part, std::string_view role, DType dtype,
+Component made(const Tensor& tensor, const Plan& plan, Part part, std::string_view role, DType dtype,
                std::uint64_t per_row) {
   const auto count = checked_mul(plan.rows, per_row);
   const auto bytes = count ? checked_mul(*count, size_of(dtype)) : std::nullopt;
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the encoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob =
-      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupEncoder>(tensor, plan, part));
+  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<Encoder>(tensor, plan, part));
   return {std::string(role), dtype, {}, std::move(blob)};
 }
 
 }  // namespace
 
-Tensor decode_group(const Tensor& tensor) {
-  const auto plan = group_plan(tensor);
-  if (const auto doubt = kZtGroup.doubt(tensor); doubt && !plan)
-    throw Error(ErrorKind::unsupported, doubt->rule, doubt->sentence).about(tensor.name);
-  if (!plan)
-    throw Error(
-        ErrorKind::unsupported, "group.packing",
-        fmt::format("only matrices of 2, 4 or 8 bits in \"<n>_per_i32\" with float scales and zeros are decoded; "
-                    "the attributes are {}",
-                    to_json(tensor.attributes)))
-        .about(tensor.name);
-  const auto count = tensor.shape.elements();
-  const auto bytes = count ? checked_mul(*count, 4) : std::nullopt;
-  if (!bytes)
-    throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
-        .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<GroupDecoder>(tensor, *plan));
-  Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
-  // The parameters describe bytes that are no longer there.
-  for (const auto& [key, value] : tensor.attributes)
-    if (key != "bits" && key != "group_size" && key != "packing") result.attributes.append(key, value);
-  return result;
+Tensor decode(const Tensor& tensor) { return decoded(tensor, decoder_of(tensor), kCodec.parameters); }
+
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor) {
+  return std::make_unique<CodedRows>(decoder_of(tensor), tensor.shape);
 }
 
-Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
+Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
   require_encodable(tensor);
-  GroupPlan plan;
+  Plan plan;
   plan.bits = bits_of(options.method);
   plan.per_word = 32 / plan.bits;
   plan.rows = tensor.shape[0];
@@ -329,7 +302,7 @@ Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
   Tensor result;
   result.name = tensor.name;
   result.shape = tensor.shape;
-  result.layout = kZtGroup.layout;
+  result.layout = kCodec.layout;
   result.attributes = tensor.attributes;
   result.attributes.set("bits", static_cast<int>(plan.bits));
   result.attributes.set("group_size", static_cast<int>(kGroupSize));
@@ -340,4 +313,4 @@ Tensor encode_group(const Tensor& tensor, const EncodeOptions& options) {
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::group

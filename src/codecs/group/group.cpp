@@ -25,7 +25,7 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::group {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles = {"packed_weight", "scales", "zeros"};
@@ -62,7 +62,7 @@ std::optional<Problem> check_size(const Component& component, std::uint64_t rows
 }
 
 // The sizes that the attributes ask for; nothing when the attributes, the rank or the types are none that we know.
-std::optional<GroupPlan> plan_of(const Tensor& tensor) {
+std::optional<Plan> stated_plan(const Tensor& tensor) {
   const auto bits = positive(tensor.attributes, "bits");
   const auto size = positive(tensor.attributes, "group_size");
   const auto n = per_word(tensor.attributes);
@@ -75,7 +75,7 @@ std::optional<GroupPlan> plan_of(const Tensor& tensor) {
     const Component* const parameters = tensor.component(role);
     if (parameters == nullptr || !is_float(parameters->dtype) || !parameters->type.empty()) return std::nullopt;
   }
-  GroupPlan plan;
+  Plan plan;
   plan.rows = tensor.shape[0];
   plan.columns = tensor.shape[1];
   plan.bits = static_cast<unsigned>(*bits);
@@ -86,15 +86,15 @@ std::optional<GroupPlan> plan_of(const Tensor& tensor) {
   return plan;
 }
 
-std::optional<Problem> check_sizes(const Tensor& tensor, const GroupPlan& plan) {
+std::optional<Problem> check_sizes(const Tensor& tensor, const Plan& plan) {
   if (auto problem = check_size(*tensor.component("packed_weight"), plan.rows, plan.words)) return problem;
   if (auto problem = check_size(*tensor.component("scales"), plan.rows, plan.groups)) return problem;
   return check_size(*tensor.component("zeros"), plan.rows, plan.groups);
 }
 
 // GPTQ packs and groups down the columns: i32[ceil(rows / n)][columns], scales and zeros [ceil(rows / group)][columns].
-bool fits_first_axis(const Tensor& tensor, const GroupPlan& plan) {
-  GroupPlan turned = plan;
+bool fits_first_axis(const Tensor& tensor, const Plan& plan) {
+  Plan turned = plan;
   std::swap(turned.rows, turned.columns);
   turned.words = ceil_div(turned.columns, turned.per_word);
   turned.groups = ceil_div(turned.columns, turned.group_size);
@@ -105,13 +105,13 @@ std::optional<Problem> check(const Tensor& tensor) {
   for (const std::string_view role : kRoles)
     if (tensor.component(role) == nullptr)
       return Problem{"group.missing", fmt::format("a quantized_group tensor needs the component \"{}\"", role)};
-  const auto plan = plan_of(tensor);
+  const auto plan = stated_plan(tensor);
   if (!plan || fits_first_axis(tensor, *plan)) return std::nullopt;
   return check_sizes(tensor, *plan);
 }
 
 std::optional<Problem> doubt(const Tensor& tensor) {
-  const auto plan = plan_of(tensor);
+  const auto plan = stated_plan(tensor);
   if (!plan || !fits_first_axis(tensor, *plan)) return std::nullopt;
   if (check_sizes(tensor, *plan))
     return Problem{"group.orientation",
@@ -126,7 +126,7 @@ using Report = std::function<void(Problem)>;
 
 // Calls visit(row, group, value) for every scale or zero-point.
 template <typename Visit>
-void for_each_parameter(const Component& component, const GroupPlan& plan, const Visit& visit) {
+void for_each_parameter(const Component& component, const Plan& plan, const Visit& visit) {
   ElementStream stream(component, 0);
   std::array<double, 256> buffer;
   for (std::uint64_t row = 0; row < plan.rows; ++row) {
@@ -141,8 +141,8 @@ void for_each_parameter(const Component& component, const GroupPlan& plan, const
 
 // Tells of the first parameter that `bad` says is bad, and how many there are.
 template <typename Bad>
-void verify_parameters(const Component& component, const GroupPlan& plan, std::string_view rule,
-                       std::string_view expected, const Bad& bad, const Report& report) {
+void verify_parameters(const Component& component, const Plan& plan, std::string_view rule, std::string_view expected,
+                       const Bad& bad, const Report& report) {
   std::uint64_t count = 0, at = 0;
   std::string first;
   for_each_parameter(component, plan, [&](std::uint64_t row, std::uint64_t group, double value) {
@@ -156,7 +156,7 @@ void verify_parameters(const Component& component, const GroupPlan& plan, std::s
 }
 
 // The bits after a row's last code are zero.
-void verify_unused_bits(const Component& packed, const GroupPlan& plan, const Report& report) {
+void verify_unused_bits(const Component& packed, const Plan& plan, const Report& report) {
   const auto used = static_cast<unsigned>(plan.columns % plan.per_word) * plan.bits;
   if (used == 0) return;
   std::uint64_t count = 0, first = 0;
@@ -178,7 +178,7 @@ void verify(const Tensor& tensor, const Report& report) {
     verify_type(component, report);
     verify_booleans(component, report);
   }
-  const auto plan = group_plan(tensor);
+  const auto plan = plan_of(tensor);
   if (!plan || plan->rows == 0 || plan->columns == 0) return;
   const double highest = (1u << plan->bits) - 1;
   verify_parameters(
@@ -192,21 +192,22 @@ void verify(const Tensor& tensor, const Report& report) {
 
 }  // namespace
 
-std::optional<GroupPlan> group_plan(const Tensor& tensor) {
-  const auto plan = plan_of(tensor);
+std::optional<Plan> plan_of(const Tensor& tensor) {
+  const auto plan = stated_plan(tensor);
   return plan && !check_sizes(tensor, *plan) ? plan : std::nullopt;
 }
 
-constinit const Codec kZtGroup = {.layout = "quantized_group",
-                                  .name = "zt.group",
-                                  .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
-                                  .methods = kMethods,
-                                  .roles = kRoles,
-                                  .parameters = kParameters,
-                                  .check = check,
-                                  .verify = verify,
-                                  .decode = decode_group,
-                                  .doubt = doubt,
-                                  .encode = encode_group};
+constinit const Codec kCodec = {.layout = "quantized_group",
+                                .name = "zt.group",
+                                .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
+                                .methods = kMethods,
+                                .roles = kRoles,
+                                .parameters = kParameters,
+                                .check = check,
+                                .verify = verify,
+                                .decode = decode,
+                                .doubt = doubt,
+                                .encode = encode,
+                                .rows = make_rows};
 
-}  // namespace tare
+}  // namespace tare::codec::group

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "tare/codec.hpp"
 
-namespace tare {
+namespace tare::codec::group {
 
-struct GroupPlan {
+struct Plan {
   std::uint64_t rows = 0, columns = 0;
   unsigned bits = 0, per_word = 0;      // codes in an i32
   std::uint64_t group_size = 0;         // columns
@@ -16,9 +17,10 @@ struct GroupPlan {
 };
 
 // Nothing when the attributes, the rank or the types are none that we know how to decode.
-std::optional<GroupPlan> group_plan(const Tensor& tensor);
+std::optional<Plan> plan_of(const Tensor& tensor);
 
-Tensor decode_group(const Tensor& tensor);
-Tensor encode_group(const Tensor& tensor, const EncodeOptions& options);
+Tensor decode(const Tensor& tensor);
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor);
+Tensor encode(const Tensor& tensor, const EncodeOptions& options);
 
-}  // namespace tare
+}  // namespace tare::codec::group

@@ -1,101 +1,69 @@
-// The dense f32 tensor of an MCF payload, made when somebody pulls.
-#include <algorithm>
-#include <cstring>
+// What the planes of an MCF payload stand for; the kernels do the work.
+#include "codecs/mcf/decode.hpp"
 
-#include "base/checked.hpp"
+#include <array>
+
 #include "base/endian.hpp"
 #include "codecs/mcf/kernels.hpp"
-#include "codecs/mcf/mcf.hpp"
-#include "codecs/mcf/pieces.hpp"
-#include "codecs/streams.hpp"
-#include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
-// Decoded at a time: the floats and the codes they come from stay in the L2 cache together.
-constexpr std::uint64_t kMostElements = std::uint64_t{64} << 10;
-
-class McfReader final : public BlobReader {
- public:
-  // Begins at the start of `pieces`, with `skip` bytes dropped.
-  McfReader(McfPieces pieces, std::uint64_t skip) : pieces_(std::move(pieces)), skip_(skip) {}
-
-  void read(std::span<std::byte> out) override {
-    while (!out.empty()) {
-      if (ready_.empty()) make(out);
-      const std::size_t part = std::min(out.size(), ready_.size());
-      // What was made in its final place is there already.
-      if (ready_.data() != out.data()) std::memcpy(out.data(), ready_.data(), part);
-      ready_ = ready_.subspan(part);
-      out = out.subspan(part);
-    }
-  }
-
- private:
-  // Makes the next values, in `out` itself where they fit. No more than `out` asks for, up to the 256 that go together:
-  // a small read touches few bytes.
-  void make(std::span<std::byte> out) {
-    if (pieces_.done()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
-    const std::uint64_t wanted = ceil_div(skip_ + out.size(), 4 * std::uint64_t{kMcfSuper}) * kMcfSuper;
-    const McfRows piece = pieces_.next(std::min(kMostElements, wanted));
-    const auto count = static_cast<std::size_t>(piece.rows * piece.columns);
-    const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
-    const bool in_place = aligned && skip_ == 0 && out.size() >= count * sizeof(float);
-    if (!in_place && buffer_.size() < count) buffer_.resize(count);
-    float* const to = in_place ? reinterpret_cast<float*>(out.data()) : buffer_.data();
-    mcf_decode(piece, to);
-    pieces_.check();
-    const std::span<std::byte> made = std::as_writable_bytes(std::span(to, count));
-    if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
-    ready_ = made.subspan(static_cast<std::size_t>(skip_));
-    skip_ = 0;
-  }
-
-  McfPieces pieces_;
-  std::uint64_t skip_;
-  std::vector<float> buffer_;
-  std::span<const std::byte> ready_;
-};
-
-class McfProducer final : public BlobProducer {
- public:
-  McfProducer(Blob payload, const McfGeometry& geometry) : payload_(std::move(payload)), geometry_(geometry) {}
-
-  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    // int* codes are one run, without rows.
-    const bool raw = geometry_.method->family == McfFamily::raw;
-    const std::uint64_t columns = raw ? geometry_.elements() : geometry_.columns;
-    const std::uint64_t element = offset / 4, column = element % columns;
-    const std::uint64_t start = column / kMcfSuper * kMcfSuper;
-    // An offset at the very end is allowed; nothing can be read from there.
-    McfPieces pieces(payload_, geometry_, element / columns, start);
-    return std::make_unique<McfReader>(std::move(pieces), (column - start) * 4 + offset % 4);
-  }
-  std::uint64_t seek_granularity() const override { return is_seekable(payload_) ? 4 : 0; }
-  void verify() const override { payload_.verify(); }
-
- private:
-  Blob payload_;
-  McfGeometry geometry_;
-};
+float read_f32(const Blob& payload, std::uint64_t offset) {
+  std::array<std::byte, 4> bytes;
+  payload.read(offset, bytes);
+  return load_le<float>(bytes.data());
+}
 
 }  // namespace
 
-Tensor mcf_to_dense(const Tensor& tensor) {
-  const McfGeometry geometry = mcf_geometry_of(tensor);
-  const auto bytes = checked_mul(geometry.elements(), 4);
-  if (!bytes)
-    throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
-        .about(tensor.name);
-  Blob blob = *bytes == 0
-                  ? Blob::memory({})
-                  : Blob::produced(*bytes, std::make_shared<McfProducer>(tensor.component("payload")->blob, geometry));
-  Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
-  // These describe bytes that are no longer there.
-  for (const auto& [key, value] : tensor.attributes)
-    if (key != "domain" && key != "min_clip" && key != "max_clip") result.attributes.append(key, value);
-  return result;
+Planes planes_of(const Blob& payload, const Geometry& geometry) {
+  Planes planes;
+  if (geometry.bytes == 0) return planes;
+  const Method& method = *geometry.method;
+  if (method.family == Family::raw) {
+    planes.rows = 1;
+    planes.columns = geometry.elements();
+    planes.all = {{payload, geometry.codes.offset, 8 / method.bits, 1}};
+    return planes;
+  }
+  planes.rows = geometry.rows;
+  planes.columns = geometry.columns;
+  planes.step = kSuper;
+  const bool super = method.family == Family::super;
+  planes.all = {{payload, geometry.codes.offset, kBlock, method.block_bytes()},
+                {payload, geometry.scales.offset, super ? kSuper : kBlock, 2}};
+  if (super) planes.all.push_back({payload, geometry.sub_scales.offset, kBlock, 1});
+  return planes;
 }
 
-}  // namespace tare
+RowSpan rows_of(const Geometry& geometry, const Run& run, const ScaleZero& parameters) {
+  const bool odd = geometry.method->family == Family::raw && geometry.method->bits == 4 && run.column % 2 != 0;
+  return {.method = geometry.method,
+          .rows = run.rows,
+          .columns = run.columns,
+          .scales = run.at[1],
+          .sub_scales = run.at[2],
+          .codes = run.at[0],
+          .odd_start = odd,
+          .scale = parameters.scale,
+          .zero = parameters.zero};
+}
+
+PayloadDecoder::PayloadDecoder(const Blob& payload, const Geometry& geometry)
+    : codec::Decoder(planes_of(payload, geometry)), payload_(payload), geometry_(geometry) {}
+
+RowSpan PayloadDecoder::rows(const Run& run) const { return rows_of(geometry_, run, parameters()); }
+
+void PayloadDecoder::decode(const Run& run, float* out) const { decode_rows(rows(run), out); }
+
+ScaleZero PayloadDecoder::parameters() const {
+  if (geometry_.method->family != Family::raw || geometry_.bytes == 0) return {};
+  std::call_once(read_, [this] {
+    parameters_.scale = read_f32(payload_, geometry_.scales.offset);
+    if (geometry_.domain == Domain::activations) parameters_.zero = read_f32(payload_, geometry_.zero.offset);
+  });
+  return parameters_;
+}
+
+}  // namespace tare::codec::mcf

@@ -10,11 +10,10 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "codecs/mcf/encode_chunks.hpp"
-#include "codecs/rows.hpp"
+#include "codecs/weights.hpp"
 #include "model/block_reader.hpp"
-#include "tare/elements.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 constexpr std::size_t kChunksInPiece = 16;  // about a million weights
@@ -22,10 +21,10 @@ constexpr std::size_t kChunksInPiece = 16;  // about a million weights
 // The regions of a payload in their order, those without bytes left out.
 struct Part {
   enum class Kind : std::uint8_t { scales, zero, sub_scales, codes } kind;
-  McfRegion region;
+  Region region;
 };
 
-std::vector<Part> parts_of(const McfGeometry& geometry) {
+std::vector<Part> parts_of(const Geometry& geometry) {
   std::vector<Part> parts;
   for (const Part& part : {Part{Part::Kind::scales, geometry.scales}, Part{Part::Kind::zero, geometry.zero},
                            Part{Part::Kind::sub_scales, geometry.sub_scales}, Part{Part::Kind::codes, geometry.codes}})
@@ -33,7 +32,7 @@ std::vector<Part> parts_of(const McfGeometry& geometry) {
   return parts;
 }
 
-bool is_raw(const McfChunks& chunks) { return chunks.geometry().method->family == McfFamily::raw; }
+bool is_raw(const Chunks& chunks) { return chunks.geometry().method->family == Family::raw; }
 
 std::array<std::byte, 4> bytes_of(float value) {
   std::array<std::byte, 4> bytes;
@@ -41,18 +40,18 @@ std::array<std::byte, 4> bytes_of(float value) {
   return bytes;
 }
 
-constexpr std::array<std::byte, kMcfAlignment> kZeros{};
+constexpr std::array<std::byte, kAlignment> kZeros{};
 
 // The payload front to back. A region is a pass over the input; of what is made of each chunk, only the bytes of the
 // region at hand are used.
 class PayloadReader final : public BlockReader {
  public:
-  PayloadReader(std::shared_ptr<const McfChunks> chunks, std::uint64_t offset)
+  PayloadReader(std::shared_ptr<const Chunks> chunks, std::uint64_t offset)
       : chunks_(std::move(chunks)), parts_(parts_of(chunks_->geometry())) {
     while (part_ < parts_.size() && parts_[part_].region.end() <= offset) ++part_;
     if (part_ == parts_.size()) return;
     at_ = part_ == 0 ? 0 : parts_[part_ - 1].region.end();
-    const McfRegion& region = parts_[part_].region;
+    const Region& region = parts_[part_].region;
     if (offset >= region.offset && has_chunks()) {
       next_ = chunk_at(offset - region.offset);
       at_ = region.offset + begin_of(next_);
@@ -63,7 +62,7 @@ class PayloadReader final : public BlockReader {
  protected:
   std::span<const std::byte> make_block() override {
     if (part_ == parts_.size()) return {};
-    const McfRegion& region = parts_[part_].region;
+    const Region& region = parts_[part_].region;
     std::span<const std::byte> made;
     if (at_ < region.offset)
       made = std::span(kZeros).first(static_cast<std::size_t>(region.offset - at_));
@@ -84,7 +83,7 @@ class PayloadReader final : public BlockReader {
   bool has_chunks() const { return !is_raw(*chunks_) || parts_[part_].kind == Part::Kind::codes; }
 
   std::uint64_t begin_of(std::size_t chunk) const {
-    const McfChunks::Place place = chunks_->place(chunk);
+    const Chunks::Place place = chunks_->place(chunk);
     switch (parts_[part_].kind) {
       case Part::Kind::scales: return place.scales;
       case Part::Kind::sub_scales: return place.sub_scales;
@@ -114,20 +113,20 @@ class PayloadReader final : public BlockReader {
     }
   }
 
-  std::shared_ptr<const McfChunks> chunks_;
+  std::shared_ptr<const Chunks> chunks_;
   std::vector<Part> parts_;
   std::size_t part_ = 0;
   std::uint64_t at_ = 0;  // the next byte to be made
   std::size_t next_ = 0;  // the chunk it is in
-  std::optional<McfValues> values_;
+  std::optional<WeightStream> values_;
   std::size_t follows_ = 0;  // the chunk that values_ stands at
-  McfChunkBytes bytes_;
+  ChunkBytes bytes_;
   std::array<std::byte, 4> number_{};
 };
 
 class PayloadProducer final : public BlobProducer {
  public:
-  explicit PayloadProducer(std::shared_ptr<const McfChunks> chunks) : chunks_(std::move(chunks)) {
+  explicit PayloadProducer(std::shared_ptr<const Chunks> chunks) : chunks_(std::move(chunks)) {
     const std::uint64_t step = input().seek_granularity();
     // An input of large frames is entered in the middle of one: pieces of many frames keep that cheap.
     const std::uint64_t wanted =
@@ -142,7 +141,7 @@ class PayloadProducer final : public BlobProducer {
   }
   std::uint64_t seek_granularity() const override {
     const std::uint64_t step = input().seek_granularity();
-    return step != 0 && step <= kMcfAlignment ? kMcfAlignment : 0;
+    return step != 0 && step <= kAlignment ? kAlignment : 0;
   }
 
   std::size_t pieces() const override { return static_cast<std::size_t>(ceil_div(chunks_->count(), per_piece_)); }
@@ -150,14 +149,14 @@ class PayloadProducer final : public BlobProducer {
   void make_piece(std::size_t piece, const PutRun& put) const override {
     if (piece == 0) put_rest(put);
     const std::size_t begin = piece * per_piece_, end = std::min(chunks_->count(), begin + per_piece_);
-    McfValues values = chunks_->values(begin);
-    McfChunkBytes bytes;
+    WeightStream values = chunks_->values(begin);
+    ChunkBytes bytes;
     for (std::size_t chunk = begin; chunk < end;) {
-      const McfChunks::Place place = chunks_->place(chunk);
+      const Chunks::Place place = chunks_->place(chunk);
       const std::size_t stop = std::min(end, chunk + kChunksInPiece);
       chunks_->prepare(chunk, stop, bytes);
       for (; chunk < stop; ++chunk) chunks_->make(chunk, values, bytes);
-      const McfGeometry& geometry = chunks_->geometry();
+      const Geometry& geometry = chunks_->geometry();
       if (!bytes.scales.empty()) put(geometry.scales.offset + place.scales, bytes.scales);
       if (!bytes.sub_scales.empty()) put(geometry.sub_scales.offset + place.sub_scales, bytes.sub_scales);
       put(geometry.codes.offset + place.codes, bytes.codes);
@@ -172,7 +171,7 @@ class PayloadProducer final : public BlobProducer {
 
   // What belongs to no chunk: the gaps between the regions, and S and Z of int*.
   void put_rest(const PutRun& put) const {
-    const McfGeometry& geometry = chunks_->geometry();
+    const Geometry& geometry = chunks_->geometry();
     std::uint64_t end = 0;
     for (const Part& part : parts_of(geometry)) {
       if (part.region.offset > end)
@@ -180,12 +179,12 @@ class PayloadProducer final : public BlobProducer {
       end = part.region.end();
     }
     if (!is_raw(*chunks_)) return;
-    const McfScaleZero parameters = chunks_->parameters();
+    const ScaleZero parameters = chunks_->parameters();
     put(geometry.scales.offset, bytes_of(parameters.scale));
     if (geometry.zero.size != 0) put(geometry.zero.offset, bytes_of(parameters.zero));
   }
 
-  std::shared_ptr<const McfChunks> chunks_;
+  std::shared_ptr<const Chunks> chunks_;
   std::size_t per_piece_;
 };
 
@@ -193,22 +192,8 @@ Error refused(const Tensor& tensor, ErrorKind kind, std::string_view rule, const
   return Error(kind, rule, sentence).about(tensor.name);
 }
 
-void require_input(const Tensor& tensor) {
-  const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
-  if (data == nullptr || kDense.check(tensor))
-    throw refused(tensor, ErrorKind::usage, "quant.input", "only a sound dense tensor can be quantized");
-  const bool fp8 = data->type.starts_with("f8_") && is_numeric(data->dtype, data->type);
-  if (!fp8 && (!is_float(data->dtype) || !data->type.empty()))
-    throw refused(tensor, ErrorKind::unsupported, "quant.input",
-                  fmt::format("only floats can be quantized, this tensor is {}", data->type_name()));
-}
-
 void require_options(const Tensor& tensor, const EncodeOptions& options) {
-  if (options.clip && !(std::isfinite(options.clip->first) && std::isfinite(options.clip->second) &&
-                        options.clip->first <= options.clip->second))
-    throw refused(tensor, ErrorKind::usage, "quant.clip",
-                  fmt::format("a clip is two finite numbers, the lower one first; found {} and {}", options.clip->first,
-                              options.clip->second));
+  if (options.clip) require_clip(tensor, *options.clip, "quant.clip");
   if (options.importance.empty()) return;
   const std::uint64_t columns = tensor.shape.rank() == 0 ? 1 : tensor.shape[tensor.shape.rank() - 1];
   if (options.importance.size() != columns)
@@ -223,16 +208,16 @@ void require_options(const Tensor& tensor, const EncodeOptions& options) {
 
 }  // namespace
 
-Tensor mcf_encode(const Tensor& tensor, const EncodeOptions& options) {
-  const McfMethod* const method = find_mcf_method(options.method);
+Tensor encode(const Tensor& tensor, const EncodeOptions& options) {
+  const Method* const method = find_method(options.method);
   if (method == nullptr)
     throw refused(tensor, ErrorKind::usage, "quant.method",
                   fmt::format("MCF has no quantization method \"{}\"", options.method));
-  require_input(tensor);
+  require_floats(tensor, "quant.input", "quant.input");
   require_options(tensor, options);
-  const McfDomain domain = options.range ? McfDomain::activations : McfDomain::weights;
+  const Domain domain = options.range ? Domain::activations : Domain::weights;
   Problem why;
-  const auto geometry = mcf_geometry(*method, domain, tensor.shape, &why);
+  const auto geometry = geometry_of(*method, domain, tensor.shape, &why);
   if (!geometry) throw refused(tensor, ErrorKind::unsupported, why.rule, why.sentence);
 
   Tensor result;
@@ -241,17 +226,17 @@ Tensor mcf_encode(const Tensor& tensor, const EncodeOptions& options) {
   result.layout = method->layout;
   result.attributes = tensor.attributes;
   if (options.clip)
-    set_mcf_attributes(result.attributes, {domain, options.clip->first, options.clip->second});
+    set_attributes(result.attributes, {domain, options.clip->first, options.clip->second});
   else
     result.attributes.set("domain", std::string(name_of(domain)));
   Blob payload = Blob::memory({});
   if (geometry->bytes != 0)
-    payload = Blob::produced(
-        geometry->bytes, std::make_shared<PayloadProducer>(std::make_shared<McfChunks>(tensor, *geometry, options)));
+    payload = Blob::produced(geometry->bytes,
+                             std::make_shared<PayloadProducer>(std::make_shared<Chunks>(tensor, *geometry, options)));
   else if (options.report != nullptr)
     options.report->complete = true;
   result.components.push_back({"payload", DType::u8, {}, std::move(payload)});
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -3,7 +3,7 @@
 
 #include "tare/codec.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 
 // The tensor coded by `options.method` ("k4" or "mcf.k4"). Nothing is read here: the payload is made when its bytes are
 // pulled, from the input, in memory that does not grow with the tensor.
@@ -21,6 +21,6 @@ namespace tare {
 //
 // Throws quant.method, quant.input (not dense, not float), quant.rank, quant.domain (`range` with q* or k*),
 // quant.too_large, quant.clip, quant.importance. While the payload is made: quant.nonfinite, quant.overflow.
-Tensor mcf_encode(const Tensor& tensor, const EncodeOptions& options);
+Tensor encode(const Tensor& tensor, const EncodeOptions& options);
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

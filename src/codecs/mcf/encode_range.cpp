@@ -1,4 +1,4 @@
-// What is learned of all weights: the range that int* are coded by, and the clips that QuantInfo states.
+// What is learned of all weights: the range that int* are coded by, and the clips that the attributes state.
 #include <algorithm>
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "codecs/mcf/encode_chunks.hpp"
 #include "codecs/scale_search.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 constexpr std::uint64_t kPart = std::uint64_t{1} << 20;  // weights
@@ -28,7 +28,7 @@ class Parts {
   template <typename Visit>
   void read(std::size_t part, const Visit& visit) const {
     const std::uint64_t first = part * size_, end = std::min(elements_, first + size_);
-    McfValues values(tensor_, McfBeyond::infinite, first);
+    WeightStream values(tensor_, Beyond::infinite, kNotFinite, first);
     std::vector<float> buffer(kBuffer);
     for (std::uint64_t at = first; at < end; at = values.position()) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at));
@@ -44,29 +44,29 @@ class Parts {
 };
 
 // What the codes of a range stand for.
-CodeGrid grid_of(const McfGeometry& geometry, const CodeRange& range) {
-  const McfScaleZero made = mcf_scale_zero(*geometry.method, geometry.domain, range.low, range.high);
+CodeGrid grid_of(const Geometry& geometry, const CodeRange& range) {
+  const ScaleZero made = scale_zero(*geometry.method, geometry.domain, range.low, range.high);
   const double highest = geometry.method->qmax, zero = static_cast<double>(made.zero);
-  const double lowest = geometry.domain == McfDomain::weights ? -highest : -highest - 1;
+  const double lowest = geometry.domain == Domain::weights ? -highest : -highest - 1;
   return {0, static_cast<double>(made.scale), lowest - zero, highest - zero};
 }
 
 }  // namespace
 
-McfRange McfChunks::range_of_all() const {
+Range Chunks::range_of_all() const {
   std::call_once(ranged_, [this] {
     const Parts parts(tensor_, geometry_.elements());
-    const bool searched = geometry_.method->family == McfFamily::raw && !options_.fast && !options_.clip;
+    const bool searched = geometry_.method->family == Family::raw && !options_.fast && !options_.clip;
     ValueHistograms histograms;
     std::mutex mutex;
-    McfRange all{0, 0, true};
+    Range all{0, 0, true};
     bool any = false;
     const auto look_at = [&](std::size_t part, ValueHistogram* histogram) {
       parts.read(part, [&](std::span<const float> values, std::uint64_t first) {
-        const McfRange here = mcf_range(values.data(), values.size());
+        const Range here = range_of(values.data(), values.size());
         if (!here.finite) {
           const auto bad = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-          throw mcf_not_finite(tensor_, first + static_cast<std::uint64_t>(bad - values.begin()));
+          throw not_finite(tensor_, first + static_cast<std::uint64_t>(bad - values.begin()), kNotFinite);
         }
         if (histogram != nullptr) histogram->add(values);
         const std::scoped_lock lock(mutex);
@@ -84,11 +84,11 @@ McfRange McfChunks::range_of_all() const {
     range_ = all;
     if (!searched) return;
     const float absmax = std::max(std::fabs(all.min), std::fabs(all.max));
-    const bool symmetric = geometry_.domain == McfDomain::weights;
+    const bool symmetric = geometry_.domain == Domain::weights;
     const CodeRange best = search_range(
         {.all = symmetric ? CodeRange{-absmax, absmax} : CodeRange{std::min(all.min, 0.0f), std::max(all.max, 0.0f)},
          .symmetric = symmetric,
-         .grid_of = [this](const CodeRange& range) { return tare::grid_of(geometry_, range); },
+         .grid_of = [this](const CodeRange& range) { return mcf::grid_of(geometry_, range); },
          .parts = parts.count(),
          .read =
              [&](std::size_t part, const std::function<void(std::span<const float>)>& visit) {
@@ -102,36 +102,36 @@ McfRange McfChunks::range_of_all() const {
   return range_;
 }
 
-McfScaleZero McfChunks::parameters() const {
+ScaleZero Chunks::parameters() const {
   if (options_.clip)
-    return mcf_scale_zero(*geometry_.method, geometry_.domain, options_.clip->first, options_.clip->second);
-  const McfRange range = range_of_all();
-  return mcf_scale_zero(*geometry_.method, geometry_.domain, range.min, range.max);
+    return scale_zero(*geometry_.method, geometry_.domain, options_.clip->first, options_.clip->second);
+  const Range range = range_of_all();
+  return scale_zero(*geometry_.method, geometry_.domain, range.min, range.max);
 }
 
-Map McfChunks::learned() const {
+Map Chunks::learned() const {
   if (options_.clip) return {};
-  McfQuantInfo info{geometry_.domain, 0, 0};
+  Attributes info{geometry_.domain, 0, 0};
   float absmax = 0;
   bool known = false;
-  if (geometry_.method->family != McfFamily::raw) {
+  if (geometry_.method->family != Family::raw) {
     const std::scoped_lock lock(mutex_);
     known = made_ == slots_.size();
     for (const Slot& slot : slots_) absmax = std::max(absmax, slot.absmax);
   }
   if (!known) {
-    const McfRange range = range_of_all();
+    const Range range = range_of_all();
     absmax = std::max(std::fabs(range.min), std::fabs(range.max));
     info.min_clip = std::min(range.min, 0.0f);
     info.max_clip = std::max(range.max, 0.0f);
   }
-  if (geometry_.domain == McfDomain::weights) {
+  if (geometry_.domain == Domain::weights) {
     info.min_clip = -absmax;
     info.max_clip = absmax;
   }
   Map attributes;
-  set_mcf_attributes(attributes, info);
+  set_attributes(attributes, info);
   return attributes;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -10,11 +10,11 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 struct Block {
-  std::array<float, kMcfBlock> a{}, p{};
+  std::array<float, kBlock> a{}, p{};
   float qmax = 0, absmax = 0;
 };
 
@@ -23,12 +23,12 @@ struct Fit {
 };
 
 // Block `index` of a row.
-Block block_of(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
+Block block_of(const Method& method, std::span<const float> row, std::span<const float> importance,
                std::uint64_t index) {
   Block block;
   block.qmax = static_cast<float>(method.qmax);
-  const auto first = static_cast<std::size_t>(index * kMcfBlock);
-  for (std::size_t i = 0; i < std::min<std::size_t>(kMcfBlock, row.size() - first); ++i) {
+  const auto first = static_cast<std::size_t>(index * kBlock);
+  for (std::size_t i = 0; i < std::min<std::size_t>(kBlock, row.size() - first); ++i) {
     block.a[i] = std::fabs(row[first + i]);
     block.p[i] = importance.empty() ? 1 : importance[first + i];
     block.absmax = std::max(block.absmax, block.a[i]);
@@ -38,14 +38,14 @@ Block block_of(const McfMethod& method, std::span<const float> row, std::span<co
 
 float code_of(const Block& block, std::size_t i, float v) { return std::min(std::rint(block.a[i] * v), block.qmax); }
 
-Fit best_fit(const Block& block, const McfSearch& search) {
+Fit best_fit(const Block& block, const Search& search) {
   Fit best{block.absmax / block.qmax, 0, 0};
   float most = 0;
   for (unsigned c = 0; c < search.count; ++c) {
     const float v =
-        (block.qmax / std::max(block.absmax, kMcfLeastAbsmax)) * (search.first + static_cast<float>(c) * search.step);
+        (block.qmax / std::max(block.absmax, kLeastAbsmax)) * (search.first + static_cast<float>(c) * search.step);
     float a = 0, b = 0;
-    for (std::size_t i = 0; i < kMcfBlock; ++i) {
+    for (std::size_t i = 0; i < kBlock; ++i) {
       const float q = code_of(block, i, v);
       a += (block.p[i] * block.a[i]) * q;
       b += block.p[i] * (q * q);
@@ -54,7 +54,7 @@ Fit best_fit(const Block& block, const McfSearch& search) {
     // False when all codes are 0: the scale is NaN then.
     if (a * scale > most) {
       most = a * scale;
-      best = {std::min(scale, kMcfLargestScale), a, b};
+      best = {std::min(scale, kLargestScale), a, b};
     }
   }
   return best;
@@ -63,31 +63,30 @@ Fit best_fit(const Block& block, const McfSearch& search) {
 float loss(const Block& block, float scale) {
   const float v = scale > 0 ? 1 / scale : 0;
   float sum = 0;
-  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
     const float e = block.a[i] - scale * code_of(block, i, v);
     sum += block.p[i] * (e * e);
   }
   return sum;
 }
 
-void put_codes(const McfMethod& method, std::span<const float> row, std::uint64_t index, float scale,
-               std::byte* codes) {
+void put_codes(const Method& method, std::span<const float> row, std::uint64_t index, float scale, std::byte* codes) {
   std::memset(codes, 0, method.block_bytes());
   const float v = scale > 0 ? 1 / scale : 0;
-  const auto first = static_cast<std::size_t>(index * kMcfBlock);
+  const auto first = static_cast<std::size_t>(index * kBlock);
   const auto qmax = static_cast<float>(method.qmax);
-  for (std::size_t i = 0; i < std::min<std::size_t>(kMcfBlock, row.size() - first); ++i)
-    put_mcf_code(method.bits, codes, i, static_cast<int>(std::clamp(std::rint(row[first + i] * v), -qmax, qmax)));
+  for (std::size_t i = 0; i < std::min<std::size_t>(kBlock, row.size() - first); ++i)
+    put_code(method.bits, codes, i, static_cast<int>(std::clamp(std::rint(row[first + i] * v), -qmax, qmax)));
 }
 
 // Of an f16; itself where it need not be tried.
-float lower_neighbour(float scale) { return scale > 0 && scale <= kMcfSmallScale ? scale - kMcfSmallStep : scale; }
+float lower_neighbour(float scale) { return scale > 0 && scale <= kSmallScale ? scale - kSmallStep : scale; }
 
-void search_block(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
-                  std::uint64_t index, const McfRowTarget& target) {
+void search_block(const Method& method, std::span<const float> row, std::span<const float> importance,
+                  std::uint64_t index, const RowTarget& target) {
   const Block block = block_of(method, row, importance, index);
   const float fast = f16_to_f32(load_le<std::uint16_t>(target.scales + 2 * index));
-  const float searched = f16_to_f32(mcf_round_scale(best_fit(block, mcf_search(method)).scale));
+  const float searched = f16_to_f32(round_scale(best_fit(block, search_of(method)).scale));
   float best = searched, least = loss(block, searched);
   for (const float lower : {lower_neighbour(searched), lower_neighbour(fast)}) {
     const float found = loss(block, lower);
@@ -96,7 +95,7 @@ void search_block(const McfMethod& method, std::span<const float> row, std::span
       best = lower;
     }
   }
-  if (!(least < kMcfBetter * loss(block, fast))) return;
+  if (!(least < kBetter * loss(block, fast))) return;
   store_le<std::uint16_t>(target.scales + 2 * index, f32_to_f16(best));
   put_codes(method, row, index, best, target.codes + index * method.block_bytes());
 }
@@ -107,8 +106,8 @@ float sub_scale(float s, float super_scale) { return std::rint(std::clamp(s * (3
 std::uint16_t best_super_scale(std::span<const Fit> fits, float largest) {
   std::uint16_t best = 0;
   float most = -1;
-  for (unsigned j = 0; j < kMcfSuperTries; ++j) {
-    const std::uint16_t bits = mcf_round_scale((32 * largest) / static_cast<float>(63 - j));
+  for (unsigned j = 0; j < kSuperTries; ++j) {
+    const std::uint16_t bits = round_scale((32 * largest) / static_cast<float>(63 - j));
     const float super_scale = f16_to_f32(bits);
     float saved = 0;
     for (const Fit& fit : fits) {
@@ -126,7 +125,7 @@ std::uint16_t best_super_scale(std::span<const Fit> fits, float largest) {
 // A super-scale, the sub-scales that go best with it, and what they lose.
 struct Choice {
   std::uint16_t bits = 0;
-  std::array<float, kMcfBlocksInSuper> sub{};
+  std::array<float, kBlocksInSuper> sub{};
   float loss = 0;
 };
 
@@ -155,18 +154,18 @@ Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits,
 
 // The first of f16's normal numbers with which no more than `most` is lost. False: there is none.
 bool find_normal_scale(std::span<const Block> blocks, std::span<const Fit> fits, float most, Choice& choice) {
-  for (unsigned j = 0; j < kMcfNormalTries; ++j) {
-    const auto bits = static_cast<std::uint16_t>(kMcfLeastNormal + j * kMcfNormalStep);
-    const Choice normal = best_sub_scales(blocks, fits, bits, kMcfNormalReach);
+  for (unsigned j = 0; j < kNormalTries; ++j) {
+    const auto bits = static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep);
+    const Choice normal = best_sub_scales(blocks, fits, bits, kNormalReach);
     if (normal.loss <= most) choice = normal;
-    if (normal.loss <= most || (j == 0 && normal.loss > kMcfHopeless * most)) return normal.loss <= most;
+    if (normal.loss <= most || (j == 0 && normal.loss > kHopeless * most)) return normal.loss <= most;
   }
   return false;
 }
 
-void search_super(const McfMethod& method, std::span<const float> row, std::span<const float> importance,
-                  std::uint64_t first, std::uint64_t end, const McfRowTarget& target) {
-  std::byte* const stored = target.scales + 2 * (first / kMcfBlocksInSuper);
+void search_super(const Method& method, std::span<const float> row, std::span<const float> importance,
+                  std::uint64_t first, std::uint64_t end, const RowTarget& target) {
+  std::byte* const stored = target.scales + 2 * (first / kBlocksInSuper);
   const auto fast_bits = load_le<std::uint16_t>(stored);
   const float fast_scale = f16_to_f32(fast_bits);
   if (fast_scale == 0) return;  // nothing but zeros
@@ -176,15 +175,15 @@ void search_super(const McfMethod& method, std::span<const float> row, std::span
   float largest = 0, fast_loss = 0;
   for (std::size_t b = 0; b < count; ++b) {
     blocks[b] = block_of(method, row, importance, first + b);
-    fits[b] = best_fit(blocks[b], mcf_search(method));
+    fits[b] = best_fit(blocks[b], search_of(method));
     largest = std::max(largest, fits[b].scale);
     const auto fast_u = static_cast<float>(std::to_integer<unsigned>(target.sub_scales[first + b]));
     fast_loss += loss(blocks[b], fast_scale * (fast_u / 32));
   }
   Choice choice = best_sub_scales(blocks, fits, best_super_scale(fits, largest), 1);
-  bool better = choice.loss < kMcfBetter * fast_loss;
+  bool better = choice.loss < kBetter * fast_loss;
   if (!is_normal_f16(choice.bits)) {
-    const McfNormal allowed = mcf_normal_allowance(choice.loss, fast_loss, is_normal_f16(fast_bits));
+    const Normal allowed = normal_allowance(choice.loss, fast_loss, is_normal_f16(fast_bits));
     if (find_normal_scale(blocks, fits, allowed.most, choice))
       better = true;
     else if (allowed.fast)
@@ -202,9 +201,8 @@ void search_super(const McfMethod& method, std::span<const float> row, std::span
 
 }  // namespace
 
-McfSearch mcf_search(const McfMethod& method) {
-  if (method.family == McfFamily::block)
-    return method.bits == 8 ? McfSearch{0.89f, 0.00368f, 32} : McfSearch{0.86f, 0.03f, 16};
+Search search_of(const Method& method) {
+  if (method.family == Family::block) return method.bits == 8 ? Search{0.89f, 0.00368f, 32} : Search{0.86f, 0.03f, 16};
   switch (method.bits) {
     case 6: return {0.84f, 0.0115f, 20};
     case 4: return {0.86f, 0.029f, 16};
@@ -213,17 +211,17 @@ McfSearch mcf_search(const McfMethod& method) {
   }
 }
 
-std::optional<std::uint64_t> mcf_reference_search_row(const McfMethod& method, std::span<const float> row,
-                                                      std::span<const float> importance, const McfRowTarget& target) {
-  if (const auto overflow = mcf_reference_encode_row(method, row, target)) return overflow;
-  const std::uint64_t blocks = ceil_div(row.size(), kMcfBlock);
-  if (method.family == McfFamily::block) {
+std::optional<std::uint64_t> reference_search_row(const Method& method, std::span<const float> row,
+                                                  std::span<const float> importance, const RowTarget& target) {
+  if (const auto overflow = reference_encode_row(method, row, target)) return overflow;
+  const std::uint64_t blocks = ceil_div(row.size(), kBlock);
+  if (method.family == Family::block) {
     for (std::uint64_t b = 0; b < blocks; ++b) search_block(method, row, importance, b, target);
   } else {
-    for (std::uint64_t first = 0; first < blocks; first += kMcfBlocksInSuper)
-      search_super(method, row, importance, first, std::min(blocks, first + kMcfBlocksInSuper), target);
+    for (std::uint64_t first = 0; first < blocks; first += kBlocksInSuper)
+      search_super(method, row, importance, first, std::min(blocks, first + kBlocksInSuper), target);
   }
   return std::nullopt;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

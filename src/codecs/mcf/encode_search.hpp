@@ -44,47 +44,47 @@
 
 #include "codecs/mcf/reference.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 
-struct McfSearch {
+struct Search {
   float first, step;
   unsigned count;  // a multiple of 4
 };
 // Of q* and k*.
-McfSearch mcf_search(const McfMethod& method);
+Search search_of(const Method& method);
 
-inline constexpr unsigned kMcfSuperTries = 16;
-inline constexpr float kMcfBetter = 1 - 0x1p-16f;
+inline constexpr unsigned kSuperTries = 16;
+inline constexpr float kBetter = 1 - 0x1p-16f;
 // Super-scales among f16's normal numbers: the first, the step to the next that is tried (in units of 2^-24), how many,
 // how far their sub-scales are looked for, what they may cost, and at what cost of the first the others are hopeless.
-inline constexpr std::uint16_t kMcfLeastNormal = 0x0400;
-inline constexpr unsigned kMcfNormalTries = 64, kMcfNormalStep = 8;
-inline constexpr int kMcfNormalReach = 3;
-inline constexpr float kMcfNear = 1.0201f, kMcfHopeless = 1.5f;
+inline constexpr std::uint16_t kLeastNormal = 0x0400;
+inline constexpr unsigned kNormalTries = 64, kNormalStep = 8;
+inline constexpr int kNormalReach = 3;
+inline constexpr float kNear = 1.0201f, kHopeless = 1.5f;
 constexpr bool is_normal_f16(std::uint16_t bits) { return (bits & 0x7C00) != 0; }
 // The least divisor of qmax / absmax: a block of smaller weights than f16 can scale is not searched, but must not overflow.
-inline constexpr float kMcfLeastAbsmax = 0x1p-60f;
-inline constexpr float kMcfLargestScale = 65504;
+inline constexpr float kLeastAbsmax = 0x1p-60f;
+inline constexpr float kLargestScale = 65504;
 // Up to here the next smaller f16 of a scale is tried, too.
-inline constexpr float kMcfSmallScale = 0x1p-14f;
-inline constexpr float kMcfSmallStep = 0x1p-24f;  // between f16 numbers up to there
+inline constexpr float kSmallScale = 0x1p-14f;
+inline constexpr float kSmallStep = 0x1p-24f;  // between f16 numbers up to there
 
 // What a super-scale among the normal numbers may lose, and whether `fast` may be kept in its place.
-struct McfNormal {
+struct Normal {
   float most;
   bool fast;
 };
-inline McfNormal mcf_normal_allowance(float searched, float fast, bool fast_is_normal) {
-  const float near = kMcfNear * (searched < kMcfBetter * fast ? searched : fast);
+inline Normal normal_allowance(float searched, float fast, bool fast_is_normal) {
+  const float near = kNear * (searched < kBetter * fast ? searched : fast);
   if (!fast_is_normal) return {near, false};
   // Below `fast` by more than rounding, as all that replaces it.
-  const float below_fast = std::nextafter(kMcfBetter * fast, 0.0f);
+  const float below_fast = std::nextafter(kBetter * fast, 0.0f);
   return {near < below_fast ? near : below_fast, fast <= near};
 }
 
-// As mcf_reference_encode_row, with searched scales. `importance` is empty or has a value for each column: finite, not
+// As reference_encode_row, with searched scales. `importance` is empty or has a value for each column: finite, not
 // negative, at most 1.
-std::optional<std::uint64_t> mcf_reference_search_row(const McfMethod& method, std::span<const float> row,
-                                                      std::span<const float> importance, const McfRowTarget& target);
+std::optional<std::uint64_t> reference_search_row(const Method& method, std::span<const float> row,
+                                                  std::span<const float> importance, const RowTarget& target);
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

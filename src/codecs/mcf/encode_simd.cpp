@@ -1,5 +1,5 @@
-// The kernels of mcf_encode_kernels.hpp for every SIMD target: scales first (mcf_encode_simd_scales, and
-// mcf_encode_simd_search unless `fast`), then codes against them.
+// The kernels of encode_kernels.hpp for every SIMD target: scales first (encode_simd_scales, and
+// encode_simd_search unless `fast`), then codes against them.
 #include "codecs/mcf/encode_kernels.hpp"
 
 // Vectors of unknown length (SVE, RVV) are left out: blocks are laid out by hand.
@@ -18,7 +18,7 @@
 #include "codecs/mcf/encode_simd_search.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 // --- codes
@@ -37,7 +37,7 @@ void put_bytes(const float* values, const Scales& s, std::size_t blocks, float q
   }
   for (std::size_t b = 0; b < blocks; ++b) {
     const V v = hn::Set(kFloat, inverse[b]);
-    for (std::size_t i = b * kMcfBlock; i < (b + 1) * kMcfBlock; i += kLanes) {
+    for (std::size_t i = b * kBlock; i < (b + 1) * kBlock; i += kLanes) {
       V q = hn::Mul(hn::LoadU(kFloat, values + i), v);
       if constexpr (kCut) q = hn::Min(hn::Max(q, least), most);
       // Added to it, the integer (ties to even) is in the lowest bits.
@@ -109,7 +109,7 @@ bool is_accurate(float sum) { return sum >= 0x1p-100f && sum <= std::numeric_lim
 // Of one block.
 Sums sums_in_f64(const float* values, float scale, float zero, const std::uint8_t* codes) {
   Sums sums;
-  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
     const double x = values[i], back = scale * (static_cast<float>(static_cast<std::int8_t>(codes[i])) - zero);
     sums.squares += x * x;
     sums.errors += (x - back) * (x - back);
@@ -118,13 +118,13 @@ Sums sums_in_f64(const float* values, float scale, float zero, const std::uint8_
 }
 
 void measure(const float* values, const float* scales, float zero_number, const std::uint8_t* codes, std::size_t blocks,
-             std::uint64_t first, McfLoss& loss) {
+             std::uint64_t first, Loss& loss) {
   const V zero = hn::Set(kFloat, zero_number);
   V max_error = hn::Zero(kFloat);
   for (std::size_t b = 0; b < blocks; ++b) {
     const V scale = hn::Set(kFloat, scales[b]);
     V squares = hn::Zero(kFloat), errors = hn::Zero(kFloat);
-    for (std::size_t i = b * kMcfBlock; i < (b + 1) * kMcfBlock; i += kLanes) {
+    for (std::size_t i = b * kBlock; i < (b + 1) * kBlock; i += kLanes) {
       const V x = hn::LoadU(kFloat, values + i);
       const V e = hn::Sub(x, hn::Mul(scale, hn::Sub(load_bytes(codes + i), zero)));
       squares = hn::MulAdd(x, x, squares);
@@ -133,7 +133,7 @@ void measure(const float* values, const float* scales, float zero_number, const 
     }
     const float squared_sum = hn::GetLane(hn::SumOfLanes(kFloat, squares));
     const float squared_error = hn::GetLane(hn::SumOfLanes(kFloat, errors));
-    const std::size_t at = b * kMcfBlock;
+    const std::size_t at = b * kBlock;
     const Sums sums = is_accurate(squared_sum) && is_accurate(squared_error)
                           ? Sums{squared_sum, squared_error}
                           : sums_in_f64(values + at, scales[b], zero_number, codes + at);
@@ -149,37 +149,37 @@ void measure(const float* values, const float* scales, float zero_number, const 
 
 // --- everything for some blocks
 
-void choose_better(const McfBlocks& in, std::size_t first, std::size_t blocks, Scales& s) {
-  const bool super = in.method->family == McfFamily::super, weighted = in.importance != nullptr;
+void choose_better(const Blocks& in, std::size_t first, std::size_t blocks, Scales& s) {
+  const bool super = in.method->family == Family::super, weighted = in.importance != nullptr;
   const auto search = super ? (weighted ? search_supers<true> : search_supers<false>)
                             : (weighted ? search_blocks<true> : search_blocks<false>);
   for (std::size_t at = 0; at < blocks; at += kTile) search(in, first + at, std::min(kTile, blocks - at), at, s);
 }
 
-McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss, std::uint64_t number) {
-  const McfMethod& method = *in.method;
-  const bool super = method.family == McfFamily::super;
+Encoded encode_blocks(const Blocks& in, const Coded& out, Loss* loss, std::uint64_t number) {
+  const Method& method = *in.method;
+  const bool super = method.family == Family::super;
   const auto qmax = static_cast<float>(method.qmax);
-  McfEncoded result;
+  Encoded result;
   const bool cut = super || !in.fast;
   Scales s{};
-  alignas(64) std::uint8_t buffer[kBatch * kMcfBlock];
+  alignas(64) std::uint8_t buffer[kBatch * kBlock];
   for (std::size_t first = 0; first < in.count; first += kBatch) {
     const std::size_t blocks = std::min(kBatch, in.count - first);
-    const float* const values = in.values + first * kMcfBlock;
+    const float* const values = in.values + first * kBlock;
     const float most = block_absmax(values, blocks, s.absmax);
     if (!(most <= std::numeric_limits<float>::max())) {
       std::size_t bad = 0;
       while (s.absmax[bad] <= std::numeric_limits<float>::max()) ++bad;
-      return {McfEncoded::Status::not_finite, first + bad, result.absmax};
+      return {Encoded::Status::not_finite, first + bad, result.absmax};
     }
     result.absmax = std::max(result.absmax, most);
     const std::size_t fitting = super ? fast_supers(qmax, blocks, s) : fast_blocks(qmax, blocks, s);
-    if (fitting != blocks) return {McfEncoded::Status::overflow, first + fitting, result.absmax};
+    if (fitting != blocks) return {Encoded::Status::overflow, first + fitting, result.absmax};
     if (!in.fast) choose_better(in, first, blocks, s);
 
-    const std::size_t scales = super ? blocks / kMcfBlocksInSuper : blocks;
-    std::byte* const to = out.scales + 2 * (super ? first / kMcfBlocksInSuper : first);
+    const std::size_t scales = super ? blocks / kBlocksInSuper : blocks;
+    std::byte* const to = out.scales + 2 * (super ? first / kBlocksInSuper : first);
     if constexpr (kLittleEndianHost)
       std::memcpy(to, s.bits, 2 * scales);
     else
@@ -188,9 +188,9 @@ McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss
     std::byte* const to_codes = out.codes + first * method.block_bytes();
     std::uint8_t* const codes = method.bits == 8 ? reinterpret_cast<std::uint8_t*>(to_codes) : buffer;
     (cut ? put_bytes<true> : put_bytes<false>)(values, s, blocks, qmax, codes);
-    if (method.bits != 8) put_codes(method.bits, codes, blocks * kMcfBlock, to_codes);
+    if (method.bits != 8) put_codes(method.bits, codes, blocks * kBlock, to_codes);
     if (loss == nullptr) continue;
-    measure(in.source + first * kMcfBlock, s.block, 0, codes, blocks, number + first, *loss);
+    measure(in.source + first * kBlock, s.block, 0, codes, blocks, number + first, *loss);
     loss->scales += scales;
     loss->subnormal += static_cast<std::uint64_t>(
         std::count_if(s.bits, s.bits + scales, [](std::uint16_t bits) { return bits != 0 && !is_normal_f16(bits); }));
@@ -200,30 +200,30 @@ McfEncoded encode_blocks(const McfBlocks& in, const McfCoded& out, McfLoss* loss
 
 // `count` values, or a copy of them with zeros behind it up to a whole block.
 const float* padded(const float* values, std::size_t count, float* copy) {
-  if (count % kMcfBlock == 0) return values;
+  if (count % kBlock == 0) return values;
   std::copy_n(values, count, copy);
-  std::fill_n(copy + count, kMcfBlock - count % kMcfBlock, 0.0f);
+  std::fill_n(copy + count, kBlock - count % kBlock, 0.0f);
   return copy;
 }
 
-void encode_raw(const McfRaw& in, std::byte* out, McfLoss* loss, std::uint64_t number) {
-  const McfMethod& method = *in.method;
-  const McfScaleZero& parameters = in.parameters;
-  const int lowest = in.domain == McfDomain::weights ? -method.qmax : -method.qmax - 1;
+void encode_raw(const Raw& in, std::byte* out, Loss* loss, std::uint64_t number) {
+  const Method& method = *in.method;
+  const ScaleZero& parameters = in.parameters;
+  const int lowest = in.domain == Domain::weights ? -method.qmax : -method.qmax - 1;
   const V most = hn::Set(kFloat, static_cast<float>(method.qmax)), least = hn::Set(kFloat, static_cast<float>(lowest));
   const V scale = hn::Set(kFloat, parameters.scale), zero = hn::Set(kFloat, parameters.zero);
   const hn::RebindToUnsigned<FloatTag> d32;
   const hn::Rebind<std::uint8_t, FloatTag> d8;
   const V magic = hn::Set(kFloat, 0x1.8p23f);
-  alignas(64) std::uint8_t codes[kBatch * kMcfBlock];
-  alignas(64) float last[kBatch * kMcfBlock], last_source[kBatch * kMcfBlock];
+  alignas(64) std::uint8_t codes[kBatch * kBlock];
+  alignas(64) float last[kBatch * kBlock], last_source[kBatch * kBlock];
   alignas(64) float scales[kBatch];
   std::fill_n(scales, kBatch, parameters.scale);
-  for (std::size_t first = 0; first < in.count; first += kBatch * kMcfBlock) {
-    const std::size_t here = std::min(kBatch * kMcfBlock, in.count - first);
-    const std::size_t blocks = (here + kMcfBlock - 1) / kMcfBlock;
+  for (std::size_t first = 0; first < in.count; first += kBatch * kBlock) {
+    const std::size_t here = std::min(kBatch * kBlock, in.count - first);
+    const std::size_t blocks = (here + kBlock - 1) / kBlock;
     const float* const from = padded(in.values + first, here, last);
-    for (std::size_t i = 0; i < blocks * kMcfBlock; i += kLanes) {
+    for (std::size_t i = 0; i < blocks * kBlock; i += kLanes) {
       if (parameters.scale == 0) {
         hn::StoreU(hn::Zero(d8), d8, codes + i);
         continue;
@@ -234,19 +234,19 @@ void encode_raw(const McfRaw& in, std::byte* out, McfLoss* loss, std::uint64_t n
     }
     if (loss != nullptr)
       measure(padded(in.source + first, here, last_source), scales, parameters.zero, codes, blocks,
-              number + first / kMcfBlock, *loss);
+              number + first / kBlock, *loss);
     if (method.bits == 8) {
       std::memcpy(out + first, codes, here);
     } else {
-      std::byte packed[kBatch * kMcfBlock / 2];
-      std::fill(codes + here, codes + blocks * kMcfBlock, std::uint8_t{0});
-      pack_nibbles(codes, blocks * kMcfBlock, packed);
+      std::byte packed[kBatch * kBlock / 2];
+      std::fill(codes + here, codes + blocks * kBlock, std::uint8_t{0});
+      pack_nibbles(codes, blocks * kBlock, packed);
       std::memcpy(out + first / 2, packed, (here + 1) / 2);
     }
   }
 }
 
-McfRange range(const float* values, std::size_t count) {
+Range range(const float* values, std::size_t count) {
   const auto mask = hn::Set(kInt, 0x7FFFFFFF);
   V low = hn::Zero(kFloat), high = hn::Zero(kFloat);
   auto most = hn::Zero(kInt);
@@ -258,7 +258,7 @@ McfRange range(const float* values, std::size_t count) {
     low = hn::Min(low, x);
     high = hn::Max(high, x);
   }
-  McfRange result{values[0], values[0], hn::GetLane(hn::MaxOfLanes(kInt, most)) < 0x7F800000};
+  Range result{values[0], values[0], hn::GetLane(hn::MaxOfLanes(kInt, most)) < 0x7F800000};
   if (i > 0) {
     result.min = hn::GetLane(hn::MinOfLanes(kFloat, low));
     result.max = hn::GetLane(hn::MaxOfLanes(kFloat, high));
@@ -272,12 +272,12 @@ McfRange range(const float* values, std::size_t count) {
 }
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 HWY_EXPORT(encode_blocks);
@@ -286,18 +286,18 @@ HWY_EXPORT(range);
 
 }  // namespace
 
-McfEncoded mcf_encode_blocks(const McfBlocks& blocks, const McfCoded& out, McfLoss* loss, std::uint64_t first) {
+Encoded encode_blocks(const Blocks& blocks, const Coded& out, Loss* loss, std::uint64_t first) {
   return HWY_DYNAMIC_DISPATCH(encode_blocks)(blocks, out, loss, first);
 }
 
-void mcf_encode_raw(const McfRaw& in, std::byte* codes, McfLoss* loss, std::uint64_t first_block) {
+void encode_raw(const Raw& in, std::byte* codes, Loss* loss, std::uint64_t first_block) {
   HWY_DYNAMIC_DISPATCH(encode_raw)(in, codes, loss, first_block);
 }
 
-McfRange mcf_range(const float* values, std::size_t count) {
-  return count == 0 ? McfRange() : HWY_DYNAMIC_DISPATCH(range)(values, count);
+Range range_of(const float* values, std::size_t count) {
+  return count == 0 ? Range() : HWY_DYNAMIC_DISPATCH(range)(values, count);
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf
 
 #endif

@@ -17,7 +17,7 @@
 // Included once for every SIMD target, each in a namespace of its own.
 // NOLINTBEGIN(misc-definitions-in-headers)
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -39,7 +39,7 @@ HWY_INLINE V round(V v) {
   return hn::Sub(hn::Add(v, magic), magic);
 }
 
-// mcf_round_scale of `count` scales, a multiple of 16 that may be written over: the numbers and their bits. Those beyond
+// round_scale of `count` scales, a multiple of 16 that may be written over: the numbers and their bits. Those beyond
 // f16 become 65536.
 HWY_INLINE void round_scales(const float* scales, std::size_t count, float* rounded, std::uint16_t* bits) {
   const hn::Rebind<std::uint16_t, FloatTag> d16;
@@ -77,7 +77,7 @@ struct Scales {
 HWY_INLINE hn::Vec<IntTag> partial_absmax(const float* block) {
   const auto mask = hn::Set(kInt, 0x7FFFFFFF);
   auto most = hn::Zero(kInt);
-  for (std::size_t i = 0; i < kMcfBlock; i += kLanes)
+  for (std::size_t i = 0; i < kBlock; i += kLanes)
     most = hn::Max(most, hn::And(hn::BitCast(kInt, hn::LoadU(kFloat, block + i)), mask));
   return most;
 }
@@ -87,7 +87,7 @@ HWY_INLINE hn::Vec<IntTag> partial_absmax(const float* block) {
 float block_absmax(const float* values, std::size_t blocks, float* absmax) {
   auto most = hn::Zero(kInt);
   for (std::size_t b = 0; b < blocks; ++b) {
-    const auto here = partial_absmax(values + b * kMcfBlock);
+    const auto here = partial_absmax(values + b * kBlock);
     most = hn::Max(most, here);
     hn::StoreU(hn::BitCast(kFloat, here), kFloat, absmax + b);
   }
@@ -119,7 +119,7 @@ float block_absmax(const float* values, std::size_t blocks, float* absmax) {
   };
   for (std::size_t b = 0; b < blocks; b += 4) {
     const auto at = [&](std::size_t i) HWY_ATTR {
-      return b + i < blocks ? partial_absmax(values + (b + i) * kMcfBlock) : hn::Zero(kInt);
+      return b + i < blocks ? partial_absmax(values + (b + i) * kBlock) : hn::Zero(kInt);
     };
     const auto low = hn::BitCast(wide, pairs(at(0), at(1))), high = hn::BitCast(wide, pairs(at(2), at(3)));
     const auto all = hn::Max(hn::BitCast(kInt, hn::InterleaveLower(wide, low, high)),
@@ -142,25 +142,25 @@ std::size_t fast_blocks(float qmax, std::size_t blocks, Scales& s) {
   round_scales(s.block, (blocks + kTile - 1) / kTile * kTile, s.block, s.bits);
   V most = hn::Zero(kFloat);
   for (std::size_t b = 0; b < blocks; b += kLanes) most = hn::Max(most, hn::Load(kFloat, s.block + b));
-  if (!(hn::GetLane(hn::MaxOfLanes(kFloat, most)) > kMcfLargestScale)) return blocks;
+  if (!(hn::GetLane(hn::MaxOfLanes(kFloat, most)) > kLargestScale)) return blocks;
   // Perhaps; what lies behind the last block counts for nothing.
   return static_cast<std::size_t>(
-      std::find_if(s.block, s.block + blocks, [](float scale) { return scale > kMcfLargestScale; }) - s.block);
+      std::find_if(s.block, s.block + blocks, [](float scale) { return scale > kLargestScale; }) - s.block);
 }
 
 std::size_t fast_supers(float qmax, std::size_t blocks, Scales& s) {
-  const std::size_t supers = blocks / kMcfBlocksInSuper;
+  const std::size_t supers = blocks / kBlocksInSuper;
   alignas(64) float of_block[kBatch];
   for (std::size_t i = 0; i < supers; ++i) {
-    const float* const a = s.absmax + i * kMcfBlocksInSuper;
+    const float* const a = s.absmax + i * kBlocksInSuper;
     const float left = std::max(std::max(a[0], a[1]), std::max(a[2], a[3]));
     const float right = std::max(std::max(a[4], a[5]), std::max(a[6], a[7]));
     s.super[i] = std::max(left, right) / qmax;
   }
   round_scales(s.super, kTile, s.super, s.bits);
   for (std::size_t i = 0; i < supers; ++i) {
-    if (s.super[i] > kMcfLargestScale) return i * kMcfBlocksInSuper;
-    std::fill_n(of_block + i * kMcfBlocksInSuper, kMcfBlocksInSuper, s.super[i]);
+    if (s.super[i] > kLargestScale) return i * kBlocksInSuper;
+    std::fill_n(of_block + i * kBlocksInSuper, kBlocksInSuper, s.super[i]);
   }
   std::fill(of_block + blocks, of_block + kBatch, 1.0f);
   const hn::Rebind<std::uint8_t, FloatTag> d8;
@@ -178,7 +178,7 @@ std::size_t fast_supers(float qmax, std::size_t blocks, Scales& s) {
 }
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 // NOLINTEND(misc-definitions-in-headers)
 

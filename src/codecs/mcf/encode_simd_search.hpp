@@ -17,33 +17,33 @@
 #include "codecs/mcf/encode_simd_scales.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 // 16 blocks, turned: value i of block l at [(l / kLanes * 32 + i) * kLanes + l % kLanes].
 struct Tile {
-  alignas(64) float a[kTile * kMcfBlock];   // magnitudes
-  alignas(64) float pa[kTile * kMcfBlock];  // times importance
-  alignas(64) float p[kTile * kMcfBlock];   // importance
+  alignas(64) float a[kTile * kBlock];   // magnitudes
+  alignas(64) float pa[kTile * kBlock];  // times importance
+  alignas(64) float p[kTile * kBlock];   // importance
 };
 
 template <bool kMagnitude>
 HWY_INLINE void turn_block(const float* block, std::size_t lane, float* out) {
-  float* const to = out + lane / kLanes * kLanes * kMcfBlock + lane % kLanes;
-  for (std::size_t i = 0; i < kMcfBlock; ++i) to[i * kLanes] = kMagnitude ? std::fabs(block[i]) : block[i];
+  float* const to = out + lane / kLanes * kLanes * kBlock + lane % kLanes;
+  for (std::size_t i = 0; i < kBlock; ++i) to[i * kLanes] = kMagnitude ? std::fabs(block[i]) : block[i];
 }
 
 template <bool kWeighted>
-void turn(const McfBlocks& in, std::size_t first, std::size_t blocks, Tile& tile) {
-  static constexpr float kZeros[kMcfBlock] = {};
+void turn(const Blocks& in, std::size_t first, std::size_t blocks, Tile& tile) {
+  static constexpr float kZeros[kBlock] = {};
   for (std::size_t l = 0; l < kTile; ++l) {
     const std::size_t b = first + l;
-    turn_block<true>(l < blocks ? in.values + b * kMcfBlock : kZeros, l, tile.a);
+    turn_block<true>(l < blocks ? in.values + b * kBlock : kZeros, l, tile.a);
     if constexpr (kWeighted)
-      turn_block<false>(l < blocks ? in.importance + (in.phase + b) % in.period * kMcfBlock : kZeros, l, tile.p);
+      turn_block<false>(l < blocks ? in.importance + (in.phase + b) % in.period * kBlock : kZeros, l, tile.p);
   }
   if constexpr (kWeighted)
-    for (std::size_t i = 0; i < kTile * kMcfBlock; ++i) tile.pa[i] = tile.p[i] * tile.a[i];
+    for (std::size_t i = 0; i < kTile * kBlock; ++i) tile.pa[i] = tile.p[i] * tile.a[i];
 }
 
 struct Fits {
@@ -54,23 +54,23 @@ struct Fits {
 
 // Lanes [l, l + kLanes) of the fits.
 template <bool kWeighted>
-HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, float qmax_number,
-                          const McfSearch& search, Fits& fits) {
+HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, float qmax_number, const Search& search,
+                          Fits& fits) {
   constexpr unsigned kAtOnce = kLanes == 16 ? 4 : 2;  // as many as there are registers for
   const V qmax = hn::Set(kFloat, qmax_number);
   const V most_abs = hn::LoadU(kFloat, absmax + l);
-  const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kMcfLeastAbsmax)));
+  const V inverse = hn::Div(qmax, hn::Max(most_abs, hn::Set(kFloat, kLeastAbsmax)));
   V most = hn::Zero(kFloat), scale = hn::Div(most_abs, qmax), a = hn::Zero(kFloat), b = hn::Zero(kFloat);
-  const float* const values = tile.a + l * kMcfBlock;
-  const float* const weighted = (kWeighted ? tile.pa : tile.a) + l * kMcfBlock;
-  const float* const weights = tile.p + l * kMcfBlock;
+  const float* const values = tile.a + l * kBlock;
+  const float* const weighted = (kWeighted ? tile.pa : tile.a) + l * kBlock;
+  const float* const weights = tile.p + l * kBlock;
   for (unsigned c = 0; c < search.count; c += kAtOnce) {
     V v[kAtOnce], sum_a[kAtOnce], sum_b[kAtOnce];
     for (unsigned k = 0; k < kAtOnce; ++k) {
       v[k] = hn::Mul(inverse, hn::Set(kFloat, search.first + static_cast<float>(c + k) * search.step));
       sum_a[k] = sum_b[k] = hn::Zero(kFloat);
     }
-    for (std::size_t i = 0; i < kMcfBlock; ++i) {
+    for (std::size_t i = 0; i < kBlock; ++i) {
       const V x = hn::Load(kFloat, values + i * kLanes);
       const V px = kWeighted ? hn::Load(kFloat, weighted + i * kLanes) : x;
       for (unsigned k = 0; k < kAtOnce; ++k) {
@@ -85,7 +85,7 @@ HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, 
       const V saved = hn::Mul(sum_a[k], fitted);
       const auto better = hn::Gt(saved, most);
       most = hn::IfThenElse(better, saved, most);
-      scale = hn::IfThenElse(better, hn::Min(fitted, hn::Set(kFloat, kMcfLargestScale)), scale);
+      scale = hn::IfThenElse(better, hn::Min(fitted, hn::Set(kFloat, kLargestScale)), scale);
       a = hn::IfThenElse(better, sum_a[k], a);
       b = hn::IfThenElse(better, sum_b[k], b);
     }
@@ -99,14 +99,14 @@ HWY_INLINE void best_fits(const Tile& tile, std::size_t l, const float* absmax, 
 template <bool kWeighted, std::size_t kCount>
 HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const V (&scale)[kCount], V (&sum)[kCount]) {
   const V qmax = hn::Set(kFloat, qmax_number), zero = hn::Zero(kFloat), one = hn::Set(kFloat, 1);
-  const float* const values = tile.a + l * kMcfBlock;
-  const float* const weights = tile.p + l * kMcfBlock;
+  const float* const values = tile.a + l * kBlock;
+  const float* const weights = tile.p + l * kBlock;
   V v[kCount];
   for (std::size_t k = 0; k < kCount; ++k) {
     v[k] = hn::IfThenElse(hn::Gt(scale[k], zero), hn::Div(one, scale[k]), zero);
     sum[k] = zero;
   }
-  for (std::size_t i = 0; i < kMcfBlock; ++i) {
+  for (std::size_t i = 0; i < kBlock; ++i) {
     const V x = hn::Load(kFloat, values + i * kLanes);
     for (std::size_t k = 0; k < kCount; ++k) {
       const V e = hn::Sub(x, hn::Mul(scale[k], round(hn::Min(hn::Mul(x, v[k]), qmax))));
@@ -118,14 +118,14 @@ HWY_INLINE void losses(const Tile& tile, std::size_t l, float qmax_number, const
 
 // Of f16 numbers; themselves where they need not be tried.
 HWY_INLINE V lower_neighbours(V scale) {
-  const auto small = hn::And(hn::Gt(scale, hn::Zero(kFloat)), hn::Le(scale, hn::Set(kFloat, kMcfSmallScale)));
-  return hn::Sub(scale, hn::IfThenElseZero(small, hn::Set(kFloat, kMcfSmallStep)));
+  const auto small = hn::And(hn::Gt(scale, hn::Zero(kFloat)), hn::Le(scale, hn::Set(kFloat, kSmallScale)));
+  return hn::Sub(scale, hn::IfThenElseZero(small, hn::Set(kFloat, kSmallStep)));
 }
 
 template <bool kWeighted>
-void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+void search_blocks(const Blocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
   const auto qmax = static_cast<float>(in.method->qmax);
-  const McfSearch search = mcf_search(*in.method);
+  const Search search = search_of(*in.method);
   Tile tile;
   turn<kWeighted>(in, first, blocks, tile);
   Fits fits;
@@ -151,7 +151,7 @@ void search_blocks(const McfBlocks& in, std::size_t first, std::size_t blocks, s
         least = hn::Min(found[k], least);
       }
     }
-    const auto mask = hn::Lt(least, hn::Mul(hn::Set(kFloat, kMcfBetter), loss[0]));
+    const auto mask = hn::Lt(least, hn::Mul(hn::Set(kFloat, kBetter), loss[0]));
     hn::Store(best, kFloat, searched + l);
     hn::Store(hn::IfThenElse(mask, hn::Set(kFloat, 1), hn::Zero(kFloat)), kFloat, better + l);
   }
@@ -169,12 +169,12 @@ HWY_INLINE V sub_scale(V s, V per_step) {
 
 // Of 16 super-scales the one under which the fits of the 8 blocks from `b` save most; its number.
 HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const float* scales) {
-  alignas(64) float saved[kMcfSuperTries];
-  for (std::size_t j = 0; j < kMcfSuperTries; j += kLanes) {
+  alignas(64) float saved[kSuperTries];
+  for (std::size_t j = 0; j < kSuperTries; j += kLanes) {
     const V super = hn::Load(kFloat, scales + j);
     const V per_step = hn::Div(hn::Set(kFloat, 32), super);
     V sum = hn::Zero(kFloat);
-    for (std::size_t k = b; k < b + kMcfBlocksInSuper; ++k) {
+    for (std::size_t k = b; k < b + kBlocksInSuper; ++k) {
       const V u = sub_scale(hn::Set(kFloat, fits.scale[k]), per_step);
       const V t = hn::Mul(super, hn::Mul(u, hn::Set(kFloat, 1.0f / 32)));
       const V fit = hn::Sub(hn::Set(kFloat, fits.a[k] + fits.a[k]), hn::Mul(t, hn::Set(kFloat, fits.b[k])));
@@ -184,7 +184,7 @@ HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const f
   }
   std::size_t best = 0;
   float most = -1;
-  for (std::size_t j = 0; j < kMcfSuperTries; ++j) {
+  for (std::size_t j = 0; j < kSuperTries; ++j) {
     if (saved[j] > most) {
       most = saved[j];
       best = j;
@@ -195,30 +195,30 @@ HWY_INLINE std::size_t best_super_scale(const Fits& fits, std::size_t b, const f
 
 // A super-scale for each of the tile's super-blocks, the sub-scales that go best with it, and what they lose.
 struct Choices {
-  std::uint16_t bits[kTile / kMcfBlocksInSuper] = {};
+  std::uint16_t bits[kTile / kBlocksInSuper] = {};
   alignas(64) float super[kTile] = {};  // of each block
   alignas(64) float sub[kTile];
   alignas(64) float loss[kTile];
   alignas(64) float fast_loss[kTile];
 
   void set_super(std::size_t b, float scale, std::uint16_t scale_bits) {
-    std::fill_n(super + b, kMcfBlocksInSuper, scale);
-    bits[b / kMcfBlocksInSuper] = scale_bits;
+    std::fill_n(super + b, kBlocksInSuper, scale);
+    bits[b / kBlocksInSuper] = scale_bits;
   }
   static float sum_of(const float* losses, std::size_t b) {
     float sum = 0;
-    for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) sum += losses[l];
+    for (std::size_t l = b; l < b + kBlocksInSuper; ++l) sum += losses[l];
     return sum;
   }
   float loss_of(std::size_t b) const { return sum_of(loss, b); }
 };
 
 void choose_super(const Fits& fits, std::size_t b, Choices& choices) {
-  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kMcfBlocksInSuper);
-  alignas(64) float scales[kMcfSuperTries];
-  std::uint16_t bits[kMcfSuperTries];
-  for (unsigned j = 0; j < kMcfSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
-  round_scales(scales, kMcfSuperTries, scales, bits);
+  const float largest = *std::max_element(fits.scale + b, fits.scale + b + kBlocksInSuper);
+  alignas(64) float scales[kSuperTries];
+  std::uint16_t bits[kSuperTries];
+  for (unsigned j = 0; j < kSuperTries; ++j) scales[j] = (32 * largest) / static_cast<float>(63 - j);
+  round_scales(scales, kSuperTries, scales, bits);
   const std::size_t best = best_super_scale(fits, b, scales);
   choices.set_super(b, scales[best], bits[best]);
 }
@@ -253,11 +253,11 @@ void choose_subs(const Tile& tile, const Fits& fits, const float* absmax, const 
   }
 }
 
-constexpr std::size_t kSupers = kTile / kMcfBlocksInSuper;
+constexpr std::size_t kSupers = kTile / kBlocksInSuper;
 
 void take_choice(const Choices& choices, std::size_t b, std::size_t at, Scales& s) {
-  s.bits[(at + b) / kMcfBlocksInSuper] = choices.bits[b / kMcfBlocksInSuper];
-  for (std::size_t l = b; l < b + kMcfBlocksInSuper; ++l) {
+  s.bits[(at + b) / kBlocksInSuper] = choices.bits[b / kBlocksInSuper];
+  for (std::size_t l = b; l < b + kBlocksInSuper; ++l) {
     s.sub[at + l] = static_cast<std::uint8_t>(choices.sub[l]);
     s.block[at + l] = choices.super[l] * (choices.sub[l] / 32);
   }
@@ -271,18 +271,18 @@ void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t a
   Choices normal;
   bool open[kSupers];
   std::copy_n(wanted, kSupers, open);
-  for (unsigned j = 0; j < kMcfNormalTries && std::find(open, open + kSupers, true) != open + kSupers; ++j) {
-    const auto bits = static_cast<std::uint16_t>(kMcfLeastNormal + j * kMcfNormalStep);
+  for (unsigned j = 0; j < kNormalTries && std::find(open, open + kSupers, true) != open + kSupers; ++j) {
+    const auto bits = static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep);
     const float scale = static_cast<float>(bits) * 0x1p-24f;  // up to 2^-13 all steps are alike
-    for (std::size_t b = 0; b < kTile; b += kMcfBlocksInSuper) normal.set_super(b, scale, bits);
-    choose_subs<kWeighted, kMcfNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+    for (std::size_t b = 0; b < kTile; b += kBlocksInSuper) normal.set_super(b, scale, bits);
+    choose_subs<kWeighted, kNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
     for (std::size_t i = 0; i < kSupers; ++i) {
       if (!open[i]) continue;
-      const float lost = normal.loss_of(i * kMcfBlocksInSuper);
+      const float lost = normal.loss_of(i * kBlocksInSuper);
       if (lost <= most[i]) {
-        take_choice(normal, i * kMcfBlocksInSuper, at, s);
+        take_choice(normal, i * kBlocksInSuper, at, s);
         wanted[i] = open[i] = false;
-      } else if (j == 0 && lost > kMcfHopeless * most[i]) {
+      } else if (j == 0 && lost > kHopeless * most[i]) {
         open[i] = false;
       }
     }
@@ -290,28 +290,28 @@ void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t a
 }
 
 template <bool kWeighted>
-void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
+void search_supers(const Blocks& in, std::size_t first, std::size_t blocks, std::size_t at, Scales& s) {
   const auto qmax = static_cast<float>(in.method->qmax);
-  const McfSearch search = mcf_search(*in.method);
+  const Search search = search_of(*in.method);
   Tile tile;
   turn<kWeighted>(in, first, blocks, tile);
   Fits fits;
   for (std::size_t l = 0; l < kTile; l += kLanes) best_fits<kWeighted>(tile, l, s.absmax + at, qmax, search, fits);
 
   Choices searched;
-  for (std::size_t b = 0; b < blocks; b += kMcfBlocksInSuper) choose_super(fits, b, searched);
+  for (std::size_t b = 0; b < blocks; b += kBlocksInSuper) choose_super(fits, b, searched);
   choose_subs<kWeighted, 1>(tile, fits, s.absmax + at, s.block + at, qmax, searched);
   float most[kSupers] = {};
   bool small[kSupers] = {}, take[kSupers] = {};
-  for (std::size_t i = 0; i * kMcfBlocksInSuper < blocks; ++i) {
-    const std::size_t b = i * kMcfBlocksInSuper;
-    const std::uint16_t fast_bits = s.bits[(at + b) / kMcfBlocksInSuper];
+  for (std::size_t i = 0; i * kBlocksInSuper < blocks; ++i) {
+    const std::size_t b = i * kBlocksInSuper;
+    const std::uint16_t fast_bits = s.bits[(at + b) / kBlocksInSuper];
     if (fast_bits == 0) continue;  // nothing but zeros
     const float found = searched.loss_of(b), fast = Choices::sum_of(searched.fast_loss, b);
-    take[i] = found < kMcfBetter * fast;
+    take[i] = found < kBetter * fast;
     small[i] = !is_normal_f16(searched.bits[i]);
     if (!small[i]) continue;
-    const McfNormal allowed = mcf_normal_allowance(found, fast, is_normal_f16(fast_bits));
+    const Normal allowed = normal_allowance(found, fast, is_normal_f16(fast_bits));
     most[i] = allowed.most;
     take[i] = take[i] && !allowed.fast;
   }
@@ -320,11 +320,11 @@ void search_supers(const McfBlocks& in, std::size_t first, std::size_t blocks, s
   if (std::find(small, small + kSupers, true) != small + kSupers)
     search_normal<kWeighted>(tile, fits, qmax, at, most, wanted, s);
   for (std::size_t i = 0; i < kSupers; ++i)
-    if (take[i] && small[i] == wanted[i]) take_choice(searched, i * kMcfBlocksInSuper, at, s);
+    if (take[i] && small[i] == wanted[i]) take_choice(searched, i * kBlocksInSuper, at, s);
 }
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -8,26 +8,26 @@
 
 #include "base/checked.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
-constexpr std::array<McfMethod, 8> kMethods = {{
-    {0x10, "int8", "mcf.int8", McfFamily::raw, 8, 127, 0, 0},
-    {0x11, "int4", "mcf.int4", McfFamily::raw, 4, 7, 0, 0},
-    {0x20, "q8", "mcf.q8", McfFamily::block, 8, 127, kMcfBlock, 0},
-    {0x21, "q4", "mcf.q4", McfFamily::block, 4, 7, kMcfBlock, 0},
-    {0x30, "k6", "mcf.k6", McfFamily::super, 6, 31, kMcfBlock, kMcfSuper},
-    {0x31, "k4", "mcf.k4", McfFamily::super, 4, 7, kMcfBlock, kMcfSuper},
-    {0x32, "k3", "mcf.k3", McfFamily::super, 3, 3, kMcfBlock, kMcfSuper},
-    {0x33, "k2", "mcf.k2", McfFamily::super, 2, 1, kMcfBlock, kMcfSuper},
+constexpr std::array<Method, 8> kMethods = {{
+    {"int8", "mcf.int8", Family::raw, 8, 127},
+    {"int4", "mcf.int4", Family::raw, 4, 7},
+    {"q8", "mcf.q8", Family::block, 8, 127},
+    {"q4", "mcf.q4", Family::block, 4, 7},
+    {"k6", "mcf.k6", Family::super, 6, 31},
+    {"k4", "mcf.k4", Family::super, 4, 7},
+    {"k3", "mcf.k3", Family::super, 3, 3},
+    {"k2", "mcf.k2", Family::super, 2, 1},
 }};
 
 // Lays regions one behind the other; remembers when a number no longer fits.
 class Regions {
  public:
-  McfRegion add(std::optional<std::uint64_t> count, std::uint64_t width) {
+  Region add(std::optional<std::uint64_t> count, std::uint64_t width) {
     const auto size = count ? checked_mul(*count, width) : std::nullopt;
-    const auto offset = checked_align(end_, kMcfAlignment);
+    const auto offset = checked_align(end_, kAlignment);
     const auto end = size && offset ? checked_add(*offset, *size) : std::nullopt;
     if (!end) {
       overflow_ = true;
@@ -44,26 +44,26 @@ class Regions {
   bool overflow_ = false;
 };
 
-void lay_raw(McfGeometry& geometry, std::uint64_t elements, Regions& regions) {
+void lay_raw(Geometry& geometry, std::uint64_t elements, Regions& regions) {
   geometry.scales = regions.add(1, 4);
-  if (geometry.domain == McfDomain::activations) geometry.zero = regions.add(1, 4);
+  if (geometry.domain == Domain::activations) geometry.zero = regions.add(1, 4);
   geometry.codes = regions.add(geometry.method->bits == 8 ? elements : ceil_div(elements, 2), 1);
 }
 
-void lay_blocks(McfGeometry& geometry, Regions& regions) {
-  geometry.blocks = ceil_div(geometry.columns, kMcfBlock);
+void lay_blocks(Geometry& geometry, Regions& regions) {
+  geometry.blocks = ceil_div(geometry.columns, kBlock);
   const auto all_blocks = checked_mul(geometry.rows, geometry.blocks);
-  if (geometry.method->family == McfFamily::block) {
+  if (geometry.method->family == Family::block) {
     geometry.scales = regions.add(all_blocks, 2);
   } else {
-    geometry.supers = ceil_div(geometry.blocks, kMcfBlocksInSuper);
+    geometry.supers = ceil_div(geometry.blocks, kBlocksInSuper);
     geometry.scales = regions.add(checked_mul(geometry.rows, geometry.supers), 2);
     geometry.sub_scales = regions.add(all_blocks, 1);
   }
   geometry.codes = regions.add(all_blocks, geometry.method->block_bytes());
 }
 
-std::optional<McfGeometry> refuse(Problem* why, std::string_view rule, std::string sentence) {
+std::optional<Geometry> refuse(Problem* why, std::string_view rule, std::string sentence) {
   if (why != nullptr) *why = {std::string(rule), std::move(sentence)};
   return std::nullopt;
 }
@@ -83,33 +83,27 @@ std::optional<float> clip_of(const Value& value) {
 
 }  // namespace
 
-std::string_view name_of(McfDomain domain) { return domain == McfDomain::weights ? "weights" : "activations"; }
+std::string_view name_of(Domain domain) { return domain == Domain::weights ? "weights" : "activations"; }
 
-std::span<const McfMethod> mcf_methods() { return kMethods; }
+std::span<const Method> all_methods() { return kMethods; }
 
-const McfMethod* find_mcf_method(std::uint32_t id) {
-  for (const McfMethod& method : kMethods)
-    if (method.id == id) return &method;
-  return nullptr;
-}
-
-const McfMethod* find_mcf_method(std::string_view name) {
-  for (const McfMethod& method : kMethods)
+const Method* find_method(std::string_view name) {
+  for (const Method& method : kMethods)
     if (method.name == name || method.layout == name) return &method;
   return nullptr;
 }
 
-std::optional<McfGeometry> mcf_geometry(const McfMethod& method, McfDomain domain, const Shape& shape, Problem* why) {
-  const bool raw = method.family == McfFamily::raw;
+std::optional<Geometry> geometry_of(const Method& method, Domain domain, const Shape& shape, Problem* why) {
+  const bool raw = method.family == Family::raw;
   if (!raw && shape.rank() != 2)
     return refuse(why, "quant.rank",
                   fmt::format("{} holds matrices, this tensor has {} dimensions", method.layout, shape.rank()));
-  if (!raw && domain != McfDomain::weights)
+  if (!raw && domain != Domain::weights)
     return refuse(why, "quant.domain", fmt::format("{} holds weights, not activations", method.layout));
   const auto elements = shape.elements();
   if (!elements) return refuse(why, "quant.too_large", "the shape has more than 2^64 elements");
 
-  McfGeometry geometry;
+  Geometry geometry;
   geometry.method = &method;
   geometry.domain = domain;
   geometry.columns = shape.empty() ? 1 : shape.back();
@@ -126,20 +120,20 @@ std::optional<McfGeometry> mcf_geometry(const McfMethod& method, McfDomain domai
   return geometry;
 }
 
-void set_mcf_attributes(Map& attributes, const McfQuantInfo& info) {
+void set_attributes(Map& attributes, const Attributes& info) {
   attributes.set("domain", std::string(name_of(info.domain)));
   attributes.set("min_clip", static_cast<double>(info.min_clip));
   attributes.set("max_clip", static_cast<double>(info.max_clip));
 }
 
-std::optional<McfQuantInfo> mcf_attributes(const Map& attributes) {
-  McfQuantInfo info;
+std::optional<Attributes> attributes_of(const Map& attributes) {
+  Attributes info;
   if (const Value* const value = attributes.find("domain")) {
     const std::string* const text = value->text();
     if (text == nullptr) return std::nullopt;
-    if (*text == name_of(McfDomain::activations))
-      info.domain = McfDomain::activations;
-    else if (*text != name_of(McfDomain::weights))
+    if (*text == name_of(Domain::activations))
+      info.domain = Domain::activations;
+    else if (*text != name_of(Domain::weights))
       return std::nullopt;
   }
   for (const auto& [key, target] : {std::pair{"min_clip", &info.min_clip}, std::pair{"max_clip", &info.max_clip}}) {
@@ -152,4 +146,4 @@ std::optional<McfQuantInfo> mcf_attributes(const Map& attributes) {
   return info;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

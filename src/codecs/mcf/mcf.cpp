@@ -1,12 +1,12 @@
 // The quantization methods of MCF as codecs: mcf.int8, int4, q8, q4, k6, k4, k3 and k2.
 //
-// A tensor has one component, `payload` (u8): the regions that mcf_layout.hpp describes, byte for byte as MCF stores them.
-// Its attributes are what QuantInfo records: `domain`, `min_clip`, `max_clip`; without them it is weights.
+// A tensor has one component, `payload` (u8): the regions that layout.hpp describes, byte for byte as the container MCF stores
+// them. Its attributes are `domain`, `min_clip`, `max_clip`; without them it is weights.
 //
-//   mcf_layout     methods, regions             mcf_decode   the dense tensor, lazily
-//   mcf_reference  the arithmetic, one by one   mcf_rows     products of rows (rows.hpp)
-//   mcf_simd_*     the same, fast               mcf_verify   the rules of the data
-//   mcf_encode     the payload, lazily          mcf_encode_* the search for scales, kernels, chunks
+//   layout     methods, regions             decode    the dense tensor, lazily
+//   reference  the arithmetic, one by one   rows      products of rows (tare/rows.hpp)
+//   simd_*     the same, fast               verify    the rules of the data
+//   encode     the payload, lazily          encode_*  the search for scales, kernels, chunks
 #include "codecs/mcf/mcf.hpp"
 
 #include <fmt/format.h>
@@ -17,13 +17,13 @@
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 constexpr std::array<std::string_view, 1> kRoles = {"payload"};
 
-std::optional<McfGeometry> geometry_of(const Tensor& tensor, Problem& why) {
-  const auto info = mcf_attributes(tensor.attributes);
+std::optional<Geometry> geometry_of(const Tensor& tensor, Problem& why) {
+  const auto info = attributes_of(tensor.attributes);
   if (!info) {
     why = {
         "quant.attributes",
@@ -32,19 +32,26 @@ std::optional<McfGeometry> geometry_of(const Tensor& tensor, Problem& why) {
                     to_json(tensor.attributes))};
     return std::nullopt;
   }
-  return mcf_geometry(*find_mcf_method(tensor.layout), info->domain, tensor.shape, &why);
+  return geometry_of(*find_method(tensor.layout), info->domain, tensor.shape, &why);
 }
 
-std::string size_sentence(const Tensor& tensor, const McfGeometry& geometry, std::uint64_t found) {
+std::string size_sentence(const Tensor& tensor, const Geometry& geometry, std::uint64_t found) {
   return fmt::format("{} of shape {} has a payload of {} bytes, found {}", tensor.layout, tensor.shape.text(),
                      geometry.bytes, found);
 }
 
-constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
 constexpr std::array<std::string_view, 8> kMethodNames = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
 
-// The codec of kMethodNames[method].
-constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title) {
+// What a matrix takes by kMethodNames[I]; what it cannot hold is never the cheapest.
+template <std::size_t I>
+std::uint64_t coded_bytes(const Shape& shape) {
+  const auto geometry = geometry_of(*find_method(kMethodNames[I]), Domain::weights, shape);
+  return geometry ? geometry->bytes : ~std::uint64_t{0};
+}
+
+// The codec of kMethodNames[method]. int* are not for a budget: one scale for a tensor loses more than q* and k* save.
+constexpr Codec row(std::size_t method, std::string_view layout, std::string_view title,
+                    std::uint64_t (*budget)(const Shape&) = nullptr) {
   return {.layout = layout,
           .name = layout,
           .title = title,
@@ -54,23 +61,24 @@ constexpr Codec row(std::size_t method, std::string_view layout, std::string_vie
           .any_rank = method < 2,
           .ranged = method < 2,
           .weighted = method >= 2,
-          .check = mcf_check,
-          .verify = mcf_verify,
-          .decode = mcf_to_dense,
-          .encode = mcf_encode,
-          .rows = mcf_open_rows};
+          .budget = budget,
+          .check = check,
+          .verify = verify,
+          .decode = decode,
+          .encode = encode,
+          .rows = make_rows};
 }
 
 }  // namespace
 
-McfGeometry mcf_geometry_of(const Tensor& tensor) {
+Geometry geometry_of(const Tensor& tensor) {
   Problem why;
   const auto geometry = geometry_of(tensor, why);
   if (!geometry) throw Error(ErrorKind::corrupt, why.rule, why.sentence).about(tensor.name);
   return *geometry;
 }
 
-std::optional<Problem> mcf_check(const Tensor& tensor) {
+std::optional<Problem> check(const Tensor& tensor) {
   const Component* const payload = tensor.component("payload");
   if (payload == nullptr || tensor.components.size() != 1)
     return Problem{"quant.missing", fmt::format("a tensor of {} has one component, \"payload\"", tensor.layout)};
@@ -82,21 +90,21 @@ std::optional<Problem> mcf_check(const Tensor& tensor) {
   const std::uint64_t found = payload->blob.size();
   if (found == geometry->bytes) return std::nullopt;
   // A known packer writes embeddings so.
-  if (geometry->method->family == McfFamily::raw && found == geometry->codes.size)
+  if (geometry->method->family == Family::raw && found == geometry->codes.size)
     return Problem{"quant.no_scale", size_sentence(tensor, *geometry, found) +
                                          ": exactly the codes, so the scale in front of them is missing"};
   return Problem{"quant.size", size_sentence(tensor, *geometry, found)};
 }
 
-constinit const std::array<Codec, 8> kMcfCodecs = {
+constinit const std::array<Codec, 8> kCodecs = {
     row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
     row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
-    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight"),
-    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight"),
-    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight"),
-    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight"),
-    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight"),
-    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight"),
+    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight", coded_bytes<2>),
+    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight", coded_bytes<3>),
+    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight", coded_bytes<4>),
+    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight", coded_bytes<5>),
+    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight", coded_bytes<6>),
+    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight", coded_bytes<7>),
 };
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

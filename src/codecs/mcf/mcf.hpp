@@ -1,6 +1,7 @@
 // Shared by the files of MCF's codec rows.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,14 +9,17 @@
 #include "codecs/mcf/layout.hpp"
 #include "tare/codec.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 
 // The geometry of a tensor that has passed `check`. Throws `quant.*` for one that has not.
-McfGeometry mcf_geometry_of(const Tensor& tensor);
+Geometry geometry_of(const Tensor& tensor);
 
-std::optional<Problem> mcf_check(const Tensor& tensor);
-void mcf_verify(const Tensor& tensor, const std::function<void(Problem)>& report);
-Tensor mcf_to_dense(const Tensor& tensor);
-std::unique_ptr<const Rows> mcf_open_rows(const Tensor& tensor);
+// Attributes that describe the payload.
+inline constexpr std::array<std::string_view, 3> kParameters = {"domain", "min_clip", "max_clip"};
 
-}  // namespace tare
+std::optional<Problem> check(const Tensor& tensor);
+void verify(const Tensor& tensor, const std::function<void(Problem)>& report);
+Tensor decode(const Tensor& tensor);
+std::unique_ptr<const Rows> make_rows(const Tensor& tensor);
+
+}  // namespace tare::codec::mcf

@@ -11,16 +11,16 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 float load_f16(const std::byte* at) { return f16_to_f32(load_le<std::uint16_t>(at)); }
 
-bool is_raw(const McfRows& rows) { return rows.method->family == McfFamily::raw; }
+bool is_raw(const RowSpan& rows) { return rows.method->family == Family::raw; }
 
 // The code of a column of one row; blocks are whole bytes, so the packed run of a row has no gaps.
-int code_of(const McfRows& row, std::uint64_t column) {
-  return mcf_code(row.method->bits, row.codes, column + (row.odd_start ? 1 : 0));
+int code_of(const RowSpan& row, std::uint64_t column) {
+  return code_at(row.method->bits, row.codes, column + (row.odd_start ? 1 : 0));
 }
 
 float absmax(std::span<const float> values) {
@@ -33,21 +33,21 @@ int round_clamped(float value, int least, int most) {
   return static_cast<int>(std::clamp(std::rint(value), static_cast<float>(least), static_cast<float>(most)));
 }
 
-void put_block(const McfMethod& method, std::span<const float> block, float scale, std::byte* codes) {
+void put_block(const Method& method, std::span<const float> block, float scale, std::byte* codes) {
   if (scale == 0) return;
   const float inverse = 1 / scale;
   for (std::size_t i = 0; i < block.size(); ++i)
-    put_mcf_code(method.bits, codes, i, round_clamped(block[i] * inverse, -method.qmax, method.qmax));
+    put_code(method.bits, codes, i, round_clamped(block[i] * inverse, -method.qmax, method.qmax));
 }
 
 // The columns of block `index`; the last one of a row may be short.
 std::span<const float> block_of(std::span<const float> row, std::uint64_t index) {
-  const auto begin = static_cast<std::size_t>(index * kMcfBlock);
-  return row.subspan(begin, std::min<std::size_t>(kMcfBlock, row.size() - begin));
+  const auto begin = static_cast<std::size_t>(index * kBlock);
+  return row.subspan(begin, std::min<std::size_t>(kBlock, row.size() - begin));
 }
 
 // Planes of `count`, and factor times the sums of the codes that meet 4 bytes of a row.
-void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, McfVector::Planes& planes) {
+void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, Vector::Planes& planes) {
   for (std::size_t j = 0; count > 1 && j < count; ++j) {
     planes.codes[j].resize(codes.size() / count);
     for (std::size_t i = 0; i < planes.codes[j].size(); ++i) planes.codes[j][i] = codes[i * count + j];
@@ -57,11 +57,10 @@ void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int3
     planes.offsets[i] = factor * std::accumulate(&codes[i * 4 * count], &codes[i * 4 * count] + 4 * count, 0);
 }
 
-std::optional<std::uint64_t> encode_blocks(const McfMethod& method, std::span<const float> row,
-                                           const McfRowTarget& target) {
-  for (std::uint64_t b = 0; b * kMcfBlock < row.size(); ++b) {
+std::optional<std::uint64_t> encode_blocks(const Method& method, std::span<const float> row, const RowTarget& target) {
+  for (std::uint64_t b = 0; b * kBlock < row.size(); ++b) {
     const auto block = block_of(row, b);
-    const std::uint16_t bits = mcf_round_scale(absmax(block) / static_cast<float>(method.qmax));
+    const std::uint16_t bits = round_scale(absmax(block) / static_cast<float>(method.qmax));
     const float scale = f16_to_f32(bits);
     if (!std::isfinite(scale)) return b;
     store_le<std::uint16_t>(target.scales + 2 * b, bits);
@@ -70,18 +69,17 @@ std::optional<std::uint64_t> encode_blocks(const McfMethod& method, std::span<co
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> encode_supers(const McfMethod& method, std::span<const float> row,
-                                           const McfRowTarget& target) {
-  const std::uint64_t blocks = ceil_div(row.size(), kMcfBlock);
-  for (std::uint64_t first = 0; first < blocks; first += kMcfBlocksInSuper) {
-    const std::uint64_t end = std::min(blocks, first + kMcfBlocksInSuper);
+std::optional<std::uint64_t> encode_supers(const Method& method, std::span<const float> row, const RowTarget& target) {
+  const std::uint64_t blocks = ceil_div(row.size(), kBlock);
+  for (std::uint64_t first = 0; first < blocks; first += kBlocksInSuper) {
+    const std::uint64_t end = std::min(blocks, first + kBlocksInSuper);
     float largest = 0;
     for (std::uint64_t b = first; b < end; ++b)
       largest = std::max(largest, absmax(block_of(row, b)) / static_cast<float>(method.qmax));
-    const std::uint16_t bits = mcf_round_scale(largest);
+    const std::uint16_t bits = round_scale(largest);
     const float super_scale = f16_to_f32(bits);
-    if (!std::isfinite(super_scale)) return first / kMcfBlocksInSuper;
-    store_le<std::uint16_t>(target.scales + 2 * (first / kMcfBlocksInSuper), bits);
+    if (!std::isfinite(super_scale)) return first / kBlocksInSuper;
+    store_le<std::uint16_t>(target.scales + 2 * (first / kBlocksInSuper), bits);
     for (std::uint64_t b = first; b < end; ++b) {
       const float s = absmax(block_of(row, b)) / static_cast<float>(method.qmax);
       const int u = s == 0 ? 0 : round_clamped((32 * s) / super_scale, 1, 63);
@@ -95,28 +93,28 @@ std::optional<std::uint64_t> encode_supers(const McfMethod& method, std::span<co
 
 }  // namespace
 
-McfRows mcf_rows(const McfGeometry& geometry, const std::byte* payload, std::uint64_t first, std::uint64_t count) {
-  McfRows rows;
+RowSpan rows_of(const Geometry& geometry, const std::byte* payload, std::uint64_t first, std::uint64_t count) {
+  RowSpan rows;
   rows.method = geometry.method;
   rows.rows = count;
   rows.columns = geometry.columns;
   if (is_raw(rows)) {
     rows.scale = load_le<float>(payload + geometry.scales.offset);
-    if (geometry.domain == McfDomain::activations) rows.zero = load_le<float>(payload + geometry.zero.offset);
+    if (geometry.domain == Domain::activations) rows.zero = load_le<float>(payload + geometry.zero.offset);
     const std::uint64_t element = first * geometry.columns;
     rows.codes = payload + geometry.codes.offset + (geometry.method->bits == 8 ? element : element / 2);
     rows.odd_start = geometry.method->bits == 4 && element % 2 != 0;
     return rows;
   }
-  const bool super = geometry.method->family == McfFamily::super;
+  const bool super = geometry.method->family == Family::super;
   rows.scales = payload + geometry.scales.offset + 2 * first * (super ? geometry.supers : geometry.blocks);
   if (super) rows.sub_scales = payload + geometry.sub_scales.offset + first * geometry.blocks;
   rows.codes = payload + geometry.codes.offset + first * geometry.row_code_bytes();
   return rows;
 }
 
-McfRows mcf_row(const McfRows& rows, std::uint64_t index) {
-  McfRows row = rows;
+RowSpan row_of(const RowSpan& rows, std::uint64_t index) {
+  RowSpan row = rows;
   row.rows = 1;
   if (is_raw(rows)) {
     const std::uint64_t element = index * rows.columns + (rows.odd_start ? 1 : 0);
@@ -124,14 +122,14 @@ McfRows mcf_row(const McfRows& rows, std::uint64_t index) {
     row.odd_start = rows.method->bits == 4 && element % 2 != 0;
     return row;
   }
-  const bool super = rows.method->family == McfFamily::super;
+  const bool super = rows.method->family == Family::super;
   row.scales = rows.scales + 2 * index * (super ? rows.supers() : rows.blocks());
   if (super) row.sub_scales = rows.sub_scales + index * rows.blocks();
   row.codes = rows.codes + index * rows.blocks() * rows.method->block_bytes();
   return row;
 }
 
-int mcf_code(unsigned bits, const std::byte* codes, std::uint64_t index) {
+int code_at(unsigned bits, const std::byte* codes, std::uint64_t index) {
   const std::uint64_t at = index * bits;
   const unsigned shift = at % 8;
   unsigned raw = std::to_integer<unsigned>(codes[at / 8]) >> shift;
@@ -140,7 +138,7 @@ int mcf_code(unsigned bits, const std::byte* codes, std::uint64_t index) {
   return static_cast<int>((raw & ((1u << bits) - 1)) ^ static_cast<unsigned>(half)) - half;
 }
 
-void put_mcf_code(unsigned bits, std::byte* codes, std::uint64_t index, int code) {
+void put_code(unsigned bits, std::byte* codes, std::uint64_t index, int code) {
   const std::uint64_t at = index * bits;
   const unsigned shift = at % 8;
   const unsigned raw = static_cast<unsigned>(code) & ((1u << bits) - 1);
@@ -148,37 +146,37 @@ void put_mcf_code(unsigned bits, std::byte* codes, std::uint64_t index, int code
   if (shift + bits > 8) codes[at / 8 + 1] |= static_cast<std::byte>(raw >> (8 - shift));
 }
 
-float mcf_block_scale(const McfRows& row, std::uint64_t block) {
-  if (row.method->family == McfFamily::block) return load_f16(row.scales + 2 * block);
+float block_scale(const RowSpan& row, std::uint64_t block) {
+  if (row.method->family == Family::block) return load_f16(row.scales + 2 * block);
   const auto u = std::to_integer<unsigned>(row.sub_scales[block]);
-  return load_f16(row.scales + 2 * (block / kMcfBlocksInSuper)) * (static_cast<float>(u) / 32);
+  return load_f16(row.scales + 2 * (block / kBlocksInSuper)) * (static_cast<float>(u) / 32);
 }
 
-void mcf_reference_decode(const McfRows& rows, std::span<float> out) {
+void reference_decode(const RowSpan& rows, std::span<float> out) {
   for (std::uint64_t r = 0; r < rows.rows; ++r) {
-    const McfRows row = mcf_row(rows, r);
+    const RowSpan row = row_of(rows, r);
     for (std::uint64_t column = 0; column < rows.columns; ++column) {
       const auto q = static_cast<float>(code_of(row, column));
       out[static_cast<std::size_t>(r * rows.columns + column)] =
-          is_raw(rows) ? rows.scale * (q - rows.zero) : mcf_block_scale(row, column / kMcfBlock) * q;
+          is_raw(rows) ? rows.scale * (q - rows.zero) : block_scale(row, column / kBlock) * q;
     }
   }
 }
 
-double mcf_reference_dot(const McfRows& row, std::span<const float> vector) {
+double reference_dot(const RowSpan& row, std::span<const float> vector) {
   double sum = 0;
   std::vector<float> weights(vector.size());
-  mcf_reference_decode(row, weights);
+  reference_decode(row, weights);
   for (std::size_t i = 0; i < vector.size(); ++i) sum += static_cast<double>(weights[i]) * vector[i];
   return sum;
 }
 
-McfVector mcf_reference_vector(std::span<const float> vector) {
-  McfVector result;
+Vector reference_vector(std::span<const float> vector) {
+  Vector result;
   result.columns = vector.size();
-  const auto padded = static_cast<std::size_t>(ceil_div(vector.size(), McfVector::kPadding) * McfVector::kPadding);
+  const auto padded = static_cast<std::size_t>(ceil_div(vector.size(), Vector::kPadding) * Vector::kPadding);
   result.codes.resize(padded);
-  result.scales.resize(padded / kMcfBlock);
+  result.scales.resize(padded / kBlock);
   for (std::uint64_t b = 0; b < result.blocks(); ++b) {
     const auto block = block_of(vector, b);
     float& d = result.scales[static_cast<std::size_t>(b)];
@@ -189,25 +187,25 @@ McfVector mcf_reference_vector(std::span<const float> vector) {
     d = absmax(block) / 127;
     if (d == 0) continue;
     for (std::size_t i = 0; i < block.size(); ++i)
-      result.codes[static_cast<std::size_t>(b) * kMcfBlock + i] =
+      result.codes[static_cast<std::size_t>(b) * kBlock + i] =
           static_cast<std::int8_t>(round_clamped(block[i] / d, -127, 127));
   }
   split(result.codes, 1, -128, result.ones);
   split(result.codes, 2, -8, result.twos);
   split(result.codes, 4, -2, result.fours);
   for (std::size_t b = 0; b < result.scales.size(); ++b) {
-    const std::int8_t* const block = &result.codes[b * kMcfBlock];
-    result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + kMcfBlock, 0);
+    const std::int8_t* const block = &result.codes[b * kBlock];
+    result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + kBlock, 0);
   }
   return result;
 }
 
-double mcf_reference_dot(const McfRows& row, const McfVector& vector) {
+double reference_dot(const RowSpan& row, const Vector& vector) {
   double sum = 0;
   for (std::uint64_t b = 0; b < vector.blocks(); ++b) {
     std::int32_t products = 0, codes = 0;
-    const std::uint64_t end = std::min(vector.columns, (b + 1) * kMcfBlock);
-    for (std::uint64_t column = b * kMcfBlock; column < end; ++column) {
+    const std::uint64_t end = std::min(vector.columns, (b + 1) * kBlock);
+    for (std::uint64_t column = b * kBlock; column < end; ++column) {
       products += code_of(row, column) * vector.codes[static_cast<std::size_t>(column)];
       codes += vector.codes[static_cast<std::size_t>(column)];
     }
@@ -215,22 +213,22 @@ double mcf_reference_dot(const McfRows& row, const McfVector& vector) {
     if (is_raw(row))
       sum += static_cast<double>(row.scale) * d * (products - static_cast<double>(row.zero) * codes);
     else
-      sum += static_cast<double>(mcf_block_scale(row, b) * d) * products;
+      sum += static_cast<double>(block_scale(row, b) * d) * products;
   }
   return sum;
 }
 
-std::uint16_t mcf_round_scale(float scale) {
+std::uint16_t round_scale(float scale) {
   std::uint16_t bits = f32_to_f16(scale);
   // The next f16 is the next number: subnormals and normals follow each other in their bits.
   if (scale < 0x1p-14f && f16_to_f32(bits) < scale) ++bits;
   return bits;
 }
 
-std::optional<std::uint64_t> mcf_reference_encode_row(const McfMethod& method, std::span<const float> row,
-                                                      const McfRowTarget& target) {
-  std::memset(target.codes, 0, static_cast<std::size_t>(ceil_div(row.size(), kMcfBlock)) * method.block_bytes());
-  return method.family == McfFamily::block ? encode_blocks(method, row, target) : encode_supers(method, row, target);
+std::optional<std::uint64_t> reference_encode_row(const Method& method, std::span<const float> row,
+                                                  const RowTarget& target) {
+  std::memset(target.codes, 0, static_cast<std::size_t>(ceil_div(row.size(), kBlock)) * method.block_bytes());
+  return method.family == Family::block ? encode_blocks(method, row, target) : encode_supers(method, row, target);
 }
 
 // The scale, or the largest one below it by which `reach` steps from zero are a finite number.
@@ -240,9 +238,9 @@ static float bounded_scale(float scale, float reach) {
   return std::isfinite(scale * reach) ? scale : std::nextafter(scale, 0.0f);
 }
 
-McfScaleZero mcf_scale_zero(const McfMethod& method, McfDomain domain, float min, float max) {
+ScaleZero scale_zero(const Method& method, Domain domain, float min, float max) {
   const auto qmax = static_cast<float>(method.qmax);
-  if (domain == McfDomain::weights) return {bounded_scale(std::max(std::fabs(min), std::fabs(max)) / qmax, qmax), 0};
+  if (domain == Domain::weights) return {bounded_scale(std::max(std::fabs(min), std::fabs(max)) / qmax, qmax), 0};
   const double low = std::min(min, 0.0f), high = std::max(max, 0.0f);
   const auto scale = static_cast<float>((high - low) / ((1u << method.bits) - 1));
   if (scale == 0) return {};
@@ -251,17 +249,17 @@ McfScaleZero mcf_scale_zero(const McfMethod& method, McfDomain domain, float min
   return {bounded_scale(scale, std::max(zero - static_cast<float>(least), qmax - zero)), zero};
 }
 
-void mcf_reference_encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters,
-                              std::span<const float> values, std::byte* codes, std::uint64_t first) {
+void reference_encode_raw(const Method& method, Domain domain, const ScaleZero& parameters,
+                          std::span<const float> values, std::byte* codes, std::uint64_t first) {
   if (parameters.scale == 0) {
     // Nothing but zeros: their code is Z, which is 0 then.
     return;
   }
-  const int least = domain == McfDomain::weights ? -method.qmax : -method.qmax - 1;
+  const int least = domain == Domain::weights ? -method.qmax : -method.qmax - 1;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float code = std::rint(values[i] / parameters.scale) + parameters.zero;
-    put_mcf_code(method.bits, codes, first + i, round_clamped(code, least, method.qmax));
+    put_code(method.bits, codes, first + i, round_clamped(code, least, method.qmax));
   }
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

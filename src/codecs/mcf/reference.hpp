@@ -25,15 +25,15 @@
 #include <optional>
 #include <span>
 
-#include "base/aligned.hpp"
 #include "codecs/mcf/layout.hpp"
+#include "codecs/quantized_vector.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 
 // Some rows of a payload, or a part of one row that begins at a multiple of 256 columns: each pointer is at the first
 // byte that belongs to them. Rows follow each other without gaps. The bytes belong to somebody else.
-struct McfRows {
-  const McfMethod* method = nullptr;
+struct RowSpan {
+  const Method* method = nullptr;
   std::uint64_t rows = 0, columns = 0;
   const std::byte* scales = nullptr;      // f16; null for int*
   const std::byte* sub_scales = nullptr;  // k*
@@ -41,64 +41,42 @@ struct McfRows {
   bool odd_start = false;     // int4: the first code is in the high nibble of its byte
   float scale = 0, zero = 0;  // int*: S and Z
 
-  std::uint64_t blocks() const { return (columns + kMcfBlock - 1) / kMcfBlock; }
-  std::uint64_t supers() const { return (columns + kMcfSuper - 1) / kMcfSuper; }
+  std::uint64_t blocks() const { return (columns + kBlock - 1) / kBlock; }
+  std::uint64_t supers() const { return (columns + kSuper - 1) / kSuper; }
 };
 
 // Rows [first, first + count) of a payload that lies in memory whole. The geometry must be the payload's.
-McfRows mcf_rows(const McfGeometry& geometry, const std::byte* payload, std::uint64_t first, std::uint64_t count);
+RowSpan rows_of(const Geometry& geometry, const std::byte* payload, std::uint64_t first, std::uint64_t count);
 
 // One row of those.
-McfRows mcf_row(const McfRows& rows, std::uint64_t index);
+RowSpan row_of(const RowSpan& rows, std::uint64_t index);
 
 // The code at `index` of a packed run: least significant bits first, sign-extended.
-int mcf_code(unsigned bits, const std::byte* codes, std::uint64_t index);
+int code_at(unsigned bits, const std::byte* codes, std::uint64_t index);
 // Puts one there; the bits must be 0 before.
-void put_mcf_code(unsigned bits, std::byte* codes, std::uint64_t index, int code);
+void put_code(unsigned bits, std::byte* codes, std::uint64_t index, int code);
 
 // The scale that a block's codes are multiplied with. `block` counts from the row's first.
-float mcf_block_scale(const McfRows& row, std::uint64_t block);
+float block_scale(const RowSpan& row, std::uint64_t block);
 
 // rows * columns values.
-void mcf_reference_decode(const McfRows& rows, std::span<float> out);
+void reference_decode(const RowSpan& rows, std::span<float> out);
 
 // The sum over a row of w * x, in f64. `vector` has `columns` values.
-double mcf_reference_dot(const McfRows& row, std::span<const float> vector);
+double reference_dot(const RowSpan& row, std::span<const float> vector);
 
-// A vector quantized to 8 bits for every 32 values, as runtimes do with activations: d = absmax / 127,
-// q = rint(x / d) clamped to [-127, 127], all f32. A block of zeros has d = 0. A block with a NaN or infinity has d = NaN,
-// and so does every product with it.
-struct McfVector {
-  // Kernels walk over 16 blocks at a time: everything is padded with zeros to that.
-  static constexpr std::uint64_t kPadding = std::uint64_t{16} * kMcfBlock;
-
-  std::uint64_t columns = 0;
-  AlignedVector<std::int8_t> codes;
-  AlignedVector<float> scales;  // d of each block
-
-  // The rest is made from those, for mcf_simd_dot8.cpp: the codes that meet the codes of a row which share a byte, apart.
-  // Plane j of p holds columns j, j + p, j + 2p, ...; for every 4 bytes of a row, -128 times the sum of the codes that
-  // they meet (for 4 bits -8 times, for 2 bits -2 times).
-  struct Planes {
-    AlignedVector<std::int8_t> codes[4];
-    AlignedVector<std::int32_t> offsets;
-  };
-  Planes ones, twos, fours;  // 1, 2 and 4 codes of a row in a byte; the only plane of `ones` is `codes`
-  double total = 0;          // the sum of d * q over the whole vector
-
-  std::uint64_t blocks() const { return (columns + kMcfBlock - 1) / kMcfBlock; }
-};
-McfVector mcf_reference_vector(std::span<const float> vector);
+using Vector = QuantizedVector::Data;
+Vector reference_vector(std::span<const float> vector);
 
 // The sum over the blocks of a row of (scale * d) * (sum of q * q' as i32), in f64. int*: scale = S, q - Z for q; Z times
 // the codes of the vector is summed in f64.
-double mcf_reference_dot(const McfRows& row, const McfVector& vector);
+double reference_dot(const RowSpan& row, const Vector& vector);
 
 // f16(s) as above. Infinity when s is beyond f16.
-std::uint16_t mcf_round_scale(float scale);
+std::uint16_t round_scale(float scale);
 
 // What a row is encoded into; each pointer is at the row's first byte.
-struct McfRowTarget {
+struct RowTarget {
   std::byte* scales = nullptr;
   std::byte* sub_scales = nullptr;
   std::byte* codes = nullptr;
@@ -106,17 +84,17 @@ struct McfRowTarget {
 
 // Encodes one row by q* or k*; writes every byte of it. The weights must be finite. Returns the index of the first
 // block (k*: super-block) whose scale does not fit f16, or nothing when all is well.
-std::optional<std::uint64_t> mcf_reference_encode_row(const McfMethod& method, std::span<const float> row,
-                                                      const McfRowTarget& target);
+std::optional<std::uint64_t> reference_encode_row(const Method& method, std::span<const float> row,
+                                                  const RowTarget& target);
 
 // S and Z of an int* tensor whose values lie in [min, max].
-struct McfScaleZero {
+struct ScaleZero {
   float scale = 0, zero = 0;
 };
-McfScaleZero mcf_scale_zero(const McfMethod& method, McfDomain domain, float min, float max);
+ScaleZero scale_zero(const Method& method, Domain domain, float min, float max);
 
 // Encodes elements [first, first + values.size()) of an int* tensor into its codes region, which is zero there.
-void mcf_reference_encode_raw(const McfMethod& method, McfDomain domain, const McfScaleZero& parameters,
-                              std::span<const float> values, std::byte* codes, std::uint64_t first);
+void reference_encode_raw(const Method& method, Domain domain, const ScaleZero& parameters,
+                          std::span<const float> values, std::byte* codes, std::uint64_t first);
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

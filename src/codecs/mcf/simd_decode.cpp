@@ -14,7 +14,7 @@
 #include "codecs/mcf/simd_unpack.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 #if TARE_MCF_HAS_SIMD
@@ -30,36 +30,36 @@ HWY_INLINE void scale_blocks(const std::int8_t* codes, const float* scales, std:
   for (std::size_t b = 0; b < blocks; ++b) {
     const auto scale = hn::Set(d, scales[b]);
     HWY_UNROLL(8)
-    for (std::size_t i = 0; i < kMcfBlock; i += hn::MaxLanes(d))
-      hn::StoreU(hn::Mul(scale, load_code_floats(codes + b * kMcfBlock + i)), d, out + b * kMcfBlock + i);
+    for (std::size_t i = 0; i < kBlock; i += hn::MaxLanes(d))
+      hn::StoreU(hn::Mul(scale, load_code_floats(codes + b * kBlock + i)), d, out + b * kBlock + i);
   }
 }
 
-template <unsigned kBits, McfFamily kFamily>
-void decode_row(const McfRows& row, float* out) {
+template <unsigned kBits, Family kFamily>
+void decode_row(const RowSpan& row, float* out) {
   for_each_segment<kBits, kFamily>(
       row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
         alignas(64) float scales[kSegmentBlocks];
         segment_scales<kFamily>(at.scales, at.sub_scales, scales);
         CodeBuffer buffer;
-        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
-        const std::size_t begin = first * kMcfBlock;
-        const std::size_t columns = std::min<std::size_t>(blocks * kMcfBlock, row.columns - begin);
-        const std::size_t whole = columns / kMcfBlock, left = columns % kMcfBlock;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kBlock, buffer);
+        const std::size_t begin = first * kBlock;
+        const std::size_t columns = std::min<std::size_t>(blocks * kBlock, row.columns - begin);
+        const std::size_t whole = columns / kBlock, left = columns % kBlock;
         scale_blocks(codes, scales, whole, out + begin);
         if (left == 0) return;
-        alignas(64) float last[kMcfBlock];
-        scale_blocks(codes + whole * kMcfBlock, scales + whole, 1, last);
-        std::memcpy(out + begin + whole * kMcfBlock, last, left * sizeof(float));
+        alignas(64) float last[kBlock];
+        scale_blocks(codes + whole * kBlock, scales + whole, 1, last);
+        std::memcpy(out + begin + whole * kBlock, last, left * sizeof(float));
       });
 }
 
-template <unsigned kBits, McfFamily kFamily>
-void decode_all(const McfRows& rows, float* out) {
-  for (std::uint64_t r = 0; r < rows.rows; ++r) decode_row<kBits, kFamily>(mcf_row(rows, r), out + r * rows.columns);
+template <unsigned kBits, Family kFamily>
+void decode_all(const RowSpan& rows, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) decode_row<kBits, kFamily>(row_of(rows, r), out + r * rows.columns);
 }
 
-void decode_raw(const McfRows& run, float* out) {
+void decode_raw(const RowSpan& run, float* out) {
   const FloatTag d;
   const auto scale = hn::Set(d, run.scale), zero = hn::Set(d, run.zero);
   for_each_raw(run, run.rows * run.columns,
@@ -75,12 +75,12 @@ void decode_raw(const McfRows& run, float* out) {
                });
 }
 
-template <unsigned kBits, McfFamily kFamily>
-void unpack_row(const McfRows& row, std::int8_t* out) {
+template <unsigned kBits, Family kFamily>
+void unpack_row(const RowSpan& row, std::int8_t* out) {
   for_each_segment<kBits, kFamily>(
       row, [&](const SegmentBytes& at, std::size_t first, std::size_t blocks) TARE_MCF_LAMBDA {
         CodeBuffer buffer;
-        std::memcpy(out + first * kMcfBlock, spread<kBits>(at.codes, blocks * kMcfBlock, buffer), blocks * kMcfBlock);
+        std::memcpy(out + first * kBlock, spread<kBits>(at.codes, blocks * kBlock, buffer), blocks * kBlock);
       });
 }
 
@@ -90,11 +90,11 @@ HWY_INLINE void add_blocks(const std::int8_t* codes, const float* scales, const 
   const FloatTag d;
   constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
   for (std::size_t b = 0; b < blocks; ++b) {
-    const std::int8_t* const c = codes + b * kMcfBlock;
-    const float* const v = x + b * kMcfBlock;
+    const std::int8_t* const c = codes + b * kBlock;
+    const float* const v = x + b * kBlock;
     auto sum = hn::Mul(load_code_floats(c), hn::LoadU(d, v));
     HWY_UNROLL(8)
-    for (std::size_t i = kLanes; i < kMcfBlock; i += kLanes)
+    for (std::size_t i = kLanes; i < kBlock; i += kLanes)
       sum = hn::MulAdd(load_code_floats(c + i), hn::LoadU(d, v + i), sum);
     (b % 2 == 0 ? even : odd) = hn::MulAdd(hn::Set(d, scales[b]), sum, b % 2 == 0 ? even : odd);
   }
@@ -111,8 +111,8 @@ struct PaddedTail {
   alignas(64) float values[kSegmentColumns];
 };
 
-template <unsigned kBits, McfFamily kFamily>
-float dot_row(const McfRows& row, const float* vector, const PaddedTail& tail) {
+template <unsigned kBits, Family kFamily>
+float dot_row(const RowSpan& row, const float* vector, const PaddedTail& tail) {
   const FloatTag d;
   auto even = hn::Zero(d), odd = hn::Zero(d);
   for_each_segment<kBits, kFamily>(
@@ -120,20 +120,20 @@ float dot_row(const McfRows& row, const float* vector, const PaddedTail& tail) {
         alignas(64) float scales[kSegmentBlocks];
         segment_scales<kFamily>(at.scales, at.sub_scales, scales);
         CodeBuffer buffer;
-        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kMcfBlock, buffer);
-        const std::size_t begin = first * kMcfBlock;
+        const std::int8_t* const codes = spread<kBits>(at.codes, blocks * kBlock, buffer);
+        const std::size_t begin = first * kBlock;
         add_blocks(codes, scales, begin == tail.first ? tail.values : vector + begin, blocks, even, odd);
       });
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
-template <unsigned kBits, McfFamily kFamily>
-void dot_all(const McfRows& rows, std::span<const float> vector, float* out) {
+template <unsigned kBits, Family kFamily>
+void dot_all(const RowSpan& rows, std::span<const float> vector, float* out) {
   const PaddedTail tail(vector);
-  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(mcf_row(rows, r), vector.data(), tail);
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(row_of(rows, r), vector.data(), tail);
 }
 
-void dot_raw(const McfRows& rows, std::span<const float> vector, float* out) {
+void dot_raw(const RowSpan& rows, std::span<const float> vector, float* out) {
   const FloatTag d;
   const PaddedTail tail(vector);
   alignas(64) float ones[kSegmentBlocks];
@@ -142,10 +142,10 @@ void dot_raw(const McfRows& rows, std::span<const float> vector, float* out) {
   for (const float x : vector) total += x;
   for (std::uint64_t r = 0; r < rows.rows; ++r) {
     auto even = hn::Zero(d), odd = hn::Zero(d);
-    for_each_raw(mcf_row(rows, r), rows.columns,
+    for_each_raw(row_of(rows, r), rows.columns,
                  [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
                    const auto begin = static_cast<std::size_t>(first);
-                   const std::size_t blocks = (count + kMcfBlock - 1) / kMcfBlock;
+                   const std::size_t blocks = (count + kBlock - 1) / kBlock;
                    add_blocks(codes, ones, begin == tail.first ? tail.values : vector.data() + begin, blocks, even,
                               odd);
                  });
@@ -154,72 +154,70 @@ void dot_raw(const McfRows& rows, std::span<const float> vector, float* out) {
   }
 }
 
-void decode(const McfRows& rows, float* out) {
-  if (rows.method->family == McfFamily::raw) return decode_raw(rows, out);
-  const bool block = rows.method->family == McfFamily::block;
+void decode(const RowSpan& rows, float* out) {
+  if (rows.method->family == Family::raw) return decode_raw(rows, out);
+  const bool block = rows.method->family == Family::block;
   switch (rows.method->bits) {
-    case 8: return decode_all<8, McfFamily::block>(rows, out);
-    case 6: return decode_all<6, McfFamily::super>(rows, out);
-    case 4: return block ? decode_all<4, McfFamily::block>(rows, out) : decode_all<4, McfFamily::super>(rows, out);
-    case 3: return decode_all<3, McfFamily::super>(rows, out);
-    default: return decode_all<2, McfFamily::super>(rows, out);
+    case 8: return decode_all<8, Family::block>(rows, out);
+    case 6: return decode_all<6, Family::super>(rows, out);
+    case 4: return block ? decode_all<4, Family::block>(rows, out) : decode_all<4, Family::super>(rows, out);
+    case 3: return decode_all<3, Family::super>(rows, out);
+    default: return decode_all<2, Family::super>(rows, out);
   }
 }
 
-void unpack(const McfRows& row, std::int8_t* out) {
-  if (row.method->family == McfFamily::raw)
+void unpack(const RowSpan& row, std::int8_t* out) {
+  if (row.method->family == Family::raw)
     return for_each_raw(row, row.columns,
                         [&](const std::int8_t* codes, std::uint64_t first, std::size_t count)
                             TARE_MCF_LAMBDA { std::memcpy(out + first, codes, count); });
-  const bool block = row.method->family == McfFamily::block;
+  const bool block = row.method->family == Family::block;
   switch (row.method->bits) {
-    case 8: return unpack_row<8, McfFamily::block>(row, out);
-    case 6: return unpack_row<6, McfFamily::super>(row, out);
-    case 4: return block ? unpack_row<4, McfFamily::block>(row, out) : unpack_row<4, McfFamily::super>(row, out);
-    case 3: return unpack_row<3, McfFamily::super>(row, out);
-    default: return unpack_row<2, McfFamily::super>(row, out);
+    case 8: return unpack_row<8, Family::block>(row, out);
+    case 6: return unpack_row<6, Family::super>(row, out);
+    case 4: return block ? unpack_row<4, Family::block>(row, out) : unpack_row<4, Family::super>(row, out);
+    case 3: return unpack_row<3, Family::super>(row, out);
+    default: return unpack_row<2, Family::super>(row, out);
   }
 }
 
-void dot(const McfRows& rows, std::span<const float> vector, float* out) {
-  if (rows.method->family == McfFamily::raw) return dot_raw(rows, vector, out);
-  const bool block = rows.method->family == McfFamily::block;
+void dot(const RowSpan& rows, std::span<const float> vector, float* out) {
+  if (rows.method->family == Family::raw) return dot_raw(rows, vector, out);
+  const bool block = rows.method->family == Family::block;
   switch (rows.method->bits) {
-    case 8: return dot_all<8, McfFamily::block>(rows, vector, out);
-    case 6: return dot_all<6, McfFamily::super>(rows, vector, out);
-    case 4:
-      return block ? dot_all<4, McfFamily::block>(rows, vector, out) : dot_all<4, McfFamily::super>(rows, vector, out);
-    case 3: return dot_all<3, McfFamily::super>(rows, vector, out);
-    default: return dot_all<2, McfFamily::super>(rows, vector, out);
+    case 8: return dot_all<8, Family::block>(rows, vector, out);
+    case 6: return dot_all<6, Family::super>(rows, vector, out);
+    case 4: return block ? dot_all<4, Family::block>(rows, vector, out) : dot_all<4, Family::super>(rows, vector, out);
+    case 3: return dot_all<3, Family::super>(rows, vector, out);
+    default: return dot_all<2, Family::super>(rows, vector, out);
   }
 }
 
 #else
 
-void unpack(const McfRows& row, std::int8_t* out) {
-  const std::uint64_t count = row.method->family == McfFamily::raw ? row.columns : row.blocks() * kMcfBlock;
+void unpack(const RowSpan& row, std::int8_t* out) {
+  const std::uint64_t count = row.method->family == Family::raw ? row.columns : row.blocks() * kBlock;
   for (std::uint64_t i = 0; i < count; ++i)
-    out[i] = static_cast<std::int8_t>(mcf_code(row.method->bits, row.codes, i + (row.odd_start ? 1 : 0)));
+    out[i] = static_cast<std::int8_t>(code_at(row.method->bits, row.codes, i + (row.odd_start ? 1 : 0)));
 }
 
-void decode(const McfRows& rows, float* out) {
-  mcf_reference_decode(rows, {out, static_cast<std::size_t>(rows.rows * rows.columns)});
+void decode(const RowSpan& rows, float* out) {
+  reference_decode(rows, {out, static_cast<std::size_t>(rows.rows * rows.columns)});
 }
 
-void dot(const McfRows& rows, std::span<const float> vector, float* out) {
-  for (std::uint64_t r = 0; r < rows.rows; ++r)
-    out[r] = static_cast<float>(mcf_reference_dot(mcf_row(rows, r), vector));
+void dot(const RowSpan& rows, std::span<const float> vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = static_cast<float>(reference_dot(row_of(rows, r), vector));
 }
 
 #endif
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 HWY_EXPORT(decode);
@@ -228,21 +226,21 @@ HWY_EXPORT(dot);
 
 }  // namespace
 
-void mcf_decode(const McfRows& rows, float* out) {
+void decode_rows(const RowSpan& rows, float* out) {
   if (rows.rows == 0 || rows.columns == 0) return;
   HWY_DYNAMIC_DISPATCH(decode)(rows, out);
 }
 
-void mcf_unpack(const McfRows& row, std::int8_t* out) {
+void unpack_row(const RowSpan& row, std::int8_t* out) {
   if (row.columns != 0) HWY_DYNAMIC_DISPATCH(unpack)(row, out);
 }
 
-void mcf_dot(const McfRows& rows, std::span<const float> vector, float* out) {
+void dot_rows(const RowSpan& rows, std::span<const float> vector, float* out) {
   if (rows.rows == 0) return;
   if (rows.columns == 0) return static_cast<void>(std::fill_n(out, rows.rows, 0.0f));
   HWY_DYNAMIC_DISPATCH(dot)(rows, vector, out);
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf
 
 #endif

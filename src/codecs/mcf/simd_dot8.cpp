@@ -20,7 +20,7 @@
 #include "codecs/mcf/simd_unpack.hpp"
 
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 #if TARE_MCF_HAS_SIMD
@@ -39,10 +39,10 @@ inline constexpr std::size_t kPlanes = kBits == 4   ? 2
 
 // Lanes of 32 bits over which a block's sums are spread, in a vector that is wide enough.
 template <unsigned kBits>
-inline constexpr std::size_t kLanesOfBlock = kMcfBlock / kPlanes<kBits> / 4;
+inline constexpr std::size_t kLanesOfBlock = kBlock / kPlanes<kBits> / 4;
 
 template <unsigned kBits>
-HWY_INLINE const McfVector::Planes& planes_of(const McfVector& vector) {
+HWY_INLINE const Vector::Planes& planes_of(const Vector& vector) {
   if constexpr (kPlanes<kBits> == 4)
     return vector.fours;
   else if constexpr (kPlanes<kBits> == 2)
@@ -111,10 +111,10 @@ HWY_INLINE SumVec add_pairs(PairVec v) {
 // Sums of products of a vector of row bytes at `codes`, which begin at `column` of the row, with the codes of the vector.
 // Each 32-bit lane has the sum for 4 bytes of the row.
 template <unsigned kBits>
-HWY_INLINE SumVec products(const std::uint8_t* codes, const McfVector& vector, std::size_t column) {
+HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std::size_t column) {
   [[maybe_unused]] const CodeTag d;
   [[maybe_unused]] const SumTag d32;
-  const McfVector::Planes& planes = planes_of<kBits>(vector);
+  const Vector::Planes& planes = planes_of<kBits>(vector);
   const std::size_t at = column / kPlanes<kBits>;
   // The vector's codes of one plane.
   const auto x = [&](std::size_t plane) TARE_MCF_LAMBDA {
@@ -208,10 +208,10 @@ HWY_INLINE SumVec lane_blocks() {
 // Adds scale * products for the first `blocks` of a segment, which begins at `column` of the row. `scales` has the
 // products of both scales, for 16 blocks.
 template <unsigned kBits>
-HWY_INLINE void add_segment(const std::uint8_t* codes, const McfVector& vector, std::size_t column, const float* scales,
+HWY_INLINE void add_segment(const std::uint8_t* codes, const Vector& vector, std::size_t column, const float* scales,
                             std::size_t blocks, FloatVec& even, FloatVec& odd) {
   const FloatTag d;
-  constexpr std::size_t kBlockBytes = kMcfBlock * kBits / 8;
+  constexpr std::size_t kBlockBytes = kBlock * kBits / 8;
   if constexpr (kLanesOfBlock<kBits> < kFloats) {
     // A vector has several blocks: their scales are spread over its lanes.
     constexpr std::size_t kStep = kFloats / kLanesOfBlock<kBits>;  // blocks in a vector
@@ -219,7 +219,7 @@ HWY_INLINE void add_segment(const std::uint8_t* codes, const McfVector& vector, 
     const auto add = [&](std::size_t b, FloatVec& sum) TARE_MCF_LAMBDA {
       const std::size_t base = b / kFloats * kFloats;
       const auto index = hn::IndicesFromVec(d, hn::Add(lanes, hn::Set(SumTag(), static_cast<std::int32_t>(b - base))));
-      const auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kMcfBlock);
+      const auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kBlock);
       sum = hn::MulAdd(hn::ConvertTo(d, exact), hn::TableLookupLanes(hn::Load(d, scales + base), index), sum);
     };
     if (blocks == kSegmentBlocks) {
@@ -233,10 +233,10 @@ HWY_INLINE void add_segment(const std::uint8_t* codes, const McfVector& vector, 
     }
   } else {
     for (std::size_t b = 0; b < blocks; ++b) {
-      auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kMcfBlock);
-      for (std::size_t i = kVector; i < kMcfBlock / kPlanes<kBits>; i += kVector)
+      auto exact = products<kBits>(codes + b * kBlockBytes, vector, column + b * kBlock);
+      for (std::size_t i = kVector; i < kBlock / kPlanes<kBits>; i += kVector)
         exact = hn::Add(exact, products<kBits>(codes + b * kBlockBytes + i * kPlanes<kBits> * kBits / 8, vector,
-                                               column + b * kMcfBlock + i * kPlanes<kBits>));
+                                               column + b * kBlock + i * kPlanes<kBits>));
       auto& sum = b % 2 == 0 ? even : odd;
       sum = hn::MulAdd(hn::ConvertTo(d, exact), hn::Set(d, scales[b]), sum);
     }
@@ -250,8 +250,8 @@ HWY_INLINE void multiply_scales(const float* of_vector, float* HWY_RESTRICT scal
     hn::Store(hn::Mul(hn::Load(d, scales + i), hn::Load(d, of_vector + i)), d, scales + i);
 }
 
-template <unsigned kBits, McfFamily kFamily>
-float dot_row(const McfRows& row, const McfVector& vector) {
+template <unsigned kBits, Family kFamily>
+float dot_row(const RowSpan& row, const Vector& vector) {
   const FloatTag d;
   auto even = hn::Zero(d), odd = hn::Zero(d);
   for_each_segment<kBits, kFamily>(row,
@@ -259,43 +259,41 @@ float dot_row(const McfRows& row, const McfVector& vector) {
                                      alignas(64) float scales[kSegmentBlocks];
                                      segment_scales<kFamily>(at.scales, at.sub_scales, scales);
                                      multiply_scales(vector.scales.data() + first, scales);
-                                     add_segment<kBits>(at.codes, vector, first * kMcfBlock, scales, blocks, even, odd);
+                                     add_segment<kBits>(at.codes, vector, first * kBlock, scales, blocks, even, odd);
                                    });
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
-template <unsigned kBits, McfFamily kFamily>
-void dot_all(const McfRows& rows, const McfVector& vector, float* out) {
-  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(mcf_row(rows, r), vector);
+template <unsigned kBits, Family kFamily>
+void dot_all(const RowSpan& rows, const Vector& vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = dot_row<kBits, kFamily>(row_of(rows, r), vector);
 }
 
 // int*: a row's codes, brought to bytes where they are nibbles, with the vector's scales alone.
-void dot_raw(const McfRows& rows, const McfVector& vector, float* out) {
+void dot_raw(const RowSpan& rows, const Vector& vector, float* out) {
   const FloatTag d;
   for (std::uint64_t r = 0; r < rows.rows; ++r) {
     auto even = hn::Zero(d), odd = hn::Zero(d);
-    for_each_raw(mcf_row(rows, r), rows.columns,
+    for_each_raw(row_of(rows, r), rows.columns,
                  [&](const std::int8_t* codes, std::uint64_t first, std::size_t count) TARE_MCF_LAMBDA {
                    const auto column = static_cast<std::size_t>(first);
                    add_segment<8>(reinterpret_cast<const std::uint8_t*>(codes), vector, column,
-                                  vector.scales.data() + column / kMcfBlock, (count + kMcfBlock - 1) / kMcfBlock, even,
-                                  odd);
+                                  vector.scales.data() + column / kBlock, (count + kBlock - 1) / kBlock, even, odd);
                  });
     const double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
     out[r] = static_cast<float>(rows.scale * (sum - rows.zero * vector.total));
   }
 }
 
-void dot8(const McfRows& rows, const McfVector& vector, float* out) {
-  if (rows.method->family == McfFamily::raw) return dot_raw(rows, vector, out);
-  const bool block = rows.method->family == McfFamily::block;
+void dot8(const RowSpan& rows, const Vector& vector, float* out) {
+  if (rows.method->family == Family::raw) return dot_raw(rows, vector, out);
+  const bool block = rows.method->family == Family::block;
   switch (rows.method->bits) {
-    case 8: return dot_all<8, McfFamily::block>(rows, vector, out);
-    case 6: return dot_all<6, McfFamily::super>(rows, vector, out);
-    case 4:
-      return block ? dot_all<4, McfFamily::block>(rows, vector, out) : dot_all<4, McfFamily::super>(rows, vector, out);
-    case 3: return dot_all<3, McfFamily::super>(rows, vector, out);
-    default: return dot_all<2, McfFamily::super>(rows, vector, out);
+    case 8: return dot_all<8, Family::block>(rows, vector, out);
+    case 6: return dot_all<6, Family::super>(rows, vector, out);
+    case 4: return block ? dot_all<4, Family::block>(rows, vector, out) : dot_all<4, Family::super>(rows, vector, out);
+    case 3: return dot_all<3, Family::super>(rows, vector, out);
+    default: return dot_all<2, Family::super>(rows, vector, out);
   }
 }
 
@@ -307,7 +305,7 @@ HWY_INLINE bool quantize_block(const float* values, float& scale, std::int8_t* c
   auto most = hn::Zero(d);
   // x * 0 is 0 for finite numbers and NaN for the others, and NaN stays in a sum.
   auto finite = hn::Zero(d);
-  for (std::size_t i = 0; i < kMcfBlock; i += kLanes) {
+  for (std::size_t i = 0; i < kBlock; i += kLanes) {
     const auto v = hn::LoadU(d, values + i);
     most = hn::Max(most, hn::Abs(v));
     finite = hn::Add(finite, hn::Mul(v, hn::Zero(d)));
@@ -317,7 +315,7 @@ HWY_INLINE bool quantize_block(const float* values, float& scale, std::int8_t* c
   if (scale == 0) return true;
   const auto divisor = hn::Set(d, scale);
   const auto limit = hn::Set(d32, 127);
-  for (std::size_t i = 0; i < kMcfBlock; i += kLanes) {
+  for (std::size_t i = 0; i < kBlock; i += kLanes) {
     const auto code = hn::NearestInt(hn::Div(hn::LoadU(d, values + i), divisor));
     const auto clamped = hn::Max(hn::Min(code, limit), hn::Neg(limit));
     hn::StoreU(hn::DemoteTo(hn::Rebind<std::int8_t, FloatTag>(), clamped), hn::Rebind<std::int8_t, FloatTag>(),
@@ -339,7 +337,7 @@ HWY_INLINE void sum_quads(const AlignedVector<std::int8_t>& codes, AlignedVector
   }
 }
 
-HWY_INLINE void split_planes(McfVector& vector) {
+HWY_INLINE void split_planes(Vector& vector) {
   const SignedTag d;
   for (std::size_t i = 0; i < vector.codes.size(); i += 2 * kVector) {
     hn::Vec<SignedTag> v0, v1;
@@ -357,12 +355,12 @@ HWY_INLINE void split_planes(McfVector& vector) {
   }
 }
 
-void quantize(std::span<const float> vector, McfVector& result) {
-  for (std::size_t b = 0; b * kMcfBlock < vector.size(); ++b) {
-    const std::size_t begin = b * kMcfBlock, count = std::min<std::size_t>(kMcfBlock, vector.size() - begin);
-    alignas(64) float last[kMcfBlock] = {};
-    if (count < kMcfBlock) std::copy_n(vector.data() + begin, count, last);
-    if (!quantize_block(count < kMcfBlock ? last : vector.data() + begin, result.scales[b], &result.codes[begin]))
+void quantize(std::span<const float> vector, Vector& result) {
+  for (std::size_t b = 0; b * kBlock < vector.size(); ++b) {
+    const std::size_t begin = b * kBlock, count = std::min<std::size_t>(kBlock, vector.size() - begin);
+    alignas(64) float last[kBlock] = {};
+    if (count < kBlock) std::copy_n(vector.data() + begin, count, last);
+    if (!quantize_block(count < kBlock ? last : vector.data() + begin, result.scales[b], &result.codes[begin]))
       result.scales[b] = std::numeric_limits<float>::quiet_NaN();
   }
   split_planes(result);
@@ -382,22 +380,21 @@ void quantize(std::span<const float> vector, McfVector& result) {
 
 #else
 
-void dot8(const McfRows& rows, const McfVector& vector, float* out) {
-  for (std::uint64_t r = 0; r < rows.rows; ++r)
-    out[r] = static_cast<float>(mcf_reference_dot(mcf_row(rows, r), vector));
+void dot8(const RowSpan& rows, const Vector& vector, float* out) {
+  for (std::uint64_t r = 0; r < rows.rows; ++r) out[r] = static_cast<float>(reference_dot(row_of(rows, r), vector));
 }
 
-void quantize(std::span<const float> vector, McfVector& result) { result = mcf_reference_vector(vector); }
+void quantize(std::span<const float> vector, Vector& result) { result = reference_vector(vector); }
 
 #endif
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 HWY_EXPORT(dot8);
@@ -405,18 +402,18 @@ HWY_EXPORT(quantize);
 
 }  // namespace
 
-void mcf_dot(const McfRows& rows, const McfVector& vector, float* out) {
+void dot_rows(const RowSpan& rows, const Vector& vector, float* out) {
   if (rows.rows == 0) return;
   if (rows.columns == 0) return static_cast<void>(std::fill_n(out, rows.rows, 0.0f));
   HWY_DYNAMIC_DISPATCH(dot8)(rows, vector, out);
 }
 
-McfVector mcf_vector(std::span<const float> vector) {
-  McfVector result;
+Vector vector_of(std::span<const float> vector) {
+  Vector result;
   result.columns = vector.size();
-  const std::size_t padded = (vector.size() + McfVector::kPadding - 1) / McfVector::kPadding * McfVector::kPadding;
+  const std::size_t padded = (vector.size() + Vector::kPadding - 1) / Vector::kPadding * Vector::kPadding;
   result.codes.resize(padded);
-  result.scales.resize(padded / kMcfBlock);
+  result.scales.resize(padded / kBlock);
   result.ones.offsets.resize(padded / 4);
   result.twos.offsets.resize(padded / 8);
   result.fours.offsets.resize(padded / 16);
@@ -426,6 +423,6 @@ McfVector mcf_vector(std::span<const float> vector) {
   return result;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf
 
 #endif

@@ -47,7 +47,7 @@
 #if TARE_MCF_HAS_SIMD
 
 HWY_BEFORE_NAMESPACE();
-namespace tare::HWY_NAMESPACE {
+namespace tare::codec::mcf::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -57,7 +57,7 @@ using CodeTag = hn::CappedTag<std::uint8_t, 64>;
 using FloatTag = hn::Repartition<float, CodeTag>;
 
 inline constexpr std::size_t kSegmentBlocks = 16;
-inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kMcfBlock;
+inline constexpr std::size_t kSegmentColumns = kSegmentBlocks * kBlock;
 inline constexpr std::size_t kOverread = 16;
 // Codes are asked for this many bytes before they are used: a page, because hardware stops fetching ahead at its end.
 inline constexpr std::size_t kAhead = 4096;
@@ -184,7 +184,7 @@ HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub
   constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
   for (std::size_t i = 0; i < kSegmentBlocks; i += kLanes) {
     auto scale = hn::Zero(d);
-    if constexpr (kLanes > kMcfBlocksInSuper) {
+    if constexpr (kLanes > kBlocksInSuper) {
       // Both, alternating, then each to its half.
       const hn::Repartition<std::uint32_t, decltype(dh)> pairs;
       const auto both = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(pairs, load_le<std::uint32_t>(scales))));
@@ -192,7 +192,7 @@ HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub
       scale = hn::TableLookupLanes(both, hn::SetTableIndices(d, kHalves));
     } else {
       const hn::Rebind<std::uint16_t, FloatTag> du;
-      const auto bits = load_le<std::uint16_t>(scales + 2 * (i / kMcfBlocksInSuper));
+      const auto bits = load_le<std::uint16_t>(scales + 2 * (i / kBlocksInSuper));
       scale = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(du, bits)));
     }
     const auto u = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, sub_scales + i)));
@@ -200,11 +200,11 @@ HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub
   }
 }
 
-template <McfFamily kFamily>
+template <Family kFamily>
 HWY_INLINE void segment_scales(const std::uint8_t* scales, const std::uint8_t* sub_scales, float* HWY_RESTRICT out) {
-  if constexpr (kFamily == McfFamily::block) {
+  if constexpr (kFamily == Family::block) {
     block_scales(scales, out);
-  } else if constexpr (kFamily == McfFamily::super) {
+  } else if constexpr (kFamily == Family::super) {
     super_scales(scales, sub_scales, out);
   } else {
     for (std::size_t i = 0; i < kSegmentBlocks; ++i) out[i] = 1;
@@ -226,7 +226,7 @@ struct Segment {
     std::memset(codes + code_bytes, 0, sizeof codes - code_bytes);
     std::memcpy(codes, from.codes, code_bytes);
     if (from.scales != nullptr) {
-      const std::size_t count = from.sub_scales == nullptr ? blocks : (blocks + 7) / kMcfBlocksInSuper;
+      const std::size_t count = from.sub_scales == nullptr ? blocks : (blocks + 7) / kBlocksInSuper;
       std::memset(scales, 0, sizeof scales);
       std::memcpy(scales, from.scales, 2 * count);
     }
@@ -239,9 +239,9 @@ struct Segment {
 };
 
 // Calls visit(bytes, first block, count of blocks) for the segments of one row of q* or k*.
-template <unsigned kBits, McfFamily kFamily, class Visit>
-HWY_INLINE void for_each_segment(const McfRows& row, const Visit& visit) {
-  constexpr std::size_t kBlockBytes = kMcfBlock * kBits / 8;
+template <unsigned kBits, Family kFamily, class Visit>
+HWY_INLINE void for_each_segment(const RowSpan& row, const Visit& visit) {
+  constexpr std::size_t kBlockBytes = kBlock * kBits / 8;
   constexpr bool kReadsBeyond = kBits == 3 || kBits == 6;
   const std::size_t blocks = static_cast<std::size_t>(row.blocks());
   // The last segment may be whole and still need the copy.
@@ -253,8 +253,8 @@ HWY_INLINE void for_each_segment(const McfRows& row, const Visit& visit) {
     for (std::size_t line = 0; line < kSegmentBlocks * kBlockBytes; line += 64) hwy::Prefetch(at.codes + kAhead + line);
     visit(at, block, kSegmentBlocks);
     at.codes += kSegmentBlocks * kBlockBytes;
-    if constexpr (kFamily == McfFamily::super) {
-      at.scales += 2 * (kSegmentBlocks / kMcfBlocksInSuper);
+    if constexpr (kFamily == Family::super) {
+      at.scales += 2 * (kSegmentBlocks / kBlocksInSuper);
       at.sub_scales += kSegmentBlocks;
     } else {
       at.scales += 2 * kSegmentBlocks;
@@ -287,7 +287,7 @@ HWY_INLINE const std::int8_t* spread(const std::uint8_t* from, std::size_t colum
 // int*: all elements are one run. Calls visit(codes as bytes, index of the first, count), 512 at a time, the bytes
 // behind them readable.
 template <class Visit>
-HWY_INLINE void for_each_raw(const McfRows& run, std::uint64_t elements, const Visit& visit) {
+HWY_INLINE void for_each_raw(const RowSpan& run, std::uint64_t elements, const Visit& visit) {
   const std::size_t odd = run.odd_start ? 1 : 0;
   const std::uint8_t* const from = bytes_of(run.codes);
   CodeBuffer buffer;
@@ -312,7 +312,7 @@ HWY_INLINE void for_each_raw(const McfRows& run, std::uint64_t elements, const V
 }
 
 }  // namespace
-}  // namespace tare::HWY_NAMESPACE
+}  // namespace tare::codec::mcf::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // TARE_MCF_HAS_SIMD

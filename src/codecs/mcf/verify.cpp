@@ -8,49 +8,22 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/mcf/decode.hpp"
 #include "codecs/mcf/kernels.hpp"
 #include "codecs/mcf/mcf.hpp"
-#include "codecs/mcf/pieces.hpp"
 #include "codecs/streams.hpp"
+#include "codecs/tally.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 using Report = std::function<void(Problem)>;
 
 constexpr std::uint64_t kElements = std::uint64_t{16} << 10;  // looked at together
 
-struct Place {
-  std::uint64_t offset;  // in the payload
-  std::string sentence;
-};
-
-// One rule: the first place where it is broken, and how often.
-class Tally {
- public:
-  Tally(std::string_view rule, std::string_view unit) : rule_(rule), unit_(unit) {}
-  // `describe` is called for the first only, and gives a Place.
-  template <class Describe>
-  void add(std::uint64_t count, const Describe& describe) {
-    if (count == 0) return;
-    if (count_ == 0) first_ = describe();
-    count_ += count;
-  }
-  void tell(const Blob& payload, const Report& report) const {
-    if (count_ == 0) return;
-    report({std::string(rule_), fmt::format("{} ({} such {} in all)", first_.sentence, count_, unit_),
-            file_offset(payload, first_.offset)});
-  }
-
- private:
-  std::string_view rule_, unit_;
-  std::uint64_t count_ = 0;
-  Place first_ = {};
-};
-
 class Verifier {
  public:
-  Verifier(const Blob& payload, const McfGeometry& geometry) : payload_(payload), geometry_(geometry) {}
+  Verifier(const Blob& payload, const Geometry& geometry) : payload_(payload), geometry_(geometry) {}
 
   void run(const Report& report) {
     check_parameters();
@@ -61,7 +34,7 @@ class Verifier {
   }
 
  private:
-  bool raw() const { return geometry_.method->family == McfFamily::raw; }
+  bool raw() const { return geometry_.method->family == Family::raw; }
 
   float read_f32(std::uint64_t offset) const {
     std::array<std::byte, 4> bytes;
@@ -80,7 +53,7 @@ class Verifier {
     raw_scale_ = scale;
     // The scales of the others are of 16 bits: no code takes them beyond a float.
     may_overflow_ = std::isfinite(scale) && !std::isfinite(scale * static_cast<float>(2 * qmax + 1));
-    if (geometry_.domain != McfDomain::activations) return;
+    if (geometry_.domain != Domain::activations) return;
     const float zero = raw_zero_ = read_f32(geometry_.zero.offset);
     const bool is_code =
         zero >= static_cast<float>(-qmax - 1) && zero <= static_cast<float>(qmax) && std::rint(zero) == zero;
@@ -94,9 +67,9 @@ class Verifier {
   // Up to 63 bytes in front of each region but the first.
   void check_padding() {
     std::uint64_t end = 0;
-    for (const McfRegion& region : {geometry_.scales, geometry_.zero, geometry_.sub_scales, geometry_.codes}) {
+    for (const Region& region : {geometry_.scales, geometry_.zero, geometry_.sub_scales, geometry_.codes}) {
       if (region.size == 0) continue;
-      std::array<std::byte, kMcfAlignment> bytes;
+      std::array<std::byte, kAlignment> bytes;
       const auto gap = std::span(bytes).first(static_cast<std::size_t>(region.offset - end));
       payload_.read(end, gap);
       for (std::size_t i = 0; i < gap.size(); ++i)
@@ -115,22 +88,21 @@ class Verifier {
   }
 
   void check_pieces() {
-    McfPieces pieces(payload_, geometry_, 0, 0);
-    while (!pieces.done()) {
-      const std::uint64_t row = pieces.row(), column = pieces.column();
-      const McfRows piece = pieces.next(kElements);
-      for (std::uint64_t r = 0; r < piece.rows; ++r) {
-        const McfRows part = mcf_row(piece, r);
-        if (!raw()) check_scales(part, row + r, column);
-        check_codes(part, row + r, column);
+    const Planes planes = planes_of(payload_, geometry_);
+    for (Walk walk(planes, 0, 0); !walk.done(); walk.check()) {
+      const Run run = walk.next(kElements);
+      const RowSpan rows = rows_of(geometry_, run, {});
+      for (std::uint64_t r = 0; r < rows.rows; ++r) {
+        const RowSpan row = row_of(rows, r);
+        if (!raw()) check_scales(row, run.row + r, run.column);
+        check_codes(row, run.row + r, run.column);
       }
-      pieces.check();
     }
   }
 
-  void check_scales(const McfRows& row, std::uint64_t number, std::uint64_t column) {
-    const bool super = row.method->family == McfFamily::super;
-    const std::uint64_t width = super ? kMcfSuper : kMcfBlock, count = super ? row.supers() : row.blocks();
+  void check_scales(const RowSpan& row, std::uint64_t number, std::uint64_t column) {
+    const bool super = row.method->family == Family::super;
+    const std::uint64_t width = super ? kSuper : kBlock, count = super ? row.supers() : row.blocks();
     const std::uint64_t first = number * (super ? geometry_.supers : geometry_.blocks) + column / width;
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto bits = load_le<std::uint16_t>(row.scales + 2 * i);
@@ -143,9 +115,9 @@ class Verifier {
     if (!super) return;
     for (std::uint64_t i = 0; i < row.blocks(); ++i)
       sub_scale_.add(row.sub_scales[i] > std::byte{63} ? 1 : 0, [&] {
-        return Place{geometry_.sub_scales.offset + number * geometry_.blocks + column / kMcfBlock + i,
+        return Place{geometry_.sub_scales.offset + number * geometry_.blocks + column / kBlock + i,
                      fmt::format("row {}, columns from {}: a sub-scale is 0 to 63 with its top bits 0, found {:#04x}",
-                                 number, column + i * kMcfBlock, std::to_integer<unsigned>(row.sub_scales[i]))};
+                                 number, column + i * kBlock, std::to_integer<unsigned>(row.sub_scales[i]))};
       });
   }
 
@@ -155,11 +127,11 @@ class Verifier {
     return geometry_.codes.offset + in_row + (raw() ? 0 : row * geometry_.row_code_bytes());
   }
 
-  void check_codes(const McfRows& row, std::uint64_t number, std::uint64_t column) {
+  void check_codes(const RowSpan& row, std::uint64_t number, std::uint64_t column) {
     const auto width = static_cast<std::size_t>(row.columns);
-    const auto stored = raw() ? width : static_cast<std::size_t>(row.blocks() * kMcfBlock);
+    const auto stored = raw() ? width : static_cast<std::size_t>(row.blocks() * kBlock);
     codes_.resize(std::max(codes_.size(), stored));
-    mcf_unpack(row, codes_.data());
+    unpack_row(row, codes_.data());
     const auto codes = std::span(codes_).first(width), behind = std::span(codes_).subspan(width, stored - width);
     const auto is_set = [](std::int8_t q) { return q != 0; };
     tail_.add(static_cast<std::uint64_t>(std::count_if(behind.begin(), behind.end(), is_set)), [&] {
@@ -171,7 +143,7 @@ class Verifier {
       infinite_ += static_cast<std::uint64_t>(std::count_if(codes.begin(), codes.end(), [&](std::int8_t q) {
         return !std::isfinite(raw_scale_ * (static_cast<float>(q) - raw_zero_));
       }));
-    if (geometry_.domain == McfDomain::activations) return;
+    if (geometry_.domain == Domain::activations) return;
     const auto least = static_cast<std::int8_t>(-row.method->qmax - 1);
     code_.add(static_cast<std::uint64_t>(std::count(codes.begin(), codes.end(), least)), [&] {
       const auto at = static_cast<std::uint64_t>(std::find(codes.begin(), codes.end(), least) - codes.begin());
@@ -183,7 +155,7 @@ class Verifier {
   }
 
   const Blob& payload_;
-  const McfGeometry& geometry_;
+  const Geometry& geometry_;
   std::vector<std::int8_t> codes_;
   float raw_scale_ = 0, raw_zero_ = 0;  // S and Z of int*
   bool may_overflow_ = false;
@@ -195,10 +167,10 @@ class Verifier {
 
 }  // namespace
 
-void mcf_verify(const Tensor& tensor, const Report& report) {
-  const McfGeometry geometry = mcf_geometry_of(tensor);
+void verify(const Tensor& tensor, const Report& report) {
+  const Geometry geometry = geometry_of(tensor);
   if (geometry.bytes == 0) return;
   Verifier(tensor.component("payload")->blob, geometry).run(report);
 }
 
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -27,7 +27,7 @@
 #include "model/element_size.hpp"
 #include "model/unpacked_blob.hpp"
 
-namespace tare {
+namespace tare::codec::sparse {
 namespace {
 
 constexpr std::array<std::string_view, 2> kCooRoles = {"values", "coords"};
@@ -274,7 +274,7 @@ class Adder {
 };
 
 // Entries whose places never fall; those at one place come out as one.
-class CooCursor final : public SparseCursor {
+class CooCursor final : public Cursor {
  public:
   CooCursor(const Tensor& tensor, std::uint64_t entry, std::uint64_t entries)
       : tensor_(tensor),
@@ -412,7 +412,7 @@ class CooProducer final : public BlobProducer {
     std::unique_ptr<BlockReader> reader;
     if (rising_) {
       auto cursor = std::make_unique<CooCursor>(entered_, seekable() ? first_entry(element) : 0, entries_);
-      reader = std::make_unique<SparseReader>(std::move(cursor), element, elements_, static_cast<std::size_t>(width_));
+      reader = std::make_unique<DenseReader>(std::move(cursor), element, elements_, static_cast<std::size_t>(width_));
     } else {
       reader = std::make_unique<CooWindowReader>(tensor_, windows_, element, elements_);
     }
@@ -482,20 +482,20 @@ class CooProducer final : public BlobProducer {
 
 Tensor decode_coo(const Tensor& tensor) {
   const Component& values = *tensor.component("values");
-  const std::uint64_t bytes = sparse_dense_bytes(tensor, values);
-  return sparse_as_dense(tensor, values, bytes, std::make_shared<CooProducer>(tensor, bytes / width_of(values)));
+  const std::uint64_t bytes = dense_bytes(tensor, values);
+  return as_dense(tensor, values, bytes, std::make_shared<CooProducer>(tensor, bytes / width_of(values)));
 }
 
 }  // namespace
 
-constinit const Codec kSparseCoo = {.layout = "sparse_coo",
-                                    .name = {},
-                                    .title = "list of coordinates",
-                                    .methods = {},
-                                    .roles = kCooRoles,
-                                    .check = check_coo,
-                                    .verify = verify_coo,
-                                    .decode = decode_coo,
-                                    .encode = nullptr};
+constinit const Codec kCoo = {.layout = "sparse_coo",
+                              .name = {},
+                              .title = "list of coordinates",
+                              .methods = {},
+                              .roles = kCooRoles,
+                              .check = check_coo,
+                              .verify = verify_coo,
+                              .decode = decode_coo,
+                              .encode = nullptr};
 
-}  // namespace tare
+}  // namespace tare::codec::sparse

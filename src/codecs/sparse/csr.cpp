@@ -16,7 +16,7 @@
 #include "codecs/sparse/sparse.hpp"
 #include "model/element_size.hpp"
 
-namespace tare {
+namespace tare::codec::sparse {
 namespace {
 
 constexpr std::array<std::string_view, 3> kCsrRoles = {"values", "indices", "indptr"};
@@ -119,7 +119,7 @@ void verify_csr(const Tensor& tensor, const Report& report) {
   order.tell("csr.order", indices, report);
 }
 
-class CsrCursor final : public SparseCursor {
+class CsrCursor final : public Cursor {
  public:
   // Keeps a copy of the tensor: readers may outlive the producer.
   CsrCursor(const Tensor& tensor, std::uint64_t row)
@@ -207,8 +207,8 @@ class CsrProducer final : public BlobProducer {
     const std::uint64_t element = offset / width_;
     // The very end belongs to no row.
     const std::uint64_t row = std::min(element / tensor_.shape[1], tensor_.shape[0] - 1);
-    auto reader = std::make_unique<SparseReader>(std::make_unique<CsrCursor>(tensor_, row), element, elements_,
-                                                 static_cast<std::size_t>(width_));
+    auto reader = std::make_unique<DenseReader>(std::make_unique<CsrCursor>(tensor_, row), element, elements_,
+                                                static_cast<std::size_t>(width_));
     reader->skip(offset % width_);
     return reader;
   }
@@ -229,21 +229,21 @@ class CsrProducer final : public BlobProducer {
 
 Tensor decode_csr(const Tensor& tensor) {
   const Component& values = *tensor.component("values");
-  const std::uint64_t bytes = sparse_dense_bytes(tensor, values);
-  return sparse_as_dense(tensor, values, bytes,
-                         std::make_shared<CsrProducer>(tensor, bytes / element_bytes(values.dtype, values.type)));
+  const std::uint64_t bytes = dense_bytes(tensor, values);
+  return as_dense(tensor, values, bytes,
+                  std::make_shared<CsrProducer>(tensor, bytes / element_bytes(values.dtype, values.type)));
 }
 
 }  // namespace
 
-constinit const Codec kSparseCsr = {.layout = "sparse_csr",
-                                    .name = {},
-                                    .title = "compressed sparse rows",
-                                    .methods = {},
-                                    .roles = kCsrRoles,
-                                    .check = check_csr,
-                                    .verify = verify_csr,
-                                    .decode = decode_csr,
-                                    .encode = nullptr};
+constinit const Codec kCsr = {.layout = "sparse_csr",
+                              .name = {},
+                              .title = "compressed sparse rows",
+                              .methods = {},
+                              .roles = kCsrRoles,
+                              .check = check_csr,
+                              .verify = verify_csr,
+                              .decode = decode_csr,
+                              .encode = nullptr};
 
-}  // namespace tare
+}  // namespace tare::codec::sparse

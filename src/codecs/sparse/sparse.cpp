@@ -7,20 +7,19 @@
 
 #include "model/element_size.hpp"
 
-namespace tare {
+namespace tare::codec::sparse {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{64} << 10;
 
 }  // namespace
 
-SparseReader::SparseReader(std::unique_ptr<SparseCursor> cursor, std::uint64_t first, std::uint64_t elements,
-                           std::size_t width)
+DenseReader::DenseReader(std::unique_ptr<Cursor> cursor, std::uint64_t first, std::uint64_t elements, std::size_t width)
     : cursor_(std::move(cursor)), next_(first), end_(elements), width_(width) {
   while (cursor_->place() < first) cursor_->advance();
 }
 
-std::span<const std::byte> SparseReader::make_block() {
+std::span<const std::byte> DenseReader::make_block() {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(end_ - next_, kBlock / width_));
   block_.assign(count * width_, std::byte{});
   for (; cursor_->place() < next_ + count; cursor_->advance()) {
@@ -34,15 +33,15 @@ std::span<const std::byte> SparseReader::make_block() {
   return block_;
 }
 
-Tensor sparse_as_dense(const Tensor& tensor, const Component& values, std::uint64_t bytes,
-                       std::shared_ptr<const BlobProducer> producer) {
+Tensor as_dense(const Tensor& tensor, const Component& values, std::uint64_t bytes,
+                std::shared_ptr<const BlobProducer> producer) {
   Blob blob = bytes == 0 ? Blob::memory({}) : Blob::produced(bytes, std::move(producer));
   Tensor result = dense(tensor.name, tensor.shape, values.dtype, std::move(blob), values.type);
   result.attributes = tensor.attributes;
   return result;
 }
 
-std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values) {
+std::uint64_t dense_bytes(const Tensor& tensor, const Component& values) {
   const auto count = tensor.shape.elements();
   const auto bytes = count ? elements_bytes(*count, values.dtype, values.type) : std::nullopt;
   if (!bytes || *bytes > kMaxDecodedBytes)
@@ -71,4 +70,4 @@ std::optional<Problem> check_index(const Tensor& tensor, std::string_view prefix
   return std::nullopt;
 }
 
-}  // namespace tare
+}  // namespace tare::codec::sparse

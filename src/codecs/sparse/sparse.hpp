@@ -9,14 +9,14 @@
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
-namespace tare {
+namespace tare::codec::sparse {
 
 // Walks a sparse tensor's entries by rising place in the dense tensor.
-class SparseCursor {
+class Cursor {
  public:
   static constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
 
-  virtual ~SparseCursor() = default;
+  virtual ~Cursor() = default;
   // The place of the current entry, in elements, row-major; kEnd after the last.
   std::uint64_t place() const { return place_; }
   // The bytes of its value, valid until `advance`.
@@ -29,27 +29,27 @@ class SparseCursor {
 };
 
 // The dense bytes from element `first` on.
-class SparseReader final : public BlockReader {
+class DenseReader final : public BlockReader {
  public:
-  SparseReader(std::unique_ptr<SparseCursor> cursor, std::uint64_t first, std::uint64_t elements, std::size_t width);
+  DenseReader(std::unique_ptr<Cursor> cursor, std::uint64_t first, std::uint64_t elements, std::size_t width);
 
  protected:
   std::span<const std::byte> make_block() override;
 
  private:
-  std::unique_ptr<SparseCursor> cursor_;
+  std::unique_ptr<Cursor> cursor_;
   std::uint64_t next_, end_;
   std::size_t width_;
   std::vector<std::byte> block_;
 };
 
 // The dense tensor that `tensor` stands for, over `producer`. `bytes` is its size.
-Tensor sparse_as_dense(const Tensor& tensor, const Component& values, std::uint64_t bytes,
-                       std::shared_ptr<const BlobProducer> producer);
+Tensor as_dense(const Tensor& tensor, const Component& values, std::uint64_t bytes,
+                std::shared_ptr<const BlobProducer> producer);
 
 // Bytes of that dense tensor. Throws limit `codec.too_large` above kMaxDecodedBytes: only the shape vouches
 // for them.
-std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values);
+std::uint64_t dense_bytes(const Tensor& tensor, const Component& values);
 
 // A broken data rule met while decoding.
 [[noreturn]] void throw_corrupt(const Tensor& tensor, const Component& component, const Problem& problem);
@@ -57,4 +57,4 @@ std::uint64_t sparse_dense_bytes(const Tensor& tensor, const Component& values);
 // A missing role or a wrong index type, which all sparse layouts refuse alike. `prefix` is "csr" or "coo".
 std::optional<Problem> check_index(const Tensor& tensor, std::string_view prefix, std::string_view role);
 
-}  // namespace tare
+}  // namespace tare::codec::sparse

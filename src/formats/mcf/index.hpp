@@ -1,8 +1,8 @@
 // The tensors of an MCF file on their way from TensorIndex and QuantInfo to the model.
 #pragma once
 
-#include "codecs/mcf/layout.hpp"
 #include "formats/mcf/mcf.hpp"
+#include "formats/mcf/methods.hpp"
 
 namespace tare::mcf {
 
@@ -16,7 +16,7 @@ struct Entry {
   bool good = false;         // nothing was reported about it
 
   // Null for plain types.
-  const McfMethod* method() const { return dtype < 0x10 ? nullptr : find_mcf_method(dtype); }
+  const codec::mcf::Method* method() const { return dtype < 0x10 ? nullptr : find_method(dtype); }
 };
 
 // Where findings about tensors go; the reader goes on with the others.

@@ -1,4 +1,4 @@
-// The bytes of ModelInfo: fixed fields, strings and key-value pairs. What they mean is in mcf_model.cpp.
+// The bytes of ModelInfo: fixed fields, strings and key-value pairs. What they mean is in model.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>

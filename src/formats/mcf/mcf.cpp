@@ -13,7 +13,7 @@
 //   entry         0 u32 name_off   4 u32 name_len (in the strings)   8 u32 dtype  12 u32 rank  16 u32 dim_off  20 u32 0
 //                24 u64 data_off   32 u64 data_size
 //   dtype         1 f32, f16, bf16, f64, i8, u8, i16, u16, i32, u32, i64, 12 u64; 0x10 int8, 0x11 int4, 0x20 q8,
-//                0x21 q4, 0x30 k6, 0x31 k4, 0x32 k3, 0x33 k2 (the payloads: codecs/mcf_layout.hpp)
+//                0x21 q4, 0x30 k6, 0x31 k4, 0x32 k3, 0x33 k2 (the payloads: codecs/mcf/layout.hpp)
 //   TensorData    payloads in the order of the model, each on a multiple of 64
 //   QuantInfo     u32 version = 1, u32 count, then by tensor { u32 tensor, u8 method = dtype, u8 domain (0 weights,
 //                1 activations), u16 block, u16 super-block, u8 0[6], f32 min_clip, f32 max_clip }
@@ -23,7 +23,7 @@
 //                the pairs by key: u64 key_off, u32 type (1 u32, 2 f32, 3 string), u32 0, u64 value_off. Offsets are
 //                from the section's start; 0: absent, for a string value: empty.
 //
-// Mapping: mcf_model.hpp names the metadata keys that stand for fields and the private keys that hold what MCF has no
+// Mapping: model.hpp names the metadata keys that stand for fields and the private keys that hold what MCF has no
 // place for. The resource sections are attachments under their file names, unknown sections attachments
 // "mcf.section.TYPE.VERSION". Tensors are listed by the offset of their payloads.
 //

@@ -1,4 +1,4 @@
-// Names that the two directions of mcf_model_read.cpp and mcf_model_write.cpp share: metadata keys that stand for
+// Names that the two directions of model_read.cpp and model_write.cpp share: metadata keys that stand for
 // fields of the file, and keys of ModelInfo that are ours.
 #pragma once
 

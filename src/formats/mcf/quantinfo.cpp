@@ -18,7 +18,7 @@ std::pair<std::string_view, std::string> broken_rule(const Entry& entry, const S
   const auto method = bytes.load<std::uint8_t>(record + kMethodAt),
              domain = bytes.load<std::uint8_t>(record + kDomainAt);
   const auto block = bytes.load<std::uint16_t>(record + kBlockAt), super = bytes.load<std::uint16_t>(record + kSuperAt);
-  const McfMethod* const known = entry.method();
+  const codec::mcf::Method* const known = entry.method();
   if (entry.record != 0) return {"mcf.quantinfo.duplicate", "a second record for one tensor"};
   if (known == nullptr)
     return {
@@ -28,11 +28,12 @@ std::pair<std::string_view, std::string> broken_rule(const Entry& entry, const S
     return {"mcf.quantinfo.method",
             fmt::format("the record says method {:#x}, the index type {:#x}", method, entry.dtype)};
   if (domain > 1) return {"mcf.quantinfo.domain", fmt::format("domain {}; 0 and 1 are defined", domain)};
-  if (domain == 1 && known->family != McfFamily::raw)
+  if (domain == 1 && known->family != codec::mcf::Family::raw)
     return {"mcf.quantinfo.domain", fmt::format("activations, and {} is for weights", known->layout)};
-  if (block != known->block_size || super != known->super_size)
-    return {"mcf.quantinfo.geometry", fmt::format("block {} and super-block {}, {} has {} and {}", block, super,
-                                                  known->layout, known->block_size, known->super_size)};
+  if (block != record_of(*known).block || super != record_of(*known).super_block)
+    return {"mcf.quantinfo.geometry",
+            fmt::format("block {} and super-block {}, {} has {} and {}", block, super, known->layout,
+                        record_of(*known).block, record_of(*known).super_block)};
   for (std::uint64_t i = kReservedAt; i < kMinAt; ++i)
     if (bytes.load<std::uint8_t>(record + i) != 0)
       return {"mcf.quantinfo.reserved", fmt::format("reserved byte {} is not 0", i)};
@@ -86,8 +87,8 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
 }
 
 void set_attributes(const SectionBytes& bytes, std::uint64_t record, Map& attributes) {
-  const McfDomain domain{bytes.load<std::uint8_t>(record + kDomainAt)};
-  attributes.append("domain", std::string(tare::name_of(domain)));
+  const auto domain = domain_of(bytes.load<std::uint8_t>(record + kDomainAt));
+  attributes.append("domain", std::string(codec::mcf::name_of(domain)));
   const auto put = [&](const char* key, float bound) {
     if (!std::isnan(bound)) attributes.append(key, static_cast<double>(bound));
   };

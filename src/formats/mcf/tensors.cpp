@@ -49,11 +49,11 @@ class TensorReader {
   void check_quantized(std::span<Entry> entries, const EntryReport& report) {
     const Entry* aligned = nullptr;
     for (Entry& entry : entries) {
-      const McfMethod* const method = entry.method();
+      const codec::mcf::Method* const method = entry.method();
       if (method == nullptr) continue;
       if (records_ && entry.record == 0 && entry.good)
         report.bad(entry, "mcf.quantinfo.missing", "a quantized tensor without a record in QuantInfo");
-      if (method->family == McfFamily::raw) continue;
+      if (method->family == codec::mcf::Family::raw) continue;
       if (aligned == nullptr) aligned = &entry;
       if (entry.good && entry.data_off % kPayloadAlignment != 0)
         report.bad(entry, "mcf.tensor.misaligned",
@@ -131,7 +131,7 @@ class TensorReader {
       Component& component = tensor.components.emplace_back();
       component.blob = Blob::range(input_.source, entry.data_off, entry.data_size);
       const Codec* codec = dense;
-      if (const McfMethod* const method = entry.method()) {
+      if (const codec::mcf::Method* const method = entry.method()) {
         describe_quantized(tensor, entry, *method);
         codec = find_codec(tensor.layout);
       } else {
@@ -154,24 +154,25 @@ class TensorReader {
       BrokenTensor& broken = broken_.emplace_back(BrokenTensor{Tensor(), std::move(found->second)});
       broken.tensor.name = entry.name;
       broken.tensor.shape = index_->shape(entry);
-      if (const McfMethod* const method = entry.method()) broken.tensor.layout = method->layout;
+      if (const codec::mcf::Method* const method = entry.method()) broken.tensor.layout = method->layout;
       // What the file says of it privately is not stale for that.
       notes_.types.erase(entry.name);
       notes_.attributes.erase(entry.name);
     }
   }
 
-  void describe_quantized(Tensor& tensor, const Entry& entry, const McfMethod& method) const {
+  void describe_quantized(Tensor& tensor, const Entry& entry, const codec::mcf::Method& method) const {
     tensor.layout = method.layout;
     tensor.components.front().role = "payload";
     if (entry.record != 0) return set_attributes(*records_, entry.record, tensor.attributes);
     // Without a record only the size tells whether a zero point is stored.
-    auto domain = McfDomain::weights;
-    if (method.family == McfFamily::raw) {
-      const auto with_zero = mcf_geometry(method, McfDomain::activations, tensor.shape);
-      if (with_zero && with_zero->bytes == entry.data_size && entry.data_size != 0) domain = McfDomain::activations;
+    auto domain = codec::mcf::Domain::weights;
+    if (method.family == codec::mcf::Family::raw) {
+      const auto with_zero = codec::mcf::geometry_of(method, codec::mcf::Domain::activations, tensor.shape);
+      if (with_zero && with_zero->bytes == entry.data_size && entry.data_size != 0)
+        domain = codec::mcf::Domain::activations;
     }
-    tensor.attributes.append("domain", std::string(tare::name_of(domain)));
+    tensor.attributes.append("domain", std::string(codec::mcf::name_of(domain)));
   }
 
   void take_notes(Tensor& tensor, const Entry& entry, const EntryReport& report) {

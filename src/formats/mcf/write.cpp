@@ -7,8 +7,8 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
-#include "codecs/mcf/layout.hpp"
 #include "formats/mcf/mcf.hpp"
+#include "formats/mcf/methods.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
 
@@ -34,7 +34,7 @@ std::uint64_t align(std::uint64_t position, std::uint64_t alignment) {
 
 void check_tensor(const Tensor& tensor) {
   if (tensor.name.empty()) throw unwritable("mcf.write.name", tensor, "a tensor needs a name in MCF");
-  if (!tensor.is_dense() && find_mcf_method(tensor.layout) == nullptr)
+  if (!tensor.is_dense() && codec::mcf::find_method(tensor.layout) == nullptr)
     throw unwritable("mcf.write.layout", tensor,
                      fmt::format("MCF cannot hold the layout \"{}\"", escape_name(tensor.layout)));
   if (tensor.components.size() != 1)
@@ -42,7 +42,7 @@ void check_tensor(const Tensor& tensor) {
                      fmt::format("MCF holds one run of bytes a tensor, this one has {}", tensor.components.size()));
   const Codec* const codec = find_codec(tensor.layout);
   if (const auto problem = codec->check(tensor)) throw unwritable("mcf." + problem->rule, tensor, problem->sentence);
-  if (!tensor.is_dense() && !mcf_attributes(tensor.attributes))
+  if (!tensor.is_dense() && !codec::mcf::attributes_of(tensor.attributes))
     throw unwritable("mcf.write.quant", tensor, "its domain or clipping range is not one that QuantInfo can state");
 }
 
@@ -167,11 +167,11 @@ class Writer {
     for (const std::size_t number : by_name_) {
       const Tensor& tensor = model_.tensors[number];
       const Component& component = tensor.components.front();
-      const McfMethod* const method = tensor.is_dense() ? nullptr : find_mcf_method(tensor.layout);
+      const codec::mcf::Method* const method = tensor.is_dense() ? nullptr : codec::mcf::find_method(tensor.layout);
       const auto rank = static_cast<std::uint32_t>(rank_of(tensor));
       store_le(entry, name);
       store_le(entry + 4, static_cast<std::uint32_t>(tensor.name.size()));
-      store_le(entry + 8, method != nullptr ? std::uint32_t{method->id} : stored_type(component).number);
+      store_le(entry + 8, method != nullptr ? std::uint32_t{record_of(*method).number} : stored_type(component).number);
       store_le(entry + 12, rank);
       store_le(entry + 16, dim);
       store_le(entry + 32, component.blob.size());
@@ -248,18 +248,18 @@ class Writer {
     for (std::size_t entry = 0; entry < by_name_.size(); ++entry) {
       const Tensor& tensor = model_.tensors[by_name_[entry]];
       if (tensor.is_dense()) continue;
-      const McfMethod& method = *find_mcf_method(tensor.layout);
+      const MethodRecord& method = record_of(*codec::mcf::find_method(tensor.layout));
       const Map attributes = tensor.complete_attributes();
-      auto info = mcf_attributes(attributes);
+      auto info = codec::mcf::attributes_of(attributes);
       if (!info) throw unwritable("mcf.write.quant", tensor, "its domain or clipping range is not one of QuantInfo's");
       // Not known is not 0.
       if (attributes.find("min_clip") == nullptr) info->min_clip = std::numeric_limits<float>::quiet_NaN();
       if (attributes.find("max_clip") == nullptr) info->max_clip = std::numeric_limits<float>::quiet_NaN();
       store_le(record, static_cast<std::uint32_t>(entry));
-      store_le(record + 4, method.id);
-      store_le(record + 5, static_cast<std::uint8_t>(info->domain));
-      store_le(record + 6, method.block_size);
-      store_le(record + 8, method.super_size);
+      store_le(record + 4, method.number);
+      store_le(record + 5, domain_number(info->domain));
+      store_le(record + 6, method.block);
+      store_le(record + 8, method.super_block);
       store_le(record + 16, info->min_clip);
       store_le(record + 20, info->max_clip);
       record += kQuantRecordBytes;

@@ -21,30 +21,30 @@
 #include "counting_source.hpp"
 #include "tare/tare.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
-Tensor coded(std::string_view layout, Shape shape, Blob payload, McfDomain domain = McfDomain::weights) {
+Tensor coded(std::string_view layout, Shape shape, Blob payload, Domain domain = Domain::weights) {
   Tensor tensor;
   tensor.name = "w";
   tensor.shape = std::move(shape);
   tensor.layout = layout;
-  set_mcf_attributes(tensor.attributes, {domain, -1, 1});
+  set_attributes(tensor.attributes, {domain, -1, 1});
   tensor.components.push_back({"payload", DType::u8, {}, std::move(payload)});
   return tensor;
 }
 
 // A sound payload: codes in [-qmax, qmax], zero padding.
-Bytes sound_payload(const McfGeometry& g, unsigned seed) {
+Bytes sound_payload(const Geometry& g, unsigned seed) {
   std::mt19937 random(seed);
   Bytes payload(static_cast<std::size_t>(g.bytes));
   const int qmax = g.method->qmax;
   const auto code = [&] { return static_cast<int>(random() % (2 * qmax + 1)) - qmax; };
-  if (g.method->family == McfFamily::raw) {
+  if (g.method->family == Family::raw) {
     if (g.elements() == 0) return payload;
     store_le<float>(&payload[g.scales.offset], 0.25f);
-    if (g.domain == McfDomain::activations) store_le<float>(&payload[g.zero.offset], 3);
-    for (std::uint64_t i = 0; i < g.elements(); ++i) put_mcf_code(g.method->bits, &payload[g.codes.offset], i, code());
+    if (g.domain == Domain::activations) store_le<float>(&payload[g.zero.offset], 3);
+    for (std::uint64_t i = 0; i < g.elements(); ++i) put_code(g.method->bits, &payload[g.codes.offset], i, code());
     return payload;
   }
   for (std::uint64_t i = 0; i < g.scales.size; i += 2)
@@ -53,36 +53,36 @@ Bytes sound_payload(const McfGeometry& g, unsigned seed) {
     payload[g.sub_scales.offset + i] = static_cast<std::byte>(random() % 64);
   for (std::uint64_t row = 0; row < g.rows; ++row)
     for (std::uint64_t column = 0; column < g.columns; ++column)
-      put_mcf_code(g.method->bits, &payload[g.codes.offset + row * g.row_code_bytes()], column, code());
+      put_code(g.method->bits, &payload[g.codes.offset + row * g.row_code_bytes()], column, code());
   return payload;
 }
 
-McfGeometry geometry(std::string_view method, const Shape& shape, McfDomain domain = McfDomain::weights) {
-  return mcf_geometry(*find_mcf_method(method), domain, shape).value();
+Geometry geometry(std::string_view method, const Shape& shape, Domain domain = Domain::weights) {
+  return geometry_of(*find_method(method), domain, shape).value();
 }
 
 TEST(McfLayout, RegionsLieWhereTheDocumentSays) {
   // 3 rows of 300: 10 blocks, 2 super-blocks in a row.
-  const McfGeometry k3 = geometry("k3", {3, 300});
+  const Geometry k3 = geometry("k3", {3, 300});
   EXPECT_EQ(k3.scales.size, 12u);  // 3 * 2 f16
   EXPECT_EQ(k3.sub_scales.offset, 64u);
   EXPECT_EQ(k3.sub_scales.size, 30u);
   EXPECT_EQ(k3.codes.offset, 128u);
   EXPECT_EQ(k3.codes.size, 360u);  // 30 blocks of 12
   EXPECT_EQ(k3.bytes, 488u);
-  const McfGeometry q8 = geometry("q8", {4, 320});
+  const Geometry q8 = geometry("q8", {4, 320});
   EXPECT_EQ(q8.scales.size, 80u);
   EXPECT_EQ(q8.codes.offset, 128u);
   EXPECT_EQ(q8.bytes, 128u + 4 * 320);
   // A region that ends on a boundary has no padding behind it: 32 blocks of f16 are 64 bytes.
   EXPECT_EQ(geometry("q4", {1, 1024}).codes.offset, 64u);
   EXPECT_EQ(geometry("int4", {3, 5}).bytes, 64u + 8);
-  EXPECT_EQ(geometry("int8", {3, 5}, McfDomain::activations).bytes, 128u + 15);
+  EXPECT_EQ(geometry("int8", {3, 5}, Domain::activations).bytes, 128u + 15);
   EXPECT_EQ(geometry("int8", {}).bytes, 65u);
 }
 
 TEST(McfLayout, EmptyTensorsHaveNoPayload) {
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const Shape& shape : {Shape{0, 5}, Shape{5, 0}, Shape{0, 0}}) {
       EXPECT_EQ(geometry(method.name, shape).bytes, 0u);
       const Tensor tensor = coded(method.layout, shape, Blob::memory({}));
@@ -100,15 +100,15 @@ TEST(McfLayout, EmptyTensorsHaveNoPayload) {
 TEST(McfLayout, NothingWraps) {
   const std::uint64_t huge = std::uint64_t{1} << 62;
   Problem why;
-  for (const McfMethod& method : mcf_methods()) {
-    EXPECT_FALSE(mcf_geometry(method, McfDomain::weights, {huge, huge}, &why));
+  for (const Method& method : all_methods()) {
+    EXPECT_FALSE(geometry_of(method, Domain::weights, {huge, huge}, &why));
     EXPECT_EQ(why.rule, "quant.too_large");
   }
   // 2^64 - 1 codes of a byte, and the scale in front of them.
-  EXPECT_FALSE(mcf_geometry(*find_mcf_method("int8"), McfDomain::weights, {~std::uint64_t{0}}, &why));
+  EXPECT_FALSE(geometry_of(*find_method("int8"), Domain::weights, {~std::uint64_t{0}}, &why));
   EXPECT_EQ(why.rule, "quant.too_large");
   // Each row is padded to 32 columns.
-  EXPECT_FALSE(mcf_geometry(*find_mcf_method("q8"), McfDomain::weights, {std::uint64_t{1} << 60, 1}, &why));
+  EXPECT_FALSE(geometry_of(*find_method("q8"), Domain::weights, {std::uint64_t{1} << 60, 1}, &why));
   EXPECT_EQ(why.rule, "quant.too_large");
 }
 
@@ -121,7 +121,7 @@ TEST(McfCodec, CheckNamesWhatIsWrong) {
   const Bytes payload = sound_payload(geometry("q4", {2, 40}), 1);
   EXPECT_EQ(check_rule(coded("mcf.q4", {2, 40}, Blob::memory(payload))), "");
   EXPECT_EQ(check_rule(coded("mcf.q4", {80}, Blob::memory(payload))), "quant.rank");
-  EXPECT_EQ(check_rule(coded("mcf.k4", {2, 40}, Blob::memory(payload), McfDomain::activations)), "quant.domain");
+  EXPECT_EQ(check_rule(coded("mcf.k4", {2, 40}, Blob::memory(payload), Domain::activations)), "quant.domain");
   for (const int change : {-1, 1}) {
     Bytes other = payload;
     other.resize(other.size() + static_cast<std::size_t>(change));
@@ -159,7 +159,7 @@ std::map<std::string, Problem> verify_rules(const Tensor& tensor) {
 
 TEST(McfCodec, SoundPayloadsVerify) {
   unsigned seed = 0;
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const Shape& shape : {Shape{1, 1}, Shape{3, 33}, Shape{2, 300}, Shape{40, 1000}}) {
       const Tensor tensor =
           coded(method.layout, shape, Blob::memory(sound_payload(geometry(method.name, shape), ++seed)));
@@ -170,10 +170,10 @@ TEST(McfCodec, SoundPayloadsVerify) {
 // Changes one byte of a sound payload and expects exactly that rule, with the offset of that byte or of the number that it
 // is the last byte of.
 void expect_rule(std::string_view method, const Shape& shape, std::uint64_t offset, int byte, const std::string& rule,
-                 const std::string& words, McfDomain domain = McfDomain::weights) {
+                 const std::string& words, Domain domain = Domain::weights) {
   Bytes payload = sound_payload(geometry(method, shape, domain), 3);
   payload.at(static_cast<std::size_t>(offset)) = static_cast<std::byte>(byte);
-  const auto found = verify_rules(coded(find_mcf_method(method)->layout, shape, Blob::memory(payload), domain));
+  const auto found = verify_rules(coded(find_method(method)->layout, shape, Blob::memory(payload), domain));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found.begin()->first, rule);
   const Problem& problem = found.begin()->second;
@@ -183,7 +183,7 @@ void expect_rule(std::string_view method, const Shape& shape, std::uint64_t offs
 }
 
 TEST(McfCodec, VerifyReportsEachRule) {
-  const McfGeometry k4 = geometry("k4", {3, 300});
+  const Geometry k4 = geometry("k4", {3, 300});
   // Sub-scale of row 1, block 9.
   expect_rule("k4", {3, 300}, k4.sub_scales.offset + 19, 64, "quant.sub_scale", "row 1, columns from 288");
   expect_rule("k4", {3, 300}, k4.sub_scales.offset + 19, 0x80 | 5, "quant.sub_scale", "found 0x85");
@@ -195,50 +195,50 @@ TEST(McfCodec, VerifyReportsEachRule) {
   expect_rule("k4", {3, 300}, k4.codes.offset + 29 * 16 + 6, 0x10, "quant.tail", "row 2: the 20 codes");
   // Row 2, columns 30 and 31: -8 and 1.
   expect_rule("k4", {3, 300}, k4.codes.offset + 20 * 16 + 15, 0x18, "quant.code", "row 2, column 30: the code -8");
-  const McfGeometry q8 = geometry("q8", {2, 5000});
+  const Geometry q8 = geometry("q8", {2, 5000});
   expect_rule("q8", {2, 5000}, q8.codes.offset + q8.row_code_bytes() + 4999, 0x80, "quant.code",
               "row 1, column 4999: the code -128");
   expect_rule("q8", {2, 5000}, q8.scales.offset + 1, 0xFE, "quant.scale", "row 0, columns from 0");
-  const McfGeometry k3 = geometry("k3", {1, 8});
+  const Geometry k3 = geometry("k3", {1, 8});
   expect_rule("k3", {1, 8}, k3.codes.offset, 0x04, "quant.code", "column 0: the code -4");
   // The 9th code of k3 begins in byte 3.
   expect_rule("k3", {1, 8}, k3.codes.offset + 3, 1, "quant.tail", "the 24 codes");
 }
 
 TEST(McfCodec, VerifyReportsTheRulesOfInt) {
-  const McfGeometry g = geometry("int4", {3, 5});
+  const Geometry g = geometry("int4", {3, 5});
   expect_rule("int4", {3, 5}, g.scales.offset + 3, 0xFF, "quant.scale", "finite");
   expect_rule("int4", {3, 5}, g.codes.offset + 7, 0x11, "quant.tail", "odd");
   // Element 8 is row 1, column 3.
   expect_rule("int4", {3, 5}, g.codes.offset + 4, 0x18, "quant.code", "row 1, column 3: the code -8");
-  const McfGeometry a = geometry("int8", {3, 5}, McfDomain::activations);
+  const Geometry a = geometry("int8", {3, 5}, Domain::activations);
   // 3.0f = 0x40400000; with 0x48 in front it is 196608 + ..., no code.
-  expect_rule("int8", {3, 5}, a.zero.offset + 3, 0x48, "quant.zero", "-128 to 127", McfDomain::activations);
+  expect_rule("int8", {3, 5}, a.zero.offset + 3, 0x48, "quant.zero", "-128 to 127", Domain::activations);
   // All codes are used for activations.
   Bytes payload = sound_payload(a, 4);
   payload[a.codes.offset] = std::byte{0x80};
-  EXPECT_TRUE(verify_rules(coded("mcf.int8", {3, 5}, Blob::memory(payload), McfDomain::activations)).empty());
+  EXPECT_TRUE(verify_rules(coded("mcf.int8", {3, 5}, Blob::memory(payload), Domain::activations)).empty());
 }
 
 TEST(McfCodec, CodesOfInfiniteValuesAreAWarning) {
-  for (const McfDomain domain : {McfDomain::weights, McfDomain::activations}) {
-    const McfGeometry g = geometry("int8", {1, 4}, domain);
+  for (const Domain domain : {Domain::weights, Domain::activations}) {
+    const Geometry g = geometry("int8", {1, 4}, domain);
     Bytes payload = sound_payload(g, 4);
     store_le<float>(payload.data() + g.scales.offset, 3e38F);
-    if (domain == McfDomain::activations) store_le<float>(payload.data() + g.zero.offset, 1);
+    if (domain == Domain::activations) store_le<float>(payload.data() + g.zero.offset, 1);
     const int codes[] = {0, 1, 2, -3};
     for (std::size_t i = 0; i < 4; ++i) payload[g.codes.offset + i] = static_cast<std::byte>(codes[i]);
     const auto found = verify_rules(coded("mcf.int8", {1, 4}, Blob::memory(payload), domain));
     ASSERT_EQ(found.size(), 1u);
     const Problem& problem = found.at("data.nonfinite");
     EXPECT_EQ(problem.severity, Severity::warning);
-    const char* const infinite = domain == McfDomain::weights ? "2" : "1";
+    const char* const infinite = domain == Domain::weights ? "2" : "1";
     EXPECT_EQ(problem.sentence, std::string("0 NaN and ") + infinite + " infinite among 4 values");
   }
 }
 
 TEST(McfCodec, VerifyCountsWhatItFinds) {
-  const McfGeometry g = geometry("q4", {100, 64});
+  const Geometry g = geometry("q4", {100, 64});
   Bytes payload = sound_payload(g, 5);
   for (std::uint64_t row = 10; row < 100; ++row) payload[g.codes.offset + row * 32] = std::byte{0x88};
   const auto found = verify_rules(coded("mcf.q4", {100, 64}, Blob::memory(payload)));
@@ -276,13 +276,13 @@ class Sources {
 
 TEST(McfCodec, AnyPartDecodesToTheSameBytes) {
   std::mt19937 random(6);
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const Shape& shape : {Shape{1, 1}, Shape{7, 33}, Shape{3, 700}, Shape{2, 70000}}) {
       SCOPED_TRACE(std::string(method.name) + " " + shape.text());
-      const McfGeometry g = geometry(method.name, shape);
+      const Geometry g = geometry(method.name, shape);
       const Bytes payload = sound_payload(g, 7);
       std::vector<float> expected(static_cast<std::size_t>(g.elements()));
-      mcf_reference_decode(mcf_rows(g, payload.data(), 0, g.rows), expected);
+      reference_decode(rows_of(g, payload.data(), 0, g.rows), expected);
       Bytes bytes(expected.size() * 4);
       for (std::size_t i = 0; i < expected.size(); ++i) store_le<float>(&bytes[4 * i], expected[i]);
 
@@ -314,9 +314,9 @@ TEST(McfCodec, AnyPartDecodesToTheSameBytes) {
 }
 
 TEST(McfCodec, AFewRowsTouchFewBytes) {
-  for (const McfMethod& method : mcf_methods()) {
+  for (const Method& method : all_methods()) {
     SCOPED_TRACE(method.name);
-    const McfGeometry g = geometry(method.name, {4000, 1024});
+    const Geometry g = geometry(method.name, {4000, 1024});
     const auto source = std::make_shared<test::CountingSource>(sound_payload(g, 8));
     const Tensor tensor = coded(method.layout, {4000, 1024}, Blob::range(source, 0, source->size()));
     const std::uint64_t row_bytes = g.bytes / g.rows;
@@ -336,16 +336,16 @@ TEST(McfCodec, AFewRowsTouchFewBytes) {
 }
 
 TEST(McfRows, AgreeOverEveryKindOfSource) {
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const Shape& shape : {Shape{1, 1}, Shape{9, 33}, Shape{600, 2048}, Shape{2, 3, 11}}) {
-      if (shape.rank() != 2 && method.family != McfFamily::raw) continue;
+      if (shape.rank() != 2 && method.family != Family::raw) continue;
       SCOPED_TRACE(std::string(method.name) + " " + shape.text());
-      const McfGeometry g = geometry(method.name, shape);
+      const Geometry g = geometry(method.name, shape);
       const Bytes payload = sound_payload(g, 9);
       const auto columns = static_cast<std::size_t>(g.columns), count = static_cast<std::size_t>(g.rows);
       std::vector<float> vector(columns), values(count * columns), products(count), products8(count);
       std::iota(vector.begin(), vector.end(), -3.0f);
-      mcf_reference_decode(mcf_rows(g, payload.data(), 0, g.rows), values);
+      reference_decode(rows_of(g, payload.data(), 0, g.rows), values);
       const QuantizedVector quantized(vector);
       const Sources sources(payload);
       for (const Blob& blob : sources.blobs) {
@@ -360,7 +360,7 @@ TEST(McfRows, AgreeOverEveryKindOfSource) {
         if (&blob == &sources.blobs.front()) {
           products = one, products8 = one8;
           for (std::size_t r = 0; r < count; ++r) {
-            const double expected = mcf_reference_dot(mcf_row(mcf_rows(g, payload.data(), 0, g.rows), r), vector);
+            const double expected = reference_dot(row_of(rows_of(g, payload.data(), 0, g.rows), r), vector);
             double magnitude = 0;
             for (std::size_t i = 0; i < columns; ++i) magnitude += std::fabs(values[r * columns + i] * vector[i]);
             EXPECT_NEAR(one[r], expected, magnitude * 1e-5);
@@ -389,7 +389,7 @@ std::string rule_of(const Work& work) {
 }
 
 TEST(McfRows, ArgumentsAreChecked) {
-  const McfGeometry g = geometry("q4", {4, 40});
+  const Geometry g = geometry("q4", {4, 40});
   const Tensor tensor = coded("mcf.q4", {4, 40}, Blob::memory(sound_payload(g, 10)));
   const auto rows = open_rows(tensor);
   std::vector<float> vector(40), out(4), values(160);
@@ -414,17 +414,17 @@ TEST(McfCodec, FastEncodingStaysWithinHalfAStep) {
     std::normal_distribution<float> normal;
     std::vector<float> row(columns);
     for (float& w : row) w = std::ldexp(normal(random), exponent);
-    const McfGeometry g = geometry(method, {1, columns});
+    const Geometry g = geometry(method, {1, columns});
     Bytes payload(static_cast<std::size_t>(g.bytes));
-    RC_ASSERT(!mcf_reference_encode_row(
+    RC_ASSERT(!reference_encode_row(
         *g.method, row, {&payload[g.scales.offset], payload.data() + g.sub_scales.offset, &payload[g.codes.offset]}));
-    const McfRows rows = mcf_rows(g, payload.data(), 0, 1);
+    const RowSpan rows = rows_of(g, payload.data(), 0, 1);
     std::vector<float> back(columns);
-    mcf_reference_decode(rows, back);
+    reference_decode(rows, back);
     for (std::size_t i = 0; i < columns; ++i) {
-      const float scale = mcf_block_scale(rows, i / kMcfBlock);
+      const float scale = block_scale(rows, i / kBlock);
       // The sub-scale is rounded to 1/32 of S: the largest weight may be cut by half of that, qmax times over.
-      const float super = g.supers == 0 ? 0 : f16_to_f32(load_le<std::uint16_t>(rows.scales + i / kMcfSuper * 2));
+      const float super = g.supers == 0 ? 0 : f16_to_f32(load_le<std::uint16_t>(rows.scales + i / kSuper * 2));
       const float cut = static_cast<float>(g.method->qmax) * (super / 64 + scale * 0x1p-10f);
       RC_ASSERT(std::fabs(back[i] - row[i]) <= scale * 0.5001f + cut);
     }
@@ -451,4 +451,4 @@ TEST(McfCodec, EveryRuleStandsOnThePage) {
 }
 
 }  // namespace
-}  // namespace tare
+}  // namespace tare::codec::mcf

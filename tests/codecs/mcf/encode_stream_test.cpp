@@ -10,7 +10,7 @@
 #include "produced_blob.hpp"
 #include "tare/elements.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 using namespace tare::testing;
@@ -30,22 +30,22 @@ TEST(McfEncodeStream, TheSameBytesHoweverTheyAreMade) {
   const auto values = weights(Weights::laplace, static_cast<std::size_t>(kRows * kColumns), 1);
   const Tensor tensor = matrix(values, kRows, kColumns);
   const Scratch scratch;
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const bool fast : {true, false}) {
       if (!fast && method.name != "k4" && method.name != "q8") continue;
       const EncodeOptions options{.method = std::string(method.name), .fast = fast};
       Bytes expected;
       for (const unsigned threads : {1U, 2U, 7U}) {
         MemorySink sink;
-        written(mcf_encode(tensor, options), sink, threads);
+        written(encode(tensor, options), sink, threads);
         if (expected.empty()) expected = sink.bytes();
         EXPECT_TRUE(sink.bytes() == expected) << method.name << ", " << threads << " threads";
       }
       FILE* const plain = std::fopen((scratch / "pipe").c_str(), "wb");
-      written(mcf_encode(tensor, options), *descriptor_sink(fileno(plain), "pipe"), 2);
+      written(encode(tensor, options), *descriptor_sink(fileno(plain), "pipe"), 2);
       std::fclose(plain);
       EXPECT_TRUE(get_file(scratch / "pipe") == expected) << method.name;
-      if (method.family != McfFamily::raw && fast) {
+      if (method.family != Family::raw && fast) {
         EXPECT_TRUE(reference_payload(method, values, kRows, kColumns, true) == expected) << method.name;
       }
     }
@@ -53,11 +53,11 @@ TEST(McfEncodeStream, TheSameBytesHoweverTheyAreMade) {
 
 TEST(McfEncodeStream, AnyOffsetCanBeOpened) {
   const auto values = weights(Weights::gaussian, std::size_t{300} * 1001, 2);
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const bool range : {false, true}) {
-      if (range && method.family != McfFamily::raw) continue;
+      if (range && method.family != Family::raw) continue;
       const Tensor coded =
-          mcf_encode(matrix(values, 300, 1001), {.method = std::string(method.name), .fast = true, .range = range});
+          encode(matrix(values, 300, 1001), {.method = std::string(method.name), .fast = true, .range = range});
       const Blob& blob = coded.component("payload")->blob;
       const Bytes all = blob.bytes();
       std::mt19937 random(3);
@@ -87,18 +87,17 @@ TEST(McfEncodeStream, AnyFloatTypeAndAnyKindOfInput) {
     const Tensor same_values = cast(stored, DType::f32);
     for (const std::string_view method : {"q4", "k3", "int8"}) {
       const EncodeOptions options{.method = std::string(method)};
-      const Bytes expected = payload_of(mcf_encode(same_values, options));
+      const Bytes expected = payload_of(encode(same_values, options));
       for (const Tensor& tensor : {lazy, stored, front_to_back, by_frames}) {
-        EXPECT_TRUE(payload_of(mcf_encode(tensor, options)) == expected) << method << " " << name_of(dtype);
-        EXPECT_TRUE(streamed_payload_of(mcf_encode(tensor, options)) == expected) << method << " " << name_of(dtype);
+        EXPECT_TRUE(payload_of(encode(tensor, options)) == expected) << method << " " << name_of(dtype);
+        EXPECT_TRUE(streamed_payload_of(encode(tensor, options)) == expected) << method << " " << name_of(dtype);
       }
     }
   }
   Bytes codes(std::size_t{4} * 40);
   for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::byte>(i % 0x70);
   const Tensor fp8 = dense("f8", Shape{4, 40}, DType::u8, Blob::memory(codes), "f8_e4m3fn");
-  EXPECT_TRUE(payload_of(mcf_encode(fp8, {.method = "q8"})) ==
-              payload_of(mcf_encode(cast(fp8, DType::f32), {.method = "q8"})));
+  EXPECT_TRUE(payload_of(encode(fp8, {.method = "q8"})) == payload_of(encode(cast(fp8, DType::f32), {.method = "q8"})));
 }
 
 std::string clips(const Tensor& tensor) { return to_json(tensor.complete_attributes()); }
@@ -110,23 +109,23 @@ TEST(McfEncodeStream, AttributesComeFromTheData) {
   const Tensor tensor = matrix(values, 3, 70);
   for (const std::string_view method : {"k4", "q8", "int8"}) {
     const std::string expected = R"({"domain":"weights","min_clip":-1.5,"max_clip":1.5})";
-    const Tensor before = mcf_encode(tensor, {.method = std::string(method)});
+    const Tensor before = encode(tensor, {.method = std::string(method)});
     EXPECT_EQ(clips(before), expected);
     payload_of(before);
     EXPECT_EQ(clips(before), expected);
-    const Tensor after = mcf_encode(tensor, {.method = std::string(method)});
+    const Tensor after = encode(tensor, {.method = std::string(method)});
     streamed_payload_of(after);
     EXPECT_EQ(clips(after), expected);
     EXPECT_EQ(to_json(after.attributes), R"({"domain":"weights"})");
-    const Tensor cut = mcf_encode(tensor, {.method = std::string(method), .clip = std::pair(-0.5f, 0.625f)});
+    const Tensor cut = encode(tensor, {.method = std::string(method), .clip = std::pair(-0.5f, 0.625f)});
     EXPECT_EQ(to_json(cut.attributes), R"({"domain":"weights","min_clip":-0.5,"max_clip":0.625})");
     EXPECT_EQ(clips(cut), to_json(cut.attributes));
-    const auto geometry = *mcf_geometry(*find_mcf_method(method), McfDomain::weights, tensor.shape);
+    const auto geometry = *geometry_of(*find_method(method), Domain::weights, tensor.shape);
     const auto back = decoded(geometry, payload_of(cut));
     EXPECT_NEAR(back[100], -0.5, 0.05);
     EXPECT_NEAR(back[200], 0.625, 0.05);
   }
-  EXPECT_EQ(clips(mcf_encode(tensor, {.method = "int4", .fast = true, .range = true})),
+  EXPECT_EQ(clips(encode(tensor, {.method = "int4", .fast = true, .range = true})),
             R"({"domain":"activations","min_clip":-1.5,"max_clip":0.75})");
 }
 
@@ -159,7 +158,7 @@ TEST(McfEncodeStream, OnePassOverTheInputForPayloadAndAttributes) {
   const Bytes bytes = tensor.components[0].blob.bytes();
   std::atomic<std::uint64_t> read = 0;
   tensor.components[0].blob = Blob::produced(bytes.size(), std::make_shared<Counting>(bytes, read));
-  const Tensor coded = mcf_encode(tensor, {.method = "k4", .fast = true, .report = std::make_shared<EncodeReport>()});
+  const Tensor coded = encode(tensor, {.method = "k4", .fast = true, .report = std::make_shared<EncodeReport>()});
   EXPECT_EQ(read, 0U);
   MemorySink sink;
   written(coded, sink, 2);
@@ -203,27 +202,27 @@ TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
   };
   const std::uint64_t rows = 4096, columns = 8192;  // 64 MiB of bf16
   for (const std::uint64_t step : {0U, 2U, 4U << 20})
-    for (const McfMethod& method : mcf_methods()) {
+    for (const Method& method : all_methods()) {
       const Tensor tensor = dense("w", Shape{rows, columns}, DType::bf16,
                                   Blob::produced(rows * columns * 2, std::make_shared<Endless>(step)));
       const std::size_t most = peak_during([&] {
         NullSink sink;
-        written(mcf_encode(tensor, {.method = std::string(method.name), .fast = true}), sink, 2);
+        written(encode(tensor, {.method = std::string(method.name), .fast = true}), sink, 2);
       });
       EXPECT_LT(most, std::size_t{6} << 20) << method.name << " " << step;
     }
 }
 
 TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const bool streamed : {false, true}) {
       auto values = weights(Weights::gaussian, std::size_t{300} * 333, 6);
       values[std::size_t{123} * 333 + 70] = 3;  // spoils its block
       const auto report = std::make_shared<EncodeReport>();
       const Tensor coded =
-          mcf_encode(matrix(values, 300, 333), {.method = std::string(method.name), .fast = true, .report = report});
+          encode(matrix(values, 300, 333), {.method = std::string(method.name), .fast = true, .report = report});
       const Bytes payload = streamed ? streamed_payload_of(coded) : payload_of(coded);
-      const auto back = decoded(*mcf_geometry(method, McfDomain::weights, coded.shape), payload);
+      const auto back = decoded(*geometry_of(method, Domain::weights, coded.shape), payload);
       double sum = 0, error = 0, most = 0;
       for (std::size_t i = 0; i < values.size(); ++i) {
         const double e = static_cast<double>(values[i]) - back[i];
@@ -236,7 +235,7 @@ TEST(McfEncodeStream, TheReportSaysWhatWasLost) {
       EXPECT_NEAR(report->squared_sum / sum, 1, 1e-5) << method.name;
       EXPECT_NEAR(report->squared_error / error, 1, 1e-5) << method.name;
       EXPECT_NEAR(report->max_error / most, 1, 1e-5) << method.name;
-      if (method.family == McfFamily::raw) continue;
+      if (method.family == Family::raw) continue;
       double here = 0, worst = 0;
       std::size_t worst_block = 0, block = 0;
       for (std::size_t i = 0; i <= values.size(); ++i) {
@@ -259,12 +258,12 @@ struct Told {
   EncodeReport report;
   double squared_sum = 0, squared_error = 0;
 };
-Told told_and_found(const std::vector<float>& values, const McfMethod& method,
+Told told_and_found(const std::vector<float>& values, const Method& method,
                     std::optional<std::pair<float, float>> clip = std::nullopt) {
   const auto report = std::make_shared<EncodeReport>();
-  const Tensor coded = mcf_encode(matrix(values, 1, values.size()),
-                                  {.method = std::string(method.name), .clip = clip, .report = report});
-  const auto back = decoded(*mcf_geometry(method, McfDomain::weights, coded.shape), payload_of(coded));
+  const Tensor coded =
+      encode(matrix(values, 1, values.size()), {.method = std::string(method.name), .clip = clip, .report = report});
+  const auto back = decoded(*geometry_of(method, Domain::weights, coded.shape), payload_of(coded));
   Told told{*report};
   for (std::size_t i = 0; i < values.size(); ++i) {
     told.squared_sum += std::pow(static_cast<double>(values[i]), 2);
@@ -276,8 +275,8 @@ Told told_and_found(const std::vector<float>& values, const McfMethod& method,
 // Squares of these leave f32, one way or the other.
 TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
   for (const float magnitude : {1e-45f, 1e-25f, 1e-15f, 1e-4f, 1e4f, 1e20f, 1e38f})
-    for (const McfMethod& method : mcf_methods()) {
-      if (magnitude > 1e4f && method.family != McfFamily::raw) continue;  // beyond their scales
+    for (const Method& method : all_methods()) {
+      if (magnitude > 1e4f && method.family != Family::raw) continue;  // beyond their scales
       auto values = weights(Weights::gaussian, 100, 6);
       for (float& w : values) w = std::clamp(w * 10, -2.0f, 2.0f) * magnitude;
       const Told told = told_and_found(values, method);
@@ -288,7 +287,7 @@ TEST(McfEncodeStream, TheReportHoldsForTheSmallestAndTheLargestWeights) {
 
 TEST(McfEncodeStream, TheReportIsAgainstTheWeightsBeforeTheClip) {
   const auto values = weights(Weights::gaussian, 1000, 6);
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     // The second does not hold 0, which is what stands behind the end of a row.
     for (const auto& clip : {std::pair(-0.01f, 0.02f), {0.01f, 0.02f}}) {
       const Told told = told_and_found(values, method, clip);
@@ -299,18 +298,18 @@ TEST(McfEncodeStream, TheReportIsAgainstTheWeightsBeforeTheClip) {
 }
 
 TEST(McfEncodeStream, EmptyTensors) {
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const Shape& shape : {Shape{0, 32}, Shape{5, 0}}) {
       const auto report = std::make_shared<EncodeReport>();
-      const Tensor coded = mcf_encode(dense("w", shape, DType::f32, Blob::memory({})),
-                                      {.method = std::string(method.name), .report = report});
+      const Tensor coded = encode(dense("w", shape, DType::f32, Blob::memory({})),
+                                  {.method = std::string(method.name), .report = report});
       EXPECT_EQ(coded.bytes(), 0U);
       EXPECT_TRUE(report->complete);
     }
 }
 
 TEST(McfEncodeStream, WeightsThatCannotBeCodedAreNamed) {
-  for (const McfMethod& method : mcf_methods())
+  for (const Method& method : all_methods())
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                             -std::numeric_limits<float>::infinity()})
       for (const bool clip : {false, true}) {
@@ -319,12 +318,12 @@ TEST(McfEncodeStream, WeightsThatCannotBeCodedAreNamed) {
         EncodeOptions options{.method = std::string(method.name)};
         if (clip) options.clip = {-1, 1};
         const Tensor tensor = matrix(values, 200, 500, "blk.3");
-        const auto error = error_of([&] { payload_of(mcf_encode(tensor, options)); });
+        const auto error = error_of([&] { payload_of(encode(tensor, options)); });
         ASSERT_TRUE(error) << method.name;
         EXPECT_EQ(error->rule(), "quant.nonfinite");
         EXPECT_EQ(error->item(), "blk.3");
         EXPECT_NE(error->sentence().find("[150, 321]"), std::string::npos) << error->sentence();
-        EXPECT_EQ(rule_of([&] { streamed_payload_of(mcf_encode(tensor, options)); }), "quant.nonfinite");
+        EXPECT_EQ(rule_of([&] { streamed_payload_of(encode(tensor, options)); }), "quant.nonfinite");
       }
 }
 
@@ -335,29 +334,29 @@ TEST(McfEncodeStream, WeightsOutsideF32CanBeClipped) {
   Bytes bytes(values.size() * 8);
   std::memcpy(bytes.data(), values.data(), bytes.size());
   const Tensor tensor = dense("w", Shape{2, 32}, DType::f64, Blob::memory(bytes));
-  for (const McfMethod& method : mcf_methods()) {
+  for (const Method& method : all_methods()) {
     EncodeOptions options{.method = std::string(method.name)};
-    const auto error = error_of([&] { payload_of(mcf_encode(tensor, options)); });
+    const auto error = error_of([&] { payload_of(encode(tensor, options)); });
     ASSERT_TRUE(error) << method.name;
     EXPECT_NE(error->sentence().find("element [1, 8] is -1e+300, outside f32"), std::string::npos) << error->what();
     options.clip = {-1, 1};
-    const Tensor coded = mcf_encode(tensor, options);
-    const auto back = decoded(*mcf_geometry(method, McfDomain::weights, coded.shape), payload_of(coded));
+    const Tensor coded = encode(tensor, options);
+    const auto back = decoded(*geometry_of(method, Domain::weights, coded.shape), payload_of(coded));
     EXPECT_LT(back[40], -0.5f) << method.name;
   }
 }
 
 TEST(McfEncodeStream, ScalesBeyondF16AreNamed) {
-  for (const McfMethod& method : mcf_methods()) {
-    if (method.family == McfFamily::raw) continue;
+  for (const Method& method : all_methods()) {
+    if (method.family == Family::raw) continue;
     for (const bool fast : {true, false}) {
       std::vector<float> values(std::size_t{3} * 600, 1.0f);
       // The largest that rounds to 65504, and the least that does not.
       values[600 + 400] = 65519.0f * static_cast<float>(method.qmax);
       const EncodeOptions options{.method = std::string(method.name), .fast = fast};
-      EXPECT_EQ(rule_of([&] { payload_of(mcf_encode(matrix(values, 3, 600), options)); }), "") << method.name;
+      EXPECT_EQ(rule_of([&] { payload_of(encode(matrix(values, 3, 600), options)); }), "") << method.name;
       values[600 + 400] = 65521.0f * static_cast<float>(method.qmax);
-      const auto error = error_of([&] { payload_of(mcf_encode(matrix(values, 3, 600, "big"), options)); });
+      const auto error = error_of([&] { payload_of(encode(matrix(values, 3, 600, "big"), options)); });
       ASSERT_TRUE(error) << method.name;
       EXPECT_EQ(error->rule(), "quant.overflow");
       EXPECT_EQ(error->item(), "big");
@@ -370,7 +369,7 @@ TEST(McfEncodeStream, ScalesBeyondF16AreNamed) {
 TEST(McfEncodeStream, WhatMakesNoSenseIsRefused) {
   const Tensor tensor = matrix(std::vector<float>(64, 1.0f), 2, 32);
   const auto rule = [&](const Tensor& from, const EncodeOptions& options) {
-    return rule_of([&] { mcf_encode(from, options); });
+    return rule_of([&] { encode(from, options); });
   };
   EXPECT_EQ(rule(tensor, {.method = "q6"}), "quant.method");
   EXPECT_EQ(rule(tensor, {.method = "q8", .range = true}), "quant.domain");
@@ -387,4 +386,4 @@ TEST(McfEncodeStream, WhatMakesNoSenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace tare
+}  // namespace tare::codec::mcf

@@ -14,23 +14,21 @@
 #include "simd_targets.hpp"
 #include "tare/elements.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 using namespace tare::testing;
 
 constexpr std::uint64_t kWidths[] = {1, 31, 32, 33, 64, 255, 256, 257, 300, 544, 1024};
 
-std::vector<const McfMethod*> block_methods() {
-  std::vector<const McfMethod*> methods;
-  for (const McfMethod& method : mcf_methods())
-    if (method.family != McfFamily::raw) methods.push_back(&method);
+std::vector<const Method*> block_methods() {
+  std::vector<const Method*> methods;
+  for (const Method& method : all_methods())
+    if (method.family != Family::raw) methods.push_back(&method);
   return methods;
 }
 
-EncodeOptions by(const McfMethod& method, bool fast = false) {
-  return {.method = std::string(method.name), .fast = fast};
-}
+EncodeOptions by(const Method& method, bool fast = false) { return {.method = std::string(method.name), .fast = fast}; }
 
 std::vector<float> importance_for(std::uint64_t columns) {
   std::vector<float> importance = weights(Weights::laplace, static_cast<std::size_t>(columns), 77);
@@ -44,7 +42,7 @@ std::vector<float> importance_for(std::uint64_t columns) {
 }
 
 TEST(McfEncode, EverySimdTargetChoosesWhatTheReferenceChooses) {
-  for (const McfMethod* const method : block_methods())
+  for (const Method* const method : block_methods())
     for (const std::uint64_t columns : kWidths)
       for (const int mode : {0, 1, 2}) {
         const std::uint64_t rows = columns < 100 ? 40 : 9;
@@ -53,7 +51,7 @@ TEST(McfEncode, EverySimdTargetChoosesWhatTheReferenceChooses) {
         if (mode == 2) options.importance = importance_for(columns);
         const Bytes expected = reference_payload(*method, values, rows, columns, mode == 0, options.importance);
         for_each_simd_target([&] {
-          EXPECT_TRUE(payload_of(mcf_encode(matrix(values, rows, columns), options)) == expected)
+          EXPECT_TRUE(payload_of(encode(matrix(values, rows, columns), options)) == expected)
               << method->name << ", " << columns << " columns, mode " << mode;
         });
       }
@@ -63,7 +61,7 @@ TEST(McfEncode, EverySimdTargetChoosesWhatTheReferenceChooses) {
 TEST(McfEncode, EverySimdTargetChoosesTheSameAmongSmallScales) {
   for (const std::string_view name : {"k6", "k4", "k3", "k2"})
     for (const bool weighted : {false, true}) {
-      const McfMethod& method = *find_mcf_method(name);
+      const Method& method = *find_method(name);
       const std::uint64_t rows = 24, columns = 544;
       auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 15);
       float absmax = 0;
@@ -76,7 +74,7 @@ TEST(McfEncode, EverySimdTargetChoosesTheSameAmongSmallScales) {
       if (weighted) options.importance = importance_for(columns);
       const Bytes expected = reference_payload(method, values, rows, columns, false, options.importance);
       for_each_simd_target([&] {
-        EXPECT_TRUE(payload_of(mcf_encode(matrix(values, rows, columns), options)) == expected) << name << weighted;
+        EXPECT_TRUE(payload_of(encode(matrix(values, rows, columns), options)) == expected) << name << weighted;
       });
     }
 }
@@ -85,20 +83,20 @@ TEST(McfEncode, RawMethodsOnEverySimdTarget) {
   for (const std::string_view name : {"int8", "int4"})
     for (const bool range : {false, true})
       for (const std::size_t count : {1u, 31u, 2049u, 4097u}) {
-        const McfMethod& method = *find_mcf_method(name);
+        const Method& method = *find_method(name);
         auto values = weights(Weights::gaussian, count, 3);
         for (float& w : values) w += 0.03f;
         const Tensor tensor = dense("x", Shape{count}, DType::f32, matrix(values, 1, count).components[0].blob);
-        const McfDomain domain = range ? McfDomain::activations : McfDomain::weights;
-        const McfGeometry geometry = *mcf_geometry(method, domain, tensor.shape);
+        const Domain domain = range ? Domain::activations : Domain::weights;
+        const Geometry geometry = *geometry_of(method, domain, tensor.shape);
         const auto [least, most] = std::minmax_element(values.begin(), values.end());
-        const McfScaleZero parameters = mcf_scale_zero(method, domain, *least, *most);
+        const ScaleZero parameters = scale_zero(method, domain, *least, *most);
         Bytes expected(static_cast<std::size_t>(geometry.bytes));
         store_le<float>(&expected[geometry.scales.offset], parameters.scale);
         if (range) store_le<float>(&expected[geometry.zero.offset], parameters.zero);
-        mcf_reference_encode_raw(method, domain, parameters, values, &expected[geometry.codes.offset], 0);
+        reference_encode_raw(method, domain, parameters, values, &expected[geometry.codes.offset], 0);
         for_each_simd_target([&] {
-          const Tensor coded = mcf_encode(tensor, {.method = std::string(name), .fast = true, .range = range});
+          const Tensor coded = encode(tensor, {.method = std::string(name), .fast = true, .range = range});
           EXPECT_TRUE(payload_of(coded) == expected) << name << " " << range << " " << count;
           EXPECT_TRUE(streamed_payload_of(coded) == expected) << name << " " << range << " " << count;
         });
@@ -120,13 +118,13 @@ TEST(McfEncode, RawMethodsHoldTheLargestFloats) {
         std::vector<float> values;
         for (int i = 0; i <= 40; ++i)
           values.push_back(low * (1 - static_cast<float>(i) / 40) + high * (static_cast<float>(i) / 40));
-        const McfMethod& method = *find_mcf_method(name);
-        const McfGeometry geometry =
-            *mcf_geometry(method, range ? McfDomain::activations : McfDomain::weights, Shape{1, values.size()});
+        const Method& method = *find_method(name);
+        const Geometry geometry =
+            *geometry_of(method, range ? Domain::activations : Domain::weights, Shape{1, values.size()});
         for_each_simd_target([&] {
           EncodeOptions options{.method = std::string(name), .range = range};
           options.report = std::make_shared<EncodeReport>();
-          const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, 1, values.size()), options)));
+          const auto back = decoded(geometry, payload_of(encode(matrix(values, 1, values.size()), options)));
           const float step = most / static_cast<float>(method.qmax);
           for (std::size_t i = 0; i < values.size(); ++i)
             EXPECT_LE(std::fabs(static_cast<double>(back[i]) - values[i]), step) << name << range << ": " << values[i];
@@ -140,9 +138,9 @@ TEST(McfEncode, RawTensorOfOneValueOrOfZeros) {
   for (const float value : {0.0f, -2.0f, std::numeric_limits<float>::max(), std::numeric_limits<float>::denorm_min()}) {
     const std::vector<float> values(70, value);
     for (const bool range : {false, true}) {
-      const Tensor coded = mcf_encode(matrix(values, 7, 10), {.method = "int4", .range = range});
+      const Tensor coded = encode(matrix(values, 7, 10), {.method = "int4", .range = range});
       const auto geometry =
-          *mcf_geometry(*find_mcf_method("int4"), range ? McfDomain::activations : McfDomain::weights, coded.shape);
+          *geometry_of(*find_method("int4"), range ? Domain::activations : Domain::weights, coded.shape);
       for (const float back : decoded(geometry, payload_of(coded)))
         EXPECT_LE(std::fabs(back - value), std::fabs(value) * (std::fabs(value) < 1e-38f ? 1.0f : 1e-6f)) << value;
     }
@@ -163,7 +161,7 @@ std::vector<double> errors_of(std::span<const float> values, std::span<const flo
 }
 
 TEST(McfEncode, SearchNeverLosesMoreThanFast) {
-  for (const McfMethod* const method : block_methods())
+  for (const Method* const method : block_methods())
     for (const Weights kind : {Weights::gaussian, Weights::laplace, Weights::odd})
       for (const std::uint64_t columns : {std::uint64_t{256}, std::uint64_t{1000}})
         for (const bool weighted : {false, true}) {
@@ -172,19 +170,19 @@ TEST(McfEncode, SearchNeverLosesMoreThanFast) {
           EncodeOptions searched = by(*method);
           if (weighted) searched.importance = importance_for(columns);
           const Tensor tensor = matrix(values, rows, columns);
-          const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, tensor.shape);
-          const std::uint64_t group = method->family == McfFamily::block ? kMcfBlock : kMcfSuper;
+          const Geometry geometry = *geometry_of(*method, Domain::weights, tensor.shape);
+          const std::uint64_t group = method->family == Family::block ? kBlock : kSuper;
           const auto losses = [&](const EncodeOptions& options) {
-            return errors_of(values, decoded(geometry, payload_of(mcf_encode(tensor, options))), columns, group,
+            return errors_of(values, decoded(geometry, payload_of(encode(tensor, options))), columns, group,
                              searched.importance);
           };
-          const Bytes fast_payload = payload_of(mcf_encode(tensor, by(*method, true)));
+          const Bytes fast_payload = payload_of(encode(tensor, by(*method, true)));
           const auto fast = losses(by(*method, true)), best = losses(searched);
           ASSERT_EQ(fast.size(), best.size());
           std::size_t better = 0;
           for (std::size_t i = 0; i < fast.size(); ++i) {
             // A super-scale that is a normal number may cost a little where that of `fast` is none.
-            const bool super = method->family == McfFamily::super;
+            const bool super = method->family == Family::super;
             const auto bits = load_le<std::uint16_t>(&fast_payload[2 * i]);
             EXPECT_LE(best[i], fast[i] * (super && !is_normal_f16(bits) ? 1.0202 : 1))
                 << method->name << ", block " << i;
@@ -198,13 +196,13 @@ TEST(McfEncode, SearchNeverLosesMoreThanFast) {
 // tries that, too.
 TEST(McfEncode, SearchOfSubnormalScalesNeverLosesMoreThanTheNearest) {
   for (const std::string_view name : {"q8", "q4"}) {
-    const McfMethod& method = *find_mcf_method(name);
+    const Method& method = *find_method(name);
     const std::uint64_t rows = 200, columns = 32;
     auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 11);
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] *= static_cast<float>(method.qmax) * std::ldexp(1.0f, -14 - static_cast<int>(i / columns % 9));
-    const McfGeometry geometry = *mcf_geometry(method, McfDomain::weights, Shape{rows, columns});
-    const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), by(method))));
+    const Geometry geometry = *geometry_of(method, Domain::weights, Shape{rows, columns});
+    const auto back = decoded(geometry, payload_of(encode(matrix(values, rows, columns), by(method))));
     const auto searched = errors_of(values, back, columns, columns);
     for (std::size_t r = 0; r < rows; ++r) {
       const auto row = std::span(values).subspan(r * columns, columns);
@@ -235,7 +233,7 @@ TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
                            {"k4", 0.0003f, 0.0},
                            {"k4", 0.0002f, 0.05},
                            {"k3", 0.0001f, 0.0}}) {
-    const McfMethod& method = *find_mcf_method(band.method);
+    const Method& method = *find_method(band.method);
     const std::uint64_t rows = 16, columns = 2048;
     auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 21);
     double sum = 0;
@@ -247,11 +245,11 @@ TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
     const auto report = [&](const std::vector<float>& of, bool fast) {
       EncodeOptions options = by(method, fast);
       options.report = std::make_shared<EncodeReport>();
-      payload_of(mcf_encode(matrix(of, rows, columns), options));
+      payload_of(encode(matrix(of, rows, columns), options));
       return *options.report;
     };
     const EncodeReport small = report(values, false), best = report(large, false);
-    EXPECT_EQ(small.scales, rows * columns / kMcfSuper);
+    EXPECT_EQ(small.scales, rows * columns / kSuper);
     EXPECT_EQ(best.subnormal_scales, 0U);
     EXPECT_LE(static_cast<double>(small.subnormal_scales), band.share * static_cast<double>(small.scales))
         << band.method << " " << band.deviation;
@@ -261,7 +259,7 @@ TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
 }
 
 TEST(McfEncode, TheReportCountsSubnormalScalesOfEveryMethod) {
-  for (const McfMethod* const method : block_methods())
+  for (const Method* const method : block_methods())
     for (const bool fast : {false, true}) {
       const std::uint64_t rows = 3, columns = 300;
       auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 4);
@@ -269,8 +267,8 @@ TEST(McfEncode, TheReportCountsSubnormalScalesOfEveryMethod) {
       std::fill_n(values.begin(), columns, 0.0f);  // a row of zeros has scales of 0
       EncodeOptions options = by(*method, fast);
       options.report = std::make_shared<EncodeReport>();
-      payload_of(mcf_encode(matrix(values, rows, columns), options));
-      const std::uint64_t in_row = method->family == McfFamily::super ? 2 : 10;
+      payload_of(encode(matrix(values, rows, columns), options));
+      const std::uint64_t in_row = method->family == Family::super ? 2 : 10;
       EXPECT_EQ(options.report->scales, rows * in_row) << method->name;
       EXPECT_EQ(options.report->subnormal_scales, (rows - 1) * in_row) << method->name;
     }
@@ -289,9 +287,9 @@ TEST(McfEncode, SearchReachesTheErrorsAskedFor) {
       const auto values = weights(kind, static_cast<std::size_t>(rows * columns), 8);
       const Tensor tensor = matrix(values, rows, columns);
       const auto loss = [&](bool fast) {
-        EncodeOptions options = by(*find_mcf_method(goal.method), fast);
+        EncodeOptions options = by(*find_method(goal.method), fast);
         options.report = std::make_shared<EncodeReport>();
-        payload_of(mcf_encode(tensor, options));
+        payload_of(encode(tensor, options));
         EXPECT_TRUE(options.report->complete);
         return options.report->squared_error;
       };
@@ -306,12 +304,12 @@ TEST(McfEncode, ImportanceLowersTheWeightedError) {
   const auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 9);
   std::vector<float> importance(columns);
   for (std::size_t i = 0; i < columns; ++i) importance[i] = i % 4 == 0 ? 300.0f : 3.0f;
-  for (const McfMethod* const method : block_methods()) {
-    const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, Shape{rows, columns});
+  for (const Method* const method : block_methods()) {
+    const Geometry geometry = *geometry_of(*method, Domain::weights, Shape{rows, columns});
     const auto weighted_error = [&](bool with) {
       EncodeOptions options = by(*method);
       if (with) options.importance = importance;
-      const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), options)));
+      const auto back = decoded(geometry, payload_of(encode(matrix(values, rows, columns), options)));
       double sum = 0;
       for (const double e : errors_of(values, back, columns, 32, importance)) sum += e;
       return sum;
@@ -323,19 +321,19 @@ TEST(McfEncode, ImportanceLowersTheWeightedError) {
 // Half a step of the block for q*; for k* and the search the sub-scale and the cut add to it, but zeros stay zeros and
 // signs stay signs.
 TEST(McfEncode, ValuesComeBackWithinTheBound) {
-  for (const McfMethod* const method : block_methods())
+  for (const Method* const method : block_methods())
     for (const bool fast : {true, false}) {
       const std::uint64_t rows = 20, columns = 300;
       const auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 10);
-      const McfGeometry geometry = *mcf_geometry(*method, McfDomain::weights, Shape{rows, columns});
-      const auto back = decoded(geometry, payload_of(mcf_encode(matrix(values, rows, columns), by(*method, fast))));
+      const Geometry geometry = *geometry_of(*method, Domain::weights, Shape{rows, columns});
+      const auto back = decoded(geometry, payload_of(encode(matrix(values, rows, columns), by(*method, fast))));
       for (std::size_t i = 0; i < values.size(); ++i) {
         float absmax = 0;
         const std::size_t row = i / columns * columns, first = row + (i - row) / 32 * 32;
         for (std::size_t j = first; j < std::min<std::size_t>(first + 32, row + columns); ++j)
           absmax = std::max(absmax, std::fabs(values[j]));
         const float step = absmax / static_cast<float>(method->qmax);
-        const bool plain = fast && method->family == McfFamily::block;
+        const bool plain = fast && method->family == Family::block;
         EXPECT_LE(std::fabs(values[i] - back[i]), plain ? 0.501f * step + absmax * 0.0006f : 0.75f * absmax);
         EXPECT_GE(values[i] * back[i], 0);
       }
@@ -343,4 +341,4 @@ TEST(McfEncode, ValuesComeBackWithinTheBound) {
 }
 
 }  // namespace
-}  // namespace tare
+}  // namespace tare::codec::mcf

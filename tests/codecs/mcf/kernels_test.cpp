@@ -15,7 +15,7 @@
 #include "simd_targets.hpp"
 #include "tare/value.hpp"
 
-namespace tare {
+namespace tare::codec::mcf {
 namespace {
 
 using testing::for_each_simd_target;
@@ -39,16 +39,16 @@ std::uint16_t scale_bits(Scales kind, std::mt19937& random) {
 
 // A payload with every code possible in it, the most negative included. Exactly as long as it must be: a kernel that
 // reads beyond shows under a sanitizer.
-Bytes random_payload(const McfGeometry& geometry, Scales kind, unsigned seed) {
+Bytes random_payload(const Geometry& geometry, Scales kind, unsigned seed) {
   std::mt19937 random(seed);
   Bytes payload(static_cast<std::size_t>(geometry.bytes));
   for (std::size_t i = geometry.codes.offset; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(random());
-  if (geometry.method->family == McfFamily::raw) {
+  if (geometry.method->family == Family::raw) {
     const float scale = kind == Scales::tiny      ? std::numeric_limits<float>::denorm_min() * 1000
                         : kind == Scales::largest ? std::numeric_limits<float>::max() / 128
                                                   : f16_to_f32(scale_bits(kind, random));
     store_le<float>(&payload[geometry.scales.offset], scale);
-    if (geometry.domain == McfDomain::activations) store_le<float>(&payload[geometry.zero.offset], -3);
+    if (geometry.domain == Domain::activations) store_le<float>(&payload[geometry.zero.offset], -3);
     return payload;
   }
   for (std::uint64_t i = 0; i < geometry.scales.size; i += 2)
@@ -74,11 +74,11 @@ bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
 template <class Check>
 void for_each_payload(std::uint64_t rows, const Check& check) {
   unsigned seed = 0;
-  for (const McfMethod& method : mcf_methods())
-    for (const McfDomain domain : {McfDomain::weights, McfDomain::activations})
+  for (const Method& method : all_methods())
+    for (const Domain domain : {Domain::weights, Domain::activations})
       for (const std::uint64_t columns : kWidths)
         for (const Scales kind : {Scales::usual, Scales::tiny, Scales::largest, Scales::zero, Scales::negative}) {
-          const auto geometry = mcf_geometry(method, domain, Shape{rows, columns});
+          const auto geometry = geometry_of(method, domain, Shape{rows, columns});
           if (!geometry) continue;
           SCOPED_TRACE(::testing::Message() << method.name << " " << name_of(domain) << " " << rows << "x" << columns
                                             << " scales " << static_cast<int>(kind));
@@ -88,25 +88,25 @@ void for_each_payload(std::uint64_t rows, const Check& check) {
 
 TEST(McfKernels, DecodeGivesTheReferencesBits) {
   for (const std::uint64_t rows : {1, 3})
-    for_each_payload(rows, [&](const McfGeometry& geometry, const Bytes& payload) {
-      const McfRows all = mcf_rows(geometry, payload.data(), 0, rows);
+    for_each_payload(rows, [&](const Geometry& geometry, const Bytes& payload) {
+      const RowSpan all = rows_of(geometry, payload.data(), 0, rows);
       std::vector<float> expected(static_cast<std::size_t>(geometry.elements()));
-      mcf_reference_decode(all, expected);
+      reference_decode(all, expected);
       for_each_simd_target([&] {
         std::vector<float> found(expected.size(), -1);
-        mcf_decode(all, found.data());
+        decode_rows(all, found.data());
         EXPECT_TRUE(same_bits(found, expected));
       });
     });
 }
 
 TEST(McfKernels, DecodeOfARowTouchesNoOther) {
-  for_each_payload(5, [&](const McfGeometry& geometry, const Bytes& payload) {
+  for_each_payload(5, [&](const Geometry& geometry, const Bytes& payload) {
     std::vector<float> whole(static_cast<std::size_t>(geometry.elements()));
-    mcf_reference_decode(mcf_rows(geometry, payload.data(), 0, 5), whole);
+    reference_decode(rows_of(geometry, payload.data(), 0, 5), whole);
     for (std::uint64_t row = 0; row < 5; ++row) {
       std::vector<float> found(static_cast<std::size_t>(geometry.columns));
-      mcf_decode(mcf_rows(geometry, payload.data(), row, 1), found.data());
+      decode_rows(rows_of(geometry, payload.data(), row, 1), found.data());
       const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(row * geometry.columns);
       EXPECT_TRUE(same_bits(found, {begin, begin + static_cast<std::ptrdiff_t>(geometry.columns)}));
     }
@@ -116,14 +116,14 @@ TEST(McfKernels, DecodeOfARowTouchesNoOther) {
 double tolerance(std::uint64_t columns) { return (static_cast<double>(columns) / 4 + 16) * 0x1p-24; }
 
 TEST(McfKernels, DotWithFloatsIsWithinTheBound) {
-  for_each_payload(3, [&](const McfGeometry& geometry, const Bytes& payload) {
-    const McfRows all = mcf_rows(geometry, payload.data(), 0, 3);
+  for_each_payload(3, [&](const Geometry& geometry, const Bytes& payload) {
+    const RowSpan all = rows_of(geometry, payload.data(), 0, 3);
     const auto vector = random_vector(geometry.columns, 7);
     std::vector<float> weights(static_cast<std::size_t>(geometry.elements()));
-    mcf_reference_decode(all, weights);
+    reference_decode(all, weights);
     for_each_simd_target([&] {
       float found[3];
-      mcf_dot(all, vector, found);
+      dot_rows(all, vector, found);
       for (std::uint64_t row = 0; row < 3; ++row) {
         // int*: what is summed is S q x and S Z x apart.
         double magnitude = 0;
@@ -131,7 +131,7 @@ TEST(McfKernels, DotWithFloatsIsWithinTheBound) {
           magnitude += std::fabs(static_cast<double>(weights[row * geometry.columns + i]) * vector[i]) +
                        2 * std::fabs(static_cast<double>(all.scale) * all.zero * vector[i]);
         if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow on the way
-        const double expected = mcf_reference_dot(mcf_row(all, row), vector);
+        const double expected = reference_dot(row_of(all, row), vector);
         EXPECT_NEAR(found[row], expected,
                     tolerance(geometry.columns) * magnitude + std::numeric_limits<float>::denorm_min());
       }
@@ -140,14 +140,14 @@ TEST(McfKernels, DotWithFloatsIsWithinTheBound) {
 }
 
 TEST(McfKernels, DotWithCodesIsWithinTheBound) {
-  for_each_payload(3, [&](const McfGeometry& geometry, const Bytes& payload) {
-    const McfRows all = mcf_rows(geometry, payload.data(), 0, 3);
-    const McfVector vector = mcf_reference_vector(random_vector(geometry.columns, 8));
+  for_each_payload(3, [&](const Geometry& geometry, const Bytes& payload) {
+    const RowSpan all = rows_of(geometry, payload.data(), 0, 3);
+    const Vector vector = reference_vector(random_vector(geometry.columns, 8));
     std::vector<float> weights(static_cast<std::size_t>(geometry.elements()));
-    mcf_reference_decode(all, weights);
+    reference_decode(all, weights);
     for_each_simd_target([&] {
       float found[3];
-      mcf_dot(all, vector, found);
+      dot_rows(all, vector, found);
       for (std::uint64_t row = 0; row < 3; ++row) {
         double magnitude = 0;
         for (std::size_t i = 0; i < geometry.columns; ++i) {
@@ -156,7 +156,7 @@ TEST(McfKernels, DotWithCodesIsWithinTheBound) {
                        2 * std::fabs(static_cast<double>(all.scale) * all.zero * x);
         }
         if (!(magnitude < std::numeric_limits<float>::max())) continue;  // may overflow on the way
-        const double expected = mcf_reference_dot(mcf_row(all, row), vector);
+        const double expected = reference_dot(row_of(all, row), vector);
         EXPECT_NEAR(found[row], expected,
                     tolerance(geometry.columns) * magnitude + std::numeric_limits<float>::denorm_min());
       }
@@ -173,9 +173,9 @@ TEST(McfKernels, VectorGivesTheReferencesCodes) {
       if (kind == 2) values[values.size() / 2] = 3e38f;
       if (kind == 3) values.back() = std::numeric_limits<float>::denorm_min() * 300;
       if (kind == 4) values.front() = std::numeric_limits<float>::infinity();
-      const McfVector expected = mcf_reference_vector(values);
+      const Vector expected = reference_vector(values);
       for_each_simd_target([&] {
-        const McfVector found = mcf_vector(values);
+        const Vector found = vector_of(values);
         EXPECT_EQ(found.codes, expected.codes);
         EXPECT_EQ(found.ones.offsets, expected.ones.offsets);
         EXPECT_EQ(found.twos.offsets, expected.twos.offsets);
@@ -196,16 +196,16 @@ TEST(McfKernels, VectorGivesTheReferencesCodes) {
 }
 
 TEST(McfKernels, DotDoesNotDependOnTheRowsBesideIt) {
-  for_each_payload(4, [&](const McfGeometry& geometry, const Bytes& payload) {
+  for_each_payload(4, [&](const Geometry& geometry, const Bytes& payload) {
     const auto vector = random_vector(geometry.columns, 9);
-    const McfVector codes = mcf_vector(vector);
+    const Vector codes = vector_of(vector);
     float together[4], together8[4];
-    mcf_dot(mcf_rows(geometry, payload.data(), 0, 4), vector, together);
-    mcf_dot(mcf_rows(geometry, payload.data(), 0, 4), codes, together8);
+    dot_rows(rows_of(geometry, payload.data(), 0, 4), vector, together);
+    dot_rows(rows_of(geometry, payload.data(), 0, 4), codes, together8);
     for (std::uint64_t row = 0; row < 4; ++row) {
       float alone = 0, alone8 = 0;
-      mcf_dot(mcf_rows(geometry, payload.data(), row, 1), vector, &alone);
-      mcf_dot(mcf_rows(geometry, payload.data(), row, 1), codes, &alone8);
+      dot_rows(rows_of(geometry, payload.data(), row, 1), vector, &alone);
+      dot_rows(rows_of(geometry, payload.data(), row, 1), codes, &alone8);
       EXPECT_EQ(std::bit_cast<std::uint32_t>(alone), std::bit_cast<std::uint32_t>(together[row]));
       EXPECT_EQ(std::bit_cast<std::uint32_t>(alone8), std::bit_cast<std::uint32_t>(together8[row]));
     }
@@ -213,14 +213,14 @@ TEST(McfKernels, DotDoesNotDependOnTheRowsBesideIt) {
 }
 
 TEST(McfKernels, ANonFiniteVectorMakesTheProductNaN) {
-  const auto geometry = mcf_geometry(*find_mcf_method("q8"), McfDomain::weights, Shape{1, 64});
+  const auto geometry = geometry_of(*find_method("q8"), Domain::weights, Shape{1, 64});
   const Bytes payload = random_payload(*geometry, Scales::usual, 1);
   auto values = random_vector(64, 10);
   values[40] = std::numeric_limits<float>::quiet_NaN();
   float found = 0;
-  mcf_dot(mcf_rows(*geometry, payload.data(), 0, 1), mcf_vector(values), &found);
+  dot_rows(rows_of(*geometry, payload.data(), 0, 1), vector_of(values), &found);
   EXPECT_TRUE(std::isnan(found));
 }
 
 }  // namespace
-}  // namespace tare
+}  // namespace tare::codec::mcf

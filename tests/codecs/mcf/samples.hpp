@@ -11,7 +11,7 @@
 #include "codecs/mcf/encode.hpp"
 #include "codecs/mcf/encode_search.hpp"
 
-namespace tare::testing {
+namespace tare::codec::mcf {
 
 enum class Weights { gaussian, laplace, odd };
 
@@ -52,29 +52,29 @@ inline Tensor matrix(std::span<const float> values, std::uint64_t rows, std::uin
 }
 
 // A payload of q* or k* made row by row by the scalar reference.
-inline Bytes reference_payload(const McfMethod& method, std::span<const float> values, std::uint64_t rows,
+inline Bytes reference_payload(const Method& method, std::span<const float> values, std::uint64_t rows,
                                std::uint64_t columns, bool fast, std::span<const float> importance = {}) {
-  const McfGeometry geometry = *mcf_geometry(method, McfDomain::weights, Shape{rows, columns});
+  const Geometry geometry = *geometry_of(method, Domain::weights, Shape{rows, columns});
   Bytes payload(static_cast<std::size_t>(geometry.bytes));
-  const bool super = method.family == McfFamily::super;
+  const bool super = method.family == Family::super;
   for (std::uint64_t r = 0; r < rows; ++r) {
     const auto row = values.subspan(static_cast<std::size_t>(r * columns), static_cast<std::size_t>(columns));
-    const McfRowTarget target{
+    const RowTarget target{
         payload.data() + geometry.scales.offset + 2 * r * (super ? geometry.supers : geometry.blocks),
         payload.data() + geometry.sub_scales.offset + r * geometry.blocks,
         payload.data() + geometry.codes.offset + r * geometry.row_code_bytes()};
     if (fast)
-      mcf_reference_encode_row(method, row, target);
+      reference_encode_row(method, row, target);
     else
-      mcf_reference_search_row(method, row, importance, target);
+      reference_search_row(method, row, importance, target);
   }
   return payload;
 }
 
 // What a payload stands for.
-inline std::vector<float> decoded(const McfGeometry& geometry, std::span<const std::byte> payload) {
+inline std::vector<float> decoded(const Geometry& geometry, std::span<const std::byte> payload) {
   std::vector<float> out(static_cast<std::size_t>(geometry.elements()));
-  if (!out.empty()) mcf_reference_decode(mcf_rows(geometry, payload.data(), 0, geometry.rows), out);
+  if (!out.empty()) reference_decode(rows_of(geometry, payload.data(), 0, geometry.rows), out);
   return out;
 }
 
@@ -88,4 +88,4 @@ inline Bytes streamed_payload_of(const Tensor& tensor) {
   return bytes;
 }
 
-}  // namespace tare::testing
+}  // namespace tare::codec::mcf

@@ -30,12 +30,13 @@ Bytes spell(std::size_t size, std::initializer_list<Run> runs) {
   return payload;
 }
 
-Tensor coded(std::string_view layout, Shape shape, const Bytes& payload, McfDomain domain = McfDomain::weights) {
+Tensor coded(std::string_view layout, Shape shape, const Bytes& payload,
+             codec::mcf::Domain domain = codec::mcf::Domain::weights) {
   Tensor tensor;
   tensor.name = "w";
   tensor.shape = std::move(shape);
   tensor.layout = layout;
-  set_mcf_attributes(tensor.attributes, {domain, -1, 1});
+  codec::mcf::set_attributes(tensor.attributes, {domain, -1, 1});
   tensor.components.push_back({"payload", DType::u8, {}, Blob::memory(payload)});
   return tensor;
 }
@@ -50,16 +51,17 @@ std::vector<float> values_of(const Tensor& tensor) {
 
 // What `fast` encoding makes of a matrix by q* or k*.
 Bytes encoded(std::string_view method_name, Shape shape, const std::vector<float>& weights) {
-  const auto geometry = mcf_geometry(*find_mcf_method(method_name), McfDomain::weights, shape).value();
+  const auto geometry =
+      codec::mcf::geometry_of(*codec::mcf::find_method(method_name), codec::mcf::Domain::weights, shape).value();
   Bytes payload(static_cast<std::size_t>(geometry.bytes));
   const std::uint64_t scales = geometry.supers != 0 ? geometry.supers : geometry.blocks;
   for (std::uint64_t row = 0; row < geometry.rows; ++row) {
-    const McfRowTarget target = {payload.data() + geometry.scales.offset + 2 * row * scales,
-                                 payload.data() + geometry.sub_scales.offset + row * geometry.blocks,
-                                 payload.data() + geometry.codes.offset + row * geometry.row_code_bytes()};
+    const codec::mcf::RowTarget target = {payload.data() + geometry.scales.offset + 2 * row * scales,
+                                          payload.data() + geometry.sub_scales.offset + row * geometry.blocks,
+                                          payload.data() + geometry.codes.offset + row * geometry.row_code_bytes()};
     const auto part = std::span(weights).subspan(static_cast<std::size_t>(row * geometry.columns),
                                                  static_cast<std::size_t>(geometry.columns));
-    EXPECT_FALSE(mcf_reference_encode_row(*geometry.method, part, target).has_value());
+    EXPECT_FALSE(codec::mcf::reference_encode_row(*geometry.method, part, target).has_value());
   }
   return payload;
 }
@@ -67,7 +69,7 @@ Bytes encoded(std::string_view method_name, Shape shape, const std::vector<float
 // Encoding the weights gives the payload, and decoding the payload gives the weights back.
 void expect_both(std::string_view method, Shape shape, const std::vector<float>& weights, const Bytes& payload) {
   EXPECT_EQ(encoded(method, shape, weights), payload);
-  const Tensor tensor = coded(find_mcf_method(method)->layout, shape, payload);
+  const Tensor tensor = coded(codec::mcf::find_method(method)->layout, shape, payload);
   EXPECT_FALSE(find_codec(tensor.layout)->check(tensor).has_value());
   EXPECT_EQ(values_of(tensor), weights);
   find_codec(tensor.layout)->verify(tensor, [](const Problem& problem) { FAIL() << problem.rule << problem.sentence; });
@@ -156,14 +158,14 @@ TEST(McfGolden, K2SecondSuperBlock) {
 }
 
 // int*: the codes are made by the reference, region by region.
-Bytes encoded_raw(std::string_view method_name, McfDomain domain, Shape shape, const std::vector<float>& values,
-                  float min, float max) {
-  const auto geometry = mcf_geometry(*find_mcf_method(method_name), domain, shape).value();
+Bytes encoded_raw(std::string_view method_name, codec::mcf::Domain domain, Shape shape,
+                  const std::vector<float>& values, float min, float max) {
+  const auto geometry = codec::mcf::geometry_of(*codec::mcf::find_method(method_name), domain, shape).value();
   Bytes payload(static_cast<std::size_t>(geometry.bytes));
-  const McfScaleZero parameters = mcf_scale_zero(*geometry.method, domain, min, max);
+  const codec::mcf::ScaleZero parameters = codec::mcf::scale_zero(*geometry.method, domain, min, max);
   store_le<float>(&payload[geometry.scales.offset], parameters.scale);
-  if (domain == McfDomain::activations) store_le<float>(&payload[geometry.zero.offset], parameters.zero);
-  mcf_reference_encode_raw(*geometry.method, domain, parameters, values, &payload[geometry.codes.offset], 0);
+  if (domain == codec::mcf::Domain::activations) store_le<float>(&payload[geometry.zero.offset], parameters.zero);
+  codec::mcf::reference_encode_raw(*geometry.method, domain, parameters, values, &payload[geometry.codes.offset], 0);
   return payload;
 }
 
@@ -172,7 +174,7 @@ TEST(McfGolden, Int8Weights) {
   //   absmax 254, S = 254 / 127 = 2 = 0x40000000; codes 127, -1, 3
   const std::vector<float> values = {254, -2, 6};
   const Bytes payload = spell(67, {{0, {0, 0, 0, 0x40}}, {64, {127, 0xFF, 3}}});
-  EXPECT_EQ(encoded_raw("int8", McfDomain::weights, {1, 3, 1}, values, -2, 254), payload);
+  EXPECT_EQ(encoded_raw("int8", codec::mcf::Domain::weights, {1, 3, 1}, values, -2, 254), payload);
   EXPECT_EQ(values_of(coded("mcf.int8", {1, 3, 1}, payload)), values);
 }
 
@@ -182,8 +184,8 @@ TEST(McfGolden, Int8Activations) {
   //   codes: -28 / 0.5 - 72 = -128, 0 -> -72, 99.5 / 0.5 - 72 = 127
   const std::vector<float> values = {-28, 0, 99.5f};
   const Bytes payload = spell(131, {{0, {0, 0, 0, 0x3F}}, {64, {0, 0, 0x90, 0xC2}}, {128, {0x80, 0xB8, 127}}});
-  EXPECT_EQ(encoded_raw("int8", McfDomain::activations, {3}, values, -28, 99.5f), payload);
-  EXPECT_EQ(values_of(coded("mcf.int8", {3}, payload, McfDomain::activations)), values);
+  EXPECT_EQ(encoded_raw("int8", codec::mcf::Domain::activations, {3}, values, -28, 99.5f), payload);
+  EXPECT_EQ(values_of(coded("mcf.int8", {3}, payload, codec::mcf::Domain::activations)), values);
 }
 
 TEST(McfGolden, Int4Weights) {
@@ -192,7 +194,7 @@ TEST(McfGolden, Int4Weights) {
   //   (1, 2) = 0x21, (3, -4 = 0xC) = 0xC3, (5, -6 = 0xA) = 0xA5, (7, 0) = 0x07, (-1 = 0xF, nothing) = 0x0F
   const std::vector<float> values = {1, 2, 3, -4, 5, -6, 7, 0, -1};
   const Bytes payload = spell(69, {{0, {0, 0, 0x80, 0x3F}}, {64, {0x21, 0xC3, 0xA5, 0x07, 0x0F}}});
-  EXPECT_EQ(encoded_raw("int4", McfDomain::weights, {3, 3}, values, -6, 7), payload);
+  EXPECT_EQ(encoded_raw("int4", codec::mcf::Domain::weights, {3, 3}, values, -6, 7), payload);
   EXPECT_EQ(values_of(coded("mcf.int4", {3, 3}, payload)), values);
 }
 
@@ -200,8 +202,8 @@ TEST(McfGolden, Int4Activations) {
   // min 0, max 15: S = 15 / 15 = 1, Z = rint(-8 - 0) = -8; codes 0 - 8 = -8 = 0x8, 15 - 8 = 7, 3 - 8 = -5 = 0xB
   const std::vector<float> values = {0, 15, 3};
   const Bytes payload = spell(130, {{0, {0, 0, 0x80, 0x3F}}, {64, {0, 0, 0x00, 0xC1}}, {128, {0x78, 0x0B}}});
-  EXPECT_EQ(encoded_raw("int4", McfDomain::activations, {3}, values, 0, 15), payload);
-  EXPECT_EQ(values_of(coded("mcf.int4", {3}, payload, McfDomain::activations)), values);
+  EXPECT_EQ(encoded_raw("int4", codec::mcf::Domain::activations, {3}, values, 0, 15), payload);
+  EXPECT_EQ(values_of(coded("mcf.int4", {3}, payload, codec::mcf::Domain::activations)), values);
 }
 
 TEST(McfGolden, MostNegativeCodesAreDecodedAsWhatTheyAre) {
@@ -230,26 +232,27 @@ TEST(McfGolden, ScalesBeyondF16AreRefused) {
   // 65504 is the largest f16; s = 1e6 / 7 = 142857.
   const std::vector<float> row = {0, 1e6f};
   Bytes payload(144);
-  const McfRowTarget target = {payload.data(), payload.data() + 64, payload.data() + 128};
-  EXPECT_EQ(mcf_reference_encode_row(*find_mcf_method("q4"), row, target), 0u);
-  EXPECT_EQ(mcf_reference_encode_row(*find_mcf_method("k4"), row, target), 0u);
+  const codec::mcf::RowTarget target = {payload.data(), payload.data() + 64, payload.data() + 128};
+  EXPECT_EQ(codec::mcf::reference_encode_row(*codec::mcf::find_method("q4"), row, target), 0u);
+  EXPECT_EQ(codec::mcf::reference_encode_row(*codec::mcf::find_method("k4"), row, target), 0u);
 }
 
 TEST(McfGolden, DotByHand) {
   // K3's row above times the vector of 1..10: 3 - 6 + 3 - 4 + 10 - 12 + 0 + 24 - 9 + 20 = 29.
   const Bytes payload = spell(140, {{0, {0x00, 0x3C}}, {64, {32}}, {128, {0x6B, 0x2E, 0x63, 0x17}}});
-  const auto geometry = mcf_geometry(*find_mcf_method("k3"), McfDomain::weights, {1, 10}).value();
-  const McfRows row = mcf_rows(geometry, payload.data(), 0, 1);
+  const auto geometry =
+      codec::mcf::geometry_of(*codec::mcf::find_method("k3"), codec::mcf::Domain::weights, {1, 10}).value();
+  const codec::mcf::RowSpan row = codec::mcf::rows_of(geometry, payload.data(), 0, 1);
   const std::vector<float> vector = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  EXPECT_EQ(mcf_reference_dot(row, vector), 29);
+  EXPECT_EQ(codec::mcf::reference_dot(row, vector), 29);
   float found = 0;
-  mcf_dot(row, vector, &found);
+  codec::mcf::dot_rows(row, vector, &found);
   EXPECT_EQ(found, 29);
   // As 8-bit codes with 127 in it d = 1: the vector 127, 2, 0, ... gives 3 * 127 - 3 * 2 = 375 exactly.
   std::vector<float> whole(10);
   whole[0] = 127, whole[1] = 2;
-  EXPECT_EQ(mcf_reference_dot(row, mcf_reference_vector(whole)), 375);
-  mcf_dot(row, mcf_vector(whole), &found);
+  EXPECT_EQ(codec::mcf::reference_dot(row, codec::mcf::reference_vector(whole)), 375);
+  codec::mcf::dot_rows(row, codec::mcf::vector_of(whole), &found);
   EXPECT_EQ(found, 375);
 }
 

@@ -1,4 +1,4 @@
-#include "codecs/mcf/encode_values.hpp"
+#include "codecs/weights.hpp"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,14 @@
 #include <limits>
 
 #include "base/half.hpp"
+#include "codecs/rows.hpp"
+#include "tare/elements.hpp"
 
-namespace tare {
+namespace tare::codec {
 namespace {
 
 // Bytes pulled at a time where they cannot be seen: worth a system call.
-constexpr std::size_t kPull = std::size_t{256} << 10;
+constexpr std::size_t kPulled = std::size_t{256} << 10;
 
 std::string index_text(const Shape& shape, std::uint64_t element) {
   std::vector<std::uint64_t> index(shape.rank());
@@ -36,19 +38,39 @@ double element_at(const Component& data, std::uint64_t element) {
 
 }  // namespace
 
-Error mcf_not_finite(const Tensor& tensor, std::uint64_t element) {
+void require_floats(const Tensor& tensor, std::string_view input_rule, std::string_view type_rule) {
+  const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
+  if (data == nullptr || kDense.check(tensor))
+    throw Error(ErrorKind::usage, input_rule, "only a sound dense tensor can be quantized").about(tensor.name);
+  const bool fp8 = data->type.starts_with("f8_") && is_numeric(data->dtype, data->type);
+  if (!fp8 && (!is_float(data->dtype) || !data->type.empty()))
+    throw Error(ErrorKind::unsupported, type_rule,
+                fmt::format("only floats can be quantized, this tensor is {}", data->type_name()))
+        .about(tensor.name);
+}
+
+void require_clip(const Tensor& tensor, const std::pair<float, float>& clip, std::string_view rule) {
+  if (std::isfinite(clip.first) && std::isfinite(clip.second) && clip.first <= clip.second) return;
+  throw Error(
+      ErrorKind::usage, rule,
+      fmt::format("a clip is two finite numbers, the lower one first; found {} and {}", clip.first, clip.second))
+      .about(tensor.name);
+}
+
+Error not_finite(const Tensor& tensor, std::uint64_t element, std::string_view rule) {
   const double value = element_at(*tensor.component("data"), element);
   const char* const why = std::isfinite(value) ? "outside f32; --clip would cut it, --keep leave the tensor as it is"
                                                : "and only finite weights can be quantized";
-  return Error(ErrorKind::unsupported, "quant.nonfinite",
+  return Error(ErrorKind::unsupported, rule,
                fmt::format("element {} is {}, {}", index_text(tensor.shape, element), value, why))
       .about(tensor.name);
 }
 
-McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first)
+WeightStream::WeightStream(const Tensor& tensor, Beyond beyond, std::string_view rule, std::uint64_t first)
     : tensor_(tensor),
       data_(*tensor.component("data")),
       beyond_(beyond),
+      rule_(rule),
       kind_(kind_of(data_.dtype, data_.type)),
       width_(size_of(data_.dtype)),
       next_(first),
@@ -59,7 +81,7 @@ McfValues::McfValues(const Tensor& tensor, McfBeyond beyond, std::uint64_t first
     reader_ = data_.blob.open(first * width_);
 }
 
-const std::byte* McfValues::take(std::size_t count) {
+const std::byte* WeightStream::take(std::size_t count) {
   const std::size_t bytes = count * width_;
   if (view_ != nullptr) {
     // A copy: what a block's scale is chosen by must be what is then divided by it.
@@ -69,7 +91,7 @@ const std::byte* McfValues::take(std::size_t count) {
   }
   if (filled_ - at_ < bytes) {
     const std::size_t kept = filled_ - at_;
-    if (buffer_.size() < std::max(bytes, kPull)) buffer_.resize(std::max(bytes, kPull));
+    if (buffer_.size() < std::max(bytes, kPulled)) buffer_.resize(std::max(bytes, kPulled));
     std::memmove(buffer_.data(), buffer_.data() + at_, kept);
     const std::uint64_t left = (end_ - next_) * width_ - kept;
     const auto fresh = static_cast<std::size_t>(std::min<std::uint64_t>(left, buffer_.size() - kept));
@@ -82,7 +104,7 @@ const std::byte* McfValues::take(std::size_t count) {
   return from;
 }
 
-void McfValues::read(float* out, std::size_t count) {
+void WeightStream::read(float* out, std::size_t count) {
   if (count > end_ - next_) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a component");
   const std::byte* const from = take(count);
   with_kind(kind_, [&]<Kind K>() {
@@ -92,18 +114,18 @@ void McfValues::read(float* out, std::size_t count) {
       else
         out[i] = static_cast<float>(load<K>(from, i));
     }
-    if (beyond_ == McfBeyond::infinite) return;
+    if (beyond_ == Beyond::infinite) return;
     for (std::size_t i = 0; i < count; ++i) {
       if (std::isfinite(out[i])) continue;
-      if (!std::isfinite(static_cast<double>(load<K>(from, i)))) throw mcf_not_finite(tensor_, next_ + i);
+      if (!std::isfinite(static_cast<double>(load<K>(from, i)))) throw not_finite(tensor_, next_ + i, rule_);
       out[i] = std::copysign(std::numeric_limits<float>::max(), out[i]);
     }
   });
   next_ += count;
 }
 
-void McfValues::check() const {
+void WeightStream::check() const {
   if (view_ != nullptr && data_.blob.source() != nullptr) data_.blob.source()->check();
 }
 
-}  // namespace tare
+}  // namespace tare::codec

@@ -1,0 +1,146 @@
+// Encoding to blocks, lazily: front to back from any offset, a chunk of blocks at a time, from the weights alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codecs/block_codec.hpp"
+#include "codecs/loss_report.hpp"
+#include "codecs/streams.hpp"
+#include "codecs/weights.hpp"
+#include "tare/error.hpp"
+
+namespace tare::codec {
+namespace {
+
+constexpr std::uint64_t kChunkWeights = 8192;  // or one block
+
+// What makes the payload of one tensor.
+struct BlockEncoding {
+  const BlockCodec& codec;
+  Tensor tensor;
+  std::optional<std::pair<float, float>> clip;
+  std::uint64_t blocks, chunk;  // of the tensor, of a chunk
+  std::string not_finite_rule;
+  std::unique_ptr<LossReport> losses;  // null: nobody asks
+
+  const Blob& input() const { return tensor.component("data")->blob; }
+};
+
+class BlockWriter final : public BlockReader {
+ public:
+  BlockWriter(const BlockEncoding& how, std::uint64_t chunk)
+      : how_(how),
+        chunk_(chunk),
+        weights_(how.tensor, how.clip ? Beyond::largest : Beyond::infinite, how.not_finite_rule,
+                 std::min(chunk * how.chunk, how.blocks) * how.codec.weights) {}
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    const BlockCodec& codec = how_.codec;
+    const std::uint64_t first = chunk_ * how_.chunk;
+    if (first >= how_.blocks) return {};
+    const auto count = static_cast<std::size_t>(std::min(how_.chunk, how_.blocks - first));
+    const auto size = static_cast<std::size_t>(codec.weights);
+    source_.resize(count * size);
+    weights_.read(source_.data(), source_.size());
+    weights_.check();
+    const auto bad = std::find_if(source_.begin(), source_.end(), [](float w) { return !std::isfinite(w); });
+    if (bad != source_.end())
+      throw not_finite(how_.tensor, first * size + static_cast<std::uint64_t>(bad - source_.begin()),
+                       how_.not_finite_rule);
+    values_ = source_;
+    if (how_.clip)
+      for (float& value : values_) value = std::clamp(value, how_.clip->first, how_.clip->second);
+    made_.resize(count * static_cast<std::size_t>(codec.bytes));
+    for (std::size_t block = 0; block < count; ++block)
+      if (!codec.encode(&values_[block * size], &made_[block * codec.bytes])) refuse(first + block, block * size);
+    if (how_.losses != nullptr) measure(first, count);
+    ++chunk_;
+    return made_;
+  }
+
+ private:
+  void measure(std::uint64_t first, std::size_t count) {
+    const auto size = static_cast<std::size_t>(how_.codec.weights);
+    how_.codec.decode(made_.data(), count, values_.data());
+    ChunkLoss loss;
+    for (std::size_t at = 0; at < source_.size(); at += size)
+      loss.add_block<float>(first * size + at, std::span(source_).subspan(at, size),
+                            [&](std::size_t i) { return values_[at + i]; });
+    how_.losses->settle(chunk_, loss);
+  }
+
+  [[noreturn]] void refuse(std::uint64_t block, std::size_t at) const {
+    const auto begin = values_.begin() + static_cast<std::ptrdiff_t>(at);
+    const float most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(how_.codec.weights),
+                                         [](float a, float b) { return std::fabs(a) < std::fabs(b); });
+    throw Error(ErrorKind::unsupported, fmt::format("{}.overflow", how_.codec.rules),
+                fmt::format("block {}: a weight of {} needs a scale that is more than {} holds; --clip would cut it, "
+                            "--keep leave the tensor as it is",
+                            block, most, how_.codec.layout))
+        .about(how_.tensor.name);
+  }
+
+  const BlockEncoding& how_;
+  std::uint64_t chunk_;
+  WeightStream weights_;
+  std::vector<float> source_, values_;
+  std::vector<std::byte> made_;
+};
+
+class BlockProducer final : public BlobProducer {
+ public:
+  explicit BlockProducer(BlockEncoding how) : how_(std::move(how)) {}
+
+  // Begins with a whole chunk, so that each is measured once.
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    const std::uint64_t bytes = how_.chunk * how_.codec.bytes;
+    auto reader = std::make_unique<BlockWriter>(how_, offset / bytes);
+    reader->skip(offset % bytes);
+    return reader;
+  }
+  std::uint64_t seek_granularity() const override { return is_seekable(how_.input()) ? 1 : 0; }
+  void verify() const override { how_.input().verify(); }
+
+ private:
+  BlockEncoding how_;
+};
+
+}  // namespace
+
+Tensor encode_blocks(const BlockCodec& codec, const Tensor& tensor, const EncodeOptions& options) {
+  require_floats(tensor, fmt::format("{}.input", codec.rules), fmt::format("{}.input", codec.rules));
+  if (options.clip) require_clip(tensor, *options.clip, fmt::format("{}.clip", codec.rules));
+  Tensor result;
+  result.name = tensor.name;
+  result.shape = tensor.shape;
+  result.layout = codec.layout;
+  result.attributes = tensor.attributes;
+  const std::uint64_t bytes = bytes_of_blocks(codec, tensor.shape);
+  if (bytes == ~std::uint64_t{0})
+    throw Error(ErrorKind::unsupported, fmt::format("{}.{}", codec.rules, codec.across_rows ? "bits" : "row"),
+                fmt::format("{} takes whole blocks of {} weights, the shape is {}", codec.layout, codec.weights,
+                            tensor.shape.text()))
+        .about(tensor.name);
+  Blob blob = Blob::memory({});
+  if (bytes != 0) {
+    BlockEncoding how{.codec = codec,
+                      .tensor = tensor,
+                      .clip = options.clip,
+                      .blocks = bytes / codec.bytes,
+                      .chunk = std::max<std::uint64_t>(1, kChunkWeights / codec.weights),
+                      .not_finite_rule = fmt::format("{}.nonfinite", codec.rules),
+                      .losses = nullptr};
+    if (options.report != nullptr)
+      how.losses = std::make_unique<LossReport>(options.report, bytes / codec.bytes * codec.weights,
+                                                ceil_div(how.blocks, how.chunk));
+    blob = Blob::produced(bytes, std::make_shared<BlockProducer>(std::move(how)));
+  } else if (options.report != nullptr) {
+    options.report->complete = true;
+  }
+  result.components.push_back({"payload", DType::u8, {}, std::move(blob)});
+  return result;
+}
+
+}  // namespace tare::codec

@@ -1,0 +1,30 @@
+#include "codecs/loss_report.hpp"
+
+namespace tare::codec {
+
+LossReport::LossReport(std::shared_ptr<EncodeReport> report, std::uint64_t elements, std::uint64_t chunks)
+    : report_(std::move(report)),
+      elements_(elements),
+      chunks_(static_cast<std::size_t>(chunks)),
+      made_(static_cast<std::size_t>(chunks)),
+      left_(chunks) {}
+
+void LossReport::settle(std::uint64_t chunk, const ChunkLoss& loss) {
+  const std::scoped_lock lock(mutex_);
+  if (made_[static_cast<std::size_t>(chunk)]) return;
+  made_[static_cast<std::size_t>(chunk)] = true;
+  chunks_[static_cast<std::size_t>(chunk)] = loss;
+  if (--left_ != 0) return;
+  report_->elements = elements_;
+  for (const ChunkLoss& one : chunks_) {
+    report_->squared_sum += one.squared_sum;
+    report_->squared_error += one.squared_error;
+    report_->max_error = std::max(report_->max_error, one.max_error);
+    if (one.worst_error <= report_->worst_block_error) continue;
+    report_->worst_block_error = one.worst_error;
+    report_->worst_block = one.worst_block;
+  }
+  report_->complete = true;
+}
+
+}  // namespace tare::codec

@@ -1,0 +1,32 @@
+// A payload for the framework of block codecs: its planes, and what a run of them stands for.
+#pragma once
+
+#include <mutex>
+
+#include "codecs/block_codec.hpp"
+#include "codecs/mcf/reference.hpp"
+
+namespace tare::codec::mcf {
+
+// Codes, scales, and the sub-scales of k*. int* are one row of all elements. The payload must have the geometry's size.
+Planes planes_of(const Blob& payload, const Geometry& geometry);
+// A run of those; `parameters` are S and Z of int*.
+RowSpan rows_of(const Geometry& geometry, const Run& run, const ScaleZero& parameters);
+
+class PayloadDecoder final : public Decoder {
+ public:
+  PayloadDecoder(const Blob& payload, const Geometry& geometry);
+  void decode(const Run& run, float* out) const override;
+  RowSpan rows(const Run& run) const;
+
+ private:
+  // Read when they are first needed.
+  ScaleZero parameters() const;
+
+  Blob payload_;
+  Geometry geometry_;
+  mutable std::once_flag read_;
+  mutable ScaleZero parameters_;
+};
+
+}  // namespace tare::codec::mcf

@@ -1,0 +1,71 @@
+// ggml's Q4_0 on the framework of block codecs: what one more codec takes. Only tests have this row in their table.
+//
+//   block   f16 d, then 16 bytes: weight i in the low half of byte i, weight i + 16 in the high one
+//   decode  d * (q - 8)
+//   encode  d = m / -8, m the first weight of the largest magnitude; q = trunc(w / d + 8.5), 15 at most, by d in f32
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "codecs/block_codec.hpp"
+
+namespace tare::codec::ggml {
+
+inline constexpr std::size_t kWeights = 32, kBytes = 18;
+
+inline float scale_of(const std::byte* block) { return f16_to_f32(load_le<std::uint16_t>(block)); }
+
+inline void decode_q4_0(const std::byte* block, std::size_t count, float* out) {
+  for (; count > 0; --count, block += kBytes, out += kWeights)
+    for (std::size_t i = 0; i < kWeights / 2; ++i) {
+      const int codes = std::to_integer<int>(block[2 + i]);
+      out[i] = scale_of(block) * static_cast<float>((codes & 15) - 8);
+      out[i + kWeights / 2] = scale_of(block) * static_cast<float>((codes >> 4) - 8);
+    }
+}
+
+inline bool encode_q4_0(const float* weights, std::byte* block) {
+  const auto smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
+  const float d = *std::max_element(weights, weights + kWeights, smaller) / -8;
+  // A scale whose inverse is beyond f32 is 0 as an f16.
+  const float inverse = std::fabs(d) < 0x1p-126F ? 0 : 1 / d;
+  const auto code = [&](std::size_t i) { return std::min(15, static_cast<int>(weights[i] * inverse + 8.5F)); };
+  store_le<std::uint16_t>(block, f32_to_f16(d));
+  for (std::size_t i = 0; i < kWeights / 2; ++i)
+    block[2 + i] = static_cast<std::byte>(code(i) | code(i + kWeights / 2) << 4);
+  return std::isfinite(scale_of(block));
+}
+
+inline float dot_q4_0(const std::byte* block, std::size_t count, const float* vector) {
+  float sum = 0;
+  for (; count > 0; --count, block += kBytes, vector += kWeights) {
+    float products = 0;
+    for (std::size_t i = 0; i < kWeights / 2; ++i) {
+      const int codes = std::to_integer<int>(block[2 + i]);
+      products += static_cast<float>((codes & 15) - 8) * vector[i];
+      products += static_cast<float>((codes >> 4) - 8) * vector[i + kWeights / 2];
+    }
+    sum += scale_of(block) * products;
+  }
+  return sum;
+}
+
+inline const char* fault_of(const std::byte* block) {
+  return std::isfinite(scale_of(block)) ? nullptr : "its scale is not a finite number";
+}
+
+inline constexpr BlockCodec kQ4_0 = {.layout = "ggml.q4_0",
+                                     .title = "4 bits with a scale for every 32 weights, as ggml has them",
+                                     .rules = "ggml",
+                                     .weights = kWeights,
+                                     .bytes = kBytes,
+                                     .method = {"q4_0"},
+                                     .decode = decode_q4_0,
+                                     .encode = encode_q4_0,
+                                     .dot = dot_q4_0,
+                                     .fault = fault_of};
+
+}  // namespace tare::codec::ggml
