@@ -96,7 +96,9 @@ TEST(ConfigJson, IsWrittenSortedAndReadBack) {
   config.rms_norm_eps = 1e-5;
   config.hidden_size = 64;
   const std::string text = resources::config_json(config);
-  EXPECT_EQ(text, "{\n  \"hidden_size\": 64,\n  \"model_type\": \"a \\\"b\\\"\\n\",\n  \"rms_norm_eps\": 1e-05\n}\n");
+  EXPECT_EQ(text,
+            "{\n  \"hidden_size\": 64,\n  \"model_type\": \"a \\\"b\\\"\\n\",\n  \"pad_token_id\": null,\n"
+            "  \"rms_norm_eps\": 1e-05\n}\n");
   EXPECT_TRUE(parse_config(text) == config);
   EXPECT_EQ(resources::config_json({}), "{}\n");
 }
