@@ -166,13 +166,26 @@ HWY_INLINE hn::Vec<hn::RebindToSigned<D>> signed_codes(D d, const std::uint8_t* 
   }
 }
 
+// f16 to f32. Where the processor cannot, Highway 1.0 takes infinities and NaN for numbers.
+HWY_INLINE hn::Vec<FloatTag> floats_of(hn::Vec<hn::Rebind<std::uint16_t, FloatTag>> bits) {
+  const FloatTag d;
+  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  const hn::Rebind<std::uint32_t, FloatTag> du;
+  const auto wide = hn::PromoteTo(du, bits);
+  const auto exponent = hn::Set(du, 0x7C00);
+  const auto special = hn::Or(hn::Or(hn::ShiftLeft<16>(hn::And(wide, hn::Set(du, 0x8000))), hn::Set(du, 0x7F800000)),
+                              hn::ShiftLeft<13>(hn::And(wide, hn::Set(du, 0x03FF))));
+  const auto is_special = hn::RebindMask(d, hn::Eq(hn::And(wide, exponent), exponent));
+  return hn::IfThenElse(is_special, hn::BitCast(d, special), hn::PromoteTo(d, hn::BitCast(dh, bits)));
+}
+
 // The scales of 16 blocks of q* from their f16.
 HWY_INLINE void block_scales(const std::uint8_t* scales, float* HWY_RESTRICT out) {
   const FloatTag d;
-  const hn::Rebind<hwy::float16_t, FloatTag> dh;
-  const hn::Repartition<std::uint8_t, decltype(dh)> d8;
+  const hn::Rebind<std::uint16_t, FloatTag> du;
+  const hn::Repartition<std::uint8_t, decltype(du)> d8;
   for (std::size_t i = 0; i < kSegmentBlocks; i += hn::Lanes(d))
-    hn::Store(hn::PromoteTo(d, hn::BitCast(dh, hn::LoadU(d8, scales + 2 * i))), d, out + i);
+    hn::Store(floats_of(hn::BitCast(du, hn::LoadU(d8, scales + 2 * i))), d, out + i);
 }
 
 // The same for k*, from two f16 and 16 sub-scales. All products here are exact, so their order does not matter.
@@ -180,20 +193,18 @@ HWY_INLINE void super_scales(const std::uint8_t* scales, const std::uint8_t* sub
   const FloatTag d;
   const hn::Rebind<std::int32_t, FloatTag> di;
   const hn::Rebind<std::uint8_t, FloatTag> d8;
-  const hn::Rebind<hwy::float16_t, FloatTag> dh;
+  const hn::Rebind<std::uint16_t, FloatTag> du;
   constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
   for (std::size_t i = 0; i < kSegmentBlocks; i += kLanes) {
     auto scale = hn::Zero(d);
     if constexpr (kLanes > kBlocksInSuper) {
       // Both, alternating, then each to its half.
-      const hn::Repartition<std::uint32_t, decltype(dh)> pairs;
-      const auto both = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(pairs, load_le<std::uint32_t>(scales))));
+      const hn::Repartition<std::uint32_t, decltype(du)> pairs;
+      const auto both = floats_of(hn::BitCast(du, hn::Set(pairs, load_le<std::uint32_t>(scales))));
       alignas(64) static constexpr std::int32_t kHalves[16] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
       scale = hn::TableLookupLanes(both, hn::SetTableIndices(d, kHalves));
     } else {
-      const hn::Rebind<std::uint16_t, FloatTag> du;
-      const auto bits = load_le<std::uint16_t>(scales + 2 * (i / kBlocksInSuper));
-      scale = hn::PromoteTo(d, hn::BitCast(dh, hn::Set(du, bits)));
+      scale = floats_of(hn::Set(du, load_le<std::uint16_t>(scales + 2 * (i / kBlocksInSuper))));
     }
     const auto u = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(d8, sub_scales + i)));
     hn::Store(hn::Mul(scale, hn::Mul(u, hn::Set(d, 1.0f / 32))), d, out + i);

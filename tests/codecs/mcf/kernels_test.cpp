@@ -100,6 +100,30 @@ TEST(McfKernels, DecodeGivesTheReferencesBits) {
     });
 }
 
+// Also those that no encoder writes: infinities and NaN.
+TEST(McfKernels, AnyBitsMayBeAScale) {
+  std::mt19937 random(7);
+  for (const Method& method : all_methods()) {
+    const auto geometry = geometry_of(method, Domain::weights, Shape{2, 600});
+    if (!geometry || method.family == Family::raw) continue;
+    SCOPED_TRACE(method.name);
+    Bytes payload = random_payload(*geometry, Scales::usual, 3);
+    for (std::uint64_t i = 0; i < geometry->scales.size; i += 2)
+      store_le<std::uint16_t>(&payload[geometry->scales.offset + i],
+                              static_cast<std::uint16_t>(random() | (random() % 2 == 0 ? 0x7C00U : 0U)));
+    const RowSpan all = rows_of(*geometry, payload.data(), 0, 2);
+    std::vector<float> expected(static_cast<std::size_t>(geometry->elements()));
+    reference_decode(all, expected);
+    for_each_simd_target([&] {
+      std::vector<float> found(expected.size(), -1);
+      decode_rows(all, found.data());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        ASSERT_TRUE(std::isnan(expected[i]) ? std::isnan(found[i]) : found[i] == expected[i])
+            << "value " << i << ": " << found[i] << ", expected " << expected[i];
+    });
+  }
+}
+
 TEST(McfKernels, DecodeOfARowTouchesNoOther) {
   for_each_payload(5, [&](const Geometry& geometry, const Bytes& payload) {
     std::vector<float> whole(static_cast<std::size_t>(geometry.elements()));
