@@ -10,6 +10,7 @@
 // rows (`CodedRows`).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "codecs/planes.hpp"
 #include "tare/codec.hpp"

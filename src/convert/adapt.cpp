@@ -334,6 +334,16 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   return text;  // not JSON at all
 }
 
+// What a tensor takes that is not quantized. One that has no place at all is refused later.
+std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
+  Changes ignored;
+  Unfit unfit(target, options);
+  decode_if_asked(tensor, options, ignored);
+  fit_layout(tensor, target, ignored);
+  fit_types(tensor, target, options, unfit, ignored, [] {});
+  return tensor.stored_bytes();
+}
+
 }  // namespace
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
@@ -363,9 +373,11 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   fit_rest(model, target, options, lines, lost);
   for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
   const bool asked = !options.quant.empty();
-  const std::vector<recipe::Decision> decisions =
-      asked ? recipe::decide(model.tensors, options.quant, target, options.threads)
-            : std::vector<recipe::Decision>(model.tensors.size());
+  std::vector<recipe::Decision> decisions(model.tensors.size());
+  if (asked) {
+    const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, target, options); };
+    decisions = recipe::decide(model.tensors, options.quant, {target, bytes}, options.threads);
+  }
   Unfit unfit(target, options);
   require_room(options.quant.method, target);
   for (const auto& [glob, method] : options.quant.rules) require_room(method, target);

@@ -86,14 +86,15 @@ struct Offers {
   std::vector<Price> prices;
 };
 
-Offers offers_for(const Tensor& tensor, const Quantization& how, const std::vector<Candidate>& candidates) {
+Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantization& how,
+                  const std::vector<Candidate>& candidates) {
   const Sample sample = sample_of(as_plain_floats(tensor));
   const double scale =
       static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
-  std::vector<std::pair<std::string, Price>> all = {{"", {tensor.stored_bytes(), 0}}};
+  std::vector<std::pair<std::string, Price>> all = {{"", {kept_bytes, 0}}};
   for (const auto& [method, codec] : candidates) {
     const std::uint64_t bytes = codec->budget(tensor.shape);
-    if (bytes < tensor.stored_bytes()) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
+    if (bytes < kept_bytes) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second.bytes, a.second.error) < std::pair(b.second.bytes, b.second.error);
@@ -112,8 +113,8 @@ Offers offers_for(const Tensor& tensor, const Quantization& how, const std::vect
 }  // namespace
 
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
-                const Format& target, unsigned threads, std::vector<Decision>& decisions) {
-  const std::vector<Candidate> candidates = candidates_for(target);
+                const Target& target, unsigned threads, std::vector<Decision>& decisions) {
+  const std::vector<Candidate> candidates = candidates_for(target.format);
   std::vector<std::size_t> places;  // of the open ones
   double weights = 0, fixed = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -122,12 +123,13 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
       places.push_back(i);
     else
       fixed +=
-          static_cast<double>(decisions[i].method.empty() ? tensors[i].stored_bytes()
+          static_cast<double>(decisions[i].method.empty() ? target.kept_bytes(tensors[i])
                                                           : coded_bytes(tensors[i], decisions[i].method, how, threads));
   }
   std::vector<Offers> offers(places.size());
-  parallel_for(places.size(), threads,
-               [&](std::size_t i) { offers[i] = offers_for(tensors[places[i]], how, candidates); });
+  parallel_for(places.size(), threads, [&](std::size_t i) {
+    offers[i] = offers_for(tensors[places[i]], target.kept_bytes(tensors[places[i]]), how, candidates);
+  });
 
   std::vector<std::vector<Price>> lists;
   double least = fixed;

@@ -90,7 +90,7 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Format& target,
+std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,
                              unsigned threads) {
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance", "--importance weighs the search, and --fast does without one");

@@ -1,6 +1,7 @@
 // Which tensor is encoded how: a Quantization applied to the tensors of one model.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@ namespace tare::recipe {
 // The same numbers as a dense tensor of a plain float type.
 Tensor as_plain_floats(const Tensor& tensor);
 
+struct Target {
+  const Format& format;
+  // What a tensor takes in it that is kept: perhaps more than now, in a type or layout that the format has.
+  std::function<std::uint64_t(const Tensor&)> kept_bytes;
+};
+
 struct Decision {
   std::string method;  // empty: the tensor is kept
   std::string remark;  // what was asked for and cannot be; empty: nothing
@@ -19,7 +26,7 @@ struct Decision {
 // One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no --range form,
 // `quantize.rule` for a rule that fits no tensor, `quantize.importance` for one that nothing would look at, and what
 // `fit_budget` throws.
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Format& target,
+std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,
                              unsigned threads);
 
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
@@ -29,6 +36,6 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
 // every tensor's rows. Only methods that the target can hold are tried. Throws unsupported `convert.quant` when it can hold
 // none, usage `quantize.bits` when the budget is too small for the smallest methods.
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
-                const Format& target, unsigned threads, std::vector<Decision>& decisions);
+                const Target& target, unsigned threads, std::vector<Decision>& decisions);
 
 }  // namespace tare::recipe

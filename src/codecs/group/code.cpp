@@ -91,8 +91,9 @@ class Decoder final : public codec::Decoder {
       for (std::uint64_t i = 0; i < count;) {
         const std::uint64_t end = i + std::min(left_in_group, count - i);
         left_in_group -= end - i;
+        const double scale = *scales, zero = *zeros;
         for (; i < end; ++i)
-          out[done + i] = f64_to_f32(*scales * (static_cast<double>(codes[static_cast<std::size_t>(i)]) - *zeros));
+          out[done + i] = f64_to_f32(scale * (static_cast<double>(codes[static_cast<std::size_t>(i)]) - zero));
         if (left_in_group != 0) continue;
         ++scales, ++zeros;
         left_in_group = plan_.group_size;

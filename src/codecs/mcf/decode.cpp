@@ -5,6 +5,7 @@
 
 #include "base/endian.hpp"
 #include "codecs/mcf/kernels.hpp"
+#include "codecs/mcf/mcf.hpp"
 
 namespace tare::codec::mcf {
 namespace {
@@ -64,6 +65,11 @@ ScaleZero PayloadDecoder::parameters() const {
     if (geometry_.domain == Domain::activations) parameters_.zero = read_f32(payload_, geometry_.zero.offset);
   });
   return parameters_;
+}
+
+Tensor decode(const Tensor& tensor) {
+  return decoded(tensor, std::make_shared<PayloadDecoder>(tensor.component("payload")->blob, geometry_of(tensor)),
+                 kParameters);
 }
 
 }  // namespace tare::codec::mcf

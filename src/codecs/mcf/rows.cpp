@@ -34,11 +34,6 @@ class RowAccess final : public CodedRows {
 
 }  // namespace
 
-Tensor decode(const Tensor& tensor) {
-  return decoded(tensor, std::make_shared<PayloadDecoder>(tensor.component("payload")->blob, geometry_of(tensor)),
-                 kParameters);
-}
-
 std::unique_ptr<const Rows> make_rows(const Tensor& tensor) {
   return std::make_unique<RowAccess>(
       std::make_shared<PayloadDecoder>(tensor.component("payload")->blob, geometry_of(tensor)), tensor.shape);

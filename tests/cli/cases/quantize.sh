@@ -15,6 +15,10 @@ tare diff model.zt k4.zt embed.weight --bins 2 --json
 tare quantize model.zt rules.zt --method '*=k4'
 tare demo kept -q >all.txt
 tare quantize kept/mistral heads.mcf --method '*.0.*=k4' --keep '*' --embeddings q8 --head k6
+# a budget knows what the target holds
+tare quantize kept/mistral budget.alt --bits 7 -q
+tare quantize kept/mistral budget.mcf --bits 5 -q
+tare quantize kept/mistral bad.npz --bits 5
 # what makes no sense
 tare quantize model.zt bad.zt
 tare quantize model.zt bad.zt --method k5
