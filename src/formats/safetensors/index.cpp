@@ -14,6 +14,7 @@
 #include "base/checked.hpp"
 #include "base/lookalike.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
@@ -83,7 +84,7 @@ class IndexParser {
     const auto [found, is_new] =
         numbers_.try_emplace(std::string(shard), static_cast<std::uint32_t>(index_.shards.size()));
     if (is_new) {
-      if (!is_plain_name(shard))
+      if (!is_plain_name(shard) || printable(shard) != shard)
         fail("path", fmt::format("\"{}\" is not the name of a file beside the index", escape_name(shard)));
       if (const std::string_view foreign = foreign_weights(shard); !foreign.empty())
         fail("path",
