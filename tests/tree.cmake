@@ -15,6 +15,10 @@ if(NOT TARE_SANITIZE)
   # Every rule id that an error or a finding may carry is explained.
   add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
 
+  # Every link in the documents leads somewhere.
+  add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
+  add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)
+
   # Every test that the security page names exists.
   add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})
   add_test(NAME tree.security-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py --selftest)
