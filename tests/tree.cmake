@@ -1,5 +1,5 @@
-# Checks of the tree itself: layers, stand-alone headers, the examples in the documents, the generated README, and an
-# installed copy used from outside.
+# Checks of the tree itself: layers, stand-alone headers, the examples in the documents, the generated README, the guide, and
+# an installed copy used from outside.
 
 # What is true of the sources whatever they are built with. A sanitizer's build has not all of the tests that
 # docs/security.md names.
@@ -14,6 +14,10 @@ if(NOT TARE_SANITIZE)
 
   # Every rule id that an error or a finding may carry is explained.
   add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
+
+  # Every link in the documents leads somewhere.
+  add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
+  add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)
 
   # Every test that the security page names exists.
   add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})
@@ -54,6 +58,14 @@ if(TARGET tare-cli)
 
   # What the README shows is what the command prints.
   add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
+
+  # Every command and program of the guide works, and prints what is shown there. A program outside of a sanitizer's build
+  # does not link what it installs.
+  if(NOT TARE_SANITIZE)
+    add_test(NAME tree.guide COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/guide.py --check ${PROJECT_BINARY_DIR})
+    set_tests_properties(tree.guide PROPERTIES TIMEOUT 300 ENVIRONMENT CXX=${CMAKE_CXX_COMPILER})
+    add_test(NAME tree.guide-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/guide.py --selftest)
+  endif()
 
   find_program(TARE_MANDOC mandoc)
   if(TARE_MANDOC)

@@ -9,14 +9,13 @@ TARE is the built command. What stands between a marker and `<!-- end -->` is re
     <!-- markdown: tare ARGUMENTS -->   by the output
     <!-- shell: LINE; LINE -->          by a block of `$ LINE` and its output, for each line
 
-Lines run in an empty directory that `tare demo .` has filled.
+Lines are run by bash, in an empty directory that `tare demo .` has filled, and must succeed.
 """
 
 import difflib
 import os
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -28,10 +27,8 @@ SURROUNDINGS = {"COLUMNS": "80", "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PATH": o
 
 
 def output_of(tare, line, directory):
-    words = shlex.split(line)
-    if words[0] != "tare":
-        sys.exit(f"README.md: only tare is run, not: {line}")
-    done = subprocess.run([tare, *words[1:]], cwd=directory, env=SURROUNDINGS, stdin=subprocess.DEVNULL,
+    world = SURROUNDINGS | {"PATH": f"{pathlib.Path(tare).parent}:{SURROUNDINGS['PATH']}"}
+    done = subprocess.run(["bash", "-c", line], cwd=directory, env=world, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8")
     if done.returncode != 0:
         sys.exit(f"README.md: `{line}` ended with {done.returncode}:\n{done.stdout}")
@@ -44,7 +41,7 @@ def filled(text, tare, directory):
         if kind == "markdown":
             return f"{begin}{output_of(tare, lines, directory)}{end}"
         shown = [f"$ {line.strip()}\n{output_of(tare, line, directory)}" for line in lines.split(";")]
-        return f"{begin}```text\n{chr(10).join(shown)}```\n{end}"
+        return f"{begin}```console\n{chr(10).join(shown)}```\n{end}"
 
     return REGION.sub(fill, text)
 
