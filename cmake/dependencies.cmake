@@ -21,9 +21,8 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
-pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 
 set(TARE_DEPENDENCIES fmt::fmt ZLIB::ZLIB OpenSSL::Crypto simdjson::simdjson PkgConfig::zstd PkgConfig::xxhash
-                      PkgConfig::isal PkgConfig::hwy PkgConfig::sentencepiece Threads::Threads)
+                      PkgConfig::isal PkgConfig::hwy Threads::Threads)
 # The same for pkg-config.
-set(TARE_PKGCONFIG_REQUIRES "fmt zlib libcrypto simdjson libzstd libxxhash libisal libhwy sentencepiece")
+set(TARE_PKGCONFIG_REQUIRES "fmt zlib libcrypto simdjson libzstd libxxhash libisal libhwy")

@@ -1,31 +1,37 @@
-// tokenizer.model through the SentencePiece library.
+// tokenizer.model and spiece.model: SentencePiece's ModelProto, as far as a Vocabulary goes.
 //
-// Only the pieces and the trainer's settings are handed to it. The normalizer's table and the self-tests are left out:
-// loading would run them, and that code trusts its input. The library does not tell user-defined pieces from normal
-// ones, so the types are taken from the message itself.
+//   ModelProto     1 pieces, many of them   2 trainer_spec   the rest is about normalizing texts and testing itself
+//   SentencePiece  1 piece: text   2 score: float   3 type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte
+//   TrainerSpec    3 model_type: 1 unigram   35 byte_fallback   45 unk_piece   46 bos_piece   47 eos_piece   48 pad_piece
+//
+// The id of a piece is its place in the list. Which pieces are special is told by their names: the ids beside the names
+// are those that the training was asked for. The message is taken as Protocol Buffers have it: a field of another wire type
+// is skipped, of several the last counts, and several trainer_specs are one.
+//
+// Refused is what SentencePiece does not load: a piece that is empty or appears twice (control, unknown and byte pieces
+// are a list of their own), none or two for what is unknown, byte pieces that byte_fallback does not ask for, and not all
+// of them where it does.
 #include <fmt/format.h>
-#include <sentencepiece_processor.h>
 
 #include <bit>
-#include <exception>
-#include <new>
 
 #include "base/lookalike.hpp"
+#include "base/name_map.hpp"
 #include "resources/resources.hpp"
+#include "resources/vocabulary_builder.hpp"
 #include "wire/protobuf.hpp"
 
 namespace tare::resources {
 namespace {
 
 using wire::ProtobufReader;
+using Wire = ProtobufReader::Type;
 
-// ModelProto: 1 pieces, 2 trainer_spec. SentencePiece: 1 piece, 2 score, 3 type.
-constexpr std::uint32_t kPieces = 1, kTrainer = 2, kType = 3;
 constexpr std::size_t kMostPieces = std::size_t{1} << 24;
 
-struct Outline {
-  std::string essential;  // the message without what is not needed
-  std::vector<TokenType> types;
+struct TrainerSpec {
+  bool unigram = true, byte_fallback = false;
+  std::string unk = "<unk>", bos = "<s>", eos = "</s>", pad = "<pad>";
 };
 
 TokenType type_of(std::uint64_t number) {
@@ -44,19 +50,49 @@ Error not_sentencepiece(std::string_view why) {
   return {ErrorKind::corrupt, "tokenizer.sentencepiece", fmt::format("not a SentencePiece model: {}", why)};
 }
 
-void read_outline(std::span<const std::byte> message, Outline& outline) {
+std::string text_in(const ProtobufReader::Field& field) {
+  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
+}
+
+void read_piece(std::span<const std::byte> message, Token& token) {
+  ProtobufReader piece(message);
+  while (const auto field = piece.next()) {
+    if (field->is(1, Wire::bytes)) token.text = text_in(*field);
+    if (field->is(2, Wire::fixed32)) token.score = std::bit_cast<float>(static_cast<std::uint32_t>(field->value));
+    if (field->is(3, Wire::varint)) token.type = type_of(field->value);
+  }
+}
+
+void read_trainer(std::span<const std::byte> message, TrainerSpec& spec) {
+  constexpr std::uint64_t kUnigram = 1, kLastModelType = 4;
+  const TrainerSpec initially;
+  const std::pair<std::uint32_t, std::string TrainerSpec::*> names[] = {
+      {45, &TrainerSpec::unk}, {46, &TrainerSpec::bos}, {47, &TrainerSpec::eos}, {48, &TrainerSpec::pad}};
+  ProtobufReader trainer(message);
+  while (const auto field = trainer.next()) {
+    if (field->is(3, Wire::varint) && field->value >= kUnigram && field->value <= kLastModelType)
+      spec.unigram = field->value == kUnigram;
+    if (field->is(35, Wire::varint)) spec.byte_fallback = field->value != 0;
+    for (const auto& [number, name] : names)
+      if (field->is(number, Wire::bytes)) spec.*name = field->bytes.empty() ? initially.*name : text_in(*field);
+  }
+}
+
+void read_message(std::span<const std::byte> message, std::vector<Token>& tokens, TrainerSpec& spec) {
   ProtobufReader model(message);
   while (const auto field = model.next()) {
-    if (field->number != kPieces && field->number != kTrainer) continue;
-    if (!field->is_bytes) throw Error(ErrorKind::corrupt, "tokenizer.piece", "a piece is not a message");
-    outline.essential.append(reinterpret_cast<const char*>(field->whole.data()), field->whole.size());
-    if (field->number != kPieces) continue;
-    if (outline.types.size() == kMostPieces)
+    if (field->number != 1 && field->number != 2) continue;
+    if (field->type != Wire::bytes)
+      throw Error(ErrorKind::corrupt, "tokenizer.piece",
+                  field->number == 1 ? fmt::format("piece {} is not a message", tokens.size())
+                                     : "the trainer's settings are not a message");
+    if (field->number == 2) {
+      read_trainer(field->bytes, spec);
+      continue;
+    }
+    if (tokens.size() == kMostPieces)
       throw Error(ErrorKind::limit, "tokenizer.piece", fmt::format("more than {} pieces", kMostPieces));
-    outline.types.push_back(TokenType::normal);
-    ProtobufReader piece(field->bytes);
-    while (const auto inner = piece.next())
-      if (inner->number == kType && !inner->is_bytes) outline.types.back() = type_of(inner->value);
+    read_piece(field->bytes, tokens.emplace_back());
   }
 }
 
@@ -73,55 +109,91 @@ bool looks_like_tiktoken(std::string_view text) {
 }
 
 // Rather what the file is, if that can be told, than where reading it ended.
-Outline outline_of(std::span<const std::byte> file) {
+void read_file(std::span<const std::byte> file, std::vector<Token>& tokens, TrainerSpec& spec) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (const auto known = lookalike(text); !known.empty())
     throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", known);
   if (looks_like_tiktoken(text))
     throw not_sentencepiece("it looks like tiktoken's text, which is not read; a tokenizer.json would have its tokens");
-  Outline outline;
   try {
-    read_outline(file, outline);
+    read_message(file, tokens, spec);
   } catch (const Error& error) {
-    if (!outline.types.empty()) throw;  // broken behind its first pieces, it is one all the same
+    if (!tokens.empty()) throw;  // broken behind its first pieces, it is one all the same
     throw not_sentencepiece(error.sentence());
   }
-  if (outline.types.empty()) throw not_sentencepiece("it has no pieces");
-  return outline;
+  if (tokens.empty()) throw not_sentencepiece("it has no pieces");
 }
 
-void load(sentencepiece::SentencePieceProcessor& processor, const Outline& outline) {
-  std::string trouble;
-  try {
-    const auto status = processor.LoadFromSerializedProto(outline.essential);
-    if (!status.ok()) trouble = status.error_message();
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    trouble = error.what();
+// The pieces by their texts, once they are known to be a vocabulary.
+class Pieces {
+ public:
+  Pieces(const std::vector<Token>& tokens, const TrainerSpec& spec) : tokens_(tokens), spec_(spec) {
+    for (std::size_t id = 0; id < tokens.size(); ++id) add(id);
+    if (unknown_ < 0) throw refused("no piece is of the type unknown");
+    if (spec.unigram && ordinary_.empty())
+      throw refused("all its pieces are special: none is left to split a text into");
+    if (spec.byte_fallback && bytes_ != 256)
+      throw refused(fmt::format("byte_fallback is set, and 256 byte pieces were expected, {} found", bytes_));
   }
-  if (trouble.empty() && static_cast<std::size_t>(processor.GetPieceSize()) != outline.types.size())
-    trouble = "the number of pieces is not clear";
-  if (!trouble.empty())
-    throw Error(ErrorKind::corrupt, "tokenizer.sentencepiece", "the SentencePiece library refuses it: " + trouble);
-}
+
+  // -1 where no piece of that type has the name. Without a piece of its name, the unknown one is known by its type.
+  std::int64_t special(std::string_view name, TokenType type) const {
+    std::int64_t id = type == TokenType::unknown ? unknown_ : -1;
+    if (const auto found = reserved_.find(name); found != reserved_.end())
+      id = found->second;
+    else if (const auto other = ordinary_.find(name); other != ordinary_.end())
+      id = other->second;
+    return id >= 0 && tokens_[static_cast<std::size_t>(id)].type == type ? id : -1;
+  }
+
+ private:
+  static Error refused(std::string_view why) {
+    return {ErrorKind::corrupt, "tokenizer.sentencepiece",
+            fmt::format("not a vocabulary that SentencePiece loads: {}", why)};
+  }
+
+  void add(std::size_t id) {
+    const std::string& text = tokens_[id].text;
+    const TokenType type = tokens_[id].type;
+    if (text.empty()) throw refused(fmt::format("piece {} is empty", id));
+    const bool ordinary = type == TokenType::normal || type == TokenType::user_defined || type == TokenType::unused;
+    const auto [first, is_new] = (ordinary ? ordinary_ : reserved_).emplace(text, static_cast<std::int64_t>(id));
+    if (!is_new) throw refused(fmt::format("pieces {} and {} are both \"{}\"", first->second, id, escape_name(text)));
+    if (type == TokenType::unknown) {
+      if (unknown_ >= 0) throw refused(fmt::format("pieces {} and {} are both of the type unknown", unknown_, id));
+      unknown_ = static_cast<std::int64_t>(id);
+    }
+    if (type == TokenType::byte) add_byte(id, text);
+  }
+
+  void add_byte(std::size_t id, const std::string& text) {
+    if (!spec_.byte_fallback)
+      throw refused(fmt::format("piece {} is of the type byte, and byte_fallback is not set", id));
+    // In capitals only: each byte has one spelling, so no two pieces are the same one.
+    if (!is_byte_token(text) || text.find_first_of("abcdef") != std::string::npos)
+      throw refused(fmt::format("piece {} is of the type byte, and \"{}\" is none", id, escape_name(text)));
+    ++bytes_;
+  }
+
+  const std::vector<Token>& tokens_;
+  const TrainerSpec& spec_;
+  NameViewMap<std::int64_t> ordinary_, reserved_;
+  std::int64_t unknown_ = -1;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace
 
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
-  const Outline outline = outline_of(tokenizer_model);
-  sentencepiece::SentencePieceProcessor processor;
-  load(processor, outline);
   Vocabulary vocabulary;
   vocabulary.kind = "spm";
-  vocabulary.tokens.reserve(outline.types.size());
-  for (int id = 0; id < processor.GetPieceSize(); ++id)
-    vocabulary.tokens.push_back(
-        {processor.IdToPiece(id), processor.GetScore(id), outline.types[static_cast<std::size_t>(id)]});
-  vocabulary.unk = processor.unk_id();
-  vocabulary.bos = processor.bos_id();
-  vocabulary.eos = processor.eos_id();
-  vocabulary.pad = processor.pad_id();
+  TrainerSpec spec;
+  read_file(tokenizer_model, vocabulary.tokens, spec);
+  const Pieces pieces(vocabulary.tokens, spec);
+  vocabulary.unk = pieces.special(spec.unk, TokenType::unknown);
+  vocabulary.bos = pieces.special(spec.bos, TokenType::control);
+  vocabulary.eos = pieces.special(spec.eos, TokenType::control);
+  vocabulary.pad = pieces.special(spec.pad, TokenType::control);
   return vocabulary;
 }
 

@@ -13,12 +13,17 @@ namespace tare::wire {
 // Every read is checked; throws Error corrupt `protobuf.truncated` or `protobuf.syntax`.
 class ProtobufReader {
  public:
+  enum class Type : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
   struct Field {
     std::uint32_t number = 0;
+    Type type = Type::varint;
     std::uint64_t value = 0;           // varint, or the bits of a fixed32 or fixed64
     std::span<const std::byte> bytes;  // of a string, bytes or message
-    std::span<const std::byte> whole;  // tag and all
-    bool is_bytes = false;
+
+    // A field of another type than its message gives it is an unknown one, to be skipped.
+    bool is(std::uint32_t wanted_number, Type wanted_type) const {
+      return number == wanted_number && type == wanted_type;
+    }
   };
 
   explicit ProtobufReader(std::span<const std::byte> message) : left_(message) {}
@@ -26,22 +31,18 @@ class ProtobufReader {
   // The next field; nothing at the end of the message.
   std::optional<Field> next() {
     if (left_.empty()) return std::nullopt;
-    const auto start = left_;
     const std::uint64_t tag = varint();
     Field field;
     if (tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) throw bad("protobuf.syntax", "a field has a number out of range");
     field.number = static_cast<std::uint32_t>(tag >> 3);
-    switch (tag & 7) {
-      case 0: field.value = varint(); break;
-      case 1: field.value = load_le<std::uint64_t>(take(8).data()); break;
-      case 2:
-        field.is_bytes = true;
-        field.bytes = take(varint());
-        break;
-      case 5: field.value = load_le<std::uint32_t>(take(4).data()); break;
+    field.type = static_cast<Type>(tag & 7);
+    switch (field.type) {
+      case Type::varint: field.value = varint(); break;
+      case Type::fixed64: field.value = load_le<std::uint64_t>(take(8).data()); break;
+      case Type::bytes: field.bytes = take(varint()); break;
+      case Type::fixed32: field.value = load_le<std::uint32_t>(take(4).data()); break;
       default: throw bad("protobuf.syntax", "a field has a type that is no longer in use");
     }
-    field.whole = start.first(start.size() - left_.size());
     return field;
   }
 

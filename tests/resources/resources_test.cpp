@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "conformance/models.hpp"
 #include "resources/byte_alphabet.hpp"
+#include "resources/piece_bytes.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
@@ -316,66 +317,6 @@ TEST(SpecialTokens, IdsOutsideTheVocabularyAreNone) {
   EXPECT_EQ(v.pad, 2);
 }
 
-// ---- tokenizer.model
-
-std::string proto_field(unsigned number, std::string_view bytes) {
-  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + std::string(bytes);
-}
-std::string proto_piece(std::string_view text, float score, unsigned type) {
-  std::string inner = proto_field(1, text);
-  inner += '\x15';
-  for (int i = 0; i < 4; ++i) inner += static_cast<char>(std::bit_cast<std::uint32_t>(score) >> (8 * i));
-  inner += "\x18" + std::string(1, static_cast<char>(type));
-  return proto_field(1, inner);
-}
-// The trainer's settings say that bytes are fallen back to, and then there must be all 256.
-std::string small_spm() {
-  std::string model = proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("</s>", 0, 3) +
-                      proto_piece(
-                          "\xE2\x96\x81"
-                          "a",
-                          -1.5F, 1) +
-                      proto_piece("<me>", 0, 4) + proto_piece("x", -3, 5) + proto_field(2, "\x98\x02\x01");
-  for (int byte = 0; byte < 256; ++byte) model += proto_piece(fmt::format("<0x{:02X}>", byte), 0, 6);
-  return model;
-}
-Vocabulary parse_spm(const std::string& text) { return resources::parse_sentencepiece(to_bytes(text)); }
-
-TEST(SentencePieceModel, PiecesScoresTypesAndIds) {
-  Vocabulary v = parse_spm(small_spm());
-  EXPECT_EQ(v.kind, "spm");
-  ASSERT_EQ(v.tokens.size(), 262U);
-  v.tokens.resize(7);
-  EXPECT_EQ(tokens_of(v),
-            "<unk>:unknown:0.0 <s>:control:0.0 </s>:control:0.0 \xE2\x96\x81"
-            "a:normal:-1.5 "
-            "<me>:user_defined:0.0 x:unused:-3.0 <0x00>:byte:0.0 ");
-  EXPECT_EQ(v.unk, 0);
-  EXPECT_EQ(v.bos, 1);
-  EXPECT_EQ(v.eos, 2);
-  EXPECT_EQ(v.pad, -1);
-}
-
-TEST(SentencePieceModel, BadFilesAreErrorsOfOurs) {
-  const std::string good = small_spm();
-  EXPECT_EQ(rule_of([] { parse_spm(""); }), "tokenizer.sentencepiece");
-  EXPECT_EQ(rule_of([&] { parse_spm(good + good); }), "tokenizer.sentencepiece");            // pieces twice
-  EXPECT_EQ(rule_of([] { parse_spm(proto_piece("a", 0, 1)); }), "tokenizer.sentencepiece");  // no unknown piece
-  EXPECT_EQ(rule_of([] { parse_spm(proto_piece("a", 0, 9)); }), "tokenizer.piece");
-  EXPECT_EQ(rule_of([&] { parse_spm(good.substr(0, good.size() - 1)); }), "protobuf.truncated") << "half a download";
-  for (std::size_t length = 1; length < good.size(); length += 7) error_of([&] { parse_spm(good.substr(0, length)); });
-  for (std::size_t bit = 0; bit < 200 * 8; ++bit) {
-    std::string bad = good;
-    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << bit % 8));
-    error_of([&] { parse_spm(bad); });
-  }
-  // What the library would run on loading is not handed to it: a normalizer's table and a self-test.
-  EXPECT_EQ(parse_spm(good + proto_field(3, proto_field(2, "\xFF\xFF\xFF\x7F garbage")) +
-                      proto_field(4, proto_field(1, proto_field(1, "a") + proto_field(2, "no"))))
-                .tokens.size(),
-            262U);
-}
-
 // ---- writing
 
 void expect_tokenizer_round_trip(Vocabulary v) {
@@ -534,7 +475,7 @@ TEST(Describe, TheWrongFileIsNamed) {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n";
   EXPECT_TRUE(sentence([&] { parse_config(pointer); }).starts_with("a git-lfs pointer"));
   EXPECT_TRUE(sentence([&] { parse_tokenizer_json(pointer); }).starts_with("a git-lfs pointer"));
-  EXPECT_TRUE(sentence([&] { parse_spm(pointer); }).starts_with("a git-lfs pointer"));
+  EXPECT_TRUE(sentence([&] { resources::parse_sentencepiece(to_bytes(pointer)); }).starts_with("a git-lfs pointer"));
   EXPECT_TRUE(sentence([&] { parse_tokenizer_json("<!DOCTYPE html><html>"); }).starts_with("an HTML page"));
   EXPECT_EQ(sentence([&] { parse_tokenizer_json(""); }), "the file is empty");
   // In our words, without the parser's.
@@ -694,7 +635,7 @@ TEST(Complete, AddsWhatNoFileSays) {
   resources::complete(model);
   EXPECT_TRUE(model.attachments.empty());
   model.config.hidden_size = 3;
-  model.vocabulary = parse_spm(small_spm());
+  model.vocabulary = resources::parse_sentencepiece(to_bytes(small_spm()));
   resources::complete(model);
   ASSERT_EQ(model.attachments.size(), 3U);
   Model again;

@@ -1,10 +1,9 @@
 // What programs that run MCF files look for in them: the chat template and the tokenizer.
 #include <nlohmann/json.hpp>
 
-#include <bit>
-
 #include "conformance/models.hpp"
 #include "formats/mcf/model.hpp"
+#include "resources/piece_bytes.hpp"
 #include "tare/convert.hpp"
 #include "tare/mcf.hpp"
 
@@ -113,19 +112,9 @@ TEST(McfTemplate, ConvertSaysSo) {
 
 // ---- the tokenizer
 
-std::string field(unsigned number, std::string_view bytes) {
-  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(bytes.size()) + std::string(bytes);
-}
-std::string piece(std::string_view text, float score, unsigned type) {
-  std::string inner = field(1, text);
-  inner += '\x15';
-  for (int i = 0; i < 4; ++i) inner += static_cast<char>(std::bit_cast<std::uint32_t>(score) >> (8 * i));
-  inner += "\x18" + std::string(1, static_cast<char>(type));
-  return field(1, inner);
-}
-
 TEST(McfTokenizer, OfAModelWithNothingButPiecesIsMadeIntoAFile) {
-  const std::string pieces = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3) + piece("ab", -1.5F, 1);
+  const std::string pieces =
+      proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("</s>", 0, 3) + proto_piece("ab", -1.5F, 1);
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "dir");
   put_file(scratch / "dir/model.safetensors", write_bytes(*find_format("safetensors"), model_with({})));
