@@ -102,6 +102,11 @@ std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& argu
   return pairs;
 }
 
+bool verbose(const Arguments& arguments) {
+  if (arguments.has("quiet") && arguments.has("verbose")) throw UsageError("--quiet and --verbose exclude each other");
+  return arguments.has("verbose");
+}
+
 bool selected(const Arguments& arguments, std::string_view name) {
   const auto hit = [&](const std::string& pattern) { return glob_match(pattern, name); };
   const auto& match = arguments.all("match");

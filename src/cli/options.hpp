@@ -15,6 +15,8 @@ inline constexpr Option kMaxExpansion{
 inline constexpr Option kThreads{
     .name = "threads", .value = "N", .help = "use at most N threads; 0, the default, means all cores"};
 inline constexpr Option kForce{.letter = 'f', .name = "force", .help = "replace an existing output file"};
+inline constexpr Option kVerbose{
+    .letter = 'v', .name = "verbose", .help = "tell every change, with the names of tensors; harmless ones too"};
 inline constexpr Option kMatch{.name = "match",
                                .value = "GLOB",
                                .help = "only tensors whose name matches (*, ?, [a-z]); may be given several times",
@@ -72,6 +74,8 @@ ReadOptions listing_options(const Arguments& arguments);
 WriteOptions write_options(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
+// Whether --verbose was given; a UsageError together with --quiet.
+bool verbose(const Arguments& arguments);
 // Whether --match and --skip let a tensor's name through.
 bool selected(const Arguments& arguments, std::string_view name);
 

@@ -104,7 +104,7 @@ TEST(Parse, Refuses) {
       {{"-fx"}, "unknown option '-x' in '-fx'"},
       {{"-force"}, "unknown option '-force'; did you mean --force?"},
       {{"-output=x"}, "unknown option '-output'; did you mean --output?"},
-      {{"--forc\x1b[31m"}, "unknown option '--forc\\x1b[31m'"},
+      {{"--forc\x1b[31m"}, "unknown option '--forc\\x1B[31m'"},
       // Values that are missing, too many or not allowed.
       {{"a", "b", "--output"}, "--output needs a value"},
       {{"a", "b", "-o"}, "--output needs a value"},

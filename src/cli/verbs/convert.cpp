@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -113,36 +113,31 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   return options;
 }
 
-void print_summary(const Conversion& done, const Arguments& arguments, Session& session) {
-  if (arguments.has("json")) {
-    std::string text;
-    JsonWriter json(text);
-    json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
-    json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
-    json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
-    for (const std::string& change : done.changes) json.text(change);
-    json.close(']').key("lost").open('[');
-    for (const LostKeys& lost : done.lost) {
-      json.open('{').key("file").text(lost.file);
-      for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
-        json.key(kind).open('[');
-        for (const std::string& key : *keys) json.text(key);
-        json.close(']');
-      }
-      json.close('}');
+void print_json(const Conversion& done, const Arguments& arguments, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+  json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
+  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
+  for (const std::string& change : done.changes) json.text(change);
+  json.close(']').key("lost").open('[');
+  for (const LostKeys& lost : done.lost) {
+    json.open('{').key("file").text(lost.file);
+    for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
+      json.key(kind).open('[');
+      for (const std::string& key : *keys) json.text(key);
+      json.close(']');
     }
-    json.close(']').close('}');
-    session.line(text);
-    return;
+    json.close('}');
   }
-  for (const std::string& change : done.changes) session.remark(change);
-  session.remark(fmt::format("{} ({}) -> {} ({}): {}, {}", arguments.operand(0), done.from, arguments.operand(1),
-                             done.to, counted(done.tensors, "tensor"), size_text(done.file_bytes)));
+  json.close(']').close('}');
+  session.line(text);
 }
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& output = arguments.operand(1);
   const ConvertOptions checked = options_from(arguments, target_format(arguments));
+  const bool wordy = verbose(arguments);
   if (output == "-" && arguments.has("json")) throw UsageError("--json and the file cannot both go to standard output");
   if (output == "-" && session.screen().terminal && !arguments.has("force"))
     throw UsageError("these bytes are not for a terminal; give a file name, a pipe, or --force");
@@ -153,7 +148,10 @@ int run(const Arguments& arguments, Session& session) {
     options.write.progress = bar.progress();
     done = convert(arguments.operand(0), output, options);
   }
-  print_summary(done, arguments, session);
+  if (arguments.has("json"))
+    print_json(done, arguments, session);
+  else
+    tell_changes(headline_of(done, arguments), weigh(done.changes, done.lost), wordy, session);
   return kDone;
 }
 
@@ -190,6 +188,7 @@ constexpr Option kOptions[] = {
     kSet,
     {.name = "check", .help = "verify the digests and checksums stored in IN on the way"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kVerbose,
     kJson,
     kNoMmap,
     kMaxExpansion,

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -114,14 +115,18 @@ void write_errors(JsonWriter& json, const Group& group) {
 }
 
 // Weights so small that their scales leave f16's normal numbers.
-void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
-  for (const Group& group : groups)
-    if (&group != &groups.back() && group.subnormal_scales > 0)
-      session.remark(
-          fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
-                      "those for 0, as Mantle does, reads their weights as zeros; fewer bits a weight make "
-                      "larger scales, and that of int8 is an f32",
-                      count_text(group.subnormal_scales), count_text(group.scales), group.type));
+std::vector<Change> subnormal_warnings(const std::vector<Group>& groups) {
+  std::vector<Change> warnings;
+  for (const Group& group : groups) {
+    if (&group == &groups.back() || group.subnormal_scales == 0) continue;
+    const std::string text = fmt::format(
+        "{} of {} scales of {} are below 2^-14, the smallest normal f16; a program that reads them as 0, as Mantle "
+        "does, "
+        "gets zeros for their weights. Fewer bits per weight make larger scales, and int8 stores its scale as f32",
+        count_text(group.subnormal_scales), count_text(group.scales), group.type);
+    warnings.push_back({Weight::warning, text, text});
+  }
+  return warnings;
 }
 
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
@@ -163,6 +168,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
 
 int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
+  const bool wordy = verbose(arguments);
   ConvertOptions options;
   options.to = arguments.get("to");
   options.read = read_options(arguments);
@@ -185,10 +191,11 @@ int run(const Arguments& arguments, Session& session) {
     print_json(done, groups, arguments, session);
     return kDone;
   }
-  for (const std::string& change : done.changes) session.remark(change);
+  std::vector<Change> changes = subnormal_warnings(groups);
+  for (Change& change : weigh(done.changes, done.lost))
+    if (wordy || !tells_of_tensors(change, "quantized from ")) changes.push_back(std::move(change));
+  tell_changes(headline_of(done, arguments), changes, wordy, session);
   print_table(groups, session);
-  session.flush();
-  warn_of_subnormal(groups, session);
   return kDone;
 }
 
@@ -224,6 +231,7 @@ constexpr Option kOptions[] = {
     kAttach,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kVerbose,
     kJson,
     kNoMmap,
     kMaxExpansion,
