@@ -35,7 +35,7 @@ bool tells_of_tensors(const Change& change, std::string_view done);
 
 // "mistral (hf) -> model.alt (alt): 21 tensors, 340.7 KiB", of the operands IN and OUT.
 std::string headline_of(const Conversion& done, const Arguments& arguments);
-// A remark, `headline`, and below it the changes, one a line. Without `verbose` they are brief, and of details only the
+// A remark, `headline`, and below it the changes, one per line. Without `verbose` they are brief, and of details only the
 // number is told.
 void tell_changes(std::string_view headline, const std::vector<Change>& changes, bool verbose, Session& session);
 

@@ -1,4 +1,4 @@
-// A downloaded model on its way from container to container, at last with few bits per weight.
+// A downloaded model on its way from container to container, and finally into few bits per weight.
 #pragma once
 
 #include <cstdint>

@@ -169,7 +169,7 @@ int tour(const std::string& directory, bool kept, const Arguments& arguments, Se
   print_containers(visits, session);
   if (verbose(arguments)) print_details(journey, visits, session);
   session.line(good ? session.paint(Style::green, "Every file was read back as it was written, and verified.")
-                    : session.paint(Style::red, "Something was lost on the way; --verbose tells all."));
+                    : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
   session.line();
   print_next(kept ? directory : std::string(), session);
   return good ? kDone : kFailed;
@@ -192,7 +192,7 @@ int run(const Arguments& arguments, Session& session) {
 constexpr Operand kOperands[] = {{.name = "DIR", .required = false, .completes = Completes::directories}};
 constexpr Option kOptions[] = {
     kForce,
-    {.letter = 'v', .name = "verbose", .help = "tell what changed on the way, for every container"},
+    {.letter = 'v', .name = "verbose", .help = "report what changed on the way, for every container"},
     kNoMmap,
     kThreads,
 };
