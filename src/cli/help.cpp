@@ -63,8 +63,9 @@ std::string general_help(const HelpLook& look) {
     if (const std::string operands = operands_text(*verb); !operands.empty()) left += ' ' + operands;
     append_entry(out, left, columns, verb->summary, look);
   }
-  out += fmt::format("\n`tare help VERB` explains one of them, and {}.\n`tare --version` prints the version.\n",
-                     fmt::join(hidden_verbs(), " and "));
+  out +=
+      fmt::format("\n`tare help VERB` explains a verb; {} are for installers.\n`tare --version` prints the version.\n",
+                  fmt::join(hidden_verbs(), " and "));
   return out;
 }
 

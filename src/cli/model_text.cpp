@@ -99,7 +99,7 @@ OutputTarget::OutputTarget(const Arguments& arguments, Session& session, bool bi
   if (!path.empty() && path != "-") {
     own_ = create_file(path, {.overwrite = arguments.has("force")});
   } else if (shown) {
-    if (binary) throw UsageError("these bytes are not for a terminal; give -o PATH, a pipe, or --force");
+    if (binary) throw UsageError("binary data is not written to a terminal; use -o PATH, a pipe, or --force");
     own_ = std::make_unique<TerminalSink>(session.raw());
   }
   sink_ = own_ != nullptr ? own_.get() : &session.raw();

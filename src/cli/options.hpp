@@ -11,10 +11,12 @@ inline constexpr Option kNoMmap{.name = "no-mmap", .help = "read the file instea
 inline constexpr Option kMaxExpansion{
     .name = "max-expansion",
     .value = "N",
-    .help = "let the file decode to N times its size; 32 (and 256 MiB in any case) unless given"};
+    .help = "let the file decode to N times its size plus 256 MiB; 32 times by default"};
 inline constexpr Option kThreads{
     .name = "threads", .value = "N", .help = "use at most N threads; 0, the default, means all cores"};
 inline constexpr Option kForce{.letter = 'f', .name = "force", .help = "replace an existing output file"};
+inline constexpr Option kVerbose{
+    .letter = 'v', .name = "verbose", .help = "report every change, harmless ones too, with the names of tensors"};
 inline constexpr Option kMatch{.name = "match",
                                .value = "GLOB",
                                .help = "only tensors whose name matches (*, ?, [a-z]); may be given several times",
@@ -34,30 +36,30 @@ inline constexpr Option kOutput{.letter = 'o',
                                 .completes = Completes::files};
 inline constexpr Option kZstd{.name = "zstd",
                               .value = "LEVEL",
-                              .help = "compress with zstd, 1 (fast) to 22 (small); 3 unless given",
+                              .help = "compress with zstd, from 1 (fast) to 22 (small); 3 by default",
                               .optional_value = true};
 inline constexpr Option kNoZstd{.name = "no-zstd",
-                                .help = "unpack what comes compressed with zstd; without it, that stays compressed"};
+                                .help = "decompress what IN stores compressed with zstd; by default it stays as it is"};
 
 Words drop_words();
 inline constexpr Option kDrop{.name = "drop",
                               .value = "WHAT",
-                              .help = "leave out what OUT has no room for; may be given several times",
+                              .help = "leave this out, where OUT has no place for it; may be given several times",
                               .repeatable = true,
                               .words = drop_words};
 
-inline constexpr Option kWeightsOnly{
-    .name = "weights-only", .help = "leave out config, vocabulary and files: tensors only, as when shards are merged"};
+inline constexpr Option kWeightsOnly{.name = "weights-only",
+                                     .help = "write the tensors only, without config, vocabulary and files"};
 inline constexpr Option kAttach{
     .name = "attach",
     .value = "GLOB",
-    .help = "of a directory IN, carry files whose name matches too (*.md, onnx/*); may be given several times",
+    .help = "also carry files of the directory IN whose name matches (*.md, onnx/*); may be given several times",
     .repeatable = true};
 
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
                                 .value = "ALGORITHM",
-                                .help = "store a digest with every component; none drops those the input has",
+                                .help = "store a digest with every component; none drops those that IN has",
                                 .words = digest_words};
 
 inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};
@@ -72,6 +74,8 @@ ReadOptions listing_options(const Arguments& arguments);
 WriteOptions write_options(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
+// Whether --verbose was given; a UsageError together with --quiet.
+bool verbose(const Arguments& arguments);
 // Whether --match and --skip let a tensor's name through.
 bool selected(const Arguments& arguments, std::string_view name);
 

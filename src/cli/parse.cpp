@@ -1,253 +1,153 @@
-// The parser: CLI11 told about one verb's options, operands sorted out here.
+// The parser: a loop over the words that follow the verb, and look-ups in the verb's tables.
 //
-// Operands are what CLI11 leaves over, not options of its own: its lists would split a glob or a file name in square
-// brackets, and its sentences would differ from ours.
-#include <CLI/CLI.hpp>
+//   --name  --name VALUE  --name=VALUE   -n  -n VALUE  -nVALUE  -n=VALUE  -abc (switches)  --  operands anywhere
+//
+// A value is the next word whatever it looks like, as `-o -` and `--threads -1` need it; only a word that is one of the
+// verb's own options is not taken for one: `-o --force` forgets the path more often than it means a file of that name.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <utility>
 
 #include "cli/command.hpp"
-#include "cli/options.hpp"
 #include "cli/text.hpp"
-#include "tare/convert.hpp"
-#include "tare/digest.hpp"
 
 namespace tare::cli {
 namespace {
 
-Words color_words() { return {"auto", "always", "never"}; }
+std::string dashed(const Option& option) { return fmt::format("--{}", option.name); }
 
-constexpr Option kUniversal[] = {
-    {.name = "color",
-     .value = "WHEN",
-     .help = "when to colour; auto, the default, means on a terminal unless NO_COLOR is set",
-     .words = color_words},
-    {.letter = 'q', .name = "quiet", .help = "no progress and no remarks; results and errors only"},
-    {.letter = 'h', .name = "help", .help = "show this help"},
-};
-
-std::string flag_names(const Option& option) {
-  return option.letter != 0 ? fmt::format("-{},--{}", option.letter, option.name) : fmt::format("--{}", option.name);
-}
-
-void check_words(const Option& option, const std::vector<std::string>& values) {
+void check_word(const Option& option, const std::string& value) {
   if (option.words == nullptr) return;
   const Words allowed = option.words();
-  for (const std::string& value : values)
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-      throw UsageError(
-          fmt::format("--{} takes one of {}, not '{}'", option.name, fmt::join(allowed, ", "), printable(value)));
-}
-
-[[noreturn]] void unknown_option(const std::vector<Option>& options, const std::string& word) {
-  std::vector<std::string> names;
-  names.reserve(options.size());
-  for (const Option& option : options) names.push_back(fmt::format("--{}", option.name));
-  const auto near = nearest(word.substr(0, word.find('=')), names, 1);
-  throw UsageError(fmt::format("unknown option '{}'{}", printable(word),
-                               near.empty() ? "" : fmt::format("; did you mean {}?", near.front())));
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    throw UsageError(
+        fmt::format("{} takes one of {}, not '{}'", dashed(option), fmt::join(allowed, ", "), printable(value)));
 }
 
 }  // namespace
 
-std::span<const Option> universal_options() { return kUniversal; }
-
-std::vector<Option> options_of(const Verb& verb) {
-  std::vector<Option> options(verb.options.begin(), verb.options.end());
-  options.insert(options.end(), std::begin(kUniversal), std::end(kUniversal));
-  return options;
-}
-
-std::string operands_text(const Verb& verb) {
-  std::string text;
-  for (const Operand& operand : verb.operands) {
-    if (!text.empty()) text += ' ';
-    const std::string name = fmt::format("{}{}", operand.name, operand.many ? "..." : "");
-    text += operand.required ? name : fmt::format("[{}]", name);
-  }
-  return text;
-}
-
-std::string spelling(const Option& option) {
-  if (option.value.empty()) return fmt::format("--{}", option.name);
-  if (option.optional_value) return fmt::format("--{}[={}]", option.name, option.value);
-  return fmt::format("--{} {}", option.name, option.value);
-}
-
 // Fills an Arguments; its friend.
 class Parser {
  public:
-  explicit Parser(const Verb& verb) : verb_(verb), options_(options_of(verb)) {}
+  Parser(const Verb& verb, std::span<const std::string> words)
+      : verb_(verb), options_(options_of(verb)), words_(words) {}
 
-  Arguments parse(std::span<const std::string> words) {
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    parse_options({words.begin(), dashes});
-    if (arguments_.has("help")) return std::move(arguments_);
-    if (dashes != words.end()) arguments_.operands_.insert(arguments_.operands_.end(), dashes + 1, words.end());
-    check_operands();
+  Arguments parse() {
+    while (!words_.empty()) {
+      const std::string& word = next();
+      if (word == "--") {
+        for (; !words_.empty(); words_ = words_.subspan(1)) arguments_.operands_.push_back(words_.front());
+      } else if (word.starts_with("--")) {
+        parse_long(word);
+      } else if (word.starts_with('-') && word.size() > 1) {
+        parse_letters(word);
+      } else {
+        arguments_.operands_.push_back(word);
+      }
+    }
+    if (!arguments_.has("help")) check_operands();
     return std::move(arguments_);
   }
 
  private:
-  void parse_options(std::vector<std::string> words) {
-    CLI::App app;
-    app.set_help_flag();
-    app.allow_extras();
-    std::vector<CLI::Option*> parsed;
-    for (const Option& option : options_) {
-      if (option.value.empty() || option.optional_value) {
-        parsed.push_back(app.add_flag(flag_names(option)));
-      } else {
-        parsed.push_back(app.add_option(flag_names(option)));
-        parsed.back()->type_size(1)->expected(1);
-      }
-      parsed.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    }
-    const std::string last = words.empty() ? "" : words.back();  // only the last option can lack its value
-    std::reverse(words.begin(), words.end());                    // CLI11 takes them last first
-    try {
-      app.parse(std::move(words));
-    } catch (const CLI::ArgumentMismatch&) {
-      throw UsageError(fmt::format("{} needs a value", printable(last)));
-    } catch (const CLI::ParseError& e) {
-      throw UsageError(e.what());
-    }
-    for (std::size_t i = 0; i < options_.size(); ++i) keep(options_[i], *parsed[i]);
-    for (const std::string& word : app.remaining()) {
-      if (word.size() > 1 && word.front() == '-') unknown_option(options_, word);
-      arguments_.operands_.push_back(word);
+  const std::string& next() {
+    const std::string& word = words_.front();
+    words_ = words_.subspan(1);
+    return word;
+  }
+
+  const Option* find(std::string_view name) const {
+    const auto found = std::ranges::find(options_, name, &Option::name);
+    return found == options_.end() ? nullptr : &*found;
+  }
+  const Option* find(char letter) const {
+    const auto found = std::ranges::find(options_, letter, &Option::letter);
+    return found == options_.end() || letter == 0 ? nullptr : &*found;
+  }
+
+  // "--name" or "--name=VALUE"
+  void parse_long(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    const Option* const option = find(word.substr(2, equals == word.npos ? equals : equals - 2));
+    if (option == nullptr) unknown(word);
+    keep(*option, equals == word.npos ? std::nullopt : std::optional<std::string>(word.substr(equals + 1)));
+  }
+
+  // "-f", "-fq", "-oVALUE", "-foVALUE"
+  void parse_letters(std::string_view word) {
+    // "-output" is a long option with a dash too few, not "-o utput".
+    if (find(word.substr(1, word.find('=') - 1)) != nullptr) unknown(word);
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      const Option* const option = find(word[i]);
+      if (option == nullptr) unknown(word, i);
+      std::string_view rest = word.substr(i + 1);
+      const bool says_value = rest.starts_with('=');
+      if (says_value) rest.remove_prefix(1);
+      const bool takes_rest = says_value || (!rest.empty() && !option->value.empty() && !option->optional_value);
+      keep(*option, takes_rest ? std::optional<std::string>(rest) : std::nullopt);
+      if (takes_rest) return;
     }
   }
 
-  void keep(const Option& option, const CLI::Option& parsed) {
-    if (parsed.count() == 0) return;
-    std::vector<std::string> values = parsed.results();
+  // `given`: a value in the same word as the option.
+  void keep(const Option& option, std::optional<std::string> given) {
+    std::vector<std::string>& values = arguments_.options_[std::string(option.name)];
     if (option.value.empty()) {
-      if (std::any_of(values.begin(), values.end(), [](const std::string& v) { return v != "true"; }))
-        throw UsageError(fmt::format("--{} takes no value", option.name));
-      values.clear();
-    } else if (option.optional_value) {
-      // CLI11 says "true" for a bare flag.
-      for (std::string& value : values)
-        if (value == "true") value.clear();
-    } else {
-      check_words(option, values);
+      if (given) throw UsageError(fmt::format("{} takes no value", dashed(option)));
+      return;
     }
-    arguments_.options_[std::string(option.name)] = std::move(values);
+    if (!given && option.optional_value) return values.clear();  // the last one counts, and it has no value
+    if (!given) given = following_value(option);
+    check_word(option, *given);
+    values.push_back(std::move(*given));
+  }
+
+  std::string following_value(const Option& option) {
+    if (words_.empty() || words_.front() == "--") throw UsageError(fmt::format("{} needs a value", dashed(option)));
+    if (names_option(words_.front()))
+      throw UsageError(fmt::format("{0} needs a value; if {1} is meant as one, write {0}={1}", dashed(option),
+                                   printable(words_.front())));
+    return next();
+  }
+
+  bool names_option(std::string_view word) const {
+    if (word.starts_with("--")) return find(word.substr(2, word.find('=') - 2)) != nullptr;
+    return word.size() == 2 && word[0] == '-' && find(word[1]) != nullptr;
+  }
+
+  // `letter`: where in a word of single letters the unknown one is.
+  [[noreturn]] void unknown(std::string_view word, std::size_t letter = 0) const {
+    const std::string_view name = word.substr(0, word.find('='));
+    std::vector<std::string> names;
+    names.reserve(options_.size());
+    for (const Option& option : options_) names.push_back(dashed(option));
+    if (const auto near = nearest(name, names, 1); !near.empty())
+      throw UsageError(fmt::format("unknown option '{}'; did you mean {}?", printable(name), near.front()));
+    if (letter > 1)
+      throw UsageError(fmt::format("unknown option '-{}' in '{}'", printable(word.substr(letter, 1)), printable(word)));
+    throw UsageError(fmt::format("unknown option '{}'", printable(name)));
   }
 
   void check_operands() const {
     const auto& given = arguments_.operands_;
+    const auto& wanted = verb_.operands;
     for (std::size_t i = 0; i < given.size(); ++i)
-      if (given[i].empty()) throw UsageError(fmt::format("operand {} is empty", i + 1));
-    std::size_t least = 0;
-    for (const Operand& operand : verb_.operands) least += operand.required;
-    if (given.size() < least) {
-      const Operand& missing = verb_.operands[given.size()];
-      throw UsageError(fmt::format("{} is missing", missing.name));
-    }
-    const bool many = !verb_.operands.empty() && verb_.operands.back().many;
-    if (!many && given.size() > verb_.operands.size())
-      throw UsageError(fmt::format("unexpected '{}'", printable(given[verb_.operands.size()])));
+      if (given[i].empty()) throw UsageError(fmt::format("operand {} is an empty string", i + 1));
+    if (given.size() < wanted.size() && wanted[given.size()].required)
+      throw UsageError(fmt::format("{} is missing", wanted[given.size()].name));
+    const bool many = !wanted.empty() && wanted.back().many;
+    if (!many && given.size() > wanted.size())
+      throw UsageError(fmt::format("unexpected operand '{}'", printable(given[wanted.size()])));
   }
 
   const Verb& verb_;
   std::vector<Option> options_;
+  std::span<const std::string> words_;  // those still to be looked at
   Arguments arguments_;
 };
 
-Arguments parse(const Verb& verb, std::span<const std::string> words) { return Parser(verb).parse(words); }
-
-bool Arguments::has(std::string_view option) const { return options_.contains(option); }
-
-const std::vector<std::string>& Arguments::all(std::string_view option) const {
-  static const std::vector<std::string> none;
-  const auto found = options_.find(option);
-  return found == options_.end() ? none : found->second;
-}
-
-std::string Arguments::get(std::string_view option, std::string_view fallback) const {
-  const auto& values = all(option);
-  return values.empty() ? std::string(fallback) : values.back();
-}
-
-Access Arguments::access() const { return has("no-mmap") ? Access::pread : Access::mapped; }
-
-unsigned Arguments::threads() const { return static_cast<unsigned>(number("threads", 0, 0, 4096)); }
-
-long Arguments::number(std::string_view option, long fallback, long least, long most) const {
-  const std::string text = get(option);
-  if (!has(option) || text.empty()) return fallback;
-  long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    throw UsageError(
-        fmt::format("--{} takes a whole number from {} to {}, not '{}'", option, least, most, printable(text)));
-  return value;
-}
-
-Words drop_words() {
-  Words words;
-  for (const std::string_view word : kDroppable) words.emplace_back(word);
-  return words;
-}
-
-Words digest_words() {
-  Words words{std::string(name_of(DigestAlgorithm::none))};
-  for (const auto algorithm :
-       {DigestAlgorithm::sha256, DigestAlgorithm::crc32c, DigestAlgorithm::xxh3, DigestAlgorithm::xxh3_128})
-    words.emplace_back(name_of(algorithm));
-  return words;
-}
-
-ReadOptions read_options(const Arguments& arguments) {
-  ReadOptions options;
-  options.access = arguments.access();
-  options.threads = arguments.threads();
-  options.attach = arguments.all("attach");
-  options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
-  if (arguments.has("max-expansion")) {
-    options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
-    options.limits.component_bytes = UINT64_MAX;
-  }
-  return options;
-}
-
-ReadOptions listing_options(const Arguments& arguments) {
-  ReadOptions options = read_options(arguments);
-  options.listing = true;
-  return options;
-}
-
-WriteOptions write_options(const Arguments& arguments) {
-  WriteOptions options;
-  options.threads = arguments.threads();
-  if (arguments.has("zstd")) options.zstd_level = static_cast<int>(arguments.number("zstd", 3, 1, 22));
-  options.unpack = arguments.has("no-zstd");
-  if (options.unpack && options.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
-  if (arguments.has("digest")) options.digest = parse_digest_algorithm(arguments.get("digest"));
-  return options;
-}
-
-std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& text : arguments.all("set")) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError(fmt::format("--set takes KEY=VALUE, not '{}'", printable(text)));
-    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return pairs;
-}
-
-bool selected(const Arguments& arguments, std::string_view name) {
-  const auto hit = [&](const std::string& pattern) { return glob_match(pattern, name); };
-  const auto& match = arguments.all("match");
-  const auto& skip = arguments.all("skip");
-  return (match.empty() || std::any_of(match.begin(), match.end(), hit)) && std::none_of(skip.begin(), skip.end(), hit);
-}
+Arguments parse(const Verb& verb, std::span<const std::string> words) { return Parser(verb, words).parse(); }
 
 }  // namespace tare::cli

@@ -1,5 +1,5 @@
 // A line on standard error that shows how far long work is: bytes, rate, time left. Drawn about ten times a second
-// by a thread that polls a tare::Progress; nothing at all when standard error is no terminal or --quiet was given.
+// by a thread that polls a tare::Progress; nothing at all when standard error is not a terminal or --quiet was given.
 #pragma once
 
 #include <chrono>

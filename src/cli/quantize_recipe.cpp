@@ -58,8 +58,9 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
     else if (recipe.method.empty())
       recipe.method = word;
     else
-      throw UsageError(fmt::format(
-          "--method {} and --method {}: only one can be for all; the other needs a GLOB=", recipe.method, word));
+      throw UsageError(
+          fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",
+                      recipe.method, word));
   }
 }
 
@@ -77,7 +78,7 @@ Quantization recipe_from(const Arguments& arguments, const Model& model) {
     throw UsageError("--bits chooses the methods itself; with it, --method takes GLOB=METHOD only");
   const bool says_how = recipe.bits || std::any_of(recipe.rules.begin(), recipe.rules.end(),
                                                    [](const auto& rule) { return rule.second != kKeep; });
-  if (!says_how && recipe.method.empty()) throw UsageError("say how: --method METHOD, or --bits N");
+  if (!says_how && recipe.method.empty()) throw UsageError("give --method METHOD or --bits N");
   recipe.fast = arguments.has("fast");
   recipe.range = arguments.has("range");
   if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
@@ -85,8 +86,8 @@ Quantization recipe_from(const Arguments& arguments, const Model& model) {
     recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
     if (std::none_of(model.tensors.begin(), model.tensors.end(),
                      [&](const Tensor& tensor) { return recipe.importance.contains(tensor.name); }))
-      throw UsageError(
-          fmt::format("--importance: no tensor of {} has a name of the model's", arguments.get("importance")));
+      throw UsageError(fmt::format("--importance: no tensor in {} has the name of a tensor of the model",
+                                   arguments.get("importance")));
   }
   return recipe;
 }

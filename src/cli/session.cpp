@@ -104,6 +104,19 @@ void Session::remark(std::string_view text) {
   to_stderr(fmt::format("tare: {}\n", printable(text)));
 }
 
+void Session::remark_below(Style style, std::string_view word, std::string_view text) {
+  constexpr std::size_t kWord = 7, kIndent = 2 + kWord + 2;
+  if (quiet_) return;
+  flush();
+  const std::size_t room = messages_.columns > kIndent + 20 ? messages_.columns - kIndent : 20;
+  std::string out =
+      fmt::format("  {}{:{}}", styled(style, word, messages_.color), "", kWord - std::min(kWord, word.size()));
+  const std::string shown = printable(text);
+  const auto lines = messages_.terminal ? wrap(shown, room) : std::vector<std::string>{shown};
+  for (std::size_t i = 0; i < lines.size(); ++i) out += fmt::format("{:{}}{}\n", "", i == 0 ? 2 : kIndent, lines[i]);
+  to_stderr(out);
+}
+
 void Session::fail(int code) { code_ = std::max(code_, code); }
 
 int exit_code_of(const Error& error) {

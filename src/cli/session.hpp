@@ -51,6 +51,8 @@ class Session {
   void complain(const Error& error, std::string_view file = {});
   // A line for people on standard error; nothing when quiet.
   void remark(std::string_view text);
+  // A line that belongs to the remark above it: indented, with a short word in front, wrapped on a terminal.
+  void remark_below(Style style, std::string_view word, std::string_view text);
   // The exit code of what was complained about: the worst so far.
   int code() const { return code_; }
   void fail(int code = kFailed);

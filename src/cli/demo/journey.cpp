@@ -1,30 +1,33 @@
-// A downloaded model on its way from container to container: what is kept, and why what is not kept is not.
 #include "cli/demo/journey.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "base/text.hpp"
+#include "cli/demo/compare.hpp"
 #include "cli/demo/model.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
-#include "cli/table.hpp"
-#include "cli/text.hpp"
+#include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli {
 namespace {
 
-struct Stop {
+struct Step {
   std::string_view file;
   std::optional<DType> dtype = {};
+  std::string_view method = {};
 };
 // ALT has no bf16 and widens it; the way back asks for it again.
 constexpr std::string_view kStart = "mistral/";
-constexpr Stop kStops[] = {
-    {"mistral.alt"}, {"mistral-again/", DType::bf16}, {"mistral.mcf"}, {"mistral.zt"}, {"mistral.npz"}};
+constexpr Step kSteps[] = {
+    {"mistral.alt"}, {"back/", DType::bf16}, {"mistral.mcf"}, {"mistral.zt"}, {"k4.mcf", {}, "k4"}};
 constexpr std::uint64_t kShardBytes = 96 << 10;  // two shards
 
 std::uint64_t bytes_at(const std::filesystem::path& path) {
@@ -35,92 +38,117 @@ std::uint64_t bytes_at(const std::filesystem::path& path) {
   return total;
 }
 
-class Journey {
- public:
-  Journey(const std::string& directory, const Arguments& arguments, Session& session)
-      : directory_(directory), arguments_(arguments), session_(session) {}
+std::string command_of(const Step& step) {
+  if (!step.method.empty()) return fmt::format("quantize, {}", step.method);
+  return step.dtype ? fmt::format("convert, {}", name_of(*step.dtype)) : "convert";
+}
 
-  bool run() {
-    const Model model = mistral_model();
+Kept compare(const Config& now, const Config& start) {
+  if (now == start) return Kept::same;
+  return came_back(now, start) ? Kept::part : Kept::changed;
+}
+
+Kept compare(const Vocabulary& now, const Vocabulary& start) {
+  if (now == start) return Kept::same;
+  return now.tokens == start.tokens ? Kept::part : Kept::changed;
+}
+
+// Whether every number is the same, whatever its type is now.
+bool same_values(const Model& a, const Model& b, unsigned threads) {
+  Model x, y;
+  x.tensors = a.tensors, y.tensors = b.tensors;
+  const Difference found = diff(x, y, threads);
+  return std::ranges::none_of(
+      found.tensors, [](const TensorDifference& t) { return t.values_differ || !t.compared || !t.only_in.empty(); });
+}
+
+// The root mean square of the errors in percent of that of the weights.
+double relative_error(const std::vector<TensorOutcome>& outcomes) {
+  double squared_error = 0, squared_sum = 0;
+  for (const TensorOutcome& outcome : outcomes) {
+    if (outcome.report == nullptr) continue;
+    squared_error += outcome.report->squared_error;
+    squared_sum += outcome.report->squared_sum;
+  }
+  return squared_sum == 0 ? 0 : 100 * std::sqrt(squared_error / squared_sum);
+}
+
+class Traveller {
+ public:
+  Traveller(const std::string& directory, const Arguments& arguments) : directory_(directory), arguments_(arguments) {}
+
+  Journey travel() {
     WriteOptions write;
     write.threads = arguments_.threads();
     write.shard_bytes = kShardBytes;
-    find_format("hf")->write_tree(model, path_of(kStart), write, arguments_.has("force"));
-    before_ = original_ = open_at(kStart);
-    digest_before_ = digest_ = content_digest(original_, arguments_.threads());
-    session_.line(fmt::format("A downloaded model of {}, {}, {}: bf16 in two shards.",
-                              counted(original_.tensors.size(), "tensor"), size_text(tensor_bytes(original_)),
-                              counted(original_.vocabulary.tokens.size(), "token")));
-    session_.line(digest_);
-    session_.line();
-    report("", kStart, {});
+    find_format("hf")->write_tree(mistral_model(), path_of(kStart), write, arguments_.has("force"));
+    before_ = start_ = open_at(kStart);
+    digest_before_ = digest_ = content_digest(start_, arguments_.threads());
+    Journey journey;
+    journey.model = fmt::format("{}, {}, {}", counted(start_.tensors.size(), "tensor"), size_text(tensor_bytes(start_)),
+                                counted(start_.vocabulary.tokens.size(), "token"));
+    journey.stops.push_back(stop_at({kStart}, {}));
+    journey.stops.back().weights = dtype_name(start_.tensors.front());
     std::string_view from = kStart;
-    for (const Stop& stop : kStops) {
-      visit(from, stop);
-      from = stop.file;
+    for (const Step& step : kSteps) {
+      journey.stops.push_back(stop_at(step, convert_to(step, from)));
+      from = step.file;
     }
-    table_.print(session_);
-    session_.line();
-    for (const std::string& remark : remarks_) session_.line(printable(remark));
-    return good_;
+    return journey;
   }
 
  private:
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
   Model open_at(std::string_view file) const { return open(path_of(file), read_options(arguments_)); }
 
-  void visit(std::string_view from, const Stop& stop) {
+  Conversion convert_to(const Step& step, std::string_view from) const {
     ConvertOptions options;
     options.read = read_options(arguments_);
     options.write.threads = options.adapt.threads = arguments_.threads();
-    options.adapt.dtype = stop.dtype;
+    options.adapt.dtype = step.dtype;
+    options.adapt.quant.method = step.method;
     options.overwrite = arguments_.has("force");
-    const Conversion done = convert(path_of(from), path_of(stop.file), options);
-    const std::string flag = stop.dtype ? fmt::format("--dtype {}", name_of(*stop.dtype)) : "";
-    for (const std::string& change : done.changes)
-      remarks_.push_back(fmt::format("{} -> {}: {}", from, stop.file, change));
-    report(flag, stop.file, done.changes);
+    return convert(path_of(from), path_of(step.file), options);
   }
 
-  // What is said is against the start; what needs a reason is a change since the stop before.
-  void report(std::string_view flag, std::string_view file, const std::vector<std::string>& changes) {
-    const Model model = open_at(file);
+  Stop stop_at(const Step& step, const Conversion& done) {
+    const Model model = open_at(step.file);
     const std::string digest = content_digest(model, arguments_.threads());
+    Stop stop;
+    stop.file = step.file;
+    stop.made_by = command_of(step);
+    stop.bytes = bytes_at(path_of(step.file));
+    stop.changes = weigh(done.changes, done.lost);
+    stop.config = compare(model.config, start_.config);
+    stop.tokens = compare(model.vocabulary, start_.vocabulary);
+    stop.weights_same = digest == digest_ || same_values(start_, model, arguments_.threads());
+    if (stop.weights_same)
+      stop.weights = digest == digest_ ? "same" : fmt::format("same, as {}", dtype_name(model.tensors.front()));
+    else
+      stop.weights = step.method.empty() ? "changed" : fmt::format("rms error {:.1f}%", relative_error(done.outcomes));
+    VerifyOptions verify_options;
+    verify_options.read = read_options(arguments_);
+    verify_options.threads = arguments_.threads();
+    stop.verified = verify(path_of(step.file), verify_options).ok(false);
+    // What needs a reason is a change since the stop before.
     const bool as_before =
         digest == digest_before_ && model.config == before_.config && model.vocabulary == before_.vocabulary;
-    good_ = good_ && (as_before || !changes.empty());
-    const auto cell = [&](bool kept) {
-      return kept ? Cell("kept", Style::green)
-                  : Cell("changed", as_before || !changes.empty() ? Style::yellow : Style::red);
-    };
-    table_.add({Cell(file, Style::cyan), flag, count_text(bytes_at(path_of(file))), count_text(model.tensors.size()),
-                cell(digest == digest_), cell(model.config == original_.config),
-                cell(model.vocabulary == original_.vocabulary), count_text(model.attachments.size())});
+    stop.good = stop.verified && (as_before || !done.changes.empty());
     before_ = model;
     digest_before_ = digest;
+    return stop;
   }
 
   const std::string& directory_;
   const Arguments& arguments_;
-  Session& session_;
-  Model original_, before_;
+  Model start_, before_;
   std::string digest_, digest_before_;
-  Table table_{{{"FROM THE ONE ABOVE", Align::left, true},
-                {"WITH"},
-                {"BYTES", Align::right},
-                {"TENSORS", Align::right},
-                {"CONTENT"},
-                {"CONFIG"},
-                {"VOCABULARY"},
-                {"FILES", Align::right}}};
-  std::vector<std::string> remarks_;
-  bool good_ = true;
 };
 
 }  // namespace
 
-bool demo_journey(const std::string& directory, const Arguments& arguments, Session& session) {
-  return Journey(directory, arguments, session).run();
+Journey demo_journey(const std::string& directory, const Arguments& arguments) {
+  return Traveller(directory, arguments).travel();
 }
 
 }  // namespace tare::cli

@@ -12,7 +12,7 @@ Model demo_model(std::string_view architecture);
 // A language model as it is downloaded, with its files.
 Model mistral_model();
 
-// Bell-shaped numbers around 0, or the like of them in whole ones.
+// Bell-shaped numbers around 0, or integers of the same shape.
 Tensor demo_tensor(std::string name, Shape shape, DType type, std::uint64_t seed);
 
 }  // namespace tare::cli

@@ -61,7 +61,7 @@ int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
   const std::string as = arguments.get("as", "raw");
   if (as != "raw" && arguments.has("component"))
-    throw UsageError(fmt::format("--component is for raw bytes, --as {} decodes the whole tensor", as));
+    throw UsageError(fmt::format("--component is for raw bytes; --as {} decodes the whole tensor", as));
   if (arguments.has("component") && arguments.has("slice"))
     throw UsageError("--slice is for whole tensors, not for a --component");
   const Model model = open(file, read_options(arguments));
@@ -90,10 +90,10 @@ constexpr Option kOptions[] = {
     {.name = "slice", .value = "SPEC", .help = "only a part, in NumPy's syntax: '0, :10, ::-1'"},
     {.name = "as",
      .value = "FORM",
-     .help = "raw bytes as stored (unpacked; the default), decoded little-endian f32, or a whole file",
+     .help = "the bytes as stored (decompressed; the default), decoded as little-endian f32, or a whole file",
      .words = as_words},
     kOutput,
-    {.letter = 'f', .name = "force", .help = "replace an existing PATH; write bytes onto a terminal"},
+    {.letter = 'f', .name = "force", .help = "replace an existing PATH; write binary data to a terminal"},
     kNoMmap,
     kMaxExpansion,
     kThreads,
@@ -109,7 +109,7 @@ constexpr Verb kVerb{
     .name = "cat",
     .summary = "write a tensor's bytes",
     .description =
-        "Writes the bytes of a tensor to standard output: those of its component, unpacked, as the file "
+        "Writes the bytes of a tensor to standard output: those of its component, decompressed, as the file "
         "stores them. A slice reads only the bytes it needs. With --as f32 or a file format, sparse and "
         "quantized tensors are decoded too.",
     .operands = kOperands,

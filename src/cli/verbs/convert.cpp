@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -63,9 +63,12 @@ const Format& target_format(const Arguments& arguments) {
   const std::string to = arguments.get("to");
   const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
   if (format == nullptr)
-    throw UsageError(output == "-" ? "standard output has no suffix: say the format with --to"
-                                   : fmt::format("'{}' has no suffix of a known format: say it with --to", output));
-  if (!is_writable(*format)) throw UsageError(fmt::format("{} ({}) can be read only", format->name, format->title));
+    throw UsageError(
+        output == "-"
+            ? "standard output has no suffix; name the format with --to"
+            : fmt::format("'{}' does not end in the suffix of a known format; name the format with --to", output));
+  if (!is_writable(*format))
+    throw UsageError(fmt::format("{} ({}) can be read, but not written", format->name, format->title));
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
                                                         {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},
@@ -73,14 +76,14 @@ const Format& target_format(const Arguments& arguments) {
                                                         {"shard", format->holds.shards}};
   for (const auto& [option, honours] : honoured)
     if (arguments.has(option) && !honours)
-      throw UsageError(fmt::format("{} has no room for --{}", format->name, option));
+      throw UsageError(fmt::format("{} does not support --{}", format->name, option));
   if (const std::string dialect = arguments.get("dialect"); !dialect.empty()) {
     const auto& known = format->holds.dialects;
     if (std::find(known.begin(), known.end(), dialect) == known.end())
       throw UsageError(fmt::format("{} has no dialect '{}'", format->name, dialect));
   }
-  if (arguments.has("overflow") && !arguments.has("dtype")) throw UsageError("--overflow goes with --dtype");
-  if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range goes with --quant");
+  if (arguments.has("overflow") && !arguments.has("dtype")) throw UsageError("--overflow needs --dtype");
+  if (arguments.has("range") && !arguments.has("quant")) throw UsageError("--range needs --quant");
   if (output == "-" && !format->holds.forward_only)
     throw UsageError(fmt::format("{} cannot be written to a pipe", format->name));
   return *format;
@@ -113,39 +116,34 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   return options;
 }
 
-void print_summary(const Conversion& done, const Arguments& arguments, Session& session) {
-  if (arguments.has("json")) {
-    std::string text;
-    JsonWriter json(text);
-    json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
-    json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
-    json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
-    for (const std::string& change : done.changes) json.text(change);
-    json.close(']').key("lost").open('[');
-    for (const LostKeys& lost : done.lost) {
-      json.open('{').key("file").text(lost.file);
-      for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
-        json.key(kind).open('[');
-        for (const std::string& key : *keys) json.text(key);
-        json.close(']');
-      }
-      json.close('}');
+void print_json(const Conversion& done, const Arguments& arguments, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
+  json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
+  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
+  for (const std::string& change : done.changes) json.text(change);
+  json.close(']').key("lost").open('[');
+  for (const LostKeys& lost : done.lost) {
+    json.open('{').key("file").text(lost.file);
+    for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
+      json.key(kind).open('[');
+      for (const std::string& key : *keys) json.text(key);
+      json.close(']');
     }
-    json.close(']').close('}');
-    session.line(text);
-    return;
+    json.close('}');
   }
-  for (const std::string& change : done.changes) session.remark(change);
-  session.remark(fmt::format("{} ({}) -> {} ({}): {}, {}", arguments.operand(0), done.from, arguments.operand(1),
-                             done.to, counted(done.tensors, "tensor"), size_text(done.file_bytes)));
+  json.close(']').close('}');
+  session.line(text);
 }
 
 int run(const Arguments& arguments, Session& session) {
   const std::string& output = arguments.operand(1);
   const ConvertOptions checked = options_from(arguments, target_format(arguments));
+  const bool wordy = verbose(arguments);
   if (output == "-" && arguments.has("json")) throw UsageError("--json and the file cannot both go to standard output");
   if (output == "-" && session.screen().terminal && !arguments.has("force"))
-    throw UsageError("these bytes are not for a terminal; give a file name, a pipe, or --force");
+    throw UsageError("binary data is not written to a terminal; name a file, use a pipe, or give --force");
   Conversion done;
   {
     ConvertOptions options = checked;
@@ -153,7 +151,10 @@ int run(const Arguments& arguments, Session& session) {
     options.write.progress = bar.progress();
     done = convert(arguments.operand(0), output, options);
   }
-  print_summary(done, arguments, session);
+  if (arguments.has("json"))
+    print_json(done, arguments, session);
+  else
+    tell_changes(headline_of(done, arguments), weigh(done.changes, done.lost), wordy, session);
   return kDone;
 }
 
@@ -162,7 +163,7 @@ constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
 constexpr Option kOptions[] = {
     {.name = "to",
      .value = "FORMAT",
-     .help = "the format of OUT, where its suffix does not say",
+     .help = "the format of OUT; by default the one that its suffix names",
      .words = format_words},
     {.name = "dtype",
      .value = "TYPE",
@@ -170,7 +171,7 @@ constexpr Option kOptions[] = {
      .words = dtype_words},
     {.name = "overflow",
      .value = "WHAT",
-     .help = "with --dtype: what becomes of values beyond the type's largest: error, clamp or infinity",
+     .help = "with --dtype: what becomes of values beyond the largest of TYPE; an error by default",
      .words = overflow_words},
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
     {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
@@ -181,26 +182,27 @@ constexpr Option kOptions[] = {
     {.name = "dedup", .help = "store tensors with equal bytes once"},
     {.name = "shard",
      .value = "SIZE",
-     .help = "split the tensors over files of at most SIZE (5GB, 500MiB) in the directory OUT"},
+     .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT"},
     kMatch,
     kSkip,
     kDrop,
     kWeightsOnly,
     kAttach,
     kSet,
-    {.name = "check", .help = "verify the digests and checksums stored in IN on the way"},
+    {.name = "check", .help = "check the digests and checksums stored in IN while reading"},
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kVerbose,
     kJson,
     kNoMmap,
     kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare convert model.npz model.zt --zstd --digest sha256", "packed and checked"},
-    {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "a part, through a pipe"},
+    {"tare convert model.npz model.zt --zstd --digest sha256", "compressed, with a digest for every tensor"},
+    {"tare convert model.zt - --to npz --match 'embed*' | ssh host 'cat > embed.npz'", "some tensors, through a pipe"},
     {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
-    {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in shards"},
-    {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards as one file"},
+    {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in several files"},
+    {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards merged into one file"},
     {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
 };
 
@@ -215,8 +217,9 @@ constexpr Verb kVerb{
         "format can be written to a pipe. Memory does not grow with the model. OUT appears whole or not at all; of a "
         "directory that is not empty, --force replaces the files of a model one by one, the weights last.\n\n"
         "What the target cannot hold is converted without loss, or refused with the option that would allow "
-        "it; nothing is dropped in silence. What was changed is told on standard error, one line each. An "
-        "option that the target does not honour is an error.",
+        "it; nothing is dropped silently. What was lost and what was changed is reported on "
+        "standard error, first and in full what may change the results; --verbose adds the harmless details. An "
+        "option that the target does not support is an error.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

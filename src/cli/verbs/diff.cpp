@@ -137,7 +137,7 @@ int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
-  if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor: name it after B");
+  if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   for (Model* model : {&a, &b}) {
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
     std::erase_if(model->broken, [&](const BrokenTensor& found) { return !selected(arguments, found.tensor.name); });
@@ -168,7 +168,7 @@ constexpr Operand kOperands[] = {{.name = "A", .completes = Completes::files},
                                  {.name = "TENSOR", .required = false}};
 constexpr Option kOptions[] = {
     {.name = "tensors", .help = "compare tensors only, not metadata"},
-    {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 unless given"},
+    {.name = "bins", .value = "N", .help = "bars of the histogram of errors; 16 by default"},
     kMatch,
     kSkip,
     kJson,

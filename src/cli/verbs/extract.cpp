@@ -59,7 +59,7 @@ int run(const Arguments& arguments, Session& session) {
 constexpr Operand kOperands[] = {kFile, {.name = "NAME", .required = false}};
 constexpr Option kOptions[] = {
     kOutput,
-    {.letter = 'f', .name = "force", .help = "replace an existing PATH; write bytes onto a terminal"},
+    {.letter = 'f', .name = "force", .help = "replace an existing PATH; write binary data to a terminal"},
     {.name = "json", .help = "list as JSON"},
     kNoMmap,
     kMaxExpansion,
@@ -76,9 +76,9 @@ constexpr Verb kVerb{
     .summary = "list or write the files carried along",
     .description =
         "Lists the attachments of FILE (config.json, tokenizer.json and the like, carried verbatim), or writes "
-        "the one called NAME to standard output or to PATH. On a terminal, what could steer it is spelled \\xNN; "
-        "--force "
-        "writes the bytes as they are.",
+        "the one called NAME to standard output or to PATH. On a terminal, characters that could control it are shown "
+        "as "
+        "\\xNN; --force writes the bytes as they are.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -14,25 +14,33 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// Capabilities that are yes or no, each with its column.
+// What a capability that is yes or no is about.
+enum class About : std::uint8_t { content, options };
+
 struct Flag {
-  std::string_view key;    // JSON
-  std::string_view title;  // table
+  About about;
+  std::string_view key;    // JSON, Markdown
+  std::string_view title;  // table; of an option as it is typed
   bool (*has)(const Format& format);
 };
 
 constexpr Flag kFlags[] = {
-    {"config", "CONFIG", [](const Format& f) { return f.holds.config; }},
-    {"vocabulary", "VOCAB", [](const Format& f) { return f.holds.vocabulary; }},
-    {"attachments", "FILES", [](const Format& f) { return f.holds.attachments; }},
-    {"attributes", "ATTRS", [](const Format& f) { return f.holds.tensor_attributes; }},
-    {"zstd", "ZSTD", [](const Format& f) { return f.holds.zstd; }},
-    {"digests", "DIGESTS", [](const Format& f) { return f.holds.digests; }},
-    {"dedup", "DEDUP", [](const Format& f) { return f.holds.dedup; }},
-    {"pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
+    {About::content, "config", "CONFIG", [](const Format& f) { return f.holds.config; }},
+    {About::content, "vocabulary", "VOCAB", [](const Format& f) { return f.holds.vocabulary; }},
+    {About::content, "attachments", "FILES", [](const Format& f) { return f.holds.attachments; }},
+    {About::content, "attributes", "ATTRS", [](const Format& f) { return f.holds.tensor_attributes; }},
+    {About::options, "zstd", "--zstd", [](const Format& f) { return f.holds.zstd; }},
+    {About::options, "digests", "--digest", [](const Format& f) { return f.holds.digests; }},
+    {About::options, "dedup", "--dedup", [](const Format& f) { return f.holds.dedup; }},
+    {About::options, "shards", "--shard", [](const Format& f) { return f.holds.shards; }},
+    {About::options, "pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
 };
 
-std::string_view access_text(const Format& format) { return is_writable(format) ? "rw" : "r"; }
+bool is_readable(const Format& format) { return format.read != nullptr; }
+
+std::string access_text(const Format& format) {
+  return fmt::format("{}{}", is_readable(format) ? "r" : "", is_writable(format) ? "w" : "");
+}
 
 std::string_view name_of(Room room) {
   switch (room) {
@@ -77,64 +85,109 @@ std::string tensors_text(const Format& format) {
 // As to_dense does: what is dense already needs no decoder.
 bool decodes(const Codec& codec) { return codec.decode != nullptr || codec.layout == Tensor().layout; }
 
-std::string yes(bool value) { return value ? "yes" : "-"; }
+std::string dash_if_empty(std::string text) { return text.empty() ? "-" : text; }
 
-void print_table(Session& session) {
-  std::vector<Column> columns{{"FORMAT"}, {"NAME", Align::left, true}, {"SUFFIX"}, {"I/O"}, {"METADATA"}};
-  for (const Flag& flag : kFlags) columns.push_back({std::string(flag.title)});
+Cell yes(bool value) { return value ? Cell("yes", Style::green) : Cell("-", Style::dim); }
+
+void add_columns(std::vector<Column>& columns, About about) {
+  for (const Flag& flag : kFlags)
+    if (flag.about == about) columns.push_back({std::string(flag.title)});
+}
+
+void add_cells(std::vector<Cell>& row, About about, const Format& format) {
+  for (const Flag& flag : kFlags)
+    if (flag.about == about) row.push_back(yes(flag.has(format)));
+}
+
+void print_names(Session& session) {
+  Table table({{"FORMAT"}, {"NAME"}, {"SUFFIX"}, {"I/O"}, {"VERSIONS", Align::left, true}});
+  for (const Format& format : formats())
+    table.add(
+        {Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format), format.versions});
+  table.print(session);
+}
+
+void print_contents(Session& session) {
+  std::vector<Column> columns{{"FORMAT"}, {"METADATA"}};
+  add_columns(columns, About::content);
+  columns.push_back({"TYPES", Align::left, true});
+  columns.push_back({"LAYOUTS", Align::left, true});
   Table table(columns);
   for (const Format& format : formats()) {
-    std::vector<Cell> row{Cell(format.name, Style::cyan), format.title, joined(format.suffixes), access_text(format),
-                          metadata_text(format)};
-    for (const Flag& flag : kFlags)
-      row.emplace_back(yes(flag.has(format)), flag.has(format) ? Style::green : Style::dim);
+    std::vector<Cell> row{Cell(format.name, Style::cyan), metadata_text(format)};
+    add_cells(row, About::content, format);
+    row.emplace_back(types_text(format));
+    row.emplace_back(tensors_text(format));
     table.add(std::move(row));
   }
   table.print(session);
+}
 
-  session.line();
-  Table held(
-      {{"FORMAT"}, {"VERSIONS", Align::left, true}, {"TYPES", Align::left, true}, {"LAYOUTS", Align::left, true}});
-  for (const Format& format : formats())
-    held.add({Cell(format.name, Style::cyan), format.versions, types_text(format), tensors_text(format)});
-  held.print(session);
+void print_options(Session& session) {
+  std::vector<Column> columns{{"FORMAT"}};
+  add_columns(columns, About::options);
+  columns.push_back({"--dialect"});
+  Table table(columns);
+  for (const Format& format : formats()) {
+    std::vector<Cell> row{Cell(format.name, Style::cyan)};
+    add_cells(row, About::options, format);
+    row.emplace_back(dash_if_empty(joined(format.holds.dialects)));
+    table.add(std::move(row));
+  }
+  table.print(session);
+}
 
-  session.line();
-  Table layouts({{"LAYOUT"}, {"TYPE"}, {"DECODES"}, {"--quant", Align::left, true}, {"WHAT", Align::left, true}});
+void print_layouts(Session& session) {
+  Table table({{"LAYOUT"}, {"TYPE"}, {"DECODES"}, {"--quant", Align::left, true}, {"WHAT", Align::left, true}});
   for (const Codec& codec : codecs())
-    layouts.add({Cell(codec.layout, Style::cyan), codec.name.empty() ? "-" : codec.name, yes(decodes(codec)),
-                 codec.methods.empty() ? std::string("-") : joined(codec.methods), codec.title});
-  layouts.print(session);
+    table.add({Cell(codec.layout, Style::cyan), dash_if_empty(std::string(codec.name)), yes(decodes(codec)),
+               dash_if_empty(joined(codec.methods)), codec.title});
+  table.print(session);
+}
+
+void print_table(Session& session) {
+  print_names(session);
+  session.line();
+  print_contents(session);
+  session.line();
+  print_options(session);
+  session.line();
+  print_layouts(session);
+}
+
+// "config, vocabulary"
+std::string keys_text(About about, const Format& format) {
+  std::vector<std::string> keys;
+  for (const Flag& flag : kFlags)
+    if (flag.about == about && flag.has(format)) keys.emplace_back(flag.key);
+  if (about == About::options && !format.holds.dialects.empty())
+    keys.push_back(fmt::format("dialects {}", fmt::join(format.holds.dialects, " and ")));
+  return dash_if_empty(fmt::format("{}", fmt::join(keys, ", ")));
+}
+
+std::string coded(Names names) {
+  std::vector<std::string> words;
+  for (const std::string_view name : names) words.push_back(fmt::format("`{}`", name));
+  return dash_if_empty(fmt::format("{}", fmt::join(words, " ")));
 }
 
 void print_markdown(Session& session) {
   session.line(
       "| format | name | suffix | versions | reads | writes | types | layouts | metadata | also holds | options |");
   session.line("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-  for (const Format& format : formats()) {
-    std::vector<std::string_view> holds, options;
-    for (const Flag& flag : kFlags)
-      if (flag.has(format))
-        (flag.key == "zstd" || flag.key == "digests" || flag.key == "dedup" || flag.key == "pipe" ? options : holds)
-            .push_back(flag.key);
-    std::vector<std::string> suffixes;
-    for (const std::string_view suffix : format.suffixes) suffixes.push_back(fmt::format("`{}`", suffix));
-    session.line(fmt::format("| `{}` | {} | {} | {} | yes | {} | {} | {} | {} | {} | {} |", format.name, format.title,
-                             fmt::join(suffixes, " "), format.versions, is_writable(format) ? "yes" : "no",
-                             types_text(format), tensors_text(format), metadata_text(format),
-                             holds.empty() ? "-" : fmt::format("{}", fmt::join(holds, ", ")),
-                             options.empty() ? "-" : fmt::format("{}", fmt::join(options, ", "))));
-  }
+  const auto word = [](bool value) { return value ? "yes" : "no"; };
+  for (const Format& format : formats())
+    session.line(fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", format.name, format.title,
+                             coded(format.suffixes), format.versions, word(is_readable(format)),
+                             word(is_writable(format)), types_text(format), tensors_text(format), metadata_text(format),
+                             keys_text(About::content, format), keys_text(About::options, format)));
   session.line();
-  session.line("| layout | type shown | `--quant` | what |");
-  session.line("| --- | --- | --- | --- |");
-  for (const Codec& codec : codecs()) {
-    std::vector<std::string> methods;
-    for (const std::string_view method : codec.methods) methods.push_back(fmt::format("`{}`", method));
-    session.line(fmt::format("| `{}` | {} | {} | {} |", codec.layout,
-                             codec.name.empty() ? "its values'" : fmt::format("`{}`", codec.name),
-                             methods.empty() ? "-" : fmt::format("{}", fmt::join(methods, " ")), codec.title));
-  }
+  session.line("| layout | type shown | decodes | `--quant` | what |");
+  session.line("| --- | --- | --- | --- | --- |");
+  for (const Codec& codec : codecs())
+    session.line(fmt::format("| `{}` | {} | {} | {} | {} |", codec.layout,
+                             codec.name.empty() ? "its values'" : fmt::format("`{}`", codec.name), word(decodes(codec)),
+                             coded(codec.methods), codec.title));
 }
 
 void write_names(JsonWriter& json, std::string_view key, Names names) {
@@ -151,7 +204,7 @@ void print_json(Session& session) {
     json.line_feed().open('{').key("name").text(format.name).key("title").text(format.title);
     json.key("versions").text(format.versions);
     write_names(json, "suffixes", format.suffixes);
-    json.key("reads").boolean(format.read != nullptr).key("writes").boolean(is_writable(format));
+    json.key("reads").boolean(is_readable(format)).key("writes").boolean(is_writable(format));
     json.key("dtypes").open('[');
     for (const DType type : format.holds.dtypes) json.text(tare::name_of(type));
     json.close(']');
@@ -160,6 +213,7 @@ void print_json(Session& session) {
     json.key("metadata").text(name_of(format.holds.metadata));
     write_names(json, "metadata_keys", format.holds.metadata == Room::none ? Names() : format.holds.metadata_keys);
     for (const Flag& flag : kFlags) json.key(flag.key).boolean(flag.has(format));
+    write_names(json, "dialects", format.holds.dialects);
     json.key("many_tensors").boolean(format.holds.many_tensors);
     json.key("architecture").text(format.holds.architecture).close('}');
   }
@@ -168,7 +222,7 @@ void print_json(Session& session) {
     json.line_feed().open('{').key("layout").text(codec.layout).key("type").text(codec.name);
     json.key("title").text(codec.title);
     write_names(json, "quant", codec.methods);
-    json.close('}');
+    json.key("decodes").boolean(decodes(codec)).close('}');
   }
   json.close(']').close('}');
   session.line(text);
@@ -195,11 +249,11 @@ constexpr Verb kVerb{
     .name = "formats",
     .summary = "the containers and what each can hold",
     .description =
-        "Prints the table of containers: what each is called, its suffixes, whether Tare reads (r) or also "
-        "writes (w) it, and whether it has room for metadata (under any key, or a few of its own), the model's "
-        "configuration, a vocabulary, "
-        "attached files and attributes of tensors; whether it honours --zstd, --digest and --dedup and can be "
-        "written to a pipe. Then the types and layouts it holds, and the layouts themselves.",
+        "Prints what Tare knows of each container: its name, suffixes and versions, and whether Tare reads (r) and "
+        "writes (w) it; then what it holds beside tensors (metadata under any key, or under a few of its own; the "
+        "model's configuration, a vocabulary, attached files, attributes of tensors), and which types and layouts of "
+        "tensors; then the options of convert that it honours and whether it can be written to a pipe. The last table "
+        "is that of the layouts, with the methods of --quant that produce each.",
     .operands = {},
     .options = kOptions,
     .examples = kExamples,

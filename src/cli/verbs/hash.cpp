@@ -56,7 +56,7 @@ constexpr Verb kVerb{
         "Prints a digest of the names, shapes, types and values of all tensors, which is the same in every "
         "container that stores the same tensors, in any order and however compressed. A lossless "
         "conversion keeps it.\n\n"
-        "With --json, one object with file and digest a line.",
+        "With --json, one object per line and file: file, digest.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

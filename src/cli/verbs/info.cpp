@@ -127,7 +127,7 @@ void print_map(std::string_view title, const Map& map, std::size_t most, Session
   }
   table.print(session);
   if (map.size() > most)
-    session.line(fmt::format("  and {} more: tare ls --json prints all", count_text(map.size() - most)));
+    session.line(fmt::format("  and {} more; `tare ls --json` prints all", count_text(map.size() - most)));
 }
 
 void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
@@ -161,7 +161,7 @@ void print_text(const Model& model, const std::string& file, Session& session) {
                              unpacked ? "the numbers by type" : "all numbers"));
   if (!model.broken.empty())
     session.line(session.paint(
-        Style::red, fmt::format("{} broken: tare verify tells all", counted(model.broken.size(), "tensor"))));
+        Style::red, fmt::format("{} broken: `tare verify` tells why", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);

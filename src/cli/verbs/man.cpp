@@ -48,7 +48,7 @@ std::string argument(std::string_view text) {
   return out + "\"";
 }
 
-// One sentence a line, as mdoc wants it.
+// One sentence per line, as mdoc wants it.
 std::string sentences(std::string_view text) {
   std::string out;
   while (!text.empty()) {
@@ -127,7 +127,7 @@ If set and not empty, nothing is coloured unless
 .Fl \-color Ar always
 is given.
 .It Ev COLUMNS
-The width of the terminal, if it is not what the terminal says.
+The width of the terminal, in place of what the terminal says.
 Output that does not go to a terminal is never cut.
 .It Ev LC_ALL , LC_CTYPE , LANG
 Bars are drawn with Unicode characters in a UTF\-8 locale, in ASCII in others.
@@ -146,9 +146,9 @@ The reader of standard output went away.
 .Pp
 With several files,
 .Nm
-goes on after a bad one and tells at the end.
+goes on after a bad one; the exit status shows that there was one.
 .Sh DIAGNOSTICS
-Errors are told on standard error, as
+Errors are printed on standard error as
 .Dl tare: FILE: sentence (rule, byte N)
 The rule is a stable identifier of what was broken.
 )";
@@ -165,7 +165,7 @@ int run(const Arguments& /*arguments*/, Session& session) {
       "and converts it into any other.\n"
       "The format of a file is found by looking at its bytes.\n"
       ".Pp\n"
-      "Data goes to standard output, words to standard error.\n"
+      "Data goes to standard output, messages to standard error.\n"
       "An existing file is replaced only with\n.Fl \\-force .\n"
       "These options are understood by every verb:\n";
   append_options(out, universal_options());

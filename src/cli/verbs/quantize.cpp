@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -114,14 +115,18 @@ void write_errors(JsonWriter& json, const Group& group) {
 }
 
 // Weights so small that their scales leave f16's normal numbers.
-void warn_of_subnormal(const std::vector<Group>& groups, Session& session) {
-  for (const Group& group : groups)
-    if (&group != &groups.back() && group.subnormal_scales > 0)
-      session.remark(
-          fmt::format("{} of {} scales of {} are below 2^-14, f16's normal numbers: a program that takes "
-                      "those for 0, as Mantle does, reads their weights as zeros; fewer bits a weight make "
-                      "larger scales, and that of int8 is an f32",
-                      count_text(group.subnormal_scales), count_text(group.scales), group.type));
+std::vector<Change> subnormal_warnings(const std::vector<Group>& groups) {
+  std::vector<Change> warnings;
+  for (const Group& group : groups) {
+    if (&group == &groups.back() || group.subnormal_scales == 0) continue;
+    const std::string text = fmt::format(
+        "{} of {} scales of {} are below 2^-14, the smallest normal f16; a program that reads them as 0, as Mantle "
+        "does, "
+        "gets zeros for their weights. Fewer bits per weight make larger scales, and int8 stores its scale as f32",
+        count_text(group.subnormal_scales), count_text(group.scales), group.type);
+    warnings.push_back({Weight::warning, text, text});
+  }
+  return warnings;
 }
 
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
@@ -163,6 +168,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
 
 int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
+  const bool wordy = verbose(arguments);
   ConvertOptions options;
   options.to = arguments.get("to");
   options.read = read_options(arguments);
@@ -185,10 +191,11 @@ int run(const Arguments& arguments, Session& session) {
     print_json(done, groups, arguments, session);
     return kDone;
   }
-  for (const std::string& change : done.changes) session.remark(change);
+  std::vector<Change> changes = subnormal_warnings(groups);
+  for (Change& change : weigh(done.changes, done.lost))
+    if (wordy || !tells_of_tensors(change, "quantized from ")) changes.push_back(std::move(change));
+  tell_changes(headline_of(done, arguments), changes, wordy, session);
   print_table(groups, session);
-  session.flush();
-  warn_of_subnormal(groups, session);
   return kDone;
 }
 
@@ -209,51 +216,50 @@ constexpr Option kOptions[] = {
     {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
     {.name = "bits",
      .value = "N",
-     .help = "choose a method for each matrix: least error within N bits a weight on average"},
-    {.name = "fast", .help = "scales from the largest weight of a block, without a search"},
+     .help = "choose a method for each matrix: the least error within N bits per weight on average"},
+    {.name = "fast", .help = "take each scale from the largest weight of its block instead of searching for the best"},
     {.name = "importance",
      .value = "FILE",
-     .help = "weigh errors by column in the search of q* and k*: a vector for each tensor, under its name",
+     .help = "weigh errors by column in the search of q* and k*; FILE has a vector for each tensor, by name",
      .completes = Completes::files},
-    {.name = "clip", .value = "MIN,MAX", .help = "clamp weights to this range first"},
+    {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
     {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
-    {.name = "to", .value = "FORMAT", .help = "the format of OUT, where its suffix does not say"},
+    {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
     kSkip,
     kDrop,
     kWeightsOnly,
     kAttach,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},
+    kVerbose,
     kJson,
     kNoMmap,
     kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare quantize model.safetensors model.mcf --method k4", "every matrix in 4 bits"},
+    {"tare quantize model.safetensors model.mcf --method k4", "every matrix with 4 bits per weight"},
     {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
-    {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the best that 4.5 bits a weight can do"},
+    {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the least error with 4.5 bits per weight"},
 };
 
 }  // namespace
 
 constexpr Verb kVerb{
     .name = "quantize",
-    .summary = "write a model with its matrices in few bits",
+    .summary = "write a model with fewer bits per weight",
     .description =
         "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
         "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
-        "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, at last --method METHOD; "
-        "without "
-        "the last, other tensors are kept. A GLOB=METHOD that cannot be followed is told: all methods take matrices of "
-        "floats, int8 and int4 by such a rule tensors of any rank.\n\n"
+        "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, and finally --method METHOD; "
+        "without the last, all other tensors are kept. A note names tensors for which a GLOB=METHOD could not be "
+        "followed: methods take matrices of floats; int8 and int4, asked for by name, take floats of any rank.\n\n"
         "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
-        "Ends with a table: for each method its tensors, bits per weight, the error relative to the weights (root mean "
-        "square), the largest error of one weight, and the tensor that suffered most; then how many scales are below "
-        "f16's "
-        "normal numbers, if any are.",
+        "Prints a table: for each method its tensors, the bits per weight, the error relative to the weights (root "
+        "mean square), the largest error of one weight, and the tensor with the largest error. Before it, what "
+        "was lost and changed is reported on standard error, with a warning if scales are below f16's normal numbers.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -49,7 +49,7 @@ tiny_llama::Sampling sampling(const Arguments& arguments) {
   result.top_k = static_cast<std::uint32_t>(arguments.number("top-k", 0, 0, 1L << 30));
   if (arguments.has("seed")) result.seed = parse_number<std::uint64_t>("seed", arguments.get("seed"), "a whole number");
   if (result.temperature == 0 && (arguments.has("top-k") || arguments.has("top-p") || arguments.has("seed")))
-    throw UsageError("--top-k, --top-p and --seed go with --temperature; without it the most likely token is taken");
+    throw UsageError("--top-k, --top-p and --seed need --temperature; without it the most likely token is taken");
   return result;
 }
 
@@ -58,7 +58,7 @@ void refuse_idle_options(const Arguments& arguments) {
   if (!arguments.has("logits")) return;
   for (const std::string_view option : {"count", "stop", "temperature", "top-k", "top-p", "seed"})
     if (arguments.has(option))
-      throw UsageError(fmt::format("--{} is about making tokens, and --logits makes none", option));
+      throw UsageError(fmt::format("--{} has no effect with --logits, which generates no tokens", option));
 }
 
 void check_stops(const Tokens& stops, std::int32_t vocab_size) {
@@ -71,7 +71,7 @@ void check_stops(const Tokens& stops, std::int32_t vocab_size) {
 void compare_vocabularies(const BytePairTokenizer& tokenizer, const TinyLlamaModel& model, Session& session) {
   const auto known = static_cast<std::size_t>(model.config().vocab_size);
   if (tokenizer.size() != known)
-    session.remark(fmt::format("warning: the vocabulary has {} tokens, the model {}; is it the model's own?",
+    session.remark(fmt::format("warning: the vocabulary has {} tokens, the model {}; do they belong together?",
                                tokenizer.size(), known));
 }
 
@@ -94,9 +94,9 @@ BytePairTokenizer tokenizer_of_files(const Arguments& arguments, Session& sessio
 
 // How tokens are spelled: by the files named, else by the vocabulary in the model's own file, else not at all.
 std::optional<BytePairTokenizer> tokenizer_for(const Arguments& arguments, const Model& model, Session& session) {
-  if (arguments.has("vocab") != arguments.has("merges")) throw UsageError("--vocab and --merges go together");
+  if (arguments.has("vocab") != arguments.has("merges")) throw UsageError("--vocab and --merges need each other");
   if (arguments.has("tokenizer") && !arguments.has("vocab"))
-    throw UsageError("--tokenizer says how --vocab and --merges are read");
+    throw UsageError("--tokenizer is about --vocab and --merges; give those too");
   if (arguments.has("vocab")) return tokenizer_of_files(arguments, session);
   if (!model.vocabulary.tokens.empty() && arguments.has("prompt"))
     return BytePairTokenizer::from_vocabulary(model.vocabulary);
@@ -163,7 +163,7 @@ void print_logits(const TinyLlamaModel& model, const Tokens& tokens, const Argum
 
 int run(const Arguments& arguments, Session& session) {
   if (arguments.has("tokens") == arguments.has("prompt"))
-    throw UsageError("give the beginning as --tokens or as --prompt");
+    throw UsageError("give the start either as --tokens or as --prompt");
   refuse_idle_options(arguments);
   Tokens tokens = token_list(arguments, "tokens");
   const Tokens stops = token_list(arguments, "stop");
@@ -174,7 +174,7 @@ int run(const Arguments& arguments, Session& session) {
   file.refuse_broken();
   const std::optional<BytePairTokenizer> tokenizer = tokenizer_for(arguments, file, session);
   if (arguments.has("prompt")) {
-    if (!tokenizer) throw UsageError("--prompt needs --vocab and --merges: the file has no vocabulary of its own");
+    if (!tokenizer) throw UsageError("--prompt needs --vocab and --merges; the file has no vocabulary of its own");
     tokens = tokenizer->encode(arguments.get("prompt"));
   }
   const TinyLlamaModel model = TinyLlamaModel::from(file);
@@ -203,27 +203,27 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFile};
 constexpr Option kOptions[] = {
-    {.name = "tokens", .value = "N,N,...", .help = "begin with these tokens"},
-    {.name = "prompt", .value = "TEXT", .help = "begin with this text"},
-    {.name = "vocab", .value = "PATH", .help = "the tokens, one a line", .completes = Completes::files},
+    {.name = "tokens", .value = "N,N,...", .help = "start with these tokens"},
+    {.name = "prompt", .value = "TEXT", .help = "start with this text"},
+    {.name = "vocab", .value = "PATH", .help = "the tokens, one per line", .completes = Completes::files},
     {.name = "merges", .value = "PATH", .help = "the pairs to merge, best first", .completes = Completes::files},
     {.name = "tokenizer",
      .value = "RULES",
      .help = "how both are read: strict, or upstream for the ids of Tiny Llama's own program",
      .words = tokenizer_rules},
-    {.letter = 'n', .name = "count", .value = "N", .help = "make N tokens; 32 unless given"},
-    {.name = "stop", .value = "N,N,...", .help = "end in front of any of these tokens"},
+    {.letter = 'n', .name = "count", .value = "N", .help = "generate N tokens; 32 by default"},
+    {.name = "stop", .value = "N,N,...", .help = "stop before any of these tokens"},
     {.name = "temperature", .value = "T", .help = "sample at this temperature; 0, the default, takes the most likely"},
     {.name = "top-k", .value = "K", .help = "sample from the K most likely tokens"},
     {.name = "top-p", .value = "P", .help = "sample from the most likely tokens that together reach P"},
-    {.name = "seed", .value = "N", .help = "other samples; 0 unless given"},
-    {.name = "logits", .help = "print the numbers behind the last token instead, one a line"},
+    {.name = "seed", .value = "N", .help = "the seed of the random numbers; 0 by default"},
+    {.name = "logits", .help = "print the logits after the last token instead, one per line"},
     kNoMmap,
     kMaxExpansion,
     kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare run model.bin --tokens 1,2,3", "the 32 tokens that follow, one a line"},
+    {"tare run model.bin --tokens 1,2,3", "the 32 tokens that follow, one per line"},
     {"tare run model.zt --prompt 'Once upon' --vocab vocab.txt --merges merges.txt --temperature 0.8", "a story"},
 };
 
@@ -234,9 +234,9 @@ constexpr Verb kVerb{
     .summary = "generate text with a Tiny Llama",
     .description =
         "Runs the model in FILE, a Tiny Llama weight file or any container that holds its tensors, and prints what "
-        "follows the beginning, as it is made: token numbers, or text where the tokens are known by --vocab and "
+        "follows the start, as it is generated: token numbers, or text where the tokens are known by --vocab and "
         "--merges or by the file itself. The weights are used where they lie in the mapped file.\n\n"
-        "The same file, beginning and seed give the same output on the same machine, on any number of threads.",
+        "The same file, start and seed give the same output on the same machine, with any number of threads.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

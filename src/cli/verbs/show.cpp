@@ -94,7 +94,7 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFile, kTensor};
 constexpr Option kOptions[] = {
-    {.name = "bins", .value = "N", .help = "bars of the histogram; 16 unless given"},
+    {.name = "bins", .value = "N", .help = "bars of the histogram; 16 by default"},
     kJson,
     kNoMmap,
     kMaxExpansion,

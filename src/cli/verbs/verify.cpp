@@ -58,7 +58,7 @@ std::string_view verdict(const Verification& result, bool ok) {
 void print_text(const std::string& file, const Verification& result, bool ok, Session& session) {
   for (const Finding& finding : result.findings) {
     if (session.quiet() && finding.severity == Severity::note) continue;
-    // What keeps a file from being looked at at all is no finding about its content: an error, like elsewhere.
+    // What keeps a file from being looked at at all is not a finding about its content but an error, as elsewhere.
     if (result.format.empty() && (finding.kind == ErrorKind::io || finding.kind == ErrorKind::not_found))
       session.complain(Error(finding.kind, finding.rule, finding.sentence), file);
     else
@@ -125,7 +125,7 @@ constexpr Option kOptions[] = {
     {.name = "strict", .help = "fail on warnings too"}, kJson, kNoMmap, kMaxExpansion, kThreads,
 };
 constexpr Example kExamples[] = {
-    {"tare verify *.zt", "one line a file, after the findings of those that have any"},
+    {"tare verify *.zt", "one line per file, below its findings"},
     {"tare verify --strict --json model.zt", "for a program; fails unless the file is canonical"},
 };
 
@@ -139,7 +139,7 @@ constexpr Verb kVerb{
         "finding with the id of the rule that was broken. An error fails the file. A warning (tolerated, but "
         "not what a canonical writer emits; NaN or infinities in the weights) fails it with --strict only. A "
         "note never does.\n\n"
-        "With --json, one object a file and line: file, ok, format, version, tensors, bytes, findings.",
+        "With --json, one object per line and file: file, ok, format, version, tensors, bytes, findings.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -1,0 +1,117 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/printable.hpp"
+#include "tare/convert.hpp"
+#include "tare/digest.hpp"
+
+namespace tare::cli {
+namespace {
+
+Words color_words() { return {"auto", "always", "never"}; }
+
+constexpr Option kUniversal[] = {
+    {.name = "color",
+     .value = "WHEN",
+     .help = "when to colour; auto, the default, means on a terminal unless NO_COLOR is set",
+     .words = color_words},
+    {.letter = 'q', .name = "quiet", .help = "no progress and no remarks; results and errors only"},
+    {.letter = 'h', .name = "help", .help = "show this help"},
+};
+
+}  // namespace
+
+std::span<const Option> universal_options() { return kUniversal; }
+
+std::vector<Option> options_of(const Verb& verb) {
+  std::vector<Option> options(verb.options.begin(), verb.options.end());
+  options.insert(options.end(), std::begin(kUniversal), std::end(kUniversal));
+  return options;
+}
+
+std::string operands_text(const Verb& verb) {
+  std::string text;
+  for (const Operand& operand : verb.operands) {
+    if (!text.empty()) text += ' ';
+    const std::string name = fmt::format("{}{}", operand.name, operand.many ? "..." : "");
+    text += operand.required ? name : fmt::format("[{}]", name);
+  }
+  return text;
+}
+
+std::string spelling(const Option& option) {
+  if (option.value.empty()) return fmt::format("--{}", option.name);
+  if (option.optional_value) return fmt::format("--{}[={}]", option.name, option.value);
+  return fmt::format("--{} {}", option.name, option.value);
+}
+
+Words drop_words() {
+  Words words;
+  for (const std::string_view word : kDroppable) words.emplace_back(word);
+  return words;
+}
+
+Words digest_words() {
+  Words words{std::string(name_of(DigestAlgorithm::none))};
+  for (const auto algorithm :
+       {DigestAlgorithm::sha256, DigestAlgorithm::crc32c, DigestAlgorithm::xxh3, DigestAlgorithm::xxh3_128})
+    words.emplace_back(name_of(algorithm));
+  return words;
+}
+
+ReadOptions read_options(const Arguments& arguments) {
+  ReadOptions options;
+  options.access = arguments.access();
+  options.threads = arguments.threads();
+  options.attach = arguments.all("attach");
+  options.keep_broken = true;  // what wants all tensors refuses a model with broken ones
+  if (arguments.has("max-expansion")) {
+    options.limits.expansion = static_cast<std::uint64_t>(arguments.number("max-expansion", 32, 1, UINT32_MAX));
+    options.limits.component_bytes = UINT64_MAX;
+  }
+  return options;
+}
+
+ReadOptions listing_options(const Arguments& arguments) {
+  ReadOptions options = read_options(arguments);
+  options.listing = true;
+  return options;
+}
+
+WriteOptions write_options(const Arguments& arguments) {
+  WriteOptions options;
+  options.threads = arguments.threads();
+  if (arguments.has("zstd")) options.zstd_level = static_cast<int>(arguments.number("zstd", 3, 1, 22));
+  options.unpack = arguments.has("no-zstd");
+  if (options.unpack && options.zstd_level) throw UsageError("--zstd and --no-zstd exclude each other");
+  if (arguments.has("digest")) options.digest = parse_digest_algorithm(arguments.get("digest"));
+  return options;
+}
+
+std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : arguments.all("set")) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError(fmt::format("--set takes KEY=VALUE, not '{}'", printable(text)));
+    pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return pairs;
+}
+
+bool verbose(const Arguments& arguments) {
+  if (arguments.has("quiet") && arguments.has("verbose")) throw UsageError("--quiet and --verbose exclude each other");
+  return arguments.has("verbose");
+}
+
+bool selected(const Arguments& arguments, std::string_view name) {
+  const auto hit = [&](const std::string& pattern) { return glob_match(pattern, name); };
+  const auto& match = arguments.all("match");
+  const auto& skip = arguments.all("skip");
+  return (match.empty() || std::any_of(match.begin(), match.end(), hit)) && std::none_of(skip.begin(), skip.end(), hit);
+}
+
+}  // namespace tare::cli
