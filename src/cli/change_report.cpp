@@ -26,6 +26,7 @@ struct Sentence {
 
 // The first that fits decides.
 constexpr Sentence kSentences[] = {
+    {Weight::warning, "tokenizer.json: what ", " does to a text ", ", which may change what a text becomes"},
     {Weight::detail, "metadata: ", "", ", it is about the file it stood in"},
     {Weight::detail, "metadata: ", "", "that is computed from the model"},
     {Weight::detail, "metadata: ", "", ", from the model's files"},

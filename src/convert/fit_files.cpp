@@ -183,6 +183,15 @@ void make_files(Model& model, std::vector<std::string>& lines) {
   std::vector<std::string_view> made;
   for (std::size_t i = before; i < model.attachments.size(); ++i) made.push_back(model.attachments[i].name);
   if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
+  if (std::ranges::find(made, "tokenizer.json") == made.end()) return;
+  for (const std::string_view source : {"tokenizer.model", "spiece.model"}) {
+    const Attachment* const file = model.attachment(source);
+    if (file == nullptr || file->blob.size() > resources::kMaxFileBytes) continue;
+    if (const auto unkept = resources::unkept_normalization(file->blob.bytes()); !unkept.empty())
+      lines.push_back(
+          fmt::format("tokenizer.json: what {} does to a text ({}) left out, which may change what a text becomes",
+                      source, fmt::join(unkept, ", ")));
+  }
 }
 
 }  // namespace

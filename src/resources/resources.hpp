@@ -84,6 +84,9 @@ std::vector<std::string> parse_merges(std::string_view text);
 Vocabulary parse_vocab_txt(std::string_view text);
 // tokenizer.model or spiece.model.
 Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model);
+// What such a file does to a text before it splits it, as far as a tokenizer.json that is made from its vocabulary does
+// something else. Words for people; none where that is not so, or the file is none.
+std::vector<std::string> unkept_normalization(std::span<const std::byte> tokenizer_model);
 
 // Tokens that were added after the training: {"text": id} of added_tokens.json, {"id": {"content": text}} under
 // added_tokens_decoder of tokenizer_config.json.

@@ -197,4 +197,41 @@ Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
   return vocabulary;
 }
 
+// NormalizerSpec: 2 precompiled_charsmap   3 add_dummy_prefix   4 remove_extra_whitespaces; the latter two are true unless they
+// are there. TrainerSpec: 3 model_type: 3 word, 4 char   24 treat_whitespace_as_suffix.
+std::vector<std::string> unkept_normalization(std::span<const std::byte> tokenizer_model) {
+  bool rewrites = false, prefix = true, fewer_blanks = true, suffix = false, words = false;
+  const auto read_normalizer = [&](std::span<const std::byte> message) {
+    ProtobufReader normalizer(message);
+    while (const auto field = normalizer.next()) {
+      if (field->is(2, Wire::bytes)) rewrites = !field->bytes.empty();
+      if (field->is(3, Wire::varint)) prefix = field->value != 0;
+      if (field->is(4, Wire::varint)) fewer_blanks = field->value != 0;
+    }
+  };
+  const auto read_whitespace = [&](std::span<const std::byte> message) {
+    ProtobufReader trainer(message);
+    while (const auto field = trainer.next()) {
+      if (field->is(3, Wire::varint)) words = field->value == 3;
+      if (field->is(24, Wire::varint)) suffix = field->value != 0;
+    }
+  };
+  try {
+    ProtobufReader model(tokenizer_model);
+    while (const auto field = model.next()) {
+      if (field->is(2, Wire::bytes)) read_whitespace(field->bytes);
+      if (field->is(3, Wire::bytes)) read_normalizer(field->bytes);
+    }
+  } catch (const Error&) {
+    return {};
+  }
+  std::vector<std::string> unkept;
+  if (rewrites) unkept.emplace_back("characters are rewritten (NFKC and its like)");
+  if (fewer_blanks) unkept.emplace_back("several blanks become one");
+  if (!prefix) unkept.emplace_back("no blank is put before a text");
+  if (suffix) unkept.emplace_back("blanks belong to the word before them");
+  if (words) unkept.emplace_back("whole words are the pieces");
+  return unkept;
+}
+
 }  // namespace tare::resources

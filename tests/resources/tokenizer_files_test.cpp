@@ -154,5 +154,20 @@ TEST(TokenizerFiles, BytesAndSpecialTokensAreKnownWithoutTypes) {
   EXPECT_TRUE(has(resources::tokenizer_json(v), "\"byte_fallback\": false")) << "types are known";
 }
 
+// A made tokenizer.json puts a blank before a text and leaves the rest of it as it is.
+TEST(SentencePiece, WhatIsDoneToATextAndNotKeptIsNamed) {
+  const auto unkept = [](const std::string& file) { return resources::unkept_normalization(to_bytes(file)); };
+  // Field 3 of the model: 2 charsmap, 3 add_dummy_prefix, 4 remove_extra_whitespaces.
+  EXPECT_EQ(unkept(std::string("\x1A\x02\x20\x00", 4)), std::vector<std::string>{}) << "as Llama 2 has it";
+  EXPECT_EQ(unkept("").size(), 1U) << "the defaults take blanks away";
+  EXPECT_EQ(unkept(std::string("\x1A\x04\x18\x00\x20\x00", 6)),
+            std::vector<std::string>{"no blank is put before a text"})
+      << "as Gemma has it";
+  EXPECT_EQ(unkept(std::string("\x1A\x05\x12\x01x\x20\x00", 7)).size(), 1U);
+  // Field 2: 24 treat_whitespace_as_suffix, 3 model_type.
+  EXPECT_EQ(unkept(std::string("\x12\x05\xC0\x01\x01\x18\x03\x1A\x02\x20\x00", 11)).size(), 2U);
+  EXPECT_TRUE(unkept("\x1A").empty());
+}
+
 }  // namespace
 }  // namespace tare
