@@ -5,20 +5,25 @@
 
 #include <cerrno>
 
+#include "io/descriptor.hpp"
+
 namespace tare::io {
 namespace {
 
 constexpr mode_t kGroup = 0070;
 
 // With a list the bits of the group are its mask: what all on it may have at most, not what the group has.
-bool may_have_list(const Directory& folder, const char* name) noexcept {
+bool may_have_list(const Directory& folder, const char* name) {
   const Descriptor file = folder.read(name);
-  return !file || ::fgetxattr(file.get(), "system.posix_acl_access", nullptr, 0) > 0;
+  if (file) return ::fgetxattr(file.get(), "system.posix_acl_access", nullptr, 0) > 0;
+  if (errno == ENOENT) return false;                   // gone meanwhile
+  if (errno == EACCES || errno == EPERM) return true;  // closed even to its owner
+  throw system_error("io.sink.create", "cannot look at the rights of the old file", name, errno);
 }
 
 }  // namespace
 
-FileRights rights_of(const Directory& folder, const char* name, const struct stat& status) noexcept {
+FileRights rights_of(const Directory& folder, const char* name, const struct stat& status) {
   FileRights rights{.mode = status.st_mode & 0777};
   if (status.st_uid != ::geteuid()) {
     rights.at_most = true;

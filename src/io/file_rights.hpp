@@ -17,8 +17,8 @@ struct FileRights {
   bool at_most = false;
 };
 
-// Of the file of that name, which `status` is about.
-FileRights rights_of(const Directory& folder, const char* name, const struct stat& status) noexcept;
+// Of the file of that name, which `status` is about. Throws `io.sink.create` when it cannot be looked at.
+FileRights rights_of(const Directory& folder, const char* name, const struct stat& status);
 
 // The mode to create a file with, so that it is never more open than in the end.
 mode_t first_mode(const std::optional<FileRights>& rights) noexcept;
