@@ -14,6 +14,8 @@ function(tare_unity target most)
   foreach(source ${ARGN})
     file(STRINGS ${source} simd REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
     if(simd)
+      # Unoptimized, these would take most of the time of the tests under sanitizers.
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Sanitize>:-O1>)
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)
