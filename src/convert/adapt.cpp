@@ -58,7 +58,7 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
                        [&](const Tensor& t) { return glob_match(glob, t.name); }) &&
           std::none_of(model.broken.begin(), model.broken.end(),
                        [&](const BrokenTensor& b) { return glob_match(glob, b.tensor.name); }))
-        throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} fits no tensor", option, glob));
+        throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} matches no tensor", option, glob));
   };
   expect_some("match", options.match);
   expect_some("skip", options.skip);
@@ -353,7 +353,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   for (const std::string& what : options.drop)
     if (!lists(kDroppable, what))
       throw Error(ErrorKind::usage, "convert.drop",
-                  fmt::format("--drop takes {}; \"{}\" is none of them", fmt::join(kDroppable, ", "), what));
+                  fmt::format("--drop takes {}, not \"{}\"", fmt::join(kDroppable, ", "), what));
   require_type(options, target);
   const Claims claims(model);
   select(model, options, changes);

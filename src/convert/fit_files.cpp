@@ -151,9 +151,9 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
                : resources::holds_vocabulary(file) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
   };
   if (const std::string* const line = trouble.line_with(is_lost))
-    throw Error(ErrorKind::lossy, "convert.resource",
-                fmt::format("{}; {} has no place for the file as it is, --drop attachments goes without it", *line,
-                            target.name));
+    throw Error(
+        ErrorKind::lossy, "convert.resource",
+        fmt::format("{}; {} has no place for the file as it is; --drop attachments leaves it out", *line, target.name));
   lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
   if (!asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
   if (!fate.as_vocabulary.empty()) {

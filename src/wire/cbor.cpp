@@ -300,7 +300,7 @@ bool CborReader::read_entries(Container entries, Map& out) {
     const std::string_view key = read_text();
     // At once: a map of one key a million times must not be built first.
     if (out.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(key)));
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", escape_name(key)));
     Value value;
     whole = read_into(value) && whole;
     out.append(std::string(key), std::move(value));
@@ -322,7 +322,7 @@ Map CborReader::read_map() {
   for (Container entries = enter(CborMajor::map); next(entries);) {
     const std::string_view key = read_text();
     if (map.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" stands twice in one map", escape_name(key)));
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", escape_name(key)));
     map.append(std::string(key), read_value());
   }
   return map;

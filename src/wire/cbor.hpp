@@ -183,7 +183,7 @@ class KeyCheck {
     if (!keys_.empty() && !(keys_.back() < key)) breaks_.push_back(keys_.size());
     keys_.push_back(key);
   }
-  // The first key that stands twice; a null view when there is none. Call once, last.
+  // The first key that appears twice; a null view when there is none. Call once, last.
   std::string_view find_duplicate();
 
  private:

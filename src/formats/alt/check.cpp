@@ -48,10 +48,10 @@ class Checker {
     return error("write.limit", fmt::format("{}; {}", sentence, way_out));
   }
   Error config_limit(std::string_view sentence) const {
-    return limit(sentence, "--drop config goes without the parameters").about("config");
+    return limit(sentence, "--drop config leaves the parameters out").about("config");
   }
   Error vocabulary_limit(std::string_view sentence) const {
-    return limit(sentence, "--drop vocabulary goes without the tokens").about("vocabulary");
+    return limit(sentence, "--drop vocabulary leaves the tokens out").about("vocabulary");
   }
 
   static bool lists(std::span<const std::string_view> names, std::string_view name) {

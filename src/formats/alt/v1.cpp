@@ -116,10 +116,10 @@ class Reader1 {
     if (fits(start) || cursor_.left() < 8 || !fits(start + 8)) return;
     const std::uint64_t again = cursor_.u64("section size");
     if (again == section.size)
-      cursor_.warn("tokenizer.size_twice", "the size stands a second time behind the header", start);
+      cursor_.warn("tokenizer.size_twice", "the size is repeated after the header", start);
     else
       cursor_.complain("section.size",
-                       fmt::format("the size stands a second time behind the header, as {}; the header says {}",
+                       fmt::format("the size is repeated after the header as {}; the header says {}",
                                    static_cast<std::int64_t>(again), static_cast<std::int64_t>(section.size)),
                        start);
   }

@@ -114,7 +114,8 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
       const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;  // not a link
       if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
         throw Error(ErrorKind::limit, "hf.folder.large",
-                    fmt::format("more than {} files or {} levels of folders, which is no model's", kMost, kDeepest))
+                    fmt::format("more than {} files or {} levels of folders: this is not the directory of a model",
+                                kMost, kDeepest))
             .in(path);
       if (is_folder)
         folders.push_back(relative);

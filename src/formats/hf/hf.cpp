@@ -177,7 +177,7 @@ class Reader {
         if (!is_used(path_of(file))) attach(file, file);
       }
       if (!fits)
-        throw Error(ErrorKind::usage, "hf.attach", fmt::format("--attach {} fits no file of the directory", glob))
+        throw Error(ErrorKind::usage, "hf.attach", fmt::format("--attach {} matches no file of the directory", glob))
             .in(directory_);
     }
   }
@@ -269,7 +269,7 @@ class Reader {
         if (item.text() != nullptr)
           visit(*item.text());
         else
-          warn(fmt::format("\"{}\" has an entry that is no text", key));
+          warn(fmt::format("\"{}\" has an entry that is not a string", key));
     };
     NameSet made, added;
     each("made", [&](const std::string& file) {

@@ -71,7 +71,7 @@ Config with_differences(const Config& found, const Map& fields, bool only_missin
   Map all = found.to_map();
   for (const auto& [name, value] : fields) {
     if (!is_field(name))
-      misfits.push_back(fmt::format("\"{}\" is no field of \"config\"", escape_name(name)));
+      misfits.push_back(fmt::format("\"{}\" is not a field of \"config\"", escape_name(name)));
     else if (!value.is_null() && !fits(name, value))
       misfits.push_back(fmt::format("\"{}\" of \"config\" is not of the field's kind", name));
     else if (only_missing && all.find(name) != nullptr)

@@ -115,7 +115,7 @@ class InfoReader {
     const auto twice = std::adjacent_find(info_.pairs.begin(), info_.pairs.end(),
                                           [](const InfoPair& a, const InfoPair& b) { return a.key == b.key; });
     if (twice != info_.pairs.end())
-      throw refuse("mcf.info.duplicate", fmt::format("the key \"{}\" stands twice", escape_name(twice->key)), table);
+      throw refuse("mcf.info.duplicate", fmt::format("the key \"{}\" appears twice", escape_name(twice->key)), table);
   }
 
   InfoPair pair_at(std::uint64_t at) {

@@ -61,7 +61,7 @@ class OutlineMaker {
     NameViewSet keys;
     for (const auto& [key, value] : model_.metadata)
       if (!keys.insert(key).second)
-        throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} stands twice", escape_name(key)));
+        throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} appears twice", escape_name(key)));
   }
 
   // ---- attachments ----

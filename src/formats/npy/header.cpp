@@ -108,7 +108,7 @@ Element parse_descr(std::string_view descr) {
                         fmt::format("'{}': a float of this size has no portable meaning", shown));
     default: break;
   }
-  throw corrupt("npy.descr.unknown", fmt::format("'{}' is no type descriptor Tare knows", shown));
+  throw corrupt("npy.descr.unknown", fmt::format("'{}' is not a type descriptor that Tare knows", shown));
 }
 
 // A cursor over the dict literal. Positions in errors count from the start of the text.

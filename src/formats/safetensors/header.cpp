@@ -40,7 +40,7 @@ class HeaderParser {
     });
     json_.expect_end();
     if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-      diagnostics_.error(Error(ErrorKind::corrupt, "safetensors.name.duplicate", "the name stands twice in the header")
+      diagnostics_.error(Error(ErrorKind::corrupt, "safetensors.name.duplicate", "the name appears twice in the header")
                              .in(file_)
                              .at(json_.offset_of_key(twice).value_or(8))
                              .about("tensor " + escape_name(twice)));
@@ -71,7 +71,7 @@ class HeaderParser {
     });
     if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
       throw Error(ErrorKind::corrupt, "safetensors.metadata.duplicate",
-                  fmt::format("the key \"{}\" stands twice", escape_name(twice)))
+                  fmt::format("the key \"{}\" appears twice", escape_name(twice)))
           .in(file_)
           .at(at_)
           .about(kMetadataKey);
@@ -91,7 +91,7 @@ class HeaderParser {
     std::size_t rank = 0;
     const auto meet = [&](unsigned bit, std::string_view key) {
       if ((seen & bit) != 0)
-        fail("safetensors.entry.duplicate_field", fmt::format("the field \"{}\" stands twice", key), name);
+        fail("safetensors.entry.duplicate_field", fmt::format("the field \"{}\" appears twice", key), name);
       seen |= bit;
     };
     json_.each_field(json_.object(value), [&](std::string_view key, const char*, od::value field) {

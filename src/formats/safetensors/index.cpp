@@ -43,7 +43,7 @@ class IndexParser {
     json_.each_field(json_.root(), [&](std::string_view key, const char* at, od::value value) {
       at_ = json_.offset_of(at);
       if (key == "weight_map") {
-        if (std::exchange(weights, true)) fail("form", "\"weight_map\" stands twice");
+        if (std::exchange(weights, true)) fail("form", "\"weight_map\" appears twice");
         read_weights(value);
       } else if (key == "metadata") {
         read_metadata(value);
@@ -74,7 +74,7 @@ class IndexParser {
     });
     if (const auto twice = names.find_duplicate(); twice.data() != nullptr) {
       at_ = json_.offset_of_key(twice).value_or(at_);
-      fail("duplicate", fmt::format("the tensor \"{}\" stands twice", escape_name(twice)));
+      fail("duplicate", fmt::format("the tensor \"{}\" appears twice", escape_name(twice)));
     }
   }
 

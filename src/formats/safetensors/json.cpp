@@ -166,7 +166,7 @@ void Json::fail(simdjson::error_code code) {
     case simdjson::EMPTY: fail("json", "empty, where a JSON object was expected", base_);
     case simdjson::UNCLOSED_STRING: fail("json", "a string is not closed", base_ + text_.size());
     case simdjson::UNESCAPED_CHARS: {
-      fail("json", "a control character stands in a string, or a string is not closed", base_);
+      fail("json", "a string has a control character in it, or is not closed", base_);
     }
     case simdjson::STRING_ERROR: fail("json", "a string has a bad escape", here());
     case simdjson::MEMALLOC: throw std::bad_alloc();

@@ -131,7 +131,8 @@ bool Placer::has_its_size(std::size_t i) {
   if (!bits)
     report(i, "safetensors.tensor.overflow", what + " does not fit 64 bits");
   else if (*bits % 8 != 0)
-    report(i, "safetensors.tensor.bits", fmt::format("{} takes {} bits, which are no whole bytes", what, *bits));
+    report(i, "safetensors.tensor.bits",
+           fmt::format("{} takes {} bits, which is not a whole number of bytes", what, *bits));
   else if (*bits / 8 != entry.end - entry.begin)
     report(i, "safetensors.tensor.size",
            fmt::format("{} takes {} bytes, data_offsets give it {}", what, *bits / 8, entry.end - entry.begin));

@@ -19,7 +19,7 @@
 // no string, the config and tensors' attributes stand in the metadata string __tare__ (safetensors_private.cpp).
 //
 // Refused although the reference implementation takes it, because two readers would read two things: a name or a
-// metadata key that stands twice, an entry written as an array, a zero byte in a name. Taken as it does: white space
+// metadata key that appears twice, an entry written as an array, a zero byte in a name. Taken as it does: white space
 // around the object, fields it does not know, tensors at any alignment.
 //
 // A set's index is a JSON file beside its shards: safetensors_index.cpp.

@@ -29,7 +29,7 @@ void check_tree(const Map& map, unsigned depth) {
   }
   if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
     throw Error(ErrorKind::unsupported, "safetensors.write.duplicate",
-                fmt::format("the metadata key {} stands twice in one map", escape_name(twice)));
+                fmt::format("the metadata key {} appears twice in one map", escape_name(twice)));
 }
 void check_tree(const Value& value, unsigned depth) {
   const Map* const map = value.get<Map>();
@@ -86,7 +86,7 @@ std::string how_to_shorten(std::size_t unpadded, const Strings& metadata, const 
   for (const auto& [key, text] : metadata)
     if (key != kPrivateKey) strings += key.size() + text.size();  // attributes of tensors go where their tensors go
   if (strings > kMaxWrittenHeader - kDataAlignment)
-    return fmt::format("the metadata alone takes {}: `--drop metadata` goes without it", strings);
+    return fmt::format("the metadata alone takes {}: `--drop metadata` leaves it out", strings);
   std::string advice = options.shard_bytes ? "give a smaller --shard, for fewer tensors in a file"
                                            : "split the tensors over several files with --shard";
   if (options.dialect != kUpstream && unpadded + padding_of(unpadded, kLeastAlignment) <= kMaxWrittenHeader)

@@ -48,7 +48,7 @@ std::optional<double> number(const Map& metadata, std::string_view key, Problems
     const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), read);
     if (error == std::errc() && end == text->data() + text->size()) return read;
   }
-  problems.settings.push_back(fmt::format("metadata {} = {} is no number", key, to_json(*value)));
+  problems.settings.push_back(fmt::format("metadata {} = {} is not a number", key, to_json(*value)));
   return std::nullopt;
 }
 
@@ -141,7 +141,8 @@ class Plan {
       const auto rounded = static_cast<std::int64_t>(*value);
       if (static_cast<double>(rounded) == *value) return rounded;
     }
-    problems_.settings.push_back(fmt::format("metadata {} = {} is no whole number from 1 to {}", key, *value, kMost));
+    problems_.settings.push_back(
+        fmt::format("metadata {} = {} is not a whole number from 1 to {}", key, *value, kMost));
     return 0;
   }
 

@@ -21,7 +21,8 @@ constexpr LongName kLongNames[] = {
 };
 
 void once(CborReader& cbor, unsigned& seen, unsigned bit, std::string_view key) {
-  if ((seen >> bit & 1) != 0) cbor.fail("zt.object.duplicate_field", fmt::format("the field \"{}\" stands twice", key));
+  if ((seen >> bit & 1) != 0)
+    cbor.fail("zt.object.duplicate_field", fmt::format("the field \"{}\" appears twice", key));
   seen |= 1u << bit;
 }
 
@@ -67,7 +68,7 @@ void read_record(CborReader& cbor, RawObject& object) {
       if (!cbor.next_is_null()) data.digest = cbor.read_text();
     } else {
       if (object.attributes.find(key) != nullptr || object.attributes.size() == 1024)
-        cbor.fail("zt.object.duplicate_field", "a custom field stands twice, or there are more than 1024");
+        cbor.fail("zt.object.duplicate_field", "a custom field appears twice, or there are more than 1024");
       object.attributes.append(std::string(key), cbor.read_value());
     }
   }
@@ -109,7 +110,7 @@ void read_v10_components(CborReader& cbor, RawObject& object) {
     read_v10_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail("zt.component.duplicate", fmt::format("the component \"{}\" stands twice", escape_name(twice)));
+    cbor.fail("zt.component.duplicate", fmt::format("the component \"{}\" appears twice", escape_name(twice)));
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ void read_v01(CborReader& cbor, ObjectChecker& checker) {
     names.add(object.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" stands twice", escape_name(twice)));
+    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", escape_name(twice)));
 }
 
 // 1.0: {dtype, shape, format, components: {role: {offset, length, encoding?, digest?}}}; index roles are u64, all

@@ -15,12 +15,12 @@ namespace {
 using wire::CborMajor;
 using wire::CborReader;
 
-// Which keys of a fixed set have been met; a key that stands twice is refused.
+// Which keys of a fixed set have been met; a key that appears twice is refused.
 class Fields {
  public:
   Fields(CborReader& cbor, std::string_view rule) : cbor_(cbor), rule_(rule) {}
   void meet(unsigned bit, std::string_view key) {
-    if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" stands twice", key));
+    if ((seen_ >> bit & 1) != 0) cbor_.fail(rule_, fmt::format("the field \"{}\" appears twice", key));
     seen_ |= 1u << bit;
   }
   bool has(unsigned bit) const { return (seen_ >> bit & 1) != 0; }
@@ -41,7 +41,7 @@ void optional_field(CborReader& cbor, const Read& read) {
 void keep_unknown(CborReader& cbor, std::string_view key, Map& unknown, std::string_view duplicate_rule) {
   constexpr std::size_t kMost = 1024;  // look-ups are linear
   if (unknown.find(key) != nullptr)
-    cbor.fail(duplicate_rule, fmt::format("the field \"{}\" stands twice", escape_name(key)));
+    cbor.fail(duplicate_rule, fmt::format("the field \"{}\" appears twice", escape_name(key)));
   if (unknown.size() == kMost)
     throw Error(ErrorKind::limit, "zt.keys.many", fmt::format("more than {} unknown fields in one map", kMost))
         .at(cbor.offset());
@@ -102,7 +102,7 @@ void read_components(CborReader& cbor, RawObject& object) {
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
     cbor.fail_at(
         start, "zt.component.duplicate",
-        fmt::format("object {}: the component \"{}\" stands twice", escape_name(object.name), escape_name(twice)));
+        fmt::format("object {}: the component \"{}\" appears twice", escape_name(object.name), escape_name(twice)));
 }
 
 void missing(CborReader& cbor, const RawObject& object, std::string_view field) {
@@ -156,7 +156,7 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
     read_guarded(cbor, object, checker, [&] { old ? read_v10_object(cbor, object) : read_object(cbor, object); });
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" stands twice", escape_name(twice)));
+    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", escape_name(twice)));
 }
 
 // Splits what we keep in private root attributes off the metadata.

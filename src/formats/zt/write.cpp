@@ -138,7 +138,7 @@ Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view s
 
 Error duplicate_key(std::string_view key) {
   return Error(ErrorKind::unsupported, "zt.write.duplicate",
-               fmt::format("the metadata key {} stands twice in one map", escape_name(key)));
+               fmt::format("the metadata key {} appears twice in one map", escape_name(key)));
 }
 
 // Keys are CBOR text, which is UTF-8, and stand once; `depth` levels may still follow.

@@ -521,9 +521,9 @@ TEST(AltWriting, ALimitSaysWhatCanBeDone) {
     return std::string(error_of([&] { write_bytes(*find_format("alt"), model); })->sentence());
   };
   EXPECT_EQ(sentence([](Model& m) { m.config.hidden_size = -1; }),
-            "hidden_size is -1, ALT holds 0 to 2147483647; --drop config goes without the parameters");
+            "hidden_size is -1, ALT holds 0 to 2147483647; --drop config leaves the parameters out");
   EXPECT_EQ(sentence([](Model& m) { m.vocabulary.unk = -2; }),
-            "a special id is -2, ALT holds -1 to 2147483647; --drop vocabulary goes without the tokens");
+            "a special id is -2, ALT holds -1 to 2147483647; --drop vocabulary leaves the tokens out");
   EXPECT_EQ(sentence([](Model& m) { m.tensors[0].shape = Shape(std::vector<std::uint64_t>(65, 1)); }),
             "65 dimensions, 64 is the most; --skip leaves the tensor out");
 }

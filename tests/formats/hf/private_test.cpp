@@ -38,13 +38,13 @@ TEST_F(HfPrivate, AFieldThatDoesNotFitLeavesTheFilesOwn) {
   EXPECT_EQ(open(path).config.head_dim, 64);
   EXPECT_EQ(findings_of(path), (std::vector<std::string>{
                                    "warning: \"hidden_size\" of \"config\" is not of the field's kind; it is ignored",
-                                   "warning: \"nope\" is no field of \"config\"; it is ignored"}));
+                                   "warning: \"nope\" is not a field of \"config\"; it is ignored"}));
 }
 
 TEST_F(HfPrivate, EntriesOfAnotherKindAreSaid) {
-  EXPECT_EQ(
-      findings_of(with_private(R"({"tare":1,"made":[5],"added":"format"})")),
-      (std::vector<std::string>{"warning: \"made\" has an entry that is no text", "warning: \"added\" is not a list"}));
+  EXPECT_EQ(findings_of(with_private(R"({"tare":1,"made":[5],"added":"format"})")),
+            (std::vector<std::string>{"warning: \"made\" has an entry that is not a string",
+                                      "warning: \"added\" is not a list"}));
 }
 
 TEST_F(HfPrivate, BrokenJsonIsToldInOurWords) {

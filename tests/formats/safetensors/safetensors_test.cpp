@@ -248,7 +248,7 @@ TEST(Safetensors, ATooLongHeaderIsToldHowToSplit) {
   EXPECT_TRUE(advice({}).ends_with("with --shard"));
   EXPECT_TRUE(advice({.dialect = "upstream"}).ends_with("with --shard"));
   model.metadata.set("long", std::string(25'000'000, 'x'));
-  EXPECT_TRUE(advice({}).ends_with("the metadata alone takes 25000004: `--drop metadata` goes without it"));
+  EXPECT_TRUE(advice({}).ends_with("the metadata alone takes 25000004: `--drop metadata` leaves it out"));
 }
 
 TEST(Safetensors, ANameThatStandsTwiceIsShown) {
