@@ -118,7 +118,7 @@ inline void add_vocabulary(Script& script, const Capabilities& holds, Vocabulary
 inline Config any_config(Script& script, const Capabilities& holds) {
   Map map;
   const auto put = [&](std::string_view key, Value value) {
-    if (testing::lists(holds.config_fields, key)) map.set(key, std::move(value));
+    if (holds.has_field(key)) map.set(key, std::move(value));
   };
   put("model_type", "llama");
   put("hidden_size", 1 + script.byte());

@@ -6,6 +6,7 @@
 if(NOT TARE_SANITIZE)
   # Includes point down only.
   add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
+  add_test(NAME tree.link-names COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:tare>)
   add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
   # Names in the file system are changed by one primitive.

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Checks that includes point down only (docs/architecture.md draws the layers), and who looks at a file's bytes in place.
+"""Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
+itself knows its name, and who looks at a file's bytes in place.
 
-    tools/layers.py [ROOT]       prints each include and each look that breaks a rule; exit 1 if there is one
-    tools/layers.py --selftest   shows that every rule can fail
+    tools/layers.py [ROOT]         prints each include, name and look that breaks a rule; exit 1 if there is one
+    tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
+    tools/layers.py --selftest     shows that every rule can fail
 """
 
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -29,7 +32,7 @@ PUBLIC = {
     "io": ["blob", "digest", "sink", "source", "unfinished"],
     "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
-    "formats": ["append", "format", "mcf"],
+    "formats": ["append", "format", "formats/mcf"],
     "convert": ["convert", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],
@@ -61,6 +64,24 @@ VIEWS = {
 }
 VIEW = re.compile(r"(?:->|\.)view\(")
 COMMENT = re.compile(r"//[^\n]*")
+
+# A container is known by its name to its folder alone; everybody else asks its row. These may name some, and why.
+KNOWS = {
+    "formats/registry.cpp": ("*", "the table"),
+    "formats/rows.hpp": ("*", "the table"),
+    "codecs/group": ("zt", "the public name of its methods"),
+    "tiny_llama": ("tllm", "runs the models of that document"),
+    "cli/verbs/run.cpp": ("tllm", "runs the models of that document"),
+    "cli/demo": ("*", "tells a story about some of them"),
+    "cli/verbs/demo.cpp": ("*", "likewise"),
+    "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),
+    "base/lookalike.cpp": ("*", "words for files that are not read"),
+    "base/lookalike_weights.cpp": ("*", "words for files that are not read"),
+}
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+TITLE = re.compile(r'\.title = "([^",]+)')
+# Examples of the command name files.
+COMMAND = re.compile(r"tare \w+ ")
 
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
@@ -100,8 +121,42 @@ def problem_of(own_path, included, quoted, public):
     return None
 
 
+def containers(root):
+    """What each container is called: folder -> the spellings that only it may use."""
+    called = {}
+    for folder in sorted((root / "src/formats").glob("*/")):
+        texts = "".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.cpp")))
+        called[folder.name] = {folder.name, *TITLE.findall(texts)}
+    return called
+
+
+def may_name(own_path, container):
+    if own_path.startswith((f"formats/{container}/", f"codecs/{container}/", f"tare/formats/{container}.")):
+        return True
+    if container in {name.split("/")[1] for name in BUILDS_ON.get(room(own_path), set())}:
+        return True
+    return any((own_path == known or own_path.startswith(known + "/")) and names in ("*", container)
+               for known, (names, _) in KNOWS.items())
+
+
+def named_containers(own_path, code, called):
+    """(line, container) of each container that the file names and should not know."""
+    for container, spellings in called.items():
+        if may_name(own_path, container):
+            continue
+        words = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(spellings))) + r")(?![\w-])")
+        for scope in re.finditer(rf"\b{container}::", code):
+            if not own_path.startswith("codecs/"):  # families of codecs have namespaces of the same names
+                yield code.count("\n", 0, scope.start()) + 1, container
+        for string in STRING.finditer(code):
+            is_include = code[:string.start()].rsplit("\n", 1)[-1].lstrip().startswith("#")
+            if not is_include and not COMMAND.match(string[1]) and words.search(string[1]):
+                yield code.count("\n", 0, string.start()) + 1, container
+
+
 def check(root):
     problems = []
+    called = containers(root)
     public = {file.relative_to(root / "include").as_posix() for file in (root / "include").rglob("*.hpp")}
     for base in (root / "src", root / "include"):
         for file in sorted([*base.rglob("*.hpp"), *base.rglob("*.cpp")]):
@@ -122,12 +177,66 @@ def check(root):
                                 "say in VIEWS of tools/layers.py why it does not matter")
             if not looks and base.name == "src" and own_path in VIEWS:
                 problems.append(f"{file}: does not look at bytes in place any more: take it out of VIEWS in tools/layers.py")
+            for line, container in named_containers(own_path, code, called):
+                problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
+                                "tools/layers.py why it may")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
                 if problem:
                     line = text.count("\n", 0, include.start(2)) + 1
                     problems.append(f"{file}:{line}: {include[2]}: {problem}")
     return problems
+
+
+OBJECT = re.compile(r"unity_src_([a-z_]+?)_\d+_cxx|/src/((?:\w+/)+)\w+\.cpp\.o")
+# The tables name their rows.
+ROW = re.compile(r"::k[A-Z]\w*$")
+
+
+def folder_of_object(member, folders):
+    """formats/zt for the object of that folder; None for another library's."""
+    found = OBJECT.search(member)
+    if found is None:
+        return None
+    return folders.get(found[1]) if found[1] else found[2].rstrip("/")
+
+
+def upward_links(symbols, folders):
+    """What is wrong with (object, kind, name) as nm lists them."""
+    home, uses = {}, set()
+    for member, kind, name in symbols:
+        folder = folder_of_object(member, folders)
+        if folder is None:
+            continue
+        if kind in "TBDR":
+            home[name] = folder
+        elif kind == "U":
+            uses.add((folder, name))
+    problems = []
+    for user, name in sorted(uses):
+        owner = home.get(name)
+        if owner is None or ROW.search(name):
+            continue
+        mine, theirs = user.split("/")[0], owner.split("/")[0]
+        if HEIGHT[theirs] > HEIGHT[mine] or (HEIGHT[theirs] == HEIGHT[mine] and theirs != mine):
+            problems.append(f"{user} uses {name}, which {owner} defines")
+        elif mine == theirs and "/" in owner and owner != user and owner not in BUILDS_ON.get(user, set()):
+            problems.append(f"{user} uses {name}, which {owner} defines")
+    return problems
+
+
+def check_links(root, library):
+    folders = {path.relative_to(root / "src").as_posix().replace("/", "_"): path.relative_to(root / "src").as_posix()
+               for path in (root / "src").rglob("*/")}
+    listed = subprocess.run(["nm", "-AC", library], capture_output=True, text=True, check=True).stdout
+    symbols = []
+    for line in listed.splitlines():
+        found = re.match(r"[^:]*:([^:]+):[0-9a-f ]{16} (\w) (.*)", line)
+        if found:
+            symbols.append(found.groups())
+    if not any(folder_of_object(member, folders) for member, _, _ in symbols):
+        return [f"{library}: no object of ours in it"]
+    return upward_links(symbols, folders)
 
 
 def selftest():
@@ -189,6 +298,45 @@ def selftest():
             found = check(pathlib.Path(directory))
             if bool(found) != wrong:
                 sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+    names = [
+        ("src/convert/a.cpp", 'find("toy.key");', True),
+        ("src/convert/a.cpp", 'find("toys.key");', False),
+        ("src/convert/a.cpp", "// toy is a container", False),
+        ("src/convert/a.cpp", 'words("a Toy Box file");', True),
+        ("src/convert/a.cpp", "toy::read(x);", True),
+        ("src/cli/verbs/ls.cpp", 'example("tare ls model.toy");', False),
+        ("src/cli/verbs/ls.cpp", 'words("toy");', True),
+        ("src/cli/demo/story.cpp", 'words("toy");', False),
+        ("src/formats/registry.cpp", "toy::kFormat", False),
+        ("src/formats/unknown.cpp", "toy::kFormat", True),
+        ("src/formats/zt/read.cpp", 'words("toy");', True),
+        ("src/formats/toy/read.cpp", 'words("toy");', False),
+        ("include/tare/format.hpp", 'words("toy");', True),
+        ("include/tare/formats/toy.hpp", 'words("toy");', False),
+    ]
+    for path, text, wrong in names:
+        with tempfile.TemporaryDirectory() as directory:
+            for name, content in ((path, text), ("src/formats/toy/toy.cpp", '.title = "Toy Box, version 1"')):
+                file = pathlib.Path(directory, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(content + "\n", encoding="utf-8")
+            found = check(pathlib.Path(directory))
+            if bool(found) != wrong:
+                sys.exit(f"{path} with {text}: {'a problem' if wrong else 'nothing'} expected, found {found}")
+    folders = {"wire": "wire", "model": "model", "formats_zt": "formats/zt", "formats_npy": "formats/npy", "formats": "formats",
+               "formats_npz": "formats/npz"}
+    unit = "unity_src_{}_0_cxx.cxx.o"
+    for user, owner, name, wrong in [
+        ("wire", "model", "tare::Tensor::bytes()", True),
+        ("model", "wire", "tare::wire::read()", False),
+        ("formats_zt", "formats_npy", "tare::npy::read()", True),
+        ("formats_npz", "formats_npy", "tare::npy::read()", False),
+        ("formats", "formats_npy", "tare::npy::read()", True),
+        ("formats", "formats_npy", "tare::npy::kFormat", False),
+    ]:
+        found = upward_links([(unit.format(owner), "T", name), (unit.format(user), "U", name)], folders)
+        if bool(found) != wrong:
+            sys.exit(f"{user} using {name} of {owner}: {'a problem' if wrong else 'nothing'} expected, found {found}")
     for path, include, wrong in cases:
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory, path)
@@ -202,9 +350,14 @@ def selftest():
 def main(arguments):
     if arguments == ["--selftest"]:
         return selftest()
-    root = pathlib.Path(arguments[0]) if arguments else pathlib.Path(__file__).resolve().parent.parent
-    problems = check(root)
-    print("\n".join(problems) if problems else "includes point down only, and nobody parses bytes in place")
+    here = pathlib.Path(__file__).resolve().parent.parent
+    if arguments[:1] == ["--links"]:
+        problems = check_links(here, arguments[1])
+        good = "link names point down only"
+    else:
+        problems = check(pathlib.Path(arguments[0]) if arguments else here)
+        good = "includes point down only, containers are known to themselves, and nobody parses bytes in place"
+    print("\n".join(problems) if problems else good)
     sys.exit(bool(problems))
 
 

@@ -1,4 +1,4 @@
-// Adding tensors to a zTensor file in place, without rewriting what it holds.
+// Adding tensors to a file in place, without rewriting what it holds.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace tare {
 
-// Appends the tensors of `extra` (names must be new) and sets its metadata keys. Work is proportional to what is
-// added. At every moment, a kill or a power cut included, the file is readable by any reader that, like upstream's,
-// takes the first CBOR item of the manifest: either without the new tensors or with all of them.
-void append_zt(const std::string& path, const Model& extra, const WriteOptions& options = {});
+// Appends the tensors of `extra` (names must be new) and sets its metadata keys, for containers that can (Format::append);
+// others are refused with `append.format`. Work is proportional to what is added. At every moment, a kill or a power cut
+// included, the file is readable: either without the new tensors or with all of them.
+void append(const std::string& path, const Model& extra, const WriteOptions& options = {});
 
 }  // namespace tare

@@ -77,6 +77,27 @@ enum class Room : std::uint8_t { none, strings, tree };
 
 inline constexpr std::string_view kEverything[] = {"*"};
 
+// A field of the config that a container has a name of its own for.
+struct OwnField {
+  std::string_view field;  // of Config
+  std::string_view name;   // in the container
+  // Its readers count on the number: where the source is silent, `convert` fills in the usual default.
+  bool expected = false;
+};
+
+// A metadata key that a container's reader makes of a fact of the file. A container that has no place for it may do
+// without it, and nothing is lost, when one of these holds.
+struct OwnKey {
+  std::string_view key;
+  bool about_file = false;                         // it is about the file, not about the model
+  bool about_set = false;                          // likewise, and of no use to a single file of weights
+  std::string_view repeats = {};                   // it says the same as this field of the config
+  std::string_view assumed = {};                   // it is this value, which every reader takes where nothing is said
+  bool (*computed)(const Value& value) = nullptr;  // it follows from the tensors
+  // The entry of this map that counts the elements of all tensors: `convert` keeps it true.
+  std::string_view counts = {};
+};
+
 // What a container can hold, as data. `convert` reads this and nothing else to learn what must change.
 struct Capabilities {
   std::span<const DType> dtypes;                    // storage types
@@ -84,13 +105,13 @@ struct Capabilities {
   std::span<const std::string_view> layouts;        // {"*"}: any
   Room metadata = Room::none;
   bool config = false, vocabulary = false, attachments = false;
-  // Of those, what it has a place for: keys of metadata, fields of the config, and of a vocabulary beside the tokens
-  // and the special ids any of "kind", "scores", "types", "merges".
+  // Of those, what it has a place for: keys of metadata, and of a vocabulary beside the tokens and the special ids any of
+  // "kind", "scores", "types", "merges".
   std::span<const std::string_view> metadata_keys = kEverything;
-  std::span<const std::string_view> config_fields = kEverything;
   std::span<const std::string_view> vocabulary_parts = kEverything;
-  // Fields of the config that its readers count on: where the source is silent, `convert` fills in the usual defaults.
-  std::span<const std::string_view> expected_fields = {};
+  // Fields of the config that it has a name for, in the order of Config, and whether it takes the others, too.
+  std::span<const OwnField> own_fields = {};
+  bool other_fields = true;
   // Other programs look for config.json and the tokenizer's files in it: `convert` makes those that are missing.
   bool wants_files = false;
   bool tensor_attributes = false;    // beside the parameters of a codec, which travel with its layout
@@ -101,6 +122,9 @@ struct Capabilities {
   bool many_tensors = true;   // false: exactly one (npy)
   // Not empty: only models of this one architecture, which fixes the names and shapes of the tensors ("tiny_llama").
   std::string_view architecture = {};
+
+  bool has_field(std::string_view field) const;
+  bool expects_field(std::string_view field) const;
 };
 
 struct Format {
@@ -119,6 +143,11 @@ struct Format {
   // Why somebody who sets this metadata key to this text should not ("is not a date ..."); empty: no reason. What a file
   // brings along is not asked about: it is carried, and `verify` warns. Null: any text will do.
   std::string (*set_problem)(std::string_view key, std::string_view text) = nullptr;
+  // Metadata keys that stand for facts of its files.
+  std::span<const OwnKey> own_keys = {};
+  // Adds the tensors of `extra` (names must be new) to a file in place and sets its metadata keys, see append.hpp. Null:
+  // it can only be written anew.
+  void (*append)(const std::string& path, const Model& extra, const WriteOptions& options) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

@@ -27,8 +27,8 @@ struct Sentence {
 // The first that fits decides.
 constexpr Sentence kSentences[] = {
     {Weight::warning, "tokenizer.json: what ", " does to a text ", ", which may change what a text becomes"},
-    {Weight::detail, "metadata: ", "", ", it is about the file it stood in"},
-    {Weight::detail, "metadata: ", "", "that is computed from the model"},
+    {Weight::detail, "metadata: ", "", ", it is about the source file"},
+    {Weight::detail, "metadata: ", "", ", it is computed from the tensors"},
     {Weight::detail, "metadata: ", "", ", from the model's files"},
     {Weight::detail, "metadata: ", " left out, the config says it as ", ""},
     {Weight::detail, "metadata: ", " left out, it is the default ", ""},

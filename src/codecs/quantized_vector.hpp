@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "base/aligned.hpp"
 #include "tare/rows.hpp"
@@ -32,5 +33,9 @@ struct QuantizedVector::Data {
 
   std::uint64_t blocks() const { return (columns + kBlock - 1) / kBlock; }
 };
+
+// Of these values; one weight at a time, and with whatever SIMD the processor has: the same codes and scales.
+QuantizedVector::Data reference_vector(std::span<const float> vector);
+QuantizedVector::Data quantized(std::span<const float> vector);
 
 }  // namespace tare

@@ -13,9 +13,6 @@
 namespace tare {
 namespace {
 
-// Of an index beside shards, and the entry that transformers writes there.
-constexpr std::string_view kIndex = "safetensors.index", kParameters = "total_parameters";
-
 // The plain float type of most of the tensors' bytes; nothing where most are something else.
 std::optional<DType> common_float(const Model& model) {
   std::map<std::optional<DType>, std::uint64_t> bytes;
@@ -45,7 +42,7 @@ Claims::Claims(const Model& model) : common_(common_float(model)), elements_(ele
 
 void Claims::settle(Model& model, std::vector<std::string>& lines) const {
   settle_dtype(model, lines);
-  settle_parameters(model, lines);
+  settle_counts(model, lines);
 }
 
 void Claims::settle_dtype(Model& model, std::vector<std::string>& lines) const {
@@ -66,21 +63,29 @@ void Claims::settle_dtype(Model& model, std::vector<std::string>& lines) const {
   }
 }
 
-void Claims::settle_parameters(Model& model, std::vector<std::string>& lines) const {
-  Value* const index = model.metadata.find(kIndex);
-  Map* const entries = index == nullptr ? nullptr : index->get<Map>();
-  Value* const stated = entries == nullptr ? nullptr : entries->find(kParameters);
+void Claims::settle_counts(Model& model, std::vector<std::string>& lines) const {
   const auto now = elements_of(model);
-  if (stated == nullptr || now == elements_) return;
+  if (now == elements_) return;
+  for (const Format& format : formats())
+    for (const OwnKey& own : format.own_keys)
+      if (!own.counts.empty()) settle_count(own, now, model, lines);
+}
+
+void Claims::settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
+                          std::vector<std::string>& lines) const {
+  Value* const value = model.metadata.find(own.key);
+  Map* const entries = value == nullptr ? nullptr : value->get<Map>();
+  Value* const stated = entries == nullptr ? nullptr : entries->find(own.counts);
+  if (stated == nullptr) return;
   // What counts something else than the tensors' numbers cannot be counted again.
   const bool counted = elements_ && now && *stated == Value(*elements_);
   if (counted)
     *stated = Value(*now);
   else
-    entries->erase(kParameters);
-  lines.push_back(counted ? fmt::format("index: {} = {}, counted again", kParameters, *now)
-                          : fmt::format("index: {} left out, other tensors were counted", kParameters));
-  if (entries->empty()) model.metadata.erase(kIndex);
+    entries->erase(own.counts);
+  lines.push_back(counted ? fmt::format("index: {} = {}, counted again", own.counts, *now)
+                          : fmt::format("index: {} left out, other tensors were counted", own.counts));
+  if (entries->empty()) model.metadata.erase(own.key);
 }
 
 }  // namespace tare

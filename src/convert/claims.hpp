@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tare/model.hpp"
+#include "tare/format.hpp"
 
 namespace tare {
 
@@ -20,7 +20,9 @@ class Claims {
 
  private:
   void settle_dtype(Model& model, std::vector<std::string>& lines) const;
-  void settle_parameters(Model& model, std::vector<std::string>& lines) const;
+  void settle_counts(Model& model, std::vector<std::string>& lines) const;
+  void settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
+                    std::vector<std::string>& lines) const;
 
   std::optional<DType> common_;
   std::optional<std::uint64_t> elements_;

@@ -20,62 +20,36 @@ namespace {
 
 bool holds_all(std::span<const std::string_view> names) { return lists(names, "*"); }
 
-// What frameworks note in every file they write, about the file rather than the model: the framework's name, the table of
-// contents of a set, what the weights' file was called. Losing it loses nothing.
-constexpr std::string_view kIncidental[] = {"format", "safetensors.index", "hf.weights"};
-// Of those, what a single file of weights has no use for.
-constexpr std::string_view kOfDirectories[] = {"safetensors.index", "hf.weights"};
-
 bool has_place(const Format& target, std::string_view key) {
   return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
 }
 
-// A UUID of version 8, as ALT's writer makes it of a digest of the tensors: it can be computed again. Any other was given
-// to the model by somebody.
-bool is_computed_uuid(const Value* uuid) {
-  const std::string* const text = uuid == nullptr ? nullptr : uuid->text();
-  return text != nullptr && text->size() == 36 && (*text)[14] == '8';
-}
-
-void leave_incidental(Model& model, const Format& target, const AdaptOptions& options,
-                      std::vector<std::string>& lines) {
-  if (options.weights_only)
-    for (const std::string_view key : kOfDirectories) model.metadata.erase(key);
-  for (const std::string_view key : kIncidental)
-    if (!has_place(target, key) && model.metadata.erase(key))
-      lines.push_back(fmt::format("metadata: {} left out, it is about the file it stood in", key));
-  if (!has_place(target, "uuid") && is_computed_uuid(model.metadata.find("uuid")) && model.metadata.erase("uuid"))
-    lines.emplace_back("metadata: uuid left out, it is of the version (8) that is computed from the model");
-}
-
-// Metadata that repeats a field of the config, for containers that have no such field.
-struct Repeated {
-  std::string_view key, field;
-};
-constexpr Repeated kRepeated[] = {{"tllm.num_heads", "num_attention_heads"},
-                                  {"tllm.max_sequence_length", "max_position_embeddings"}};
-// Metadata that every reader assumes where nothing is said.
-constexpr std::pair<std::string_view, std::string_view> kAssumed[] = {{"tllm.dropout", "0.1"}};
-
 // A number, also when a container of texts carried it.
 std::string spelled(const Value& value) { return value.text() != nullptr ? *value.text() : to_json(value); }
 
-// What is said elsewhere is not lost.
-void leave_repeated(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
+// Why a target that has no place for a key of some container may do without it; empty: it may not.
+std::string reason_to_omit(const OwnKey& own, const Value& value, const Format& target, const Map& config) {
+  if (own.about_file || own.about_set) return "it is about the source file";
+  if (own.computed != nullptr && own.computed(value)) return "it is computed from the tensors";
+  if (const Value* const said = target.holds.has_field(own.repeats) ? config.find(own.repeats) : nullptr;
+      said != nullptr && spelled(*said) == spelled(value))
+    return fmt::format("the config says it as {}", own.repeats);
+  if (!own.assumed.empty() && spelled(value) == own.assumed) return fmt::format("it is the default {}", own.assumed);
+  return {};
+}
+
+// What is about the file, or said elsewhere, is not lost.
+void leave_own_keys(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
   const Map config = asked_to_drop(options, "config") || !target.holds.config ? Map() : model.config.to_map();
-  for (const auto& [key, field] : kRepeated) {
-    const Value* const value = model.metadata.find(key);
-    const Value* const said = lists(target.holds.config_fields, field) ? config.find(field) : nullptr;
-    if (has_place(target, key) || value == nullptr || said == nullptr || spelled(*value) != spelled(*said)) continue;
-    model.metadata.erase(key);
-    lines.push_back(fmt::format("metadata: {} left out, the config says it as {}", key, field));
-  }
-  for (const auto& [key, usual] : kAssumed) {
-    const Value* const value = model.metadata.find(key);
-    if (has_place(target, key) || value == nullptr || spelled(*value) != usual) continue;
-    model.metadata.erase(key);
-    lines.push_back(fmt::format("metadata: {} left out, it is the default {}", key, usual));
-  }
+  for (const Format& format : formats())
+    for (const OwnKey& own : format.own_keys) {
+      if (options.weights_only && own.about_set) model.metadata.erase(own.key);
+      const Value* const value = has_place(target, own.key) ? nullptr : model.metadata.find(own.key);
+      const std::string reason = value == nullptr ? "" : reason_to_omit(own, *value, target, config);
+      if (reason.empty()) continue;
+      model.metadata.erase(own.key);
+      lines.push_back(fmt::format("metadata: {} left out, {}", own.key, reason));
+    }
 }
 
 void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
@@ -113,7 +87,7 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
   Config& config = model.config;
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
   for (const resources::ConfigRow& row : resources::kConfigTable) {
-    if (row.fallback.value == nullptr || !lists(holds.expected_fields, row.field)) continue;
+    if (row.fallback.value == nullptr || !holds.expects_field(row.field)) continue;
     Map all = config.to_map();
     const std::optional<Value> value = all.find(row.field) == nullptr ? row.fallback.value(model) : std::nullopt;
     if (!value) continue;
@@ -137,8 +111,8 @@ std::optional<std::int64_t> counted_vocabulary(const Model& model) {
 // A container that has no field for vocab_size (ALT) could not say it; one that has expects it.
 void count_vocabulary(Model& model, const Format& target, std::vector<std::string>& lines) {
   const Format* const source = find_format(model.format);
-  if (model.config.vocab_size || source == nullptr || lists(source->holds.config_fields, "vocab_size") ||
-      !lists(target.holds.config_fields, "vocab_size"))
+  if (model.config.vocab_size || source == nullptr || source->holds.has_field("vocab_size") ||
+      !target.holds.has_field("vocab_size"))
     return;
   model.config.vocab_size = counted_vocabulary(model);
   if (model.config.vocab_size)
@@ -149,10 +123,10 @@ void leave_homeless_fields(Model& model, const Format& target, std::vector<std::
   Config& config = model.config;
   std::vector<std::string> homeless;
   // Not lost where the way back counts the same.
-  if (!lists(target.holds.config_fields, "vocab_size") && config.vocab_size == counted_vocabulary(model))
+  if (!target.holds.has_field("vocab_size") && config.vocab_size == counted_vocabulary(model))
     config.vocab_size.reset();
   for (const ConfigField& field : config_fields()) {
-    if (lists(target.holds.config_fields, field.name)) continue;
+    if (target.holds.has_field(field.name)) continue;
     std::visit(
         [&](auto member) {
           if (!(config.*member)) return;
@@ -224,8 +198,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
 void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
               std::vector<LostKeys>& lost) {
   fill_card(model, target, options, lines);
-  leave_incidental(model, target, options, lines);
-  leave_repeated(model, target, options, lines);
+  leave_own_keys(model, target, options, lines);
   Homeless refused(target);
   fit_metadata(model, target, options, refused, lines);
   fit_config(model, target, options, refused, lines);

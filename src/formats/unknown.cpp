@@ -36,7 +36,7 @@ std::string words_for_archive(const Source& source) {
     std::vector<std::string> names;
     for (const wire::ZipMember& member : wire::read_zip(source, kDirectory, strict)) names.push_back(member.name);
     if (const std::string_view words = archive_lookalike(names); !words.empty()) return std::string(words);
-    return fmt::format("a zip archive with {} members, none of them an .npy array", names.size());
+    return fmt::format("a zip archive with {} members, none of them an array", names.size());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
     return "a zip archive, cut off or damaged; download it again";
@@ -139,7 +139,7 @@ std::string words_for_directory(const std::string& path) {
   if (!foreign.empty())
     return fmt::format("a directory without weights that Tare reads; there {} {}", foreign.size() == 1 ? "is" : "are",
                        some_of(foreign));
-  return "a directory without a model: it has no config.json, no tokenizer and no weights (*.safetensors)";
+  return "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads";
 }
 
 }  // namespace tare

@@ -1,20 +1,9 @@
 #include "resources/config_table.hpp"
 
-#include <fmt/format.h>
-
 #include "resources/resources.hpp"
 #include "resources/tensor_roles.hpp"
-#include "tare/error.hpp"
 
 namespace tare::resources {
-namespace {
-
-const ConfigField& field_named(std::string_view name) {
-  const auto fields = config_fields();
-  return *std::ranges::find(fields, name, &ConfigField::name);
-}
-
-}  // namespace
 
 std::optional<Value> tied_without_head(const Model& model) {
   const std::optional<bool> tied = ties_embeddings(model);
@@ -30,11 +19,5 @@ std::optional<Value> usual_rope_theta(const Model& model) {
   return rotates(model) ? std::optional(Value(10000.0)) : std::nullopt;
 }
 std::optional<Value> usual_epsilon(const Model& /*model*/) { return Value(1e-5); }
-
-const ConfigField& field_called(Column column, std::string_view name) {
-  for (const ConfigRow& row : kConfigTable)
-    if ((row.*column).name == name) return field_named(row.field);
-  throw Error(ErrorKind::usage, "config.table", fmt::format("no field is called {}", name));
-}
 
 }  // namespace tare::resources

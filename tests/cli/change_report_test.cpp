@@ -19,7 +19,7 @@ TEST(ChangeReport, WarnsFirstAndPutsDetailsLast) {
   const LostKeys config{"config.json", {"rope_scaling", "logit_scale"}, {"architectures"}};
   EXPECT_EQ(
       told({"config.json: the key x is not a number", "21 tensors widened from bf16 to f32: a, b",
-            "metadata: format left out, it is about the file it stood in",
+            "metadata: format left out, it is about the source file",
             "vocabulary: its kind (bpe), 12 merges left out, alt has no place for them",
             "config.json: rope_scaling, logit_scale left out, which may change what the model computes",
             "config.json: architectures left out", "3 tensors with values beyond the largest f16 (7 clamped): a, b, c"},
@@ -28,7 +28,7 @@ TEST(ChangeReport, WarnsFirstAndPutsDetailsLast) {
              "warning: 3 tensors with values beyond the largest f16 (7 clamped): a, b, c",
              "lost: vocabulary: its kind (bpe), 12 merges", "changed: 21 tensors widened from bf16 to f32: a, b",
              "note: config.json: the key x is not a number",
-             "detail: metadata: format left out, it is about the file it stood in",
+             "detail: metadata: format left out, it is about the source file",
              "detail: config.json: architectures left out"}));
 }
 
@@ -47,8 +47,8 @@ TEST(ChangeReport, NamesTensorsWhereThereIsRoom) {
 
 // What a file calls its things must not hide what became of them.
 TEST(ChangeReport, WordsOfAFileHideNothing) {
-  EXPECT_EQ(told({"metadata: x, it is about the file it stood in left out, alt has no place for it"}),
-            Lines{"lost: metadata: x, it is about the file it stood in"});
+  EXPECT_EQ(told({"metadata: x, it is about the source file left out, alt has no place for it"}),
+            Lines{"lost: metadata: x, it is about the source file"});
   EXPECT_EQ(told({"a kept as config, not as files left out, alt has no place for it"}),
             Lines{"lost: a kept as config, not as files"});
   EXPECT_EQ(told({"1 tensor cast from f32 to f16 (lossy): empty, 0 or -1 in the file, "}),

@@ -74,7 +74,7 @@ inline Model tiny_llama_model(const TinyLlamaSizes& s, const Capabilities& holds
   add("output.weight", {s.dim, s.vocab});
   Map config;
   const auto put = [&](std::string_view key, int value) {
-    if (holds.config && lists(holds.config_fields, key)) config.set(key, value);
+    if (holds.config && holds.has_field(key)) config.set(key, value);
   };
   put("vocab_size", s.vocab);
   put("hidden_size", s.dim);

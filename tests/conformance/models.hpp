@@ -134,7 +134,7 @@ inline Vocabulary sample_vocabulary(const Capabilities& holds) {
 inline Config sample_config(const Capabilities& holds, double rope_theta = 10000.0) {
   Map map;
   const auto put = [&](std::string_view key, Value value) {
-    if (lists(holds.config_fields, key)) map.set(key, std::move(value));
+    if (holds.has_field(key)) map.set(key, std::move(value));
   };
   put("model_type", "llama");
   put("hidden_size", 64);
@@ -351,7 +351,7 @@ inline bool has_room(const Model& model, const Capabilities& holds) { return wit
 
 // ... and gives everything back.
 inline bool is_lossless(const Capabilities& holds) {
-  return lists(holds.metadata_keys, "*") && lists(holds.config_fields, "*") && lists(holds.vocabulary_parts, "*");
+  return lists(holds.metadata_keys, "*") && holds.other_fields && lists(holds.vocabulary_parts, "*");
 }
 
 inline void expect_same(Model expected, Model found, const Capabilities& holds) {

@@ -69,7 +69,7 @@ TEST(Lookalike, ZipArchives) {
       {{"m/code/__torch__.py", "m/data.pkl"}, "a TorchScript program"},
       {{"m/archive_format", "m/data/weights/weight_0"}, "an exported PyTorch program"},
       {{"metadata.json", "config.json", "model.weights.h5"}, "a Keras model"},
-      {{"a.txt", "b.txt"}, "a zip archive with 2 members, none of them an .npy array"},
+      {{"a.txt", "b.txt"}, "a zip archive with 2 members, none of them an array"},
   };
   for (const auto& [names, words] : cases)
     for (const char* const file : {"m.pt", "pytorch_model.bin", "m.npz", "m"}) {
@@ -102,7 +102,7 @@ TEST(Lookalike, Directories) {
        "a directory without weights that Tare reads; there are a.gguf (GGUF), b.onnx (ONNX)"},
       {{{"model.zt", weights}}, "a directory, and not one in Hugging Face's layout; name a file in it: model.zt"},
       {{{"README.md", weights}},
-       "a directory without a model: it has no config.json, no tokenizer and no weights (*.safetensors)"},
+       "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads"},
   };
   int number = 0;
   for (const auto& [files, words] : cases) {

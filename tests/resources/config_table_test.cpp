@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "conformance/models.hpp"
+#include "formats/own_fields.hpp"
 #include "resources/resources.hpp"
 #include "tare/convert.hpp"
 
@@ -15,18 +16,25 @@ namespace tare {
 namespace {
 
 using namespace tare::testing;
-using resources::Column;
 using resources::ConfigRow;
 using resources::kConfigTable;
 
-struct NamedColumn {
-  std::string_view format, title;
-  Column column;
-};
-constexpr NamedColumn kColumns[] = {{"alt", "ALT 2", &ConfigRow::alt},
-                                    {"alt1", "ALT 1", &ConfigRow::alt1},
-                                    {"mcf", "MCF", &ConfigRow::mcf},
-                                    {"tllm", "Tiny Llama", &ConfigRow::tllm}};
+// The containers that have names of their own for fields.
+std::vector<const Format*> naming() {
+  std::vector<const Format*> found;
+  for (const Format& format : formats())
+    if (!format.holds.own_fields.empty()) found.push_back(&format);
+  return found;
+}
+
+const ConfigField& field_of(std::string_view name) {
+  return *std::ranges::find(config_fields(), name, &ConfigField::name);
+}
+
+const OwnField* own(const Format& format, std::string_view field) {
+  const auto found = std::ranges::find(format.holds.own_fields, field, &OwnField::field);
+  return found == format.holds.own_fields.end() ? nullptr : &*found;
+}
 
 // A value of the field's kind, no default and no zero.
 Value sample(const ConfigField& field) {
@@ -48,12 +56,25 @@ TEST(ConfigTable, CallsNoTwoFieldsTheSame) {
     EXPECT_NE(std::ranges::find(row.keys, row.field), row.keys.end()) << row.field;
     for (const std::string_view key : row.keys) EXPECT_TRUE(key.empty() || keys.insert(key).second) << key;
   }
-  for (const NamedColumn& column : kColumns)
-    for (const ConfigRow& row : kConfigTable)
-      if (const std::string_view name = (row.*column.column).name; !name.empty()) {
-        EXPECT_EQ(resources::field_called(column.column, name).name, row.field) << column.title;
-      }
-  EXPECT_THROW(resources::field_called(&ConfigRow::alt, "head_dim"), Error);
+  for (const Format* const format : naming()) {
+    std::set<std::string_view> names;
+    for (const OwnField& field : format->holds.own_fields) {
+      EXPECT_TRUE(names.insert(field.name).second) << format->name << " " << field.name;
+      EXPECT_EQ(field_called(format->holds.own_fields, field.name).name, field.field) << format->title;
+    }
+    EXPECT_THROW(field_called(format->holds.own_fields, "head dimension"), Error);
+  }
+}
+
+// In the order of Config, so that what is told about several of them reads alike everywhere.
+TEST(ConfigTable, ContainersNameFieldsInTheirOrder) {
+  for (const Format* const format : naming()) {
+    std::vector<std::string_view> named, ordered;
+    for (const OwnField& field : format->holds.own_fields) named.push_back(field.field);
+    for (const ConfigField& field : config_fields())
+      if (own(*format, field.name) != nullptr) ordered.push_back(field.name);
+    EXPECT_EQ(named, ordered) << format->name;
+  }
 }
 
 // config.json with just this key says just this field.
@@ -61,7 +82,7 @@ TEST(ConfigTable, EveryKeyOfConfigJsonIsRead) {
   for (const ConfigRow& row : kConfigTable) {
     for (const std::string_view key : row.keys) {
       if (key.empty()) continue;
-      const Value value = sample(*std::ranges::find(config_fields(), row.field, &ConfigField::name));
+      const Value value = sample(field_of(row.field));
       std::string text = to_json(value);
       std::string_view path = key;
       for (std::size_t dot = path.rfind('.'); dot != path.npos; path = path.substr(0, dot), dot = path.rfind('.'))
@@ -74,54 +95,50 @@ TEST(ConfigTable, EveryKeyOfConfigJsonIsRead) {
   }
 }
 
-// What the column names is kept by the container; what it does not name has no place there.
+// What a container names it keeps; what it does not name it takes only if it says so.
 TEST(ConfigTable, EveryNamedFieldSurvivesItsContainer) {
-  for (const NamedColumn& column : kColumns) {
-    if (column.format == "tllm") continue;  // fixed by its tensors; tllm_format_test.cpp
-    const Format& format = *find_format(column.format);
-    for (const ConfigRow& row : kConfigTable) {
-      const bool named = !(row.*column.column).name.empty();
-      // MCF has a place for any.
-      EXPECT_EQ(lists(format.holds.config_fields, row.field), named || column.format == "mcf") << row.field;
-      EXPECT_EQ(lists(format.holds.expected_fields, row.field), (row.*column.column).expected);
-      if (!named) continue;
+  for (const Format* const format : naming()) {
+    if (!format->holds.architecture.empty()) continue;  // fixed by its tensors, and tested with them
+    for (const OwnField& field : format->holds.own_fields) {
+      EXPECT_TRUE(format->holds.has_field(field.field));
       Map map;
-      map.set(row.field, sample(resources::field_called(column.column, (row.*column.column).name)));
+      map.set(field.field, sample(field_of(field.field)));
       Model model;
       model.config = Config::from_map(map);
       MemorySink sink;
-      format.write(model, sink, {});
+      format->write(model, sink, {});
       sink.commit();
       Map again = tare::open(memory_source(sink.take(), "")).config.to_map();
       // ALT's byte for it cannot be absent.
-      if (row.field != "tie_word_embeddings") again.erase("tie_word_embeddings");
-      EXPECT_EQ(to_json(Value(again)), to_json(Value(map))) << column.title;
+      if (field.field != "tie_word_embeddings") again.erase("tie_word_embeddings");
+      EXPECT_EQ(to_json(Value(again)), to_json(Value(map))) << format->title;
     }
   }
 }
 
 TEST(ConfigTable, EveryExpectedFieldHasADefault) {
   for (const ConfigRow& row : kConfigTable)
-    for (const NamedColumn& column : kColumns)
-      EXPECT_TRUE(!(row.*column.column).expected || row.fallback.value != nullptr) << row.field;
+    for (const Format* const format : naming())
+      EXPECT_TRUE(!format->holds.expects_field(row.field) || row.fallback.value != nullptr) << row.field;
 }
 
 // The table of docs/convert.md. TARE_RECORD=1 writes it.
 std::string rendered() {
   const auto cell = [](std::string_view name) { return name.empty() ? std::string() : fmt::format("`{}`", name); };
   std::string text = "| config (`ls --json`) | keys of config.json |";
-  for (const NamedColumn& column : kColumns) text += fmt::format(" {} |", column.title);
+  for (const Format* const format : naming()) text += fmt::format(" {} |", format->title);
   text += " default |\n| --- | --- |";
-  for (std::size_t i = 0; i < std::size(kColumns); ++i) text += " --- |";
+  for (std::size_t i = 0; i < naming().size(); ++i) text += " --- |";
   text += " --- |\n";
   for (const ConfigRow& row : kConfigTable) {
     std::vector<std::string> keys;
     for (const std::string_view key : row.keys)
       if (!key.empty()) keys.push_back(cell(key));
     text += fmt::format("| `{}` | {} |", row.field, fmt::join(keys, ", "));
-    for (const NamedColumn& column : kColumns) {
-      const resources::Place& place = row.*column.column;
-      text += fmt::format(" {}{} |", cell(place.name), place.expected ? " *" : "");
+    for (const Format* const format : naming()) {
+      const OwnField* const field = own(*format, row.field);
+      text += fmt::format(" {}{} |", field == nullptr ? "" : cell(field->name),
+                          field != nullptr && field->expected ? " *" : "");
     }
     text += fmt::format(" {} |\n", row.fallback.words);
   }

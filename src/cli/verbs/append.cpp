@@ -47,7 +47,7 @@ int run(const Arguments& arguments, Session& session) {
   {
     ProgressBar bar(session, "appending", tensor_bytes(extra.model));
     options.progress = bar.progress();
-    append_zt(file, extra.model, options);
+    tare::append(file, extra.model, options);
   }
   for (const std::string& change : extra.changes) session.remark(change);
   session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),
@@ -63,11 +63,12 @@ constexpr Example kExamples[] = {{"tare append model.zt adapter.npz", "the file 
 
 constexpr Verb kVerb{
     .name = "append",
-    .summary = "add tensors to a zTensor file in place",
+    .summary = "add tensors to a file in place",
     .description =
-        "Adds the tensors of every IN (any file Tare reads) to FILE, a zTensor file, without rewriting what it "
-        "holds. Names must be new. The metadata of the inputs is not taken over; --set sets keys. If it is "
-        "interrupted, at whatever moment, FILE is readable as it was, or with all the new tensors.",
+        "Adds the tensors of every IN (any file Tare reads) to FILE without rewriting what it holds. FILE is of a "
+        "container that can grow (tare formats). Names must be new. The metadata of the inputs is not taken over; "
+        "--set sets keys. If it is interrupted, at whatever moment, FILE is readable as it was, or with all the "
+        "new tensors.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -33,6 +33,7 @@ constexpr Flag kFlags[] = {
     {About::options, "digests", "--digest", [](const Format& f) { return f.holds.digests; }},
     {About::options, "dedup", "--dedup", [](const Format& f) { return f.holds.dedup; }},
     {About::options, "shards", "--shard", [](const Format& f) { return f.holds.shards; }},
+    {About::options, "append", "APPEND", [](const Format& f) { return f.append != nullptr; }},
     {About::options, "pipe", "PIPE", [](const Format& f) { return f.holds.forward_only; }},
 };
 
@@ -252,7 +253,9 @@ constexpr Verb kVerb{
         "Prints what Tare knows of each container: its name, suffixes and versions, and whether Tare reads (r) and "
         "writes (w) it; then what it holds beside tensors (metadata under any key, or under a few of its own; the "
         "model's configuration, a vocabulary, attached files, attributes of tensors), and which types and layouts of "
-        "tensors; then the options of convert that it honours and whether it can be written to a pipe. The last table "
+        "tensors; then the options of convert that it honours, whether it can grow in place (append) and whether it "
+        "can be written to a "
+        "pipe. The last table "
         "is that of the layouts, with the methods of --quant that produce each.",
     .operands = {},
     .options = kOptions,

@@ -113,7 +113,8 @@ void append_verb(std::string& out, const Verb& verb) {
 }
 
 void append_formats(std::string& out) {
-  out += ".Sh FORMATS\n.Bl -column \"safetensors\" \"read, write\" \"a longer name of a format\"\n";
+  const auto longest = std::ranges::max(formats(), {}, [](const Format& format) { return format.name.size(); });
+  out += fmt::format(".Sh FORMATS\n.Bl -column \"{}\" \"read, write\" \"a longer name of a format\"\n", longest.name);
   for (const Format& format : formats())
     out += fmt::format(".It {} Ta {} Ta {}\n", format.name, is_writable(format) ? argument("read, write") : "read",
                        argument(fmt::format("{} ({})", format.title, fmt::join(format.suffixes, ", "))));

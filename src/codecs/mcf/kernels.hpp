@@ -21,7 +21,4 @@ void unpack_row(const RowSpan& row, std::int8_t* out);
 void dot_rows(const RowSpan& rows, std::span<const float> vector, float* out);
 void dot_rows(const RowSpan& rows, const Vector& vector, float* out);
 
-// The same codes and scales as reference_vector.
-Vector vector_of(std::span<const float> vector);
-
 }  // namespace tare::codec::mcf

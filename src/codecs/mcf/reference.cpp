@@ -46,17 +46,6 @@ std::span<const float> block_of(std::span<const float> row, std::uint64_t index)
   return row.subspan(begin, std::min<std::size_t>(kBlock, row.size() - begin));
 }
 
-// Planes of `count`, and factor times the sums of the codes that meet 4 bytes of a row.
-void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, Vector::Planes& planes) {
-  for (std::size_t j = 0; count > 1 && j < count; ++j) {
-    planes.codes[j].resize(codes.size() / count);
-    for (std::size_t i = 0; i < planes.codes[j].size(); ++i) planes.codes[j][i] = codes[i * count + j];
-  }
-  planes.offsets.resize(codes.size() / (4 * count));
-  for (std::size_t i = 0; i < planes.offsets.size(); ++i)
-    planes.offsets[i] = factor * std::accumulate(&codes[i * 4 * count], &codes[i * 4 * count] + 4 * count, 0);
-}
-
 std::optional<std::uint64_t> encode_blocks(const Method& method, std::span<const float> row, const RowTarget& target) {
   for (std::uint64_t b = 0; b * kBlock < row.size(); ++b) {
     const auto block = block_of(row, b);
@@ -169,35 +158,6 @@ double reference_dot(const RowSpan& row, std::span<const float> vector) {
   reference_decode(row, weights);
   for (std::size_t i = 0; i < vector.size(); ++i) sum += static_cast<double>(weights[i]) * vector[i];
   return sum;
-}
-
-Vector reference_vector(std::span<const float> vector) {
-  Vector result;
-  result.columns = vector.size();
-  const auto padded = static_cast<std::size_t>(ceil_div(vector.size(), Vector::kPadding) * Vector::kPadding);
-  result.codes.resize(padded);
-  result.scales.resize(padded / kBlock);
-  for (std::uint64_t b = 0; b < result.blocks(); ++b) {
-    const auto block = block_of(vector, b);
-    float& d = result.scales[static_cast<std::size_t>(b)];
-    if (!std::all_of(block.begin(), block.end(), [](float x) { return std::isfinite(x); })) {
-      d = std::numeric_limits<float>::quiet_NaN();
-      continue;
-    }
-    d = absmax(block) / 127;
-    if (d == 0) continue;
-    for (std::size_t i = 0; i < block.size(); ++i)
-      result.codes[static_cast<std::size_t>(b) * kBlock + i] =
-          static_cast<std::int8_t>(round_clamped(block[i] / d, -127, 127));
-  }
-  split(result.codes, 1, -128, result.ones);
-  split(result.codes, 2, -8, result.twos);
-  split(result.codes, 4, -2, result.fours);
-  for (std::size_t b = 0; b < result.scales.size(); ++b) {
-    const std::int8_t* const block = &result.codes[b * kBlock];
-    result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + kBlock, 0);
-  }
-  return result;
 }
 
 double reference_dot(const RowSpan& row, const Vector& vector) {

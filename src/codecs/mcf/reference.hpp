@@ -66,7 +66,6 @@ void reference_decode(const RowSpan& rows, std::span<float> out);
 double reference_dot(const RowSpan& row, std::span<const float> vector);
 
 using Vector = QuantizedVector::Data;
-Vector reference_vector(std::span<const float> vector);
 
 // The sum over the blocks of a row of (scale * d) * (sum of q * q' as i32), in f64. int*: scale = S, q - Z for q; Z times
 // the codes of the vector is summed in f64.

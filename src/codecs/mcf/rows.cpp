@@ -40,13 +40,3 @@ std::unique_ptr<const Rows> make_rows(const Tensor& tensor) {
 }
 
 }  // namespace tare::codec::mcf
-
-namespace tare {
-
-QuantizedVector::QuantizedVector(std::span<const float> values) : data_(new Data(codec::mcf::vector_of(values))) {}
-QuantizedVector::~QuantizedVector() = default;
-QuantizedVector::QuantizedVector(QuantizedVector&&) noexcept = default;
-QuantizedVector& QuantizedVector::operator=(QuantizedVector&&) noexcept = default;
-std::uint64_t QuantizedVector::size() const { return data_->columns; }
-
-}  // namespace tare

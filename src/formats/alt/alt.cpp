@@ -60,6 +60,14 @@ constexpr std::string_view kKeys[] = {"base_model", "author", "created_at", "las
 constexpr std::string_view kParts[] = {"scores", "types"};
 constexpr std::string_view kDialects[] = {"spec", "altc"};
 
+// A UUID of version 8, as the writer makes it of a digest of the tensors: it can be computed again. Any other was given to
+// the model by somebody.
+bool is_computed(const Value& uuid) {
+  const std::string* const text = uuid.text();
+  return text != nullptr && text->size() == 36 && (*text)[14] == '8';
+}
+constexpr OwnKey kOwnKeys[] = {{.key = "uuid", .computed = is_computed}};
+
 }  // namespace
 
 constexpr Format kFormat = {
@@ -74,9 +82,9 @@ constexpr Format kFormat = {
               .config = true,
               .vocabulary = true,
               .metadata_keys = kKeys,
-              .config_fields = resources::kFieldsOf<&resources::ConfigRow::alt>,
               .vocabulary_parts = kParts,
-              .expected_fields = resources::kExpectedOf<&resources::ConfigRow::alt>,
+              .own_fields = kFields,
+              .other_fields = false,
               .widens_logical_types = false,
               .dialects = kDialects},
     .recognize = recognize,
@@ -84,6 +92,7 @@ constexpr Format kFormat = {
     .write = write_v2,
     .remarks = remarks_v2,
     .set_problem = set_problem_v2,
+    .own_keys = kOwnKeys,
 };
 
 }  // namespace tare::alt

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "formats/own_fields.hpp"
 #include "io/metadata.hpp"
-#include "resources/config_table.hpp"
 #include "tare/format.hpp"
 
 namespace tare::alt {
@@ -107,8 +107,36 @@ bool next_is(Cursor& cursor, std::uint64_t marker);
 // The end marker of `width` bytes, and nothing behind it.
 void read_end(Cursor& cursor, std::size_t canonical_width);
 
-// The numbers of the parameters sections, by ALT's names and in the order of the file: 32 bits each, an integer or a float
-// as the field of Config that resources/config_table.hpp has for the name. Those of version 2 end with one of two tails.
+// What the two versions call the fields of the config.
+inline constexpr bool kExpected = true;
+inline constexpr OwnField kFields[] = {{"model_type", "model_type"},
+                                       {"hidden_act", "hidden_act"},
+                                       {"tie_word_embeddings", "tie_word_embeddings", kExpected},
+                                       {"hidden_size", "hidden_size"},
+                                       {"intermediate_size", "intermediate_size"},
+                                       {"num_hidden_layers", "num_hidden_layers"},
+                                       {"num_attention_heads", "num_attention_heads"},
+                                       {"num_key_value_heads", "num_key_value_heads", kExpected},
+                                       {"head_dim", "head_size", kExpected},
+                                       {"max_position_embeddings", "max_position_embeddings", kExpected},
+                                       {"sliding_window", "sliding_window"},
+                                       {"rope_theta", "rope_theta", kExpected},
+                                       {"rms_norm_eps", "rms_norm_eps", kExpected},
+                                       {"initializer_range", "initializer_range"}};
+inline constexpr OwnField kFields1[] = {{"model_type", "model_type"},
+                                        {"hidden_size", "hidden_size"},
+                                        {"intermediate_size", "intermediate_size"},
+                                        {"num_hidden_layers", "num_hidden_layers"},
+                                        {"num_attention_heads", "num_attention_heads"},
+                                        {"num_key_value_heads", "num_key_value_heads", kExpected},
+                                        {"head_dim", "head_size", kExpected},
+                                        {"max_position_embeddings", "context_length", kExpected},
+                                        {"sliding_window", "sliding_window"},
+                                        {"rope_theta", "rope_theta", kExpected},
+                                        {"rms_norm_eps", "rms_norm_eps", kExpected}};
+
+// The numbers of the parameters sections, by those names and in the order of the file: 32 bits each, an integer or a float
+// as the field is. Those of version 2 end with one of two tails.
 inline constexpr std::string_view kNumbers[] = {"hidden_size",         "intermediate_size", "max_position_embeddings",
                                                 "num_attention_heads", "num_hidden_layers", "num_key_value_heads",
                                                 "sliding_window"};
@@ -123,10 +151,11 @@ inline constexpr std::string_view kNumbers1[] = {"hidden_size",         "num_hid
 inline constexpr std::string_view kLastNumber1[] = {"context_length"};
 
 // A number as a field of the config: 0 is absent, so is, with a warning, a negative number; one that is not finite is an
-// error. `column` is the version's.
-void set_parameter(const Cursor& cursor, resources::Column column, std::string_view name, std::uint32_t bits,
+// error. `fields` are the version's.
+void set_parameter(const Cursor& cursor, std::span<const OwnField> fields, std::string_view name, std::uint32_t bits,
                    std::uint64_t at, Config& config);
-void read_numbers(Cursor& cursor, resources::Column column, std::span<const std::string_view> names, Config& config);
+void read_numbers(Cursor& cursor, std::span<const OwnField> fields, std::span<const std::string_view> names,
+                  Config& config);
 
 // How a tokenizer section of version 2 is laid out.
 struct TokenLayout {
@@ -229,14 +258,14 @@ void check_writable(const Model& model, std::string_view format, int version);
 std::int32_t data_type_of(const Tensor& tensor);
 // A config number as an int32, 0 when it is absent.
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);
-void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,
+void put_numbers(FieldWriter& out, std::span<const OwnField> fields, std::span<const std::string_view> names,
                  const Config& config);
 // The number that the key alt.seq_len says: 0 when it is not there, none when its text is not an int32 above 0.
 std::optional<std::int32_t> stated_seq_len(const Model& model);
 // What to tell about a model that is written: what stays empty (fields of the column that are absent, `also_empty`, the
 // tokenizer or ids), numbers that will be read back as absent. `empty`: how an empty text is spelled.
 std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 resources::Column column, std::string_view empty);
+                                 std::span<const OwnField> fields, std::string_view empty);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
 

@@ -76,7 +76,7 @@ class Checker {
 
   void check_field(const ConfigField& field) const {
     const bool set = std::visit([&](auto member) { return (model_.config.*member).has_value(); }, field.member);
-    if (set && !lists(holds_.config_fields, field.name))
+    if (set && !holds_.has_field(field.name))
       throw error("write.room", fmt::format("there is no place for {}", field.name)).about("config");
     if (const auto* member = std::get_if<std::optional<std::int64_t> Config::*>(&field.member)) {
       const auto& value = model_.config.**member;

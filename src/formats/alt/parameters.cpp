@@ -63,15 +63,16 @@ class Putter {
 
 }  // namespace
 
-void set_parameter(const Cursor& cursor, resources::Column column, std::string_view name, std::uint32_t bits,
+void set_parameter(const Cursor& cursor, std::span<const OwnField> fields, std::string_view name, std::uint32_t bits,
                    std::uint64_t at, Config& config) {
-  std::visit(Setter(cursor, name, bits, at, config), resources::field_called(column, name).member);
+  std::visit(Setter(cursor, name, bits, at, config), field_called(fields, name).member);
 }
 
-void read_numbers(Cursor& cursor, resources::Column column, std::span<const std::string_view> names, Config& config) {
+void read_numbers(Cursor& cursor, std::span<const OwnField> fields, std::span<const std::string_view> names,
+                  Config& config) {
   for (const std::string_view name : names) {
     const std::uint64_t at = cursor.at();
-    set_parameter(cursor, column, name, cursor.take<std::uint32_t>(name), at, config);
+    set_parameter(cursor, fields, name, cursor.take<std::uint32_t>(name), at, config);
   }
 }
 
@@ -90,10 +91,9 @@ std::optional<std::int32_t> stated_seq_len(const Model& model) {
   return number;
 }
 
-void put_numbers(FieldWriter& out, resources::Column column, std::span<const std::string_view> names,
+void put_numbers(FieldWriter& out, std::span<const OwnField> fields, std::span<const std::string_view> names,
                  const Config& config) {
-  for (const std::string_view name : names)
-    std::visit(Putter(out, config), resources::field_called(column, name).member);
+  for (const std::string_view name : names) std::visit(Putter(out, config), field_called(fields, name).member);
 }
 
 }  // namespace tare::alt

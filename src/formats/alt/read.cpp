@@ -96,7 +96,7 @@ class Reader {
     tie_ = cursor_.take<std::uint8_t>("tie_word_embeddings");
     if (tie_ > 1)
       cursor_.complain("parameters.tie", fmt::format("tie_word_embeddings is {}, not 0 or 1", tie_), cursor_.at() - 1);
-    read_numbers(cursor_, &resources::ConfigRow::alt, kNumbers, model_.config);
+    read_numbers(cursor_, kFields, kNumbers, model_.config);
     tail_at_ = cursor_.at();
     for (std::uint32_t& word : tail_) word = cursor_.take<std::uint32_t>("parameters");
     close_section(cursor_, section);
@@ -161,7 +161,7 @@ class Reader {
     if (head_size != usual && !is_sure && cursor_.diagnostics().thorough())
       warn_head_size(head_size, usual, by_size || by_kind, at);
     for (std::size_t i = 0; i < order.size(); ++i)
-      set_parameter(cursor_, &resources::ConfigRow::alt, order[i], tail_[i], tail_at_ + 4 * i, config);
+      set_parameter(cursor_, kFields, order[i], tail_[i], tail_at_ + 4 * i, config);
     cursor_.set_item({});
   }
 

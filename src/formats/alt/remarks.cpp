@@ -6,12 +6,12 @@
 namespace tare::alt {
 namespace {
 
-std::vector<std::string> absent_fields(const Config& config, resources::Column column) {
+std::vector<std::string> absent_fields(const Config& config, std::span<const OwnField> fields) {
   if (config.empty()) return {"all parameters (no config)"};
   std::vector<std::string> absent;
   const Map stated = config.to_map();
-  for (const resources::ConfigRow& row : resources::kConfigTable)
-    if (!(row.*column).name.empty() && stated.find(row.field) == nullptr) absent.emplace_back(row.field);
+  for (const OwnField& own : fields)
+    if (stated.find(own.field) == nullptr) absent.emplace_back(own.field);
   return absent;
 }
 
@@ -38,9 +38,9 @@ void remark_on_zero(std::string_view name, const std::optional<Number>& value, s
 }  // namespace
 
 std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 resources::Column column, std::string_view spelled) {
+                                 std::span<const OwnField> fields, std::string_view spelled) {
   std::vector<std::string> empty;
-  for (const auto& absent : {absent_fields(model.config, column), also_empty, absent_tokens(model.vocabulary)})
+  for (const auto& absent : {absent_fields(model.config, fields), also_empty, absent_tokens(model.vocabulary)})
     empty.insert(empty.end(), absent.begin(), absent.end());
   std::vector<std::string> lines;
   if (!empty.empty())

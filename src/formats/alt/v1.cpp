@@ -27,8 +27,6 @@
 namespace tare::alt {
 namespace {
 
-constexpr resources::Column kColumn = &resources::ConfigRow::alt1;
-
 // How many tensors have which data type.
 std::array<std::uint64_t, 3> type_counts(const Model& model) {
   std::array<std::uint64_t, 3> counts{};
@@ -77,12 +75,12 @@ class Reader1 {
       if (!is_valid_utf8(type)) cursor_.warn("string.utf8", "model_type is not UTF-8", start);
       config.model_type = std::move(type);
     }
-    read_numbers(cursor_, kColumn, kNumbers1, config);
+    read_numbers(cursor_, kFields1, kNumbers1, config);
     data_type_at_ = cursor_.at();
     data_type_ = cursor_.i32("data_type");
     if (data_type_ < kFloat32 || data_type_ > kQint8)
       cursor_.complain("parameters.data_type", fmt::format("the data type {} is not known", data_type_), data_type_at_);
-    read_numbers(cursor_, kColumn, kLastNumber1, config);
+    read_numbers(cursor_, kFields1, kLastNumber1, config);
     finish(section);
   }
 
@@ -191,9 +189,9 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
   out.align();
   const std::size_t parameters = out.begin_section(kParameters);
   out.string(config.model_type.value_or(""));
-  put_numbers(out, kColumn, kNumbers1, config);
+  put_numbers(out, kFields1, kNumbers1, config);
   out.i32(common_type(model));
-  put_numbers(out, kColumn, kLastNumber1, config);
+  put_numbers(out, kFields1, kLastNumber1, config);
   out.end_section(parameters, SizeForm::fields_and_header);
   const std::size_t tokenizer = out.begin_section(kTokenizer);
   out.i32(static_cast<std::int64_t>(v.tokens.size()));
@@ -208,7 +206,7 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
-  return remarks(model, {}, kColumn, "empty");
+  return remarks(model, {}, kFields1, "empty");
 }
 
 constexpr Format kFormat1 = {
@@ -221,9 +219,9 @@ constexpr Format kFormat1 = {
               .layouts = kLayouts1,
               .config = true,
               .vocabulary = true,
-              .config_fields = resources::kFieldsOf<kColumn>,
               .vocabulary_parts = {},
-              .expected_fields = resources::kExpectedOf<kColumn>,
+              .own_fields = kFields1,
+              .other_fields = false,
               .widens_logical_types = false,
               .forward_only = true},
     .recognize = recognize1,

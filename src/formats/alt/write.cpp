@@ -77,8 +77,8 @@ void put_parameters(FieldWriter& out, const Config& config, bool altc) {
   const std::string act = config.hidden_act.value_or("");
   out.string(act.empty() && altc ? kUnknown : act);
   out.put<std::uint8_t>(config.tie_word_embeddings.value_or(false) ? 1 : 0);
-  put_numbers(out, &resources::ConfigRow::alt, kNumbers, config);
-  put_numbers(out, &resources::ConfigRow::alt, altc ? kAltcTail : kTail, config);
+  put_numbers(out, kFields, kNumbers, config);
+  put_numbers(out, kFields, altc ? kAltcTail : kTail, config);
 }
 
 void put_tokenizer(FieldWriter& out, const Vocabulary& v, std::int64_t seq_len, bool altc) {
@@ -265,7 +265,7 @@ std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& opti
   const auto is_bare = [](const Token& token) { return token.score == 0 && token.type == TokenType::normal; };
   if (!tokens.empty() && std::all_of(tokens.begin(), tokens.end(), is_bare))
     empty.emplace_back("token scores and types");
-  std::vector<std::string> lines = remarks(model, empty, &resources::ConfigRow::alt, altc ? kUnknown : "empty");
+  std::vector<std::string> lines = remarks(model, empty, kFields, altc ? kUnknown : "empty");
   if (texts_are_empty) lines.front() += "; --set KEY=TEXT gives a text";
   lines.insert(lines.end(), problems.begin(), problems.end());
   if (!model.config.tie_word_embeddings && !model.config.empty() && lacks_output(model))

@@ -393,6 +393,9 @@ constexpr Capabilities held() {
 
 }  // namespace
 
+// What the weights were called.
+constexpr OwnKey kOwnKeys[] = {{.key = kStemKey, .about_set = true}};
+
 constinit const Format kFormat = {
     .name = "hf",
     .title = "Hugging Face directory",
@@ -402,6 +405,7 @@ constinit const Format kFormat = {
     .recognize = recognize_bytes,
     .read = read,
     .remarks = remarks,
+    .own_keys = kOwnKeys,
     .recognize_tree = recognize,
     .write_tree = write,
 };

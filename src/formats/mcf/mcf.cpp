@@ -37,7 +37,6 @@
 #include <array>
 
 #include "formats/rows.hpp"
-#include "resources/config_table.hpp"
 
 namespace tare::mcf {
 namespace {
@@ -68,7 +67,7 @@ constexpr Format kFormat = {
               .config = true,
               .vocabulary = true,
               .attachments = true,
-              .expected_fields = resources::kExpectedOf<&resources::ConfigRow::mcf>,
+              .own_fields = kFields,
               .wants_files = true,
               .tensor_attributes = true,
               .dedup = true,

@@ -14,9 +14,19 @@
 #include "base/name_map.hpp"
 #include "io/metadata.hpp"
 #include "tare/format.hpp"
-#include "tare/mcf.hpp"
+#include "tare/formats/mcf.hpp"
 
 namespace tare::mcf {
+
+// What ModelInfo calls the fields of the config. Those it has no field for are private (model.hpp).
+inline constexpr OwnField kFields[] = {{"model_type", "arch"},
+                                       {"vocab_size", "vocab"},
+                                       {"hidden_size", "hidden"},
+                                       {"num_hidden_layers", "layers"},
+                                       {"num_attention_heads", "heads"},
+                                       {"num_key_value_heads", "kv_heads", true},
+                                       {"max_position_embeddings", "context"},
+                                       {"rope_theta", "rope_base", true}};
 
 inline constexpr std::string_view kMagic{"MCF\0", 4};
 inline constexpr std::uint16_t kMajor = 1, kMinor = 1;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "resources/config_table.hpp"
+#include "formats/own_fields.hpp"
 
 namespace tare::mcf {
 namespace {
@@ -20,13 +20,13 @@ static_assert(std::size(kArchs) == kLastArch + 1);
 constexpr std::pair<std::string_view, std::uint32_t> kRelatives[] = {
     {"qwen2", 3}, {"qwen3", 3}, {"gemma2", 4}, {"gemma3", 4}, {"gemma3_text", 4}};
 
-// The counts of ModelInfo, by the names that resources/config_table.hpp has for them.
+// The counts of ModelInfo, by the names that kFields has for them.
 struct IntegerField {
   std::uint32_t InfoFields::*field;
   std::string_view name;
 
-  const ConfigField& in_config() const { return resources::field_called(&resources::ConfigRow::mcf, name); }
-  auto member() const { return resources::count_called(&resources::ConfigRow::mcf, name); }
+  const ConfigField& in_config() const { return field_called(kFields, name); }
+  auto member() const { return count_called(kFields, name); }
 };
 constexpr IntegerField kIntegers[] = {
     {&InfoFields::vocab, "vocab"}, {&InfoFields::hidden, "hidden"},     {&InfoFields::layers, "layers"},

@@ -52,6 +52,9 @@ namespace {
 bool recognize(const Source& source) { return looks_like_file(source) || is_index(source); }
 
 constexpr std::string_view kSuffixes[] = {kSuffix};
+// The framework that wrote the file, and the table of contents of a set with the count that transformers writes there.
+constexpr OwnKey kOwnKeys[] = {{.key = "format", .about_file = true},
+                               {.key = kIndexMetadata, .about_set = true, .counts = "total_parameters"}};
 
 }  // namespace
 
@@ -64,6 +67,7 @@ constinit const Format kFormat = {
     .recognize = recognize,
     .read = read,
     .write = write,
+    .own_keys = kOwnKeys,
     .write_tree = write_tree,
 };
 

@@ -5,8 +5,8 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
+#include "formats/own_fields.hpp"
 #include "formats/tllm/tllm.hpp"
-#include "resources/config_table.hpp"
 
 namespace tare::tllm {
 namespace {
@@ -68,7 +68,7 @@ class Reader {
   void describe() {
     model_.version = std::to_string(kVersion);
     for (const HeaderField& field : kFields)
-      model_.config.*resources::count_called(&resources::ConfigRow::tllm, field.name) = header_.*field.member;
+      model_.config.*count_called(kOwnFields, field.name) = header_.*field.member;
     model_.metadata.set(kHeadsKey, header_.heads);
     model_.metadata.set(kPositionsKey, header_.positions);
     model_.metadata.set(kDropoutKey, decimal_double(header_.dropout));

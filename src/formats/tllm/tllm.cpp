@@ -28,7 +28,6 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "formats/rows.hpp"
-#include "resources/config_table.hpp"
 
 namespace tare::tllm {
 
@@ -121,6 +120,10 @@ constexpr std::string_view kLayouts[] = {"dense"};
 // .bin is what the document uses, and half the world with it: only --to tllm chooses it.
 constexpr std::string_view kSuffixes[] = {".tllm"};
 constexpr std::string_view kMetadataKeys[] = {kHeadsKey, kPositionsKey, kDropoutKey};
+constexpr OwnKey kOwnKeys[] = {{.key = kHeadsKey, .repeats = "num_attention_heads"},
+                               {.key = kPositionsKey, .repeats = "max_position_embeddings"},
+                               {.key = kDropoutKey, .assumed = "0.1"}};
+
 }  // namespace
 
 constinit const Format kFormat = {
@@ -134,13 +137,15 @@ constinit const Format kFormat = {
               .metadata = Room::tree,
               .config = true,
               .metadata_keys = kMetadataKeys,
-              .config_fields = resources::kFieldsOf<&resources::ConfigRow::tllm>,
+              .own_fields = kOwnFields,
+              .other_fields = false,
               .forward_only = true,
               .architecture = kArchitecture},
     .recognize = recognize,
     .read = read,
     .write = write,
     .remarks = remarks,
+    .own_keys = kOwnKeys,
 };
 
 }  // namespace tare::tllm

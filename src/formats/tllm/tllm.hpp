@@ -44,6 +44,14 @@ inline constexpr std::array<HeaderField, 6> kFields = {{{"model dimension", &Hea
                                                         {"max sequence length", &Header::positions},
                                                         {"vocabulary size", &Header::vocab}}};
 
+// The fields of the config that they are.
+inline constexpr OwnField kOwnFields[] = {{"vocab_size", "vocabulary size"},
+                                          {"hidden_size", "model dimension"},
+                                          {"intermediate_size", "FFN hidden dimension"},
+                                          {"num_hidden_layers", "number of layers"},
+                                          {"num_attention_heads", "number of heads"},
+                                          {"max_position_embeddings", "max sequence length"}};
+
 // A rule of the header that is broken, and the byte of the header where.
 struct HeaderProblem {
   std::string_view rule, item;

@@ -11,8 +11,6 @@
 // A manifest may be said to have at most 1 GiB, so where more than that is appended, a copy of the old manifest is
 // laid down before the far footer from time to time, and the footer pointed at the copy; the copies end up under new
 // blobs or behind the cut. When something fails, cutting the file at its old end undoes everything.
-#include "tare/append.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -33,8 +31,7 @@
 #include "io/place.hpp"
 #include "io/unfinished.hpp"
 
-namespace tare {
-namespace zt {
+namespace tare::zt {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -246,7 +243,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     throw io::system_error("zt.append.locked", "another program is appending to it", path, errno);
   // The same open file, not the same path: what is read decides where this one is cut.
   const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
-  if (find_format("zt") != &detect(*source))
+  if (!recognize(*source))
     throw Error(ErrorKind::unsupported, "zt.append.format", "only zTensor files can be appended to");
   const Manifest manifest = find_manifest(*source, {});
   if (!manifest.has_footer)
@@ -279,14 +276,4 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   zero_out(file.get(), std::min(old_data_end, manifest.offset), end, path);
 }
 
-}  // namespace zt
-
-void append_zt(const std::string& path, const Model& extra, const WriteOptions& options) {
-  try {
-    zt::append(path, extra, options);
-  } catch (Error& error) {
-    throw error.in(path);
-  }
-}
-
-}  // namespace tare
+}  // namespace tare::zt

@@ -33,7 +33,6 @@
 #include "formats/rows.hpp"
 
 namespace tare::zt {
-namespace {
 
 bool recognize(const Source& source) {
   if (source.size() < kMagic.size()) return false;
@@ -42,6 +41,8 @@ bool recognize(const Source& source) {
   const std::string_view found(magic.data(), magic.size());
   return found == kMagic || found == kMagic01;
 }
+
+namespace {
 
 constexpr std::string_view kAny[] = {"*"};
 constexpr std::string_view kSuffixes[] = {".zt"};
@@ -68,6 +69,8 @@ constexpr Format kFormat = {
     .recognize = recognize,
     .read = read,
     .write = write,
+    .append = [](const std::string& path, const Model& extra,
+                 const WriteOptions& options) { append(path, extra, options); },
 };
 
 }  // namespace tare::zt

@@ -167,6 +167,8 @@ std::vector<StoredTensor> put_blobs(std::span<const Tensor> tensors, Sink& sink,
 void put_footer(Sink& sink, std::span<const std::byte> manifest);
 // The order in which a tensor's components are laid out.
 std::vector<std::size_t> write_order(const Tensor& tensor);
+bool recognize(const Source& source);
+
 // See tare/append.hpp. `reach`: how far a footer may stand from its manifest (smaller in tests).
 void append(const std::string& path, const Model& extra, const WriteOptions& options,
             std::uint64_t reach = kMaxManifest);

@@ -199,7 +199,7 @@ TEST(McfKernels, VectorGivesTheReferencesCodes) {
       if (kind == 4) values.front() = std::numeric_limits<float>::infinity();
       const Vector expected = reference_vector(values);
       for_each_simd_target([&] {
-        const Vector found = vector_of(values);
+        const Vector found = quantized(values);
         EXPECT_EQ(found.codes, expected.codes);
         EXPECT_EQ(found.ones.offsets, expected.ones.offsets);
         EXPECT_EQ(found.twos.offsets, expected.twos.offsets);
@@ -222,7 +222,7 @@ TEST(McfKernels, VectorGivesTheReferencesCodes) {
 TEST(McfKernels, DotDoesNotDependOnTheRowsBesideIt) {
   for_each_payload(4, [&](const Geometry& geometry, const Bytes& payload) {
     const auto vector = random_vector(geometry.columns, 9);
-    const Vector codes = vector_of(vector);
+    const Vector codes = quantized(vector);
     float together[4], together8[4];
     dot_rows(rows_of(geometry, payload.data(), 0, 4), vector, together);
     dot_rows(rows_of(geometry, payload.data(), 0, 4), codes, together8);
@@ -242,7 +242,7 @@ TEST(McfKernels, ANonFiniteVectorMakesTheProductNaN) {
   auto values = random_vector(64, 10);
   values[40] = std::numeric_limits<float>::quiet_NaN();
   float found = 0;
-  dot_rows(rows_of(*geometry, payload.data(), 0, 1), vector_of(values), &found);
+  dot_rows(rows_of(*geometry, payload.data(), 0, 1), quantized(values), &found);
   EXPECT_TRUE(std::isnan(found));
 }
 

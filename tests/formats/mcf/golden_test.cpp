@@ -251,8 +251,8 @@ TEST(McfGolden, DotByHand) {
   // As 8-bit codes with 127 in it d = 1: the vector 127, 2, 0, ... gives 3 * 127 - 3 * 2 = 375 exactly.
   std::vector<float> whole(10);
   whole[0] = 127, whole[1] = 2;
-  EXPECT_EQ(codec::mcf::reference_dot(row, codec::mcf::reference_vector(whole)), 375);
-  codec::mcf::dot_rows(row, codec::mcf::vector_of(whole), &found);
+  EXPECT_EQ(codec::mcf::reference_dot(row, reference_vector(whole)), 375);
+  codec::mcf::dot_rows(row, quantized(whole), &found);
   EXPECT_EQ(found, 375);
 }
 

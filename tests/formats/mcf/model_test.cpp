@@ -1,7 +1,7 @@
 // What an MCF file's fields become in a model and back: names, configuration, private keys, sections of later versions.
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
-#include "tare/mcf.hpp"
+#include "tare/formats/mcf.hpp"
 
 namespace tare {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
-#include "tare/mcf.hpp"
+#include "tare/formats/mcf.hpp"
 
 namespace tare {
 namespace {

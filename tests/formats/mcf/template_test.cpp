@@ -5,7 +5,7 @@
 #include "formats/mcf/model.hpp"
 #include "resources/piece_bytes.hpp"
 #include "tare/convert.hpp"
-#include "tare/mcf.hpp"
+#include "tare/formats/mcf.hpp"
 
 namespace tare {
 namespace {

@@ -187,7 +187,7 @@ TEST(Tllm, WhatTheHeaderNeedsMustBeKnown) {
   has(refusal([](Model& m) { m.config.num_hidden_layers = 2000000000; }), "2000000000 is more than 15 tensors");
   has(refusal([](Model& m) { m.metadata.set("tllm.dropout", 1.5); }), "[0, 1)");
   has(refusal([](Model& m) { m.metadata.set("tllm.dropout", "much"); }), "\"much\" is not a number");
-  has(refusal([](Model& m) { m.metadata.set("tllm.max_sequence_length", 2.5); }), "no whole number");
+  has(refusal([](Model& m) { m.metadata.set("tllm.max_sequence_length", 2.5); }), "is not a whole number");
   has(refusal([](Model& m) { m.metadata.set("tllm.max_sequence_length", 3); }), "3, but the config says 2");
   has(refusal([](Model& m) { m.tensors.push_back(m.tensors[0]); }), "a second embedding.weight");
   has(refusal([](Model& m) { m.tensors.resize(2); }), "missing: layers.0.attention.query.weight");

@@ -40,7 +40,7 @@ class ZtAppend : public ::testing::Test {
   }
   void expect_refused(const std::string& rule, const Model& extra) {
     const Bytes before = get_file(path_);
-    const auto error = error_of([&] { append_zt(path_, extra); });
+    const auto error = error_of([&] { append(path_, extra); });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->rule(), rule) << error->what();
     EXPECT_FALSE(error->file().empty());
@@ -86,21 +86,21 @@ TEST_F(ZtAppend, AgainAndAgain) {
     Model more;
     more.tensors = {make_dense("t" + std::to_string(i), {50U + static_cast<unsigned>(i)}, DType::f32, "",
                                static_cast<unsigned>(i))};
-    append_zt(path_, more, {.digest = DigestAlgorithm::crc32c});
+    append(path_, more, {.digest = DigestAlgorithm::crc32c});
     EXPECT_EQ(open(path_).tensors.size(), 3U + static_cast<unsigned>(i));
   }
   EXPECT_TRUE(verify(path_).ok(true));
 }
 
 TEST_F(ZtAppend, NothingToAdd) {
-  append_zt(path_, {});
+  append(path_, {});
   expect_same(base_, open(path_), find_format("zt")->holds);
   EXPECT_TRUE(verify(path_).ok(true));
 }
 
 TEST_F(ZtAppend, ToAnEmptyFile) {
   put_file(path_, write_bytes(*find_format("zt"), Model()));
-  append_zt(path_, extra_);
+  append(path_, extra_);
   EXPECT_EQ(open(path_).tensors.size(), 3U);
   EXPECT_TRUE(verify(path_).ok(true));
 }
@@ -113,7 +113,7 @@ TEST_F(ZtAppend, ToAFileOfAnOlderVersion) {
   Entries w = dense_object(zipped);
   w.emplace_back("later", cbor::number(3));
   put_file(path_, file(frame, cbor::map(cbor::with(root({{"w", cbor::map(w)}}, "1.1.0"), "unknown", cbor::number(7)))));
-  append_zt(path_, extra_);
+  append(path_, extra_);
   const Model found = open(path_);
   EXPECT_EQ(found.version, "1.2.0");
   EXPECT_EQ(to_text(found.tensor("w")->components[0].blob.bytes()), kTwoFloats);
@@ -144,7 +144,7 @@ TEST_F(ZtAppend, ALockedFileIsLeftAlone) {
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   expect_refused("zt.append.locked", extra_);
   ::close(other);
-  append_zt(path_, extra_);
+  append(path_, extra_);
 }
 
 TEST_F(ZtAppend, FilesThatCannotGrow) {
@@ -154,13 +154,14 @@ TEST_F(ZtAppend, FilesThatCannotGrow) {
   put_file(path_, file_v10("", cbor::map({{"version", cbor::text("1.0")}, {"tensors", "\xA0"}})));
   expect_refused("zt.append.version", extra_);
   put_file(path_, write_bytes(*find_format("npz"), small_model(find_format("npz")->holds)));
-  expect_refused("zt.append.format", extra_);
+  expect_refused("append.format", extra_);
+  EXPECT_EQ(rule_of([&] { zt::append(path_, extra_, {}); }), "zt.append.format");
   put_file(path_, to_bytes("<html>"));
   expect_refused("open.unrecognized", extra_);
   put_file(path_, write_bytes(*find_format("zt"), base_));
   EXPECT_EQ(rule_of([&] { zt::append(path_, extra_, {}, 512); }), "zt.append.manifest");
-  EXPECT_EQ(rule_of([&] { append_zt(scratch_ / "missing.zt", extra_); }), "io.open.missing");
-  EXPECT_EQ(rule_of([&] { append_zt(scratch_.path(), extra_); }), "io.open.refused");
+  EXPECT_EQ(rule_of([&] { append(scratch_ / "missing.zt", extra_); }), "io.open.missing");
+  EXPECT_EQ(rule_of([&] { append(scratch_.path(), extra_); }), "io.open.directory");
 }
 
 // Data that turns out bad half way: everything is undone.
@@ -193,7 +194,7 @@ TEST_F(ZtAppend, AFullDiskIsUndone) {
 // Nobody reads half of the old file and half of the new one without being told.
 TEST_F(ZtAppend, AnOpenModelSaysThatTheFileGrew) {
   const Model opened = open(path_);
-  append_zt(path_, extra_);
+  append(path_, extra_);
   EXPECT_EQ(rule_of([&] { content_digest(opened); }), "io.source.changed");
 }
 
@@ -212,11 +213,11 @@ TEST_F(ZtAppend, OfAFileThatChangedIsAnError) {
 
 TEST_F(ZtAppend, ALinkOfAnotherUserIsNotFollowed) {
   std::filesystem::create_symlink(path_, scratch_ / "link.zt");
-  append_zt(scratch_ / "link.zt", extra_);
+  append(scratch_ / "link.zt", extra_);
   EXPECT_GT(open(path_).tensors.size(), base_.tensors.size());
   if (::geteuid() != 0) return;
   ASSERT_EQ(::lchown((scratch_ / "link.zt").c_str(), 65534, 65534), 0);
-  EXPECT_EQ(rule_of([&] { append_zt(scratch_ / "link.zt", extra_); }), "io.sink.link");
+  EXPECT_EQ(rule_of([&] { append(scratch_ / "link.zt", extra_); }), "io.sink.link");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(ZtPacked, AppendingKeepsItToo) {
   Model base;
   base.tensors = {make_dense("first", {3}, DType::f32)};
   put_file(scratch / "b.zt", write_bytes(*find_format("zt"), base));
-  append_zt(scratch / "b.zt", open(scratch / "a.zt"), {});
+  append(scratch / "b.zt", open(scratch / "a.zt"), {});
   const Model model = open(scratch / "b.zt");
   ASSERT_NE(model.tensor("zeros"), nullptr);
   EXPECT_EQ(model.tensor("zeros")->components[0].blob.encoding(), Encoding::zstd);
@@ -183,10 +183,10 @@ TEST(ZtIndices, SuchAFileIsNotAppendedTo) {
   const Bytes before = get_file(scratch / "i32.zt");
   Model extra;
   extra.tensors = {make_dense("more", {3}, DType::f32)};
-  EXPECT_EQ(rule_of([&] { append_zt(scratch / "i32.zt", extra, {}); }), "zt.append.index");
+  EXPECT_EQ(rule_of([&] { append(scratch / "i32.zt", extra, {}); }), "zt.append.index");
   EXPECT_TRUE(get_file(scratch / "i32.zt") == before);
   put_file(scratch / "i64.zt", csr_file("i64", zt_text::words({1, 0, 2}), zt_text::words({0, 1, 3})));
-  append_zt(scratch / "i64.zt", extra, {});
+  append(scratch / "i64.zt", extra, {});
   EXPECT_TRUE(verify(scratch / "i64.zt").ok(true));
 }
 

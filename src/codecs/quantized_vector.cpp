@@ -1,0 +1,65 @@
+#include "codecs/quantized_vector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/checked.hpp"
+
+namespace tare {
+namespace {
+
+using Data = QuantizedVector::Data;
+
+// Planes of `count`, and factor times the sums of the codes that meet 4 bytes of a row.
+void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int32_t factor, Data::Planes& planes) {
+  for (std::size_t j = 0; count > 1 && j < count; ++j) {
+    planes.codes[j].resize(codes.size() / count);
+    for (std::size_t i = 0; i < planes.codes[j].size(); ++i) planes.codes[j][i] = codes[i * count + j];
+  }
+  planes.offsets.resize(codes.size() / (4 * count));
+  for (std::size_t i = 0; i < planes.offsets.size(); ++i)
+    planes.offsets[i] = factor * std::accumulate(&codes[i * 4 * count], &codes[i * 4 * count] + 4 * count, 0);
+}
+
+}  // namespace
+
+Data reference_vector(std::span<const float> vector) {
+  Data result;
+  result.columns = vector.size();
+  const std::size_t padded = ceil_div(vector.size(), Data::kPadding) * Data::kPadding;
+  result.codes.resize(padded);
+  result.scales.resize(padded / Data::kBlock);
+  for (std::size_t b = 0; b < result.blocks(); ++b) {
+    const auto rest = vector.subspan(b * Data::kBlock);
+    const auto block = rest.first(std::min<std::size_t>(Data::kBlock, rest.size()));
+    float& d = result.scales[b];
+    if (!std::all_of(block.begin(), block.end(), [](float x) { return std::isfinite(x); })) {
+      d = std::numeric_limits<float>::quiet_NaN();
+      continue;
+    }
+    for (const float x : block) d = std::max(d, std::fabs(x));
+    d /= 127;
+    if (d == 0) continue;
+    for (std::size_t i = 0; i < block.size(); ++i)
+      result.codes[b * Data::kBlock + i] =
+          static_cast<std::int8_t>(std::clamp(std::nearbyint(block[i] / d), -127.0F, 127.0F));
+  }
+  split(result.codes, 1, -128, result.ones);
+  split(result.codes, 2, -8, result.twos);
+  split(result.codes, 4, -2, result.fours);
+  for (std::size_t b = 0; b < result.scales.size(); ++b) {
+    const std::int8_t* const block = &result.codes[b * Data::kBlock];
+    result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + Data::kBlock, 0);
+  }
+  return result;
+}
+
+QuantizedVector::QuantizedVector(std::span<const float> values) : data_(new Data(quantized(values))) {}
+QuantizedVector::~QuantizedVector() = default;
+QuantizedVector::QuantizedVector(QuantizedVector&&) noexcept = default;
+QuantizedVector& QuantizedVector::operator=(QuantizedVector&&) noexcept = default;
+std::uint64_t QuantizedVector::size() const { return data_->columns; }
+
+}  // namespace tare

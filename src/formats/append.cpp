@@ -1,0 +1,32 @@
+#include "tare/append.hpp"
+
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+namespace tare {
+namespace {
+
+std::vector<std::string_view> appendable() {
+  std::vector<std::string_view> titles;
+  for (const Format& format : formats())
+    if (format.append != nullptr) titles.push_back(format.title);
+  return titles;
+}
+
+}  // namespace
+
+void append(const std::string& path, const Model& extra, const WriteOptions& options) {
+  try {
+    const Format& format = detect(*open_file(path, Access::pread));
+    if (format.append == nullptr)
+      throw Error(ErrorKind::unsupported, "append.format",
+                  fmt::format("only {} files can be appended to", fmt::join(appendable(), ", ")));
+    format.append(path, extra, options);
+  } catch (Error& error) {
+    throw error.in(path);
+  }
+}
+
+}  // namespace tare
