@@ -27,11 +27,11 @@
 
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
-#include "wire/value_json.hpp"
 
 namespace tare::hf {
 namespace {
@@ -50,7 +50,7 @@ class Reader {
   Model run() {
     const std::vector<std::string> files = list_files(directory_);
     weights_ = choose_weights(directory_, files);
-    const Map own = read_private(files);
+    PrivateTree own = read_private(files);
     read_weights();
     keep_stem();
     for (const std::string& file : files)
@@ -182,37 +182,41 @@ class Reader {
     }
   }
 
-  Map read_private(const std::vector<std::string>& files) {
-    if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return {};
+  PrivateTree read_private(const std::vector<std::string>& files) {
+    if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return PrivateTree(kPrivateRule);
     const std::string path = path_of(kPrivateFile);
     require(path);
     try {
       const SourcePtr source = open_file(path, options_.access);
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
-      Value root = wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                          {3 * options_.limits.depth + 8, options_.limits.values_in(bytes.size())});
-      const Value* const version = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("tare");
-      if (version != nullptr && *version == Value(1)) return std::move(*root.get<Map>());
-      warn("\"tare\":1 expected: written by a later version, or by something else");
+      return PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                private_bounds(options_.limits, bytes.size()), kPrivateRule);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       warn(error.sentence());
     }
-    return {};
+    return PrivateTree(kPrivateRule);
   }
 
-  void warn(const std::string& sentence) {
-    reports_->warning(problem("hf.private.form", sentence, path_of(kPrivateFile)));
+  void warn(const std::string& sentence) { reports_->warning(problem(kPrivateRule, sentence, path_of(kPrivateFile))); }
+
+  // What is wrong with one part does not hide the others.
+  template <typename Take>
+  void guarded(const Take& take) {
+    try {
+      take();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      warn(error.sentence());
+    }
+  }
+  const Map* map_at(PrivateTree& own, std::string_view key) {
+    const Map* map = nullptr;
+    guarded([&] { map = own.map(key); });
+    return map;
   }
 
-  const Map* map_at(const Map& own, std::string_view key) {
-    const Value* const value = own.find(key);
-    if (value == nullptr) return nullptr;
-    if (value->get<Map>() == nullptr) warn(fmt::format("\"{}\" is not an object", key));
-    return value->get<Map>();
-  }
-
-  void attach_others(const Map& own) {
+  void attach_others(PrivateTree& own) {
     const Map* const others = map_at(own, "attachments");
     if (others == nullptr) return;
     for (const auto& [file, name] : *others) {
@@ -242,7 +246,7 @@ class Reader {
   }
 
   // Directories that were written before there were digests are taken as they are.
-  void find_edited(const Map& own, const std::vector<std::string>& files) {
+  void find_edited(PrivateTree& own, const std::vector<std::string>& files) {
     const Map* const digests = map_at(own, "digests");
     if (digests == nullptr) return;
     const auto note = [&](const std::string& sentence) {
@@ -259,7 +263,7 @@ class Reader {
     return std::find(edited_.begin(), edited_.end(), file) != edited_.end();
   }
 
-  void apply(const Map& own) {
+  void apply(PrivateTree& own) {
     const auto each = [&](std::string_view key, const auto& visit) {
       const Value* const value = own.find(key);
       const List* const list = value == nullptr ? nullptr : value->get<List>();
@@ -287,11 +291,7 @@ class Reader {
     const bool tokenizer_edited =
         std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });
     if (vocabulary == nullptr || (tokenizer_edited && !model_.vocabulary.empty())) return;
-    try {
-      model_.vocabulary = Vocabulary::from_map(*vocabulary);
-    } catch (const Error& error) {
-      warn(error.sentence());
-    }
+    guarded([&] { own.take_vocabulary(model_); });
   }
 
   // Whether the model has something of the file, or of a file in the folder.

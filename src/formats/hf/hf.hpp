@@ -12,7 +12,7 @@
 namespace tare::hf {
 
 // What a directory has no place for: written only where it is needed.
-inline constexpr std::string_view kPrivateFile = "tare.json";
+inline constexpr std::string_view kPrivateFile = "tare.json", kPrivateRule = "hf.private.form";
 // Attachments whose names cannot be file names here.
 inline constexpr std::string_view kPrivateFolder = "attachments";
 inline constexpr std::string_view kTemplateFolder = "additional_chat_templates";

@@ -5,11 +5,11 @@
 #include <system_error>
 
 #include "formats/hf/hf.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/model_files.hpp"
-#include "wire/value_json.hpp"
 
 namespace tare::hf {
 namespace {
@@ -85,13 +85,12 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
     const SourcePtr source = io::descriptor_source(std::move(file), std::string(kPrivateFile));
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
     const Limits limits;
-    const Value root =
-        wire::parse_value_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                               {.depth = 3 * limits.depth + 8, .values = limits.values_in(bytes.size())});
-    const Value* const value = root.get<Map>() == nullptr ? nullptr : root.get<Map>()->find("attachments");
-    if (value == nullptr || value->get<Map>() == nullptr) return numbered;
+    PrivateTree tree = PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                                          private_bounds(limits, bytes.size()), kPrivateRule);
+    const Map* const names = tree.map("attachments");
+    if (names == nullptr) return numbered;
     const std::string prefix = fmt::format("{}/", kPrivateFolder);
-    for (const auto& [name, original] : *value->get<Map>()) {
+    for (const auto& [name, original] : *names) {
       struct stat status {};
       const std::string plain = name.starts_with(prefix) ? name.substr(prefix.size()) : std::string();
       if (is_number(plain) && folder.look(plain.c_str(), status) && !S_ISDIR(status.st_mode)) numbered.push_back(name);

@@ -5,12 +5,12 @@
 
 #include "base/name_map.hpp"
 #include "formats/hf/hf.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/tree_sink.hpp"
 #include "model/copy_blob.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
-#include "wire/value_json.hpp"
 
 namespace tare::hf {
 namespace {
@@ -60,8 +60,7 @@ class Plan {
     for (const Attachment& attachment : whole.attachments) add(attachment);
     List made;
     for (const std::string& name : made_names(whole)) made.emplace_back(name);
-    private_.append("tare", 1);
-    if (!made.empty()) private_.append("made", std::move(made));
+    private_.put("made", std::move(made));
     weights_.tensors = model.tensors;
     weights_.metadata = model.metadata;
     if (const auto stem = stem_in(model.metadata)) {
@@ -70,9 +69,9 @@ class Plan {
     }
     if (weights_.metadata.find(kFormatKey) == nullptr) {
       weights_.metadata.set(kFormatKey, kFormat);
-      private_.append("added", List{Value(kFormatKey)});
+      private_.put("added", List{Value(kFormatKey)});
     }
-    if (!others_.empty()) private_.append("attachments", std::move(others_));
+    private_.put("attachments", std::move(others_));
     keep_what_files_lose(model, whole);
   }
 
@@ -87,7 +86,7 @@ class Plan {
     return sum;
   }
   // Empty when the files say everything.
-  std::string private_text() const { return private_.size() == 1 ? std::string() : wire::write_value_json(private_); }
+  std::string private_text() const { return private_.empty() ? std::string() : private_.text(); }
 
  private:
   void add(const Attachment& attachment) {
@@ -121,18 +120,19 @@ class Plan {
     found.attachments = whole.attachments;
     Diagnostics quiet;
     resources::describe(found, quiet);
-    if (found.config != model.config) private_.append("config", differences(found.config, model.config));
-    if (found.vocabulary != model.vocabulary) private_.append("vocabulary", model.vocabulary.to_map());
+    if (found.config != model.config) private_.put("config", differences(found.config, model.config));
+    if (found.vocabulary != model.vocabulary) private_.put("vocabulary", model.vocabulary.to_map());
     // All of this holds only as long as nobody edits the files.
     const auto keeps = [&](std::string_view key) { return private_.find(key) != nullptr; };
-    if (keeps("made") || keeps("config") || keeps("vocabulary")) private_.set("digests", digests_of(files_));
+    if (keeps("made") || keeps("config") || keeps("vocabulary")) private_.put("digests", Value(digests_of(files_)));
   }
 
   Model weights_;
   std::string stem_{safetensors::kUsualStem};
   resources::NamedFiles named_;
   std::vector<Attachment> files_;
-  Map private_, others_;
+  PrivateTree private_{kPrivateRule};
+  Map others_;
   NameSet names_, folders_;
   unsigned renamed_ = 0;
 };

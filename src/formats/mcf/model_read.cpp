@@ -7,7 +7,7 @@
 
 #include "base/name_map.hpp"
 #include "formats/mcf/model.hpp"
-#include "wire/value_json.hpp"
+#include "formats/private_tree.hpp"
 
 namespace tare::mcf {
 namespace {
@@ -25,10 +25,9 @@ class ModelReader {
       : input_(input), model_(model), notes_(notes), diagnostics_(diagnostics), limits_(options.limits) {}
 
   void run(const Info* info, const Container& container) {
-    // Our spellings nest up to three levels for one of the value's.
-    bounds_ = {3 * limits_.depth + 8, limits_.values_in(0)};
+    bounds_ = private_bounds(limits_, 0);
     for (const Section& section : container.sections) {
-      if (section.type == SectionType::model_info) bounds_.values = limits_.values_in(section.size);
+      if (section.type == SectionType::model_info) bounds_ = private_bounds(limits_, section.size);
       add_section(section);
     }
     const InfoFields fields = info == nullptr ? InfoFields() : info->fields;

@@ -19,6 +19,7 @@
 #include "base/name_map.hpp"
 #include "formats/npy/npy.hpp"
 #include "formats/npz/private.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "io/metadata.hpp"
@@ -184,7 +185,7 @@ class Reader {
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     // What it costs in the file is what it is allowed to become, not what it inflates to.
     read_private({reinterpret_cast<const char*>(text.data()), text.size()},
-                 {options_.limits.depth, options_.limits.values_in(member.stored)}, model_, vouched_, diagnostics_);
+                 private_bounds(options_.limits, member.stored), model_, vouched_, diagnostics_);
   }
 
   SourcePtr source_;

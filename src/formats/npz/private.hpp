@@ -1,11 +1,7 @@
 // What a model has and npz has no place for, in one private member.
 //
-//   __tare__.json   {"tare":1,"metadata":{...},"config":{...},"vocabulary":{...},"types":{tensor:type},
-//                    "attributes":{tensor:{...}},"attachments":{member:name}}, each key only when it has
-//                    something to say
+//   __tare__.json   a tree as formats/private_tree.hpp says; types are those that the arrays' descriptors lose
 //   __tare__/N      an attachment whose own name cannot be a member's; "attachments" gives the name
-//
-// The text is wire/value_json.hpp's: every value comes back as it was.
 #pragma once
 
 #include <string>
@@ -34,7 +30,7 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
 // Puts what the text says into the model, whose tensors and attachments are there already. `vouched` receives
 // the names of the tensors whose type it gave. Broken rules `npz.private.*` and `json.*` are thrown, things
 // to know go to `diagnostics`.
-void read_private(std::string_view text, wire::TreeBounds bounds, Model& model, std::vector<std::string>& vouched,
-                  Diagnostics& diagnostics);
+void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model,
+                  std::vector<std::string>& vouched, Diagnostics& diagnostics);
 
 }  // namespace tare::npz

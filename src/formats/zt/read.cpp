@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/zt/zt.hpp"
 
 namespace tare::zt {
@@ -159,42 +160,37 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
     cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", escape_name(twice)));
 }
 
+void take_attachments(Map& files, Model& model) {
+  for (const auto& [name, bytes] : files)
+    if (bytes.get<Bytes>() == nullptr)
+      throw Error(ErrorKind::corrupt, "zt.private.malformed", "is not a map of byte strings");
+  for (auto& [name, bytes] : files) model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
+}
+
 // Splits what we keep in private root attributes off the metadata.
 void take_private(Model& model, Diagnostics& diagnostics, const Input& input, const Manifest& manifest) {
   const auto report = [&](std::string_view key, std::string_view why) {
-    diagnostics.warning(Error(ErrorKind::corrupt, "zt.private.malformed", fmt::format("the attribute {} {}", key, why))
+    diagnostics.warning(Error(ErrorKind::corrupt, "zt.private.malformed", fmt::format("the attribute {}: {}", key, why))
                             .in(input.path)
                             .at(manifest.offset));
   };
-  if (const Value* config = model.metadata.find(kConfigKey)) {
-    if (const Map* map = config->get<Map>()) {
-      model.config = Config::from_map(*map);
-      model.metadata.erase(kConfigKey);
-    } else {
-      report(kConfigKey, "is not a map");
-    }
-  }
-  if (const Value* vocabulary = model.metadata.find(kVocabularyKey)) {
+  PrivateTree tree("zt.private.malformed");
+  // What is not of our form stays the metadata that it looks like.
+  const auto take = [&](std::string_view key, std::string_view part, const auto& apply) {
+    Value* const kept = model.metadata.find(key);
+    if (kept == nullptr) return;
+    tree.put(part, std::move(*kept));
     try {
-      if (const Map* map = vocabulary->get<Map>()) {
-        model.vocabulary = Vocabulary::from_map(*map);
-        model.metadata.erase(kVocabularyKey);
-      } else {
-        report(kVocabularyKey, "is not a map");
-      }
+      apply(model);
+      model.metadata.erase(key);
     } catch (const Error& error) {
-      report(kVocabularyKey, error.sentence());
+      *kept = tree.release(part);
+      report(key, error.sentence());
     }
-  }
-  if (const Value* attachments = model.metadata.find(kAttachmentsKey)) {
-    const Map* map = attachments->get<Map>();
-    const bool good = map != nullptr && std::all_of(map->begin(), map->end(), [](const Map::Entry& entry) {
-                        return entry.second.get<Bytes>() != nullptr;
-                      });
-    if (!good) return report(kAttachmentsKey, "is not a map of byte strings");
-    for (const auto& [name, bytes] : *map) model.attachments.push_back({name, Blob::memory(*bytes.get<Bytes>())});
-    model.metadata.erase(kAttachmentsKey);
-  }
+  };
+  take(kConfigKey, "config", [&](Model& to) { tree.take_config(to); });
+  take(kVocabularyKey, "vocabulary", [&](Model& to) { tree.take_vocabulary(to); });
+  take(kAttachmentsKey, "attachments", [&](Model& to) { take_attachments(*tree.map("attachments"), to); });
 }
 
 bool follows(std::span<const std::string_view> order, std::size_t& next, std::string_view key) {
