@@ -76,6 +76,8 @@ struct Input {
 enum class Room : std::uint8_t { none, strings, tree };
 
 inline constexpr std::string_view kEverything[] = {"*"};
+// Whether a list of names has this one, or is of everything.
+bool lists(std::span<const std::string_view> names, std::string_view name);
 
 // A field of the config that a container has a name of its own for.
 struct OwnField {

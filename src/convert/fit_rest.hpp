@@ -11,11 +11,6 @@
 
 namespace tare {
 
-// Whether a row of the table lists `name`, or everything ("*").
-inline bool lists(std::span<const std::string_view> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
-}
-
 // By name, or by asking for the weights only: those keep their metadata and attributes.
 inline bool asked_to_drop(const AdaptOptions& options, std::string_view what) {
   if (options.weights_only && what != "metadata" && what != "attributes") return true;

@@ -10,10 +10,6 @@
 
 namespace tare::testing {
 
-inline bool lists(std::span<const std::string_view> names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](std::string_view n) { return n == "*" || n == name; });
-}
-
 // Bytes without a pattern, the same for the same seed.
 inline Bytes noise(std::size_t count, std::uint64_t seed) {
   Bytes bytes(count);

@@ -254,7 +254,7 @@ void require_altc(const Model& model);
 std::vector<std::string> remarks_altc(const Model& model);
 
 // Checks what either version must be able to say in 32 bits, names, layouts; throws before a byte is written.
-void check_writable(const Model& model, std::string_view format, int version);
+void check_writable(const Model& model, const Format& format);
 std::int32_t data_type_of(const Tensor& tensor);
 // A config number as an int32, 0 when it is absent.
 std::int32_t number_or_zero(const std::optional<std::int64_t>& field);

@@ -181,7 +181,7 @@ Model read_v1(const Input& input, const ReadOptions& options) {
 }
 
 void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
-  check_writable(model, "alt1", 1);
+  check_writable(model, kFormat1);
   const Config& config = model.config;
   const Vocabulary& v = model.vocabulary;
   FieldWriter out;

@@ -8,6 +8,7 @@
 #include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/alt/alt.hpp"
+#include "formats/rows.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::alt {
@@ -228,7 +229,7 @@ void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, in
 
 void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
   const bool altc = options.dialect == "altc";
-  check_writable(model, "alt", 2);
+  check_writable(model, kFormat);
   if (altc) require_altc(model);
   if (!sink.positional())
     throw Error(ErrorKind::unsupported, "alt.write.pipe",

@@ -7,8 +7,10 @@
 
 #include "base/checked.hpp"
 #include "base/text.hpp"
+#include "formats/fits.hpp"
 #include "formats/mcf/mcf.hpp"
 #include "formats/mcf/methods.hpp"
+#include "formats/rows.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
 
@@ -34,9 +36,6 @@ std::uint64_t align(std::uint64_t position, std::uint64_t alignment) {
 
 void check_tensor(const Tensor& tensor) {
   if (tensor.name.empty()) throw unwritable("mcf.write.name", tensor, "a tensor needs a name in MCF");
-  if (!tensor.is_dense() && codec::mcf::find_method(tensor.layout) == nullptr)
-    throw unwritable("mcf.write.layout", tensor,
-                     fmt::format("MCF cannot hold the layout \"{}\"", escape_name(tensor.layout)));
   if (tensor.components.size() != 1)
     throw unwritable("mcf.write.components", tensor,
                      fmt::format("MCF holds one run of bytes a tensor, this one has {}", tensor.components.size()));
@@ -295,7 +294,7 @@ class Writer {
 }  // namespace
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
-  model.refuse_broken();
+  require_fit(model, kFormat);
   Writer(model, sink, options).run();
 }
 

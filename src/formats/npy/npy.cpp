@@ -16,6 +16,7 @@
 #include <filesystem>
 
 #include "base/checked.hpp"
+#include "formats/fits.hpp"
 #include "formats/npy/order.hpp"
 #include "formats/rows.hpp"
 #include "io/metadata.hpp"
@@ -132,13 +133,8 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   const auto refuse = [&](std::string_view rule, std::string_view sentence) {
     throw Error(ErrorKind::unsupported, rule, sentence).in(sink.name());
   };
-  model.refuse_broken();
-  if (model.tensors.size() != 1)
-    refuse("npy.write.single", fmt::format("{} tensors; an .npy file holds exactly one", model.tensors.size()));
+  require_fit(model, kFormat);
   const Tensor& tensor = model.tensors.front();
-  if (!model.metadata.empty() || !model.config.empty() || !model.vocabulary.empty() || !model.attachments.empty() ||
-      !tensor.attributes.empty())
-    refuse("npy.write.room", "an .npy file has no room for metadata, vocabulary or attachments; .npz has");
   check_writable(tensor);
   const Component& data = *tensor.component("data");
   if (descr_of(data.dtype, data.type) == "|V1")

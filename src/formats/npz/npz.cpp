@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "base/name_map.hpp"
+#include "formats/fits.hpp"
 #include "formats/npy/npy.hpp"
 #include "formats/npz/private.hpp"
 #include "formats/private_tree.hpp"
@@ -250,7 +251,7 @@ std::vector<std::pair<std::string, std::string>> add_attachments(const Model& mo
 }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
-  model.refuse_broken();
+  require_fit(model, kFormat);
   check_names(model);
   std::vector<wire::ZipEntry> entries;
   entries.reserve(model.tensors.size() + model.attachments.size() + 1);

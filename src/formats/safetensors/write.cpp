@@ -7,6 +7,8 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/text.hpp"
+#include "formats/fits.hpp"
+#include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
@@ -128,16 +130,9 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
 }  // namespace
 
 void check_writable(const Model& model) {
-  model.refuse_broken();
+  require_fit(model, kFormat);
   check_tree(model.metadata, Limits().depth);
-  wire::KeyCheck names;
-  for (const Tensor& tensor : model.tensors) {
-    check_tensor(tensor);
-    names.add(tensor.name);
-  }
-  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    throw Error(ErrorKind::unsupported, "safetensors.write.duplicate", "two tensors of this name")
-        .about("tensor " + escape_name(twice));
+  for (const Tensor& tensor : model.tensors) check_tensor(tensor);
 }
 
 void put_in_order(std::vector<const Tensor*>& tensors) {

@@ -9,6 +9,8 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "formats/fits.hpp"
+#include "formats/rows.hpp"
 #include "formats/tllm/tllm.hpp"
 #include "model/transfer.hpp"
 
@@ -221,24 +223,6 @@ class Plan {
 };
 
 // What `convert` would have told or refused; nothing is dropped here in silence.
-void check_room(const Model& model) {
-  std::vector<std::string> homeless;
-  for (const auto& [key, value] : model.metadata)
-    if (key != kHeadsKey && key != kPositionsKey && key != kDropoutKey)
-      homeless.push_back(fmt::format("metadata {}", escape_name(key)));
-  for (const auto& [key, value] : model.config.to_map())
-    if (key != "vocab_size" && key != "hidden_size" && key != "intermediate_size" && key != "num_hidden_layers" &&
-        key != "num_attention_heads" && key != "max_position_embeddings")
-      homeless.push_back(fmt::format("config {}", key));
-  for (const Tensor& tensor : model.tensors)
-    if (!tensor.attributes.empty()) homeless.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
-  if (!model.vocabulary.empty()) homeless.emplace_back("a vocabulary");
-  if (!model.attachments.empty()) homeless.emplace_back("attachments");
-  if (!homeless.empty())
-    throw Error(ErrorKind::unsupported, "tllm.write.room",
-                fmt::format("the file has no place for {}", fmt::join(homeless, ", ")));
-}
-
 void put_header(const Header& header, Sink& sink) {
   std::array<std::byte, kHeaderBytes> bytes{};
   store_le(bytes.data(), kMagic);
@@ -253,8 +237,7 @@ void put_header(const Header& header, Sink& sink) {
 Header header_for(const Model& model, std::string_view rule) { return Plan(model).header(rule); }
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
-  model.refuse_broken();
-  check_room(model);
+  require_fit(model, kFormat);
   const Header header = header_for(model, "tllm.write.model");
   ByName tensors;
   for (const Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);

@@ -7,6 +7,8 @@
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
+#include "formats/fits.hpp"
+#include "formats/rows.hpp"
 #include "formats/zt/zt.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
@@ -200,12 +202,10 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 }
 
 void check_writable(const Model& model) {
-  model.refuse_broken();
+  require_fit(model, kFormat);
   check_tree(model.metadata, kRootDepth);
   check_attachments(model);
-  std::vector<const Tensor*> by_name;
   for (const Tensor& tensor : model.tensors) {
-    by_name.push_back(&tensor);
     if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
     check_tree(tensor.attributes, kObjectDepth);
@@ -220,10 +220,6 @@ void check_writable(const Model& model) {
           throw unwritable("zt.write.duplicate", tensor, "two components of one role");
     }
   }
-  std::sort(by_name.begin(), by_name.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  const auto twice = std::adjacent_find(by_name.begin(), by_name.end(),
-                                        [](const auto* a, const auto* b) { return a->name == b->name; });
-  if (twice != by_name.end()) throw unwritable("zt.write.duplicate", **twice, "two tensors of this name");
 }
 
 Bytes build_manifest(const Model& model, std::vector<StoredTensor> tensors) {

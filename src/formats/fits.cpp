@@ -1,0 +1,121 @@
+#include "formats/fits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.hpp"
+#include "tare/codec.hpp"
+
+namespace tare {
+namespace {
+
+class FitCheck {
+ public:
+  FitCheck(const Model& model, const Format& format) : model_(model), format_(format), holds_(format.holds) {}
+
+  void run() const {
+    model_.refuse_broken();
+    std::vector<std::string> homeless;
+    add_homeless(homeless);
+    if (!homeless.empty()) throw error("room", fmt::format("{} has no place for {}", format_.name, some_of(homeless)));
+    if (!holds_.many_tensors && model_.tensors.size() != 1)
+      throw error("single", fmt::format("{} tensors; {} holds exactly one", model_.tensors.size(), format_.name));
+    for (const Tensor& tensor : model_.tensors) check_tensor(tensor);
+    check_names();
+  }
+
+ private:
+  Error error(std::string_view rule, std::string_view sentence) const {
+    return {ErrorKind::unsupported, fmt::format("{}.write.{}", format_.name, rule), sentence};
+  }
+  Error error(std::string_view rule, std::string_view sentence, const Tensor& tensor) const {
+    return error(rule, sentence).about("tensor " + escape_name(tensor.name));
+  }
+
+  static std::string some_of(const std::vector<std::string>& things) {
+    constexpr std::size_t kMost = 8;
+    const std::size_t shown = std::min(things.size(), kMost);
+    std::string text = fmt::format("{}", fmt::join(things.begin(), things.begin() + shown, ", "));
+    if (shown < things.size()) text += fmt::format(" and {} more", things.size() - shown);
+    return text;
+  }
+
+  void add_homeless(std::vector<std::string>& homeless) const {
+    for (const auto& [key, value] : model_.metadata) {
+      if (holds_.metadata == Room::none || !lists(holds_.metadata_keys, key))
+        homeless.push_back(fmt::format("the metadata key {}", escape_name(key)));
+      else if (holds_.metadata == Room::strings && value.text() == nullptr)
+        throw error("metadata", fmt::format("the metadata key {} is not a text", escape_name(key)));
+    }
+    for (const auto& [field, value] : model_.config.to_map())
+      if (!holds_.config || !holds_.has_field(field)) homeless.push_back(fmt::format("config {}", field));
+    add_vocabulary(homeless);
+    if (!holds_.attachments && !model_.attachments.empty()) homeless.emplace_back("attachments");
+    for (const Tensor& tensor : model_.tensors)
+      if (has_homeless_attributes(tensor))
+        homeless.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
+  }
+
+  void add_vocabulary(std::vector<std::string>& homeless) const {
+    const Vocabulary& vocabulary = model_.vocabulary;
+    if (vocabulary.empty()) return;
+    if (!holds_.vocabulary) return homeless.emplace_back("a vocabulary"), void();
+    const auto add = [&](std::string_view part, std::string_view words, bool present) {
+      if (present && !lists(holds_.vocabulary_parts, part)) homeless.emplace_back(words);
+    };
+    const auto any = [&](const auto& is) { return std::ranges::any_of(vocabulary.tokens, is); };
+    add("kind", "the vocabulary's kind", !vocabulary.kind.empty());
+    add("merges", "merges", !vocabulary.merges.empty());
+    add("scores", "scores of tokens", any([](const Token& token) { return token.score != 0; }));
+    add("types", "types of tokens", any([](const Token& token) { return token.type != TokenType::normal; }));
+  }
+
+  // The parameters of a codec travel with its layout.
+  bool has_homeless_attributes(const Tensor& tensor) const {
+    if (holds_.tensor_attributes || tensor.attributes.empty()) return false;
+    const Codec* const codec = find_codec(tensor.layout);
+    return std::ranges::any_of(tensor.attributes, [&](const Map::Entry& entry) {
+      return codec == nullptr || std::ranges::find(codec->parameters, entry.first) == codec->parameters.end();
+    });
+  }
+
+  void check_tensor(const Tensor& tensor) const {
+    if (!lists(holds_.layouts, tensor.layout))
+      throw error("layout", fmt::format("{} cannot hold the layout \"{}\"", format_.name, escape_name(tensor.layout)),
+                  tensor);
+    const bool dense = tensor.is_dense();
+    for (const Component& component : tensor.components) {
+      const bool stored = std::ranges::find(holds_.dtypes, component.dtype) != holds_.dtypes.end();
+      const bool typed = component.type.empty() || lists(holds_.logical_types, component.type);
+      // The components of a codec are its own.
+      if (dense && (!stored || !typed))
+        throw error("type", fmt::format("{} has no type for {}", format_.name, escape_name(component.type_name())),
+                    tensor);
+    }
+  }
+
+  void check_names() const {
+    std::vector<std::string_view> names;
+    names.reserve(model_.tensors.size());
+    for (const Tensor& tensor : model_.tensors) names.push_back(tensor.name);
+    std::ranges::sort(names);
+    if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
+      throw error("duplicate", "two tensors of this name").about("tensor " + escape_name(*twice));
+  }
+
+  const Model& model_;
+  const Format& format_;
+  const Capabilities& holds_;
+};
+
+}  // namespace
+
+bool lists(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::any_of(names, [&](std::string_view known) { return known == "*" || known == name; });
+}
+
+void require_fit(const Model& model, const Format& format) { FitCheck(model, format).run(); }
+
+}  // namespace tare
