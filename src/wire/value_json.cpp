@@ -6,76 +6,13 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
-#include <cstring>
-#include <optional>
+#include <vector>
 
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 #include "tare/error.hpp"
 
 namespace tare::wire {
 namespace {
-
-std::span<const std::byte> raw(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-class TextWriter {
- public:
-  std::string take() { return std::move(out_); }
-  void write(const Value& value) {
-    std::visit([this](const auto& v) { put(v); }, value.data());
-  }
-
- private:
-  void put(std::monostate) { out_ += "null"; }
-  void put(bool v) { out_ += v ? "true" : "false"; }
-  void put(std::int64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(std::uint64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(double v) {
-    if (std::isfinite(v))
-      out_ += float_text(v);
-    else
-      out_ += fmt::format("{{\"$f64\":\"{:016x}\"}}", std::bit_cast<std::uint64_t>(v));
-  }
-  void put(const std::string& v) {
-    if (is_valid_utf8(v))
-      append_json_string(out_, v);
-    else
-      out_ += "{\"$text\":\"" + to_hex(raw(v)) + "\"}";
-  }
-  void put(const Bytes& v) { out_ += "{\"$bytes\":\"" + to_hex(v) + "\"}"; }
-  void put(const Opaque& v) {
-    out_ += "{\"$opaque\":[";
-    put(v.syntax);
-    out_ += ",\"" + to_hex(v.bytes) + "\"]}";
-  }
-  void put(const List& v) {
-    out_ += '[';
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out_ += ',';
-      write(v[i]);
-    }
-    out_ += ']';
-  }
-  void put(const Map& v) {
-    const bool clashes = v.size() == 1 && v.begin()->first.starts_with('$');
-    const bool plain =
-        !clashes && std::all_of(v.begin(), v.end(), [](const auto& e) { return is_valid_utf8(e.first); });
-    out_ += plain ? "{" : "{\"$map\":[";
-    bool first = true;
-    for (const auto& [key, value] : v) {
-      if (!first) out_ += ',';
-      first = false;
-      if (!plain) out_ += '[';
-      put(key);
-      out_ += plain ? ':' : ',';
-      write(value);
-      if (!plain) out_ += ']';
-    }
-    out_ += plain ? "}" : "]}";
-  }
-
-  std::string out_;
-};
 
 Error malformed(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
@@ -221,11 +158,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 
 }  // namespace
 
-std::string write_value_json(const Value& value) {
-  TextWriter writer;
-  writer.write(value);
-  return writer.take();
-}
+std::string write_value_json(const Value& value) { return write_json(value, {.exact = true}); }
 
 Value parse_value_json(std::string_view text, TreeBounds& bounds) {
   Builder builder(bounds, text.size());
