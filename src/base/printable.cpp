@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "tare/value.hpp"
+
 namespace tare {
 namespace {
 
@@ -59,6 +61,28 @@ bool steers_terminal(std::uint32_t c) {
   if (c < 0x20 || (c >= 0x7F && c < 0xA0)) return true;
   // Unicode's Bidi_Control, the two separators, and the deprecated controls that shape or mirror what follows.
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x206F);
+}
+
+std::string escape_name(std::string_view name) {
+  std::string out;
+  out.reserve(name.size());
+  for (std::size_t i = 0; i < name.size();) {
+    const CodePoint point = first_code_point(name.substr(i));
+    if (name[i] == '\\')
+      out += "\\\\";
+    else if (name[i] == '\t')
+      out += "\\t";
+    else if (name[i] == '\n')
+      out += "\\n";
+    else if (name[i] == '\r')
+      out += "\\r";
+    else if (point.valid)
+      out += name.substr(i, point.length);
+    else
+      fmt::format_to(std::back_inserter(out), "\\x{:02X}", point.value);
+    i += point.length;
+  }
+  return out;
 }
 
 std::string printable(std::string_view text) {

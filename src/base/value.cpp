@@ -1,15 +1,11 @@
 #include "tare/value.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "base/keyed_hash.hpp"
-#include "base/text.hpp"
 
 namespace tare {
 
@@ -110,142 +106,6 @@ Value::Value(std::uint64_t v) {
     data_ = static_cast<std::int64_t>(v);
   else
     data_ = v;
-}
-
-namespace {
-
-// Length of the valid UTF-8 sequence that starts the text; 0 when it starts none.
-std::size_t utf8_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC2 ? 2 : 0;
-  if (length == 0 || length > text.size() || !is_valid_utf8(text.substr(0, length))) return 0;
-  return length;
-}
-
-void append_json_char(std::string& out, char c) {
-  switch (c) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\b': out += "\\b"; return;
-    case '\f': out += "\\f"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
-  }
-  if (static_cast<unsigned char>(c) < 0x20)
-    out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  else
-    out += c;
-}
-
-class JsonWriter {
- public:
-  JsonWriter(std::string& out, JsonKeys keys) : out_(out), keys_(keys) {}
-
-  void write(const Value& value) {
-    std::visit([this](const auto& v) { put(v); }, value.data());
-  }
-  void put(const Map& map) {
-    std::vector<const Map::Entry*> entries;
-    for (const auto& entry : map) entries.push_back(&entry);
-    if (keys_ == JsonKeys::sorted)
-      std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
-    out_ += '{';
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0) out_ += ',';
-      append_json_string(out_, entries[i]->first);
-      out_ += ':';
-      write(entries[i]->second);
-    }
-    out_ += '}';
-  }
-
- private:
-  void put(std::monostate) { out_ += "null"; }
-  void put(bool v) { out_ += v ? "true" : "false"; }
-  void put(std::int64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(std::uint64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(double v) {
-    if (std::isfinite(v))
-      out_ += float_text(v);
-    else
-      out_ += std::isnan(v) ? "\"NaN\"" : v > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-  }
-  void put(const std::string& v) { append_json_string(out_, v); }
-  void put(const Bytes& v) { out_ += "{\"$bytes\":\"" + to_hex(v) + "\"}"; }
-  void put(const Opaque& v) {
-    out_ += '{';
-    append_json_string(out_, "$" + v.syntax);  // whoever made the value chose the word
-    out_ += ":\"" + to_hex(v.bytes) + "\"}";
-  }
-  void put(const List& v) {
-    out_ += '[';
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out_ += ',';
-      write(v[i]);
-    }
-    out_ += ']';
-  }
-
-  std::string& out_;
-  JsonKeys keys_;
-};
-
-}  // namespace
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  const bool valid = is_valid_utf8(text);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (static_cast<unsigned char>(text[i]) < 0x80 || valid) {
-      append_json_char(out, text[i]);
-    } else if (const std::size_t length = utf8_length(text.substr(i)); length > 0) {
-      out += text.substr(i, length);
-      i += length - 1;
-    } else {
-      fmt::format_to(std::back_inserter(out), "\\\\x{:02X}",
-                     static_cast<unsigned>(static_cast<unsigned char>(text[i])));
-    }
-  }
-  out += '"';
-}
-
-std::string escape_name(std::string_view name) {
-  std::string out;
-  out.reserve(name.size());
-  const bool valid = is_valid_utf8(name);
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    const std::size_t length = valid ? 1 : utf8_length(name.substr(i));
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (length == 0) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    } else {
-      out += name.substr(i, length);
-      i += length - 1;
-    }
-  }
-  return out;
-}
-
-std::string to_json(const Map& map, JsonKeys keys) {
-  std::string out;
-  JsonWriter(out, keys).put(map);
-  return out;
-}
-
-std::string to_json(const Value& value, JsonKeys keys) {
-  std::string out;
-  JsonWriter(out, keys).write(value);
-  return out;
 }
 
 }  // namespace tare

@@ -1,6 +1,5 @@
 // What must change so that a target can hold a model. Looks only at the target's row in the table of formats.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
@@ -14,6 +13,7 @@
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
+#include "wire/json.hpp"
 
 namespace tare {
 namespace {
@@ -322,16 +322,17 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   if (const std::size_t first = text.find_first_not_of(" \t\r\n");
       first != text.npos && (text[first] == '{' || text[first] == '['))
     return text;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (json.is_null()) refuse("null is no value; as a text it is '\"null\"'");
-  if (target.holds.metadata == Room::strings && (json.is_boolean() || json.is_number()))
+  Value value;
+  try {
+    wire::TreeBounds bounds{.depth = 0, .values = 1};
+    value = wire::read_json(text, bounds);
+  } catch (const Error&) {
+    return text;  // not JSON at all
+  }
+  if (value.is_null()) refuse("null is no value; as a text it is '\"null\"'");
+  if (target.holds.metadata == Room::strings && value.text() == nullptr)
     refuse(fmt::format("{} keeps texts; as a text it is '\"{}\"'", target.name, text));
-  if (json.is_boolean()) return json.get<bool>();
-  if (json.is_number_unsigned()) return json.get<std::uint64_t>();
-  if (json.is_number_integer()) return json.get<std::int64_t>();
-  if (json.is_number_float()) return json.get<double>();
-  if (json.is_string()) return json.get<std::string>();
-  return text;  // not JSON at all
+  return value;
 }
 
 // What a tensor takes that is not quantized. One that has no place at all is refused later.

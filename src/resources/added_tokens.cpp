@@ -11,29 +11,31 @@ namespace tare::resources {
 
 std::vector<AddedToken> parse_added_tokens(std::string_view added_tokens) {
   std::vector<AddedToken> added;
-  const Json root = parse_small_json(added_tokens);
-  for (const auto& [text, id] : root.items()) {
-    if (!id.is_number_unsigned())
-      throw Error(ErrorKind::corrupt, "tokenizer.added", "the id of an added token is no number");
-    added.push_back({id.get<std::uint64_t>(), {text, 0, TokenType::user_defined}});
+  const Map root = parse_small_json(added_tokens);
+  for (const Map::Entry* const entry : sorted_entries(root)) {
+    const auto id = count_of(entry->second);
+    if (!id) throw Error(ErrorKind::corrupt, "tokenizer.added", "the id of an added token is no number");
+    added.push_back({*id, {entry->first, 0, TokenType::user_defined}});
   }
   return added;
 }
 
 std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_config) {
   std::vector<AddedToken> added;
-  const Json root = parse_small_json(tokenizer_config);
-  const auto decoder = root.find("added_tokens_decoder");
-  if (decoder == root.end() || !decoder->is_object()) return added;
-  for (const auto& [key, token] : decoder->items()) {
+  const Map root = parse_small_json(tokenizer_config);
+  const Map* const decoder = get<Map>(root, "added_tokens_decoder");
+  if (decoder == nullptr) return added;
+  for (const Map::Entry* const entry : sorted_entries(*decoder)) {
+    const std::string& key = entry->first;
+    const Map* const token = entry->second.get<Map>();
     std::uint64_t id = 0;
     const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-    const Json* const content = token.is_object() && token.contains("content") ? &token["content"] : nullptr;
-    if (error != std::errc() || end != key.data() + key.size() || content == nullptr || !content->is_string())
+    const std::string* const content = token == nullptr ? nullptr : get<std::string>(*token, "content");
+    if (error != std::errc() || end != key.data() + key.size() || content == nullptr)
       throw Error(ErrorKind::corrupt, "tokenizer.added", "an added token without its id or content");
-    const auto special = token.find("special");
-    const bool control = special != token.end() && special->is_boolean() && special->get<bool>();
-    added.push_back({id, {content->text(), 0, control ? TokenType::control : TokenType::user_defined}});
+    const bool* const special = get<bool>(*token, "special");
+    const bool control = special != nullptr && *special;
+    added.push_back({id, {*content, 0, control ? TokenType::control : TokenType::user_defined}});
   }
   return added;
 }

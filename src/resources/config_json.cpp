@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "resources/config_parts.hpp"
 #include "resources/config_table.hpp"
@@ -14,25 +14,31 @@
 namespace tare::resources {
 namespace {
 
-std::optional<std::string> read(const Json& value, const std::optional<std::string>& /*kind*/) {
-  return value.is_string() ? std::optional(value.text()) : std::nullopt;
+template <typename T>
+std::optional<T> read(const Value& value, const std::optional<T>& /*kind*/) {
+  const T* const found = value.get<T>();
+  return found == nullptr ? std::nullopt : std::optional(*found);
 }
-std::optional<bool> read(const Json& value, const std::optional<bool>& /*kind*/) {
-  return value.is_boolean() ? std::optional(value.get<bool>()) : std::nullopt;
+std::optional<double> read(const Value& value, const std::optional<double>& /*kind*/) { return number_of(value); }
+std::optional<std::int64_t> read(const Value& value, const std::optional<std::int64_t>& /*kind*/) {
+  if (const auto* const number = value.get<std::int64_t>()) return *number;
+  // A whole number beyond int64 is no count of anything.
+  const auto* const number = value.get<double>();
+  if (number == nullptr || std::fabs(*number) >= 0x1p53 || std::trunc(*number) != *number) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
 }
-std::optional<double> read(const Json& value, const std::optional<double>& /*kind*/) {
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+
+bool says(const Map& object, std::string_view key, bool word) {
+  const bool* const found = get<bool>(object, key);
+  return found != nullptr && *found == word;
 }
-std::optional<std::int64_t> read(const Json& value, const std::optional<std::int64_t>& /*kind*/) {
-  // An unsigned number beyond int64 is no count of anything.
-  if (value.is_number_unsigned())
-    return value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX} ? std::optional(value.get<std::int64_t>())
-                                                                  : std::nullopt;
-  if (value.is_number_integer()) return value.get<std::int64_t>();
-  if (!value.is_number_float()) return std::nullopt;
-  const double number = value.get<double>();
-  if (std::fabs(number) >= 0x1p53 || std::trunc(number) != number) return std::nullopt;
-  return static_cast<std::int64_t>(number);
+
+// The beginning of a value, for a sentence about it.
+std::string beginning_of(const Value& value) {
+  constexpr std::size_t kMost = 40;
+  std::string text = to_json(value, JsonKeys::sorted).substr(0, kMost);
+  while (!is_valid_utf8(text)) text.pop_back();  // cut inside a character
+  return text;
 }
 
 constexpr const char* name_of_kind(const std::optional<std::string>& /*kind*/) { return "a text"; }
@@ -45,49 +51,49 @@ class ConfigReader {
   explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
 
   // Sets what is not set yet.
-  void take_all(const Json& object) {
+  void take_all(const Map& object) {
     take_shared_heads(object);
     for (const ConfigRow& row : kConfigTable)
       for (const std::string_view key : row.keys)
         if (!key.empty()) take_missing(object, row.field, key);
     take_latent_heads(object);
     // Qwen names a window that is not in use.
-    if (object.contains("use_sliding_window") && object["use_sliding_window"] == false) config_.sliding_window.reset();
+    if (says(object, "use_sliding_window", false)) config_.sliding_window.reset();
   }
   Config config() const { return config_; }
 
  private:
-  void take_missing(const Json& object, std::string_view field_name, std::string_view key) {
-    const Json* const value = find_path(object, key);
+  void take_missing(const Map& object, std::string_view field_name, std::string_view key) {
+    const Value* const value = find_path(object, key);
     if (value == nullptr || value->is_null()) return;
     for (const ConfigField& field : config_fields())
       if (field.name == field_name) std::visit([&](auto member) { take(config_.*member, key, *value); }, field.member);
   }
 
   template <typename Field>
-  void take(Field& field, std::string_view key, const Json& value) {
+  void take(Field& field, std::string_view key, const Value& value) {
     if (field) return;
     field = read(value, field);
     if (!field && ignored_ != nullptr)
-      ignored_->push_back(
-          fmt::format("{} is {}, where {} is expected", key, value.dump().substr(0, 40), name_of_kind(field)));
+      ignored_->push_back(fmt::format("{} is {}, where {} is expected", key, beginning_of(value), name_of_kind(field)));
   }
 
   // Falcon and StarCoder have a word instead of a number for one key and value for all heads, whatever number stands
   // beside it; ChatGLM a number that counts with its word only.
-  void take_shared_heads(const Json& object) {
-    const auto says = [&](const char* key) { return object.contains(key) && object[key] == true; };
-    if (says("multi_query") && !says("new_decoder_architecture") && !config_.num_key_value_heads)
+  void take_shared_heads(const Map& object) {
+    if (says(object, "multi_query", true) && !says(object, "new_decoder_architecture", true) &&
+        !config_.num_key_value_heads)
       config_.num_key_value_heads = 1;
-    if (says("multi_query_attention")) take_missing(object, "num_key_value_heads", "multi_query_group_num");
+    if (says(object, "multi_query_attention", true))
+      take_missing(object, "num_key_value_heads", "multi_query_group_num");
   }
 
   // DeepSeek's queries and keys have a part that is rotated and one that is not.
-  void take_latent_heads(const Json& object) {
+  void take_latent_heads(const Map& object) {
     std::int64_t sum = 0;
     for (const char* const part : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
-      const auto found = object.find(part);
-      const auto size = found == object.end() ? std::nullopt : read(*found, config_.head_dim);
+      const Value* const found = object.find(part);
+      const auto size = found == nullptr ? std::nullopt : read(*found, config_.head_dim);
       if (!size || *size <= 0 || *size > INT32_MAX) return;
       sum += *size;
     }
@@ -161,7 +167,7 @@ constexpr std::string_view kHarmless[] = {"architectures",
                                           "summary_type",
                                           "summary_use_proj"};
 
-bool is_harmless(std::string_view key, const Json& value) {
+bool is_harmless(std::string_view key, const Value& value) {
   if (std::ranges::find(kHarmless, key) != std::end(kHarmless)) return true;
   // Only in training; "attn_pdrop" and its kin are GPT-2's.
   if (key.find("dropout") != key.npos || key.ends_with("pdrop") || key.ends_with("layerdrop")) return true;
@@ -182,17 +188,20 @@ struct Unknown {
   std::vector<LostKey> keys = {};
 
   // `path` is where the table would have the object's keys, `shown` where they appear in the file.
-  void collect(const Json& object, const std::string& path, const std::string& shown) {
-    for (const auto& [key, value] : object.items()) {
+  void collect(const Map& object, const std::string& path, const std::string& shown) {
+    for (const Map::Entry* const entry : sorted_entries(object)) {
+      const auto& [key, value] = *entry;
+      const List* const list = value.get<List>();
+      const Map* const inner = value.get<Map>();
       const Known state = known(path + key, has_vocabulary);
       if (value.is_null()) continue;
-      if (has_vocabulary && key == "eos_token_id" && value.is_array() && value.size() > 1)
+      if (has_vocabulary && key == "eos_token_id" && list != nullptr && list->size() > 1)
         keys.push_back({fmt::format("all but the first {}{}", shown, key)});
       if (state == Known::yes) continue;
-      if (value.is_object() && state == Known::through)
-        collect(value, path + key + ".", shown + key + ".");
-      else if (value.is_object() && is_language_part(shown + key))
-        collect(value, "", shown + key + ".");
+      if (inner != nullptr && state == Known::through)
+        collect(*inner, path + key + ".", shown + key + ".");
+      else if (inner != nullptr && is_language_part(shown + key))
+        collect(*inner, "", shown + key + ".");
       else
         keys.push_back({shown + key, !is_harmless(key, value)});
     }
@@ -202,9 +211,9 @@ struct Unknown {
 }  // namespace
 
 Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
-  const Json root = parse_small_json(text);
+  const Map root = parse_small_json(text);
   ConfigReader reader(ignored);
-  for_each_part(root, [&](const Json& part) { reader.take_all(part); });
+  for_each_part(root, [&](const Map& part) { reader.take_all(part); });
   return reader.config();
 }
 
@@ -259,12 +268,7 @@ std::string config_json(const Config& config, const Vocabulary& vocabulary) {
       keys.set(key, id < 0 ? Value() : Value(id));
   else if (!config.empty())
     keys.set("pad_token_id", Value());  // the one that a family's own would reach beyond the embeddings
-  std::map<std::string, Value> sorted;
-  for (const auto& [key, value] : keys) sorted.emplace(key, value);
-  std::string text = "{";
-  for (const auto& [key, value] : sorted)
-    text += fmt::format("{}\n  \"{}\": {}", text.size() == 1 ? "" : ",", key, to_json(value));
-  return text + (sorted.empty() ? "}\n" : "\n}\n");
+  return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
 }
 
 }  // namespace tare::resources

@@ -8,12 +8,11 @@
 namespace tare::resources {
 
 // What an object has under a key, null when it has nothing; "a.b" is the key b of an object a.
-inline const Json* find_path(const Json& object, std::string_view path) {
+inline const Value* find_path(const Map& object, std::string_view path) {
   const std::size_t dot = path.find('.');
-  const auto found = object.find(path.substr(0, dot));
-  if (found == object.end()) return nullptr;
-  if (dot == path.npos) return &*found;
-  return found->is_object() ? find_path(*found, path.substr(dot + 1)) : nullptr;
+  if (dot == path.npos) return object.find(path);
+  const Map* const inner = get<Map>(object, path.substr(0, dot));
+  return inner == nullptr ? nullptr : find_path(*inner, path.substr(dot + 1));
 }
 
 // Where models that see and hear keep the parameters of the language model.
@@ -22,10 +21,11 @@ inline constexpr std::string_view kLanguageParts[] = {"text_config", "llm_config
 
 // Calls visit(object) with config.json itself and then with its language parts: what comes first counts.
 template <typename Visit>
-void for_each_part(const Json& config, const Visit& visit) {
+void for_each_part(const Map& config, const Visit& visit) {
   visit(config);
   for (const std::string_view path : kLanguageParts)
-    if (const Json* const part = find_path(config, path); part != nullptr && part->is_object()) visit(*part);
+    if (const Value* const part = find_path(config, path); part != nullptr && part->get<Map>() != nullptr)
+      visit(*part->get<Map>());
 }
 
 }  // namespace tare::resources

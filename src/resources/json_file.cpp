@@ -1,19 +1,18 @@
 #include "resources/json_file.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <new>
 
 #include "base/lookalike.hpp"
 #include "tare/error.hpp"
+#include "wire/json.hpp"
 
 namespace tare::resources {
 namespace {
 
-// Before a parser sees it: nesting costs some parsers stack, and destructors too.
+// simdjson has a limit of its own, and no words for it.
 void check_depth(std::string_view text) {
   unsigned depth = 0;
   bool in_string = false;
@@ -33,83 +32,79 @@ void check_depth(std::string_view text) {
   }
 }
 
-// "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the library's name for it.
-std::string_view words_of(const nlohmann::json::exception& error) {
-  std::string_view words = error.what();
-  if (const std::size_t end = words.find("] "); end != std::string_view::npos) words.remove_prefix(end + 2);
-  return words;
+// As an editor shows it, from 1, in bytes.
+std::string place_in(std::string_view text, std::uint64_t offset) {
+  const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));
+  const std::size_t line = before.rfind('\n') + 1;  // where it begins
+  return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1,
+                     before.size() - line + 1);
 }
 
-// Rather what it is, if that can be told, than where a parser gave up.
-Error not_json(std::string_view text, std::string_view trouble) {
-  const std::string_view known = lookalike(text);
-  return {ErrorKind::corrupt, "json.syntax", known.empty() ? fmt::format("not JSON: {}", trouble) : std::string(known)};
-}
-
-// Python writes and reads numbers that JSON has no word for, and some models' config.json has them. None of them is a
-// number that we look for: they become null.
-std::string without_infinities(std::string_view text) {
-  constexpr std::string_view kOddNumbers[] = {"-Infinity", "Infinity", "NaN"};
-  std::string out;
-  out.reserve(text.size() + text.size() / 3);  // "NaN" grows by one
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    const auto word = in_string ? std::end(kOddNumbers)
-                                : std::find_if(std::begin(kOddNumbers), std::end(kOddNumbers),
-                                               [&](std::string_view w) { return text.substr(i).starts_with(w); });
-    if (word != std::end(kOddNumbers)) {
-      out += "null";
-      i += word->size();
-      continue;
-    }
-    const std::size_t taken = in_string && c == '\\' && i + 1 < text.size() ? 2 : 1;
-    if (c == '"') in_string = !in_string;
-    out += text.substr(i, taken);
-    i += taken;
-  }
-  return out;
-}
-
-Json parse_any(std::string_view text) {
+Value parse_any(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
-  // To nlohmann's parser it is the end, whatever follows.
-  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
-    throw not_json(text, fmt::format("a zero byte at {}", zero)).at(zero);
-  check_depth(text);
+  // A value takes 64 bytes and more. Files that people use have one for ten bytes.
+  wire::TreeBounds bounds{.depth = kMaxDepth};
+  bounds.values += text.size() / 4;
   try {
-    const bool odd = text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
-    return odd ? parse_json_tree(without_infinities(text)) : parse_json_tree(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    throw not_json(text, words_of(error)).at(error.byte == 0 ? 0 : error.byte - 1);  // it counts from 1
-  } catch (const nlohmann::json::exception& error) {
-    throw not_json(text, words_of(error));
+    return wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
+  } catch (const Error& error) {
+    const std::uint64_t at = error.offset().value_or(0);
+    // Rather what it is, if that is known, than where reading it ended.
+    const std::string_view known = error.rule() == "json.syntax" ? lookalike(text) : std::string_view();
+    if (!known.empty()) throw Error(error.kind(), error.rule(), known).at(at);
+    throw Error(error.kind(), error.rule(), fmt::format("{} ({})", error.sentence(), place_in(text, at))).at(at);
   }
+}
+
+template <typename T>
+T parse_kind(std::string_view text, std::string_view kind) {
+  Value json = parse_any(text);
+  T* const found = json.get<T>();
+  if (found == nullptr) throw Error(ErrorKind::corrupt, "json.form", fmt::format("a JSON {} was expected", kind));
+  return std::move(*found);
 }
 
 }  // namespace
 
-Json parse_small_json(std::string_view text) {
-  Json json = parse_any(text);
-  if (!json.is_object()) throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
-  return json;
+Map parse_small_json(std::string_view text) { return parse_kind<Map>(text, "object"); }
+List parse_small_json_list(std::string_view text) { return parse_kind<List>(text, "list"); }
+
+std::optional<double> number_of(const Value& value) {
+  if (const auto* const number = value.get<std::int64_t>()) return static_cast<double>(*number);
+  if (const auto* const number = value.get<std::uint64_t>()) return static_cast<double>(*number);
+  if (const auto* const number = value.get<double>()) return *number;
+  return std::nullopt;
 }
 
-Json parse_small_json_list(std::string_view text) {
-  Json json = parse_any(text);
-  if (!json.is_array()) throw Error(ErrorKind::corrupt, "json.form", "a JSON list was expected");
-  return json;
+std::optional<std::uint64_t> count_of(const Value& value) {
+  if (const auto* const number = value.get<std::int64_t>(); number != nullptr && *number >= 0)
+    return static_cast<std::uint64_t>(*number);
+  if (const auto* const number = value.get<std::uint64_t>()) return *number;
+  return std::nullopt;
+}
+
+std::vector<const Map::Entry*> sorted_entries(const Map& object) {
+  std::vector<const Map::Entry*> entries;
+  entries.reserve(object.size());
+  for (const Map::Entry& entry : object) entries.push_back(&entry);
+  std::sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  return entries;
 }
 
 BigJson::BigJson(std::string_view text) {
+  const auto not_json = [&](std::string_view trouble) {
+    const std::string_view known = lookalike(text);
+    return Error(ErrorKind::corrupt, "json.syntax",
+                 known.empty() ? fmt::format("not JSON: {}", trouble) : std::string(known));
+  };
   check_depth(text);
   simdjson::dom::element document;
-  if (text.empty()) throw not_json(text, "");
+  if (text.empty()) throw not_json("");
   if (const auto error = parser_.parse(text.data(), text.size()).get(document); error != simdjson::SUCCESS) {
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
-    throw not_json(text, simdjson::error_message(error));
+    throw not_json(simdjson::error_message(error));
   }
   if (document.get(root_) != simdjson::SUCCESS)
     throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");

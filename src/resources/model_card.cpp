@@ -105,9 +105,9 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
 
 std::string name_in_config(std::string_view text) {
   try {
-    const Json root = parse_small_json(text);
-    const Json* const name = root.is_object() && root.contains("_name_or_path") ? &root["_name_or_path"] : nullptr;
-    if (name != nullptr && name->is_string() && is_hub_name(name->text())) return name->text();
+    const Map root = parse_small_json(text);
+    const std::string* const name = get<std::string>(root, "_name_or_path");
+    if (name != nullptr && is_hub_name(*name)) return *name;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
   }

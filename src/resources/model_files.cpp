@@ -106,37 +106,38 @@ std::string text_with(const Attachment& file, std::string_view word) {
 }
 
 // {"AutoModel": "modeling_x.X", "AutoTokenizer": ["tokenization_x.X", null]}; "repository--module.X" is elsewhere.
-bool names_code(const Json& auto_map) {
-  if (auto_map.is_string()) {
-    const std::string& text = auto_map.text();
-    return text.find('.') != std::string::npos && text.find("--") == std::string::npos;
-  }
-  return std::any_of(auto_map.begin(), auto_map.end(), names_code);
+bool names_code(const Value& auto_map) {
+  if (const std::string* const text = auto_map.text())
+    return text->find('.') != std::string::npos && text->find("--") == std::string::npos;
+  if (const List* const list = auto_map.get<List>()) return std::any_of(list->begin(), list->end(), names_code);
+  const Map* const object = auto_map.get<Map>();
+  return object != nullptr &&
+         std::any_of(object->begin(), object->end(), [](const Map::Entry& entry) { return names_code(entry.second); });
 }
 
 bool has_code(const Attachment& file) {
   const std::string text = text_with(file, "\"auto_map\"");
   if (text.empty()) return false;
-  const auto json = parse_small_json(text);
-  const auto found = json.find("auto_map");
-  return found != json.end() && names_code(*found);
+  const Map json = parse_small_json(text);
+  const Value* const found = json.find("auto_map");
+  return found != nullptr && names_code(*found);
 }
 
 // [{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}, ...]
 void read_modules(const Attachment& file, NamedFiles& named) {
   const std::string text = text_with(file, "\"path\"");
   if (text.empty()) return;
-  for (const auto& module : parse_small_json_list(text)) {
-    if (!module.is_object()) continue;
-    const auto path = module.find("path"), type = module.find("type");
-    if (path != module.end() && path->is_string()) {
-      std::string folder = path->text();
+  for (const Value& item : parse_small_json_list(text)) {
+    const Map* const module = item.get<Map>();
+    if (module == nullptr) continue;
+    if (const std::string* const path = get<std::string>(*module, "path")) {
+      std::string folder = *path;
       while (folder.ends_with('/')) folder.pop_back();
       if (stays_below(folder) && !folder.starts_with('.')) named.folders.push_back(std::move(folder));
     }
     // A module of the directory's own code, not of the library.
-    if (type != module.end() && type->is_string() && !type->text().starts_with("sentence_transformers."))
-      named.code = true;
+    const std::string* const type = get<std::string>(*module, "type");
+    if (type != nullptr && !type->starts_with("sentence_transformers.")) named.code = true;
   }
 }
 

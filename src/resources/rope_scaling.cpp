@@ -13,28 +13,26 @@ constexpr std::string_view kRopeLayers[] = {"full_attention", "global"};
 
 // Calls visit(object) for what `object` has under each of the keys, if it is an object.
 template <std::size_t kCount, typename Visit>
-void for_each_inner(const Json& object, const std::string_view (&keys)[kCount], const Visit& visit) {
+void for_each_inner(const Map& object, const std::string_view (&keys)[kCount], const Visit& visit) {
   for (const std::string_view key : keys)
-    if (const auto inner = object.find(key); inner != object.end() && inner->is_object()) visit(*inner);
+    if (const Map* const inner = get<Map>(object, key)) visit(*inner);
 }
 
 // Each sets what is not set yet.
-void take_text(std::string& field, const Json& object, std::string_view key) {
-  if (const auto found = object.find(key); field.empty() && found != object.end() && found->is_string())
-    field = found->text();
+void take_text(std::string& field, const Map& object, std::string_view key) {
+  if (const auto* const found = get<std::string>(object, key); field.empty() && found != nullptr) field = *found;
 }
-void take_number(std::optional<double>& field, const Json& object, std::string_view key) {
-  if (const auto found = object.find(key); !field && found != object.end() && found->is_number())
-    field = found->get<double>();
+void take_number(std::optional<double>& field, const Map& object, std::string_view key) {
+  if (const Value* const found = object.find(key); !field && found != nullptr) field = number_of(*found);
 }
-void take_count(std::optional<std::int64_t>& field, const Json& object, std::string_view key) {
+void take_count(std::optional<std::int64_t>& field, const Map& object, std::string_view key) {
   std::optional<double> number;
   take_number(number, object, key);
   if (!field && number && std::fabs(*number) < 0x1p53 && std::trunc(*number) == *number)
     field = static_cast<std::int64_t>(*number);
 }
 
-void take_set(RopeScaling& scaling, const Json& rope) {
+void take_set(RopeScaling& scaling, const Map& rope) {
   std::string kind;
   take_text(kind, rope, "rope_type");
   take_text(kind, rope, "type");
@@ -43,10 +41,10 @@ void take_set(RopeScaling& scaling, const Json& rope) {
   take_count(scaling.original_context, rope, "original_max_position_embeddings");
 }
 
-void take_all(RopeScaling& scaling, const Json& object) {
-  for_each_inner(object, kRopeSets, [&](const Json& rope) {
+void take_all(RopeScaling& scaling, const Map& object) {
+  for_each_inner(object, kRopeSets, [&](const Map& rope) {
     take_set(scaling, rope);
-    for_each_inner(rope, kRopeLayers, [&](const Json& layer) { take_set(scaling, layer); });
+    for_each_inner(rope, kRopeLayers, [&](const Map& layer) { take_set(scaling, layer); });
   });
   // Where Phi-3 has it.
   take_count(scaling.original_context, object, "original_max_position_embeddings");
@@ -59,11 +57,11 @@ constexpr std::string_view kWithoutRope[] = {
     "mamba",      "mamba2",     "marian",  "mbart",    "mpnet",       "mpt",     "mt5",         "opt",        "pegasus",
     "roberta",    "rwkv",       "t5",      "vit",      "whisper",     "xlm",     "xlm-roberta", "xlnet"};
 
-bool has_other_positions(const Json& part) {
+bool has_other_positions(const Map& part) {
   for (const char* const key : {"alibi", "attn_config.alibi"})
-    if (const Json* const alibi = find_path(part, key); alibi != nullptr && *alibi == true) return true;
-  const Json* const kind = find_path(part, "position_embedding_type");
-  return kind != nullptr && kind->is_string() && *kind != "rope" && *kind != "rotary";
+    if (const Value* const alibi = find_path(part, key); alibi != nullptr && *alibi == true) return true;
+  const std::string* const kind = get<std::string>(part, "position_embedding_type");
+  return kind != nullptr && *kind != "rope" && *kind != "rotary";
 }
 
 // A table of positions: they were learned.
@@ -91,9 +89,9 @@ void with_config_json(const Model& model, const Action& action) {
 }  // namespace
 
 RopeScaling parse_rope_scaling(std::string_view text) {
-  const Json root = parse_small_json(text);
+  const Map root = parse_small_json(text);
   RopeScaling scaling;
-  for_each_part(root, [&](const Json& part) { take_all(scaling, part); });
+  for_each_part(root, [&](const Map& part) { take_all(scaling, part); });
   return scaling;
 }
 
@@ -107,7 +105,7 @@ bool rotates(const Model& model) {
   bool rotates = std::ranges::find(kWithoutRope, model.config.model_type.value_or("")) == std::end(kWithoutRope) &&
                  !has_learned_positions(model);
   with_config_json(model, [&](std::string_view text) {
-    for_each_part(parse_small_json(text), [&](const Json& part) { rotates = rotates && !has_other_positions(part); });
+    for_each_part(parse_small_json(text), [&](const Map& part) { rotates = rotates && !has_other_positions(part); });
   });
   return rotates;
 }

@@ -2,7 +2,6 @@
 // special_tokens_map.json, by id in config.json.
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 
 #include "base/name_map.hpp"
@@ -28,20 +27,16 @@ constexpr SpecialToken kSpecial[] = {
 };
 
 // A text, or {"content": text, ...}.
-std::optional<std::string> text_of(const Json& value) {
-  if (value.is_string()) return value.text();
-  if (!value.is_object()) return std::nullopt;
-  const auto content = value.find("content");
-  if (content == value.end() || !content->is_string()) return std::nullopt;
-  return content->text();
+const std::string* text_of(const Value& value) {
+  const Map* const object = value.get<Map>();
+  return object == nullptr ? value.text() : get<std::string>(*object, "content");
 }
 
 // A number, or a list of several, of which the first is the usual one.
-std::int64_t id_of(const Json& value, std::size_t count) {
-  const Json& first = value.is_array() && !value.empty() ? value.front() : value;
-  if (!first.is_number_unsigned()) return -1;
-  const auto id = first.get<std::uint64_t>();
-  return id < count ? static_cast<std::int64_t>(id) : -1;
+std::int64_t id_of(const Value& value, std::size_t count) {
+  const List* const list = value.get<List>();
+  const auto id = count_of(list != nullptr && !list->empty() ? list->front() : value);
+  return id && *id < count ? static_cast<std::int64_t>(*id) : -1;
 }
 
 class Finder {
@@ -50,10 +45,10 @@ class Finder {
 
   void by_name(std::string_view file) {
     if (file.empty()) return;
-    const Json root = parse_small_json(file);
+    const Map root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
-      const auto found = root.find(special.name);
-      if (found == root.end() || found->is_null()) continue;
+      const Value* const found = root.find(special.name);
+      if (found == nullptr || found->is_null()) continue;
       const std::int64_t id = named(special.name, text_of(*found));
       if (vocabulary_.*special.member < 0) vocabulary_.*special.member = id;
     }
@@ -61,18 +56,18 @@ class Finder {
 
   void by_id(std::string_view file) {
     if (file.empty()) return;
-    const Json root = parse_small_json(file);
+    const Map root = parse_small_json(file);
     for (const SpecialToken& special : kSpecial) {
       if (special.id == nullptr || vocabulary_.*special.member >= 0) continue;
-      const auto found = root.find(special.id);
-      if (found != root.end()) vocabulary_.*special.member = id_of(*found, vocabulary_.tokens.size());
+      const Value* const found = root.find(special.id);
+      if (found != nullptr) vocabulary_.*special.member = id_of(*found, vocabulary_.tokens.size());
     }
   }
 
  private:
   // An empty text is how some files say that there is none.
-  std::int64_t named(std::string_view key, const std::optional<std::string>& text) {
-    if (!text) return ignore(fmt::format("\"{}\" is no text", key));
+  std::int64_t named(std::string_view key, const std::string* text) {
+    if (text == nullptr) return ignore(fmt::format("\"{}\" is no text", key));
     if (text->empty()) return -1;
     const std::int64_t id = look_up(*text);
     return id >= 0 ? id : ignore(fmt::format("\"{}\" is \"{}\", no token of the vocabulary", key, escape_name(*text)));

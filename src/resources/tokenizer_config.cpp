@@ -18,9 +18,10 @@ constexpr std::string_view kKnown[] = {"bos_token",
                                        "name_or_path"};
 
 // What is null, false or empty leaves things as they are.
-bool says_something(const Json& value) {
-  if (value.is_string()) return !value.text().empty();
-  if (value.is_array() || value.is_object()) return !value.empty();
+bool says_something(const Value& value) {
+  if (value.text() != nullptr) return !value.text()->empty();
+  if (const List* const list = value.get<List>()) return !list->empty();
+  if (const Map* const object = value.get<Map>()) return !object->empty();
   return !value.is_null() && value != false;
 }
 
@@ -44,10 +45,12 @@ constexpr std::string_view kHarmless[] = {"model_max_length",
 
 std::vector<LostKey> keys_beyond_vocabulary(std::string_view tokenizer_config) {
   std::vector<LostKey> keys;
-  const Json root = parse_small_json(tokenizer_config);
-  for (const auto& [key, value] : root.items())
+  const Map root = parse_small_json(tokenizer_config);
+  for (const Map::Entry* const entry : sorted_entries(root)) {
+    const auto& [key, value] = *entry;
     if (says_something(value) && std::ranges::find(kKnown, key) == std::end(kKnown))
       keys.push_back({key, std::ranges::find(kHarmless, key) == std::end(kHarmless)});
+  }
   return keys;
 }
 

@@ -1,81 +1,15 @@
 #include "wire/value_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
-#include <cmath>
-#include <cstring>
-#include <optional>
 
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 #include "tare/error.hpp"
 
 namespace tare::wire {
 namespace {
-
-std::span<const std::byte> raw(std::string_view text) { return std::as_bytes(std::span(text)); }
-
-class TextWriter {
- public:
-  std::string take() { return std::move(out_); }
-  void write(const Value& value) {
-    std::visit([this](const auto& v) { put(v); }, value.data());
-  }
-
- private:
-  void put(std::monostate) { out_ += "null"; }
-  void put(bool v) { out_ += v ? "true" : "false"; }
-  void put(std::int64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(std::uint64_t v) { fmt::format_to(std::back_inserter(out_), "{}", v); }
-  void put(double v) {
-    if (std::isfinite(v))
-      out_ += float_text(v);
-    else
-      out_ += fmt::format("{{\"$f64\":\"{:016x}\"}}", std::bit_cast<std::uint64_t>(v));
-  }
-  void put(const std::string& v) {
-    if (is_valid_utf8(v))
-      append_json_string(out_, v);
-    else
-      out_ += "{\"$text\":\"" + to_hex(raw(v)) + "\"}";
-  }
-  void put(const Bytes& v) { out_ += "{\"$bytes\":\"" + to_hex(v) + "\"}"; }
-  void put(const Opaque& v) {
-    out_ += "{\"$opaque\":[";
-    put(v.syntax);
-    out_ += ",\"" + to_hex(v.bytes) + "\"]}";
-  }
-  void put(const List& v) {
-    out_ += '[';
-    for (std::size_t i = 0; i < v.size(); ++i) {
-      if (i > 0) out_ += ',';
-      write(v[i]);
-    }
-    out_ += ']';
-  }
-  void put(const Map& v) {
-    const bool clashes = v.size() == 1 && v.begin()->first.starts_with('$');
-    const bool plain =
-        !clashes && std::all_of(v.begin(), v.end(), [](const auto& e) { return is_valid_utf8(e.first); });
-    out_ += plain ? "{" : "{\"$map\":[";
-    bool first = true;
-    for (const auto& [key, value] : v) {
-      if (!first) out_ += ',';
-      first = false;
-      if (!plain) out_ += '[';
-      put(key);
-      out_ += plain ? ':' : ',';
-      write(value);
-      if (!plain) out_ += ']';
-    }
-    out_ += plain ? "}" : "]}";
-  }
-
-  std::string out_;
-};
 
 Error malformed(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
@@ -102,16 +36,6 @@ Value parse_f64(const Value& value) {
   return std::bit_cast<double>(bits);
 }
 
-void refuse_duplicates(const Map& map) {
-  std::vector<std::string_view> keys;
-  keys.reserve(map.size());
-  for (const auto& entry : map) keys.push_back(entry.first);
-  std::sort(keys.begin(), keys.end());
-  const auto twice = std::adjacent_find(keys.begin(), keys.end());
-  if (twice != keys.end())
-    throw malformed("json.duplicate", fmt::format("the key \"{}\" is there twice", escape_name(*twice)));
-}
-
 Value parse_map(Value& value) {
   List* const entries = value.get<List>();
   if (entries == nullptr) throw malformed("json.form", "a list of pairs expected");
@@ -120,18 +44,17 @@ Value parse_map(Value& value) {
     List* const pair = entry.get<List>();
     if (pair == nullptr || pair->size() != 2 || (*pair)[0].text() == nullptr)
       throw malformed("json.form", "a pair of key and value expected");
-    map.append(std::move(*(*pair)[0].get<std::string>()), std::move((*pair)[1]));
+    std::string& key = *(*pair)[0].get<std::string>();
+    if (map.find(key) != nullptr)
+      throw malformed("json.duplicate", fmt::format("the key \"{}\" appears twice", escape_name(key)));
+    map.append(std::move(key), std::move((*pair)[1]));
   }
-  refuse_duplicates(map);
   return map;
 }
 
 // An object with one key that starts with "$" is one of our spellings.
-Value finish(Map map) {
-  if (map.size() != 1 || !map.begin()->first.starts_with('$')) {
-    refuse_duplicates(map);
-    return map;
-  }
+Value finish_spelling(Map map) {
+  if (map.size() != 1 || !map.begin()->first.starts_with('$')) return map;
   auto& [key, value] = *map.begin();
   if (key == "$bytes") return from_hex(value);
   if (key == "$text") return text_of(from_hex(value));
@@ -149,88 +72,17 @@ Value finish(Map map) {
   throw malformed("json.form", fmt::format("\"{}\" is no known spelling", escape_name(key)));
 }
 
-// Builds the value as the parser meets it: no tree of the parser's own, and no recursion.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
- public:
-  Builder(TreeBounds& bounds, std::size_t size) : bounds_(bounds), size_(size) {}
-  Value take() { return std::move(root_); }
-
-  bool null() override { return add(Value()); }
-  bool boolean(bool v) override { return add(v); }
-  bool number_integer(number_integer_t v) override { return add(std::int64_t{v}); }
-  bool number_unsigned(number_unsigned_t v) override { return add(std::uint64_t{v}); }
-  bool number_float(number_float_t v, const string_t&) override { return add(v); }
-  bool string(string_t& v) override { return add(std::move(v)); }
-  bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return push(Map()); }
-  bool start_array(std::size_t) override { return push(List()); }
-  bool key(string_t& v) override {
-    open_.back().key = std::move(v);
-    return true;
-  }
-  bool end_object() override {
-    Value value = finish(std::move(*open_.back().value.get<Map>()));
-    open_.pop_back();
-    return add(std::move(value));
-  }
-  bool end_array() override {
-    Value value = std::move(open_.back().value);
-    open_.pop_back();
-    return add(std::move(value));
-  }
-  // `position` counts from 1.
-  bool parse_error(std::size_t position, const std::string& /*last_token*/,
-                   const nlohmann::detail::exception& /*error*/) override {
-    throw malformed("json.syntax", position > size_ ? fmt::format("not JSON: it ends too early, at byte {}", size_)
-                                                    : fmt::format("not JSON at byte {}", position - 1));
-  }
-
- private:
-  struct Open {
-    Value value;
-    std::string key;  // of the entry being read
-  };
-
-  bool push(Value value) {
-    if (open_.size() >= bounds_.depth)
-      throw malformed("json.depth", fmt::format("nested more than {} deep", bounds_.depth));
-    open_.push_back({std::move(value), {}});
-    return true;
-  }
-
-  bool add(Value value) {
-    // A value in memory is many times its smallest spelling, and a compressed text costs next to nothing.
-    if (bounds_.values == 0)
-      throw Error(ErrorKind::limit, "json.values", "more metadata values than a file of this size may have");
-    --bounds_.values;
-    if (open_.empty()) {
-      root_ = std::move(value);
-    } else if (Map* const map = open_.back().value.get<Map>()) {
-      map->append(std::move(open_.back().key), std::move(value));
-    } else {
-      open_.back().value.get<List>()->push_back(std::move(value));
-    }
-    return true;
-  }
-
-  TreeBounds& bounds_;
-  std::size_t size_;  // of the text
-  std::vector<Open> open_;
-  Value root_;
-};
-
 }  // namespace
 
-std::string write_value_json(const Value& value) {
-  TextWriter writer;
-  writer.write(value);
-  return writer.take();
-}
+std::string write_value_json(const Value& value) { return write_json(value, {.exact = true}); }
 
 Value parse_value_json(std::string_view text, TreeBounds& bounds) {
-  Builder builder(bounds, text.size());
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take();
+  try {
+    return read_json(text, bounds, {.finish = finish_spelling});
+  } catch (const Error& error) {
+    if (!error.offset()) throw;
+    throw Error(error.kind(), error.rule(), fmt::format("{}, at byte {}", error.sentence(), *error.offset()));
+  }
 }
 
 }  // namespace tare::wire

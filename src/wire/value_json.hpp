@@ -6,22 +6,17 @@
 // `to_json` (value.hpp) is for people and programs; this is for getting the same Value back.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "tare/value.hpp"
+#include "wire/json.hpp"
 
 namespace tare::wire {
 
-// How large a tree may get. `values` counts down as they are made: several texts of one file share it.
-struct TreeBounds {
-  unsigned depth = 64;
-  std::uint64_t values = std::uint64_t{1} << 18;
-};
-
 std::string write_value_json(const Value& value);
-// Throws `json.syntax`, `json.depth`, `json.values`, `json.duplicate`, `json.form`.
+// Throws `json.syntax`, `json.depth`, `json.values`, `json.duplicate`, `json.form`. The sentence names the place in the
+// text; the error has no offset, because that would be one in the file that the text is part of.
 Value parse_value_json(std::string_view text, TreeBounds& bounds);
 inline Value parse_value_json(std::string_view text, TreeBounds&& bounds) { return parse_value_json(text, bounds); }
 

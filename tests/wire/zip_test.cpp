@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "tare/sink.hpp"
-#include "wire/value_json.hpp"
 #include "wire/zip_writer.hpp"
 #include "zip_maker.hpp"
 
@@ -551,67 +550,6 @@ TEST(ZipWrite, MoreThan65535Members) {
   ASSERT_EQ(members.size(), 65540u);
   EXPECT_EQ(members.back().name, "65539");
   EXPECT_NE(bytes.find("PK\6\6"), std::string::npos);
-}
-
-// ---- values as JSON and back
-
-TEST(ValueJson, EveryKindComesBack) {
-  Map map;
-  map.append("null", nullptr);
-  map.append("true", true);
-  map.append("int", std::int64_t{-5});
-  map.append("uint", ~u64{0});
-  map.append("float", 1.0);
-  map.append("small", 5e-324);
-  map.append("minus zero", -0.0);
-  map.append("infinity", -std::numeric_limits<double>::infinity());
-  map.append("text", "quote \" slash \\ \x01 \xc3\xa9");
-  map.append("not utf-8", std::string("a\xff\xfe"));
-  map.append("bytes", bytes_of(std::string("\0\xff", 2)));
-  map.append("opaque", Opaque{"cbor", bytes_of("\xc0\x01")});
-  map.append("list", List{1, "two", List{}});
-  Map dollar, bad_key;
-  dollar.append("$bytes", "not bytes");
-  bad_key.append("k\xff", 1);
-  bad_key.append("other", Map());
-  map.append("dollar", dollar);
-  map.append("key", bad_key);
-  const Value value = map;
-  const std::string text = wire::write_value_json(value);
-  const Value back = wire::parse_value_json(text, {});
-  EXPECT_EQ(back, value) << text;
-  EXPECT_EQ(wire::write_value_json(back), text);
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const Value nan_back = wire::parse_value_json(wire::write_value_json(nan), {.depth = 1});
-  ASSERT_NE(nan_back.get<double>(), nullptr);
-  EXPECT_TRUE(std::isnan(*nan_back.get<double>()));
-  EXPECT_TRUE(std::signbit(*wire::parse_value_json("-0.0", {.depth = 1}).get<double>()));
-}
-
-TEST(ValueJson, Refuses) {
-  const auto rule = [](const std::string& text) {
-    return rule_of([&] { (void)wire::parse_value_json(text, {.depth = 8}); });
-  };
-  EXPECT_EQ(rule(""), "json.syntax");
-  EXPECT_EQ(rule("{\"a\":1"), "json.syntax");
-  EXPECT_EQ(rule("1 2"), "json.syntax");
-  EXPECT_EQ(rule("\"\xff\""), "json.syntax");
-  EXPECT_EQ(rule("1e999"), "json.syntax");
-  EXPECT_EQ(rule("{\"a\":1,\"a\":2}"), "json.duplicate");
-  EXPECT_EQ(rule("{\"$map\":[[\"a\",1],[\"a\",2]]}"), "json.duplicate");
-  EXPECT_EQ(rule("[[[[[[[[[1]]]]]]]]]"), "json.depth");
-  EXPECT_EQ(rule(std::string(1000000, '[')), "json.depth");
-  EXPECT_EQ(rule("{\"$bytes\":\"0\"}"), "json.form");
-  EXPECT_EQ(rule("{\"$bytes\":\"0g\"}"), "json.form");
-  EXPECT_EQ(rule("{\"$bytes\":7}"), "json.form");
-  EXPECT_EQ(rule("{\"$f64\":\"00\"}"), "json.form");
-  EXPECT_EQ(rule("{\"$map\":[1]}"), "json.form");
-  // The word is chosen by the file and shown to people: only those that mean something.
-  EXPECT_EQ(rule("{\"$opaque\":[\"cbor\",\"c000\"]}"), "");
-  for (const char* word : {"", "CBOR", "cbor ", "x\\\":1,\\\"forged", "\\u001b[31m"})
-    EXPECT_EQ(rule(fmt::format("{{\"$opaque\":[\"{}\",\"00\"]}}", word)), "json.form") << word;
-  EXPECT_EQ(rule("{\"$opaque\":[\"cbor\"]}"), "json.form");
-  EXPECT_EQ(rule("{\"$else\":1}"), "json.form");
 }
 
 }  // namespace

@@ -1,14 +1,12 @@
 // The chat template in the section of tokenizer_config.json.
-#include <nlohmann/json.hpp>
-
+#include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "formats/mcf/model.hpp"
 #include "resources/json_file.hpp"
+#include "wire/json.hpp"
 
 namespace tare::mcf {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kKey = "chat_template";
 
@@ -18,32 +16,37 @@ std::optional<std::string> text_of(const Attachment* file) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// Throws json.syntax for NaN, which parse_small_json forgives: written again it would be null.
+std::string with_other_template(std::string_view tokenizer_config, std::string_view chat_template) {
+  wire::TreeBounds bounds{.depth = resources::kMaxDepth, .values = tokenizer_config.size()};
+  Value config = wire::read_json(tokenizer_config, bounds, {.last_key_counts = true});
+  config.get<Map>()->set(kKey, chat_template);
+  return write_json(config, {.indent = 2});
+}
+
 }  // namespace
 
 std::optional<std::string> with_chat_template(std::string_view tokenizer_config, std::string_view chat_template) {
   if (!is_valid_utf8(chat_template)) return std::nullopt;
-  bool empty = false;
+  bool is_empty = false;
   try {
-    const resources::Json json = resources::parse_small_json(tokenizer_config);
-    const auto found = json.find(kKey);
-    if (found != json.end() && found->is_string() && found->text() == chat_template) return std::nullopt;
-    if (found != json.end()) {
-      Json ordered = Json::parse(tokenizer_config);
-      ordered[std::string(kKey)] = chat_template;
-      return ordered.dump(2);
-    }
-    empty = json.empty();
+    const Map config = resources::parse_small_json(tokenizer_config);
+    const Value* const found = config.find(kKey);
+    if (found != nullptr && *found == chat_template) return std::nullopt;
+    if (found != nullptr) return with_other_template(tokenizer_config, chat_template);
+    is_empty = config.empty();
   } catch (const Error&) {
     return std::nullopt;  // told by whoever reads it
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // NaN, which parse_small_json forgives
   }
   // The rest stays as it is spelled.
   const std::size_t brace = tokenizer_config.rfind('}');
   const std::size_t end = tokenizer_config.find_last_not_of(" \t\r\n", brace - 1) + 1;
   std::string text(tokenizer_config.substr(0, end));
-  text += empty ? "\n" : ",\n";
-  text += "  " + Json(kKey).dump() + ": " + Json(chat_template).dump() + "\n";
+  text += is_empty ? "\n  " : ",\n  ";
+  append_json_string(text, kKey);
+  text += ": ";
+  append_json_string(text, chat_template);
+  text += '\n';
   text += tokenizer_config.substr(brace);
   return text;
 }

@@ -49,8 +49,9 @@ TEST_F(HfPrivate, EntriesOfAnotherKindAreSaid) {
 
 TEST_F(HfPrivate, BrokenJsonIsToldInOurWords) {
   EXPECT_EQ(findings_of(with_private("{\"tare\":1,\n")),
-            std::vector<std::string>{"warning: not JSON: it ends too early, at byte 11"});
-  EXPECT_EQ(findings_of(with_private("{\"tare\":x}")), std::vector<std::string>{"warning: not JSON at byte 8"});
+            std::vector<std::string>{"warning: not JSON: it ends too early, where a key was expected, at byte 11"});
+  EXPECT_EQ(findings_of(with_private("{\"tare\":x}")),
+            std::vector<std::string>{"warning: not JSON: expected a value, found \"x\", at byte 8"});
 }
 
 // The fields that were kept are all there is then.

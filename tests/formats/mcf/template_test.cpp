@@ -1,11 +1,10 @@
 // What programs that run MCF files look for in them: the chat template and the tokenizer.
-#include <nlohmann/json.hpp>
-
 #include "conformance/models.hpp"
 #include "formats/mcf/model.hpp"
 #include "resources/piece_bytes.hpp"
 #include "tare/convert.hpp"
 #include "tare/formats/mcf.hpp"
+#include "wire/json.hpp"
 
 namespace tare {
 namespace {
@@ -34,6 +33,11 @@ std::string text_of(const Model& model, std::string_view name) {
   return found == nullptr ? "not there" : to_text(found->blob.bytes());
 }
 
+Map parsed(std::string_view text) {
+  wire::TreeBounds bounds;
+  return *wire::read_json(text, bounds).get<Map>();
+}
+
 const std::string kTemplate = "{% for m in messages %}\n\"{{ m }}\" \xC3\xA4{% endfor %}\n";
 
 TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
@@ -44,11 +48,10 @@ TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
     SCOPED_TRACE(config);
     const Model model = model_with({file("tokenizer_config.json", config), file("chat_template.jinja", kTemplate)});
     const Bytes bytes = write_bytes(*find_format("mcf"), model);
-    const auto merged = nlohmann::json::parse(section_of(bytes, mcf::SectionType::tokenizer_config));
-    EXPECT_EQ(merged.at("chat_template"), kTemplate);
-    auto before = nlohmann::json::parse(config);
-    before["chat_template"] = kTemplate;
-    EXPECT_EQ(merged, before) << "everything else is as it was";
+    Map expected = parsed(config);
+    expected.set("chat_template", kTemplate);
+    EXPECT_EQ(parsed(section_of(bytes, mcf::SectionType::tokenizer_config)), expected)
+        << "everything else is as it was";
 
     const Model back = open(memory_source(bytes));
     EXPECT_EQ(text_of(back, "tokenizer_config.json"), config);
@@ -62,10 +65,23 @@ TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
   }
 }
 
+// One that says another is written anew: its order stays, numbers are the same, the last of equal keys counts.
+TEST(McfTemplate, ReplacesAnOlderOne) {
+  EXPECT_EQ(mcf::with_chat_template(R"({"z": [1, {}], "chat_template": "old", "big": 1000000000000000019884624838656,
+                                        "a": 1, "chat_template": "older", "\u00e4": -0.0})",
+                                    "x\n"),
+            "{\n  \"z\": [\n    1,\n    {}\n  ],\n  \"chat_template\": \"x\\n\",\n  \"big\": 1e+30,\n  \"a\": 1,\n  "
+            "\"\xC3\xA4\": -0.0\n}");
+  // NaN cannot be written again; beside it a template can be put.
+  EXPECT_EQ(mcf::with_chat_template(R"({"chat_template": 1, "n": NaN})", "x"), std::nullopt);
+  EXPECT_EQ(mcf::with_chat_template(R"({"n": NaN})", "x"), "{\"n\": NaN,\n  \"chat_template\": \"x\"\n}");
+}
+
 TEST(McfTemplate, GetsASectionWhereThereIsNoFile) {
   const Bytes bytes = write_bytes(*find_format("mcf"), model_with({file("chat_template.jinja", kTemplate)}));
-  const auto made = nlohmann::json::parse(section_of(bytes, mcf::SectionType::tokenizer_config));
-  EXPECT_EQ(made, nlohmann::json({{"chat_template", kTemplate}}));
+  Map expected;
+  expected.append("chat_template", kTemplate);
+  EXPECT_EQ(parsed(section_of(bytes, mcf::SectionType::tokenizer_config)), expected);
   const Model back = open(memory_source(bytes));
   EXPECT_EQ(text_of(back, "tokenizer_config.json"), "not there");
   EXPECT_EQ(text_of(back, "chat_template.jinja"), kTemplate);
@@ -106,8 +122,8 @@ TEST(McfTemplate, ConvertSaysSo) {
   EXPECT_TRUE(std::any_of(done.changes.begin(), done.changes.end(), [](const std::string& line) {
     return line.starts_with("chat_template.jinja is in the section of tokenizer_config.json");
   }));
-  const auto json = nlohmann::json::parse(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer_config));
-  EXPECT_EQ(json.at("chat_template"), kTemplate);
+  const Map json = parsed(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer_config));
+  EXPECT_EQ(*json.find("chat_template"), Value(kTemplate));
 }
 
 // ---- the tokenizer
@@ -120,8 +136,9 @@ TEST(McfTokenizer, OfAModelWithNothingButPiecesIsMadeIntoAFile) {
   put_file(scratch / "dir/model.safetensors", write_bytes(*find_format("safetensors"), model_with({})));
   put_file(scratch / "dir/tokenizer.model", to_bytes(pieces));
   convert(scratch / "dir", scratch / "m.mcf");
-  const auto json = nlohmann::json::parse(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer));
-  EXPECT_EQ(json.at("model").at("vocab").at(3), nlohmann::json({"ab", -1.5}));
+  const Map json = parsed(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer));
+  const List& vocab = *json.find("model")->get<Map>()->find("vocab")->get<List>();
+  EXPECT_EQ(vocab.at(3), Value(List{"ab", -1.5}));
   const Model model = open(scratch / "m.mcf");
   EXPECT_EQ(text_of(model, "tokenizer.model"), pieces);
   EXPECT_EQ(model.vocabulary.tokens.size(), 4U);
