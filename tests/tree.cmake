@@ -14,6 +14,7 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.file-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py --selftest)
 
   # Every rule id that an error or a finding may carry is explained.
+  add_test(NAME tree.rules-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py --selftest)
   add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
 
   # Every link in the documents leads somewhere.

@@ -46,7 +46,7 @@ Value parse_any(std::string_view text) {
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
   // A value takes 64 bytes and more. Files that people use have one for ten bytes.
   wire::TreeBounds bounds{.depth = kMaxDepth};
-  bounds.values += text.size() / 4;
+  bounds.values += text.size() / 8;
   try {
     return wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
   } catch (const Error& error) {

@@ -212,7 +212,7 @@ TEST(SafetensorsWrite, RefusesByRule) {
             }),
             "safetensors.write.duplicate");
   EXPECT_EQ(refused([](Model& m) { m.tensors[1].components[0].type = "complex128"; }), "safetensors.write.type");
-  EXPECT_EQ(refused([](Model& m) { m.tensors[1] = make_csr("b"); }), "safetensors.write.type");
+  EXPECT_EQ(refused([](Model& m) { m.tensors[1] = make_csr("b"); }), "safetensors.write.layout");
   EXPECT_EQ(refused([](Model& m) {
               m.tensors[1].components.push_back({"more", DType::u8, "", Blob::memory({})});
             }),
