@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = ("alt blob bpe cast cbor cli codec config convert diff hf importance io json mcf npy npz open protobuf "
+FAMILIES = ("alt arch blob bpe cast cbor cli codec config convert diff hf importance io json mcf npy npz open protobuf "
             "quantize rows safetensors slice stats tllm tokenizer verify vocabulary zip zstd zt").split()
 LAYOUTS = "bool coo csr data dense digest group layout packed qint quant type".split()
 ALT = "dialect end magic parameters section string tensor tensors token tokenizer write".split()
