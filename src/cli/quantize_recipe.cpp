@@ -6,17 +6,13 @@
 #include <charconv>
 #include <cmath>
 
+#include "arch/usual_names.hpp"
 #include "base/half.hpp"
 #include "cli/options.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli {
 namespace {
-
-// Names under which the runtimes keep the token table and the matrix in front of the logits.
-constexpr std::string_view kEmbeddings[] = {"*embed_tokens.weight",    "*tok_embeddings.weight", "*wte.weight",
-                                            "*word_embeddings.weight", "embedding.weight",       "token_embd.weight"};
-constexpr std::string_view kHeads[] = {"lm_head.weight", "*.lm_head.weight", "output.weight", "embed_out.weight"};
 
 double real_of(std::string_view option, std::string_view text) {
   double value = 0;
@@ -69,8 +65,8 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
 // The first rule that matches decides: from the most particular option to the most general one.
 Quantization recipe_from(const Arguments& arguments, const Model& model) {
   Quantization recipe;
-  add_kind("embeddings", kEmbeddings, arguments, model, recipe);
-  add_kind("head", kHeads, arguments, model, recipe);
+  add_kind("embeddings", arch::embedding_globs(), arguments, model, recipe);
+  add_kind("head", arch::head_globs(), arguments, model, recipe);
   for (const std::string& glob : arguments.all("keep")) recipe.rules.emplace_back(glob, kKeep);
   add_methods(arguments, recipe);
   if (arguments.has("bits")) recipe.bits = real_of("bits", arguments.get("bits"));

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "arch/usual_names.hpp"
 #include "convert/wording.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
-#include "resources/tensor_roles.hpp"
 
 namespace tare {
 namespace {
@@ -175,7 +175,7 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
 // A container may say that the head is a matrix of its own where there is none: it had to say something.
 void tie_without_head(Model& model, std::vector<std::string>& lines) {
   std::optional<bool>& tied = model.config.tie_word_embeddings;
-  if (model.attachment("config.json") != nullptr || !tied || *tied || resources::ties_embeddings(model) != true) return;
+  if (model.attachment("config.json") != nullptr || !tied || *tied || arch::ties_embeddings(model) != true) return;
   tied = true;
   lines.emplace_back("config: tie_word_embeddings = true, there is no matrix for the head");
 }

@@ -7,13 +7,13 @@
 
 #include <utility>
 
+#include "arch/usual_names.hpp"
 #include "base/text.hpp"
 #include "convert/fill_card.hpp"
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_table.hpp"
 #include "resources/piece_merges.hpp"
-#include "resources/tensor_roles.hpp"
 
 namespace tare {
 namespace {
@@ -101,8 +101,7 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
 // The rows of the embedding, which is what the word means; without one the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
-    if (tensor.shape.rank() == 2 && resources::is_embedding(tensor.name) &&
-        std::in_range<std::int64_t>(tensor.shape[0]))
+    if (tensor.shape.rank() == 2 && arch::is_embedding(tensor.name) && std::in_range<std::int64_t>(tensor.shape[0]))
       return static_cast<std::int64_t>(tensor.shape[0]);
   if (model.vocabulary.tokens.empty()) return std::nullopt;
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());

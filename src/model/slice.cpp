@@ -13,7 +13,7 @@
 
 #include "model/block_reader.hpp"
 #include "model/element_size.hpp"
-#include "model/slice_plan.hpp"
+#include "model/sliced_blob.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -257,6 +257,11 @@ const Component& sliceable(const Tensor& tensor) {
 
 }  // namespace
 
+Blob sliced_blob(const Blob& blob, SlicePlan plan, std::uint64_t width) {
+  const std::uint64_t bytes = plan.elements * width;
+  return Blob::produced(bytes, std::make_shared<SliceProducer>(blob, std::move(plan), width));
+}
+
 Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec) {
   const Component& data = sliceable(dense_tensor);
   SlicePlan plan;
@@ -276,7 +281,7 @@ Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec) {
   else if (plan.run == plan.elements && data.blob.is_plain())
     blob = Blob::range(data.blob.source(), data.blob.offset() + plan.first * width, bytes);
   else
-    blob = Blob::produced(bytes, std::make_shared<SliceProducer>(data.blob, std::move(plan), width));
+    blob = sliced_blob(data.blob, std::move(plan), width);
   Tensor result = dense(dense_tensor.name, shape, data.dtype, std::move(blob), data.type);
   result.attributes = dense_tensor.attributes;
   return result;

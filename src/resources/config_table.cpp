@@ -1,12 +1,12 @@
 #include "resources/config_table.hpp"
 
+#include "arch/usual_names.hpp"
 #include "resources/resources.hpp"
-#include "resources/tensor_roles.hpp"
 
 namespace tare::resources {
 
 std::optional<Value> tied_without_head(const Model& model) {
-  const std::optional<bool> tied = ties_embeddings(model);
+  const std::optional<bool> tied = arch::ties_embeddings(model);
   return tied ? std::optional(Value(*tied)) : std::nullopt;
 }
 std::optional<Value> as_many_as_heads(const Model& model) { return Value(*model.config.num_attention_heads); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/usual_names.hpp"
 #include "base/endian.hpp"
 #include "base/huge_pages.hpp"
 #include "base/parallel.hpp"
@@ -31,6 +32,8 @@ float random_weight(std::uint64_t key, std::uint64_t index) {
   const auto part = [&](int i) { return static_cast<std::int32_t>(bits >> (16 * i) & 0xFFFF); };
   return static_cast<float>(part(0) + part(1) + part(2) + part(3) - 2 * 0xFFFF) * kScale;
 }
+
+bool is_norm_weight(std::string_view name) { return tare::arch::is_norm(name) && name.ends_with(".weight"); }
 
 }  // namespace
 
@@ -127,9 +130,7 @@ void Weights::initialize(std::uint64_t seed) {
     float* const values = writable(*entry);
     const std::size_t end = std::min(entry->count, begin + kPiece);
     if (entry->place.rank == 1)
-      return std::fill(
-          values + begin, values + end,
-          entry->place.name.find(".norm") != std::string::npos && entry->place.name.ends_with(".weight") ? 1.0f : 0.0f);
+      return std::fill(values + begin, values + end, is_norm_weight(entry->place.name) ? 1.0f : 0.0f);
     const std::uint64_t key = mix(mix(seed) + number);
     for (std::size_t i = begin; i < end; ++i) values[i] = random_weight(key, i);
   });

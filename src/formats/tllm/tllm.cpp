@@ -25,6 +25,7 @@
 
 #include <cmath>
 
+#include "arch/names.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "formats/rows.hpp"
@@ -50,30 +51,36 @@ std::vector<HeaderProblem> check_header(const Header& header) {
 
 namespace {
 
+using arch::Role;
+using arch::Suffix;
+
 struct LayerPart {
-  std::string_view name;
+  Role role;
+  Suffix suffix;
   std::int32_t Header::*rows;
   std::int32_t Header::*columns;  // null: a vector
 };
 
-constexpr LayerPart kLayerParts[] = {{"attention.query.weight", &Header::dim, &Header::dim},
-                                     {"attention.key.weight", &Header::dim, &Header::dim},
-                                     {"attention.value.weight", &Header::dim, &Header::dim},
-                                     {"attention.output.weight", &Header::dim, &Header::dim},
-                                     {"ffn.linear1.weight", &Header::dim, &Header::ffn},
-                                     {"ffn.linear1.bias", &Header::ffn, nullptr},
-                                     {"ffn.linear2.weight", &Header::ffn, &Header::dim},
-                                     {"ffn.linear2.bias", &Header::dim, nullptr},
-                                     {"norm1.weight", &Header::dim, nullptr},
-                                     {"norm1.bias", &Header::dim, nullptr},
-                                     {"norm2.weight", &Header::dim, nullptr},
-                                     {"norm2.bias", &Header::dim, nullptr}};
+// In file order; arch knows their names.
+constexpr LayerPart kLayerParts[] = {{Role::q, Suffix::weight, &Header::dim, &Header::dim},
+                                     {Role::k, Suffix::weight, &Header::dim, &Header::dim},
+                                     {Role::v, Suffix::weight, &Header::dim, &Header::dim},
+                                     {Role::o, Suffix::weight, &Header::dim, &Header::dim},
+                                     {Role::up, Suffix::weight, &Header::dim, &Header::ffn},
+                                     {Role::up, Suffix::bias, &Header::ffn, nullptr},
+                                     {Role::down, Suffix::weight, &Header::ffn, &Header::dim},
+                                     {Role::down, Suffix::bias, &Header::dim, nullptr},
+                                     {Role::attention_norm, Suffix::weight, &Header::dim, nullptr},
+                                     {Role::attention_norm, Suffix::bias, &Header::dim, nullptr},
+                                     {Role::ffn_norm, Suffix::weight, &Header::dim, nullptr},
+                                     {Role::ffn_norm, Suffix::bias, &Header::dim, nullptr}};
 
 static_assert(std::size(kLayerParts) == kLayerTensors);
 
-Place place(const Header& header, std::string name, std::int32_t Header::*rows, std::int32_t Header::*columns) {
+Place place(const Header& header, const arch::TensorName& name, std::int32_t Header::*rows,
+            std::int32_t Header::*columns) {
   Place result;
-  result.name = std::move(name);
+  result.name = arch::spell(arch::tiny_llama_family(), arch::Dialect::tiny_llama, name).value();
   result.rank = columns == nullptr ? 1 : 2;
   result.dims = {static_cast<std::uint64_t>(header.*rows),
                  columns == nullptr ? 0 : static_cast<std::uint64_t>(header.*columns)};
@@ -83,12 +90,14 @@ Place place(const Header& header, std::string name, std::int32_t Header::*rows, 
 }  // namespace
 
 void for_each_place(const Header& header, const std::function<bool(const Place&)>& visit) {
-  if (!visit(place(header, "embedding.weight", &Header::vocab, &Header::dim))) return;
-  if (!visit(place(header, "position_embedding.weight", &Header::positions, &Header::dim))) return;
+  if (!visit(place(header, {.role = Role::token_embedding}, &Header::vocab, &Header::dim))) return;
+  if (!visit(place(header, {.role = Role::position_embedding}, &Header::positions, &Header::dim))) return;
   for (std::int32_t layer = 0; layer < header.layers; ++layer)
     for (const LayerPart& part : kLayerParts)
-      if (!visit(place(header, fmt::format("layers.{}.{}", layer, part.name), part.rows, part.columns))) return;
-  visit(place(header, "output.weight", &Header::dim, &Header::vocab));
+      if (!visit(place(header, {.role = part.role, .layer = static_cast<std::uint32_t>(layer), .suffix = part.suffix},
+                       part.rows, part.columns)))
+        return;
+  visit(place(header, {.role = Role::output_head}, &Header::dim, &Header::vocab));
 }
 
 std::optional<std::uint64_t> file_bytes(const Header& header) {

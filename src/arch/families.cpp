@@ -1,0 +1,213 @@
+#include "arch/families.hpp"
+
+#include <algorithm>
+
+#include "arch/patterns.hpp"
+
+namespace tare::arch {
+namespace {
+
+using Words = std::string_view[];
+
+// Heads for keys and values are as many as heads where config.json does not say.
+constexpr Words kBasics = {"max_position_embeddings", "hidden_size",         "num_hidden_layers",
+                           "intermediate_size",       "num_attention_heads", "rms_norm_eps"};
+
+constexpr Words kLlamaTypes = {"llama", "mistral", "mixtral"};
+constexpr Words kLlamaClasses = {"LlamaForCausalLM", "LLaMAForCausalLM", "MistralForCausalLM", "MixtralForCausalLM",
+                                 "LlamaModel"};
+constexpr Words kMistral3Types = {"mistral3", "ministral3"};
+constexpr Words kMistral3Classes = {"Mistral3ForConditionalGeneration", "Ministral3ForCausalLM"};
+constexpr Words kSmolTypes = {"smollm3"};
+constexpr Words kSmolClasses = {"SmolLM3ForCausalLM"};
+
+constexpr Words kGraniteTypes = {"granite"};
+constexpr Words kGraniteClasses = {"GraniteForCausalLM"};
+constexpr Words kGraniteKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
+                                "num_attention_heads",     "rms_norm_eps", "logits_scaling"};
+
+// Its norms have no weights, and one epsilon for all models.
+constexpr Words kOlmoTypes = {"olmo"};
+constexpr Words kOlmoClasses = {"OlmoForCausalLM", "OLMoForCausalLM"};
+constexpr Words kOlmoKeys = {"max_position_embeddings", "hidden_size", "num_hidden_layers", "intermediate_size",
+                             "num_attention_heads"};
+constexpr Default kOlmoDefaults[] = {{"layer_norm_eps", 1e-5}};
+
+constexpr Words kOlmo2Types = {"olmo2", "olmo3"};
+constexpr Words kOlmo2Classes = {"Olmo2ForCausalLM", "Olmo3ForCausalLM"};
+
+constexpr Words kQwen2Types = {"qwen2"};
+constexpr Words kQwen2Classes = {"Qwen2ForCausalLM", "Qwen2Model"};
+constexpr Words kQwen2MoeTypes = {"qwen2_moe"};
+constexpr Words kQwen2MoeClasses = {"Qwen2MoeForCausalLM"};
+constexpr Words kQwen3Types = {"qwen3"};
+constexpr Words kQwen3Classes = {"Qwen3ForCausalLM", "Qwen3Model"};
+constexpr Words kQwen3MoeTypes = {"qwen3_moe"};
+constexpr Words kQwen3MoeClasses = {"Qwen3MoeForCausalLM"};
+constexpr Words kExpertKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
+                               "num_attention_heads",     "rms_norm_eps", "num_experts",       "num_experts_per_tok"};
+
+constexpr Words kGemmaTypes = {"gemma"};
+constexpr Words kGemmaClasses = {"GemmaForCausalLM"};
+constexpr Words kGemmaKeys = {"max_position_embeddings", "hidden_size",  "num_hidden_layers", "intermediate_size",
+                              "num_attention_heads",     "rms_norm_eps", "head_dim"};
+constexpr Words kGemma2Types = {"gemma2"};
+constexpr Words kGemma2Classes = {"Gemma2ForCausalLM"};
+constexpr Words kGemma2Keys = {
+    "max_position_embeddings", "hidden_size",   "num_hidden_layers", "intermediate_size",
+    "num_attention_heads",     "rms_norm_eps",  "head_dim",          "attn_logit_softcapping",
+    "final_logit_softcapping", "sliding_window"};
+// config.json of the models that also see has little more than what is required.
+constexpr Words kGemma3Types = {"gemma3", "gemma3_text"};
+constexpr Words kGemma3Classes = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"};
+constexpr Words kGemma3Keys = {"hidden_size", "num_hidden_layers", "intermediate_size", "sliding_window"};
+constexpr Default kGemma3Defaults[] = {{"max_position_embeddings", 131072},
+                                       {"num_attention_heads", 8},
+                                       {"num_key_value_heads", 4},
+                                       {"head_dim", 256},
+                                       {"rms_norm_eps", 1e-6},
+                                       {"rope_theta", 1e6}};
+
+constexpr Words kPhi3Types = {"phi3"};
+constexpr Words kPhi3Classes = {"Phi3ForCausalLM"};
+constexpr Words kPhi3Keys = {"max_position_embeddings",
+                             "hidden_size",
+                             "num_hidden_layers",
+                             "intermediate_size",
+                             "num_attention_heads",
+                             "rms_norm_eps",
+                             "original_max_position_embeddings"};
+
+constexpr Words kTinyTypes = {"tiny_llama"};
+
+constexpr Family kFamilies[] = {
+    {.name = "llama",
+     .model_types = kLlamaTypes,
+     .architectures = kLlamaClasses,
+     .gguf = "llama",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors, kMixtral, kMeta},
+     .permutes_qk = true,
+     .required = kBasics},
+    {.name = "mistral3",
+     .model_types = kMistral3Types,
+     .architectures = kMistral3Classes,
+     .gguf = "mistral3",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors, kMeta},
+     .permutes_qk = true,
+     .required = kBasics},
+    {.name = "smollm3",
+     .model_types = kSmolTypes,
+     .architectures = kSmolClasses,
+     .gguf = "smollm3",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated},
+     .permutes_qk = true,
+     .required = kBasics},
+    {.name = "granite",
+     .model_types = kGraniteTypes,
+     .architectures = kGraniteClasses,
+     .gguf = "granite",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated, kRopeFactors},
+     .permutes_qk = true,
+     .required = kGraniteKeys},
+    {.name = "olmo",
+     .model_types = kOlmoTypes,
+     .architectures = kOlmoClasses,
+     .gguf = "olmo",
+     .names = {kStem, kGated},
+     .permutes_qk = true,
+     .required = kOlmoKeys,
+     .defaults = kOlmoDefaults},
+    {.name = "olmo2",
+     .model_types = kOlmo2Types,
+     .architectures = kOlmo2Classes,
+     .gguf = "olmo2",
+     .names = {kStem, kFinalNorm, kPostNorms, kQkNorms, kGated},
+     .head = Presence::required,
+     .required = kBasics},
+    {.name = "qwen2",
+     .model_types = kQwen2Types,
+     .architectures = kQwen2Classes,
+     .gguf = "qwen2",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated},
+     .required = kBasics},
+    {.name = "qwen2_moe",
+     .model_types = kQwen2MoeTypes,
+     .architectures = kQwen2MoeClasses,
+     .gguf = "qwen2moe",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated, kQwenExperts, kSharedExpert},
+     .head = Presence::required,
+     .required = kExpertKeys},
+    {.name = "qwen3",
+     .model_types = kQwen3Types,
+     .architectures = kQwen3Classes,
+     .gguf = "qwen3",
+     .names = {kStem, kFinalNorm, kPreNorms, kQkNorms, kGated},
+     .required = kBasics},
+    {.name = "qwen3_moe",
+     .model_types = kQwen3MoeTypes,
+     .architectures = kQwen3MoeClasses,
+     .gguf = "qwen3moe",
+     .names = {kStem, kFinalNorm, kPreNorms, kQkNorms, kGated, kQwenExperts},
+     .required = kExpertKeys},
+    {.name = "gemma",
+     .model_types = kGemmaTypes,
+     .architectures = kGemmaClasses,
+     .gguf = "gemma",
+     .names = {kStem, kFinalNorm, kPreNorms, kGated},
+     .norm_shift = 1,
+     .head = Presence::never,
+     .required = kGemmaKeys},
+    {.name = "gemma2",
+     .model_types = kGemma2Types,
+     .architectures = kGemma2Classes,
+     .gguf = "gemma2",
+     .names = {kStem, kFinalNorm, kSandwichNorms, kPostNorms, kGated},
+     .norm_shift = 1,
+     .head = Presence::never,
+     .required = kGemma2Keys},
+    {.name = "gemma3",
+     .model_types = kGemma3Types,
+     .architectures = kGemma3Classes,
+     .gguf = "gemma3",
+     .names = {kStem, kFinalNorm, kSandwichNorms, kPostNorms, kQkNorms, kGated},
+     .norm_shift = 1,
+     .trims_embedding = true,
+     .required = kGemma3Keys,
+     .defaults = kGemma3Defaults},
+    {.name = "phi3",
+     .model_types = kPhi3Types,
+     .architectures = kPhi3Classes,
+     .gguf = "phi3",
+     .names = {kStem, kFinalNorm, kPreNorms, kFused},
+     .required = kPhi3Keys},
+    // Last: no other program has it.
+    {.name = "tiny_llama",
+     .model_types = kTinyTypes,
+     .architectures = {},
+     .gguf = {},
+     .names = {kTinyLlama},
+     .head = Presence::required},
+};
+
+}  // namespace
+
+std::span<const Family> families() { return kFamilies; }
+
+const Family* find_family(std::string_view type_or_architecture) {
+  const auto lists = [&](std::span<const std::string_view> words) {
+    return std::ranges::find(words, type_or_architecture) != words.end();
+  };
+  const auto found = std::ranges::find_if(
+      kFamilies, [&](const Family& family) { return lists(family.model_types) || lists(family.architectures); });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+const Family* find_gguf_family(std::string_view architecture) {
+  if (architecture.empty()) return nullptr;
+  const auto found = std::ranges::find(kFamilies, architecture, &Family::gguf);
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+const Family& tiny_llama_family() { return std::end(kFamilies)[-1]; }
+
+}  // namespace tare::arch

@@ -1,0 +1,157 @@
+// The table of tensor names, in groups that families choose from. A name of Hugging Face's dialect is written without its
+// root ("model.").
+#pragma once
+
+#include "arch/families.hpp"
+
+namespace tare::arch {
+
+inline constexpr Pattern kStem[] = {
+    {.role = Role::token_embedding, .hugging_face = "embed_tokens", .gguf = "token_embd"},
+    {.role = Role::output_head, .hugging_face = "lm_head", .gguf = "output"},
+    {.role = Role::q, .hugging_face = "layers.{L}.self_attn.q_proj", .gguf = "blk.{L}.attn_q"},
+    {.role = Role::k, .hugging_face = "layers.{L}.self_attn.k_proj", .gguf = "blk.{L}.attn_k"},
+    {.role = Role::v, .hugging_face = "layers.{L}.self_attn.v_proj", .gguf = "blk.{L}.attn_v"},
+    {.role = Role::o, .hugging_face = "layers.{L}.self_attn.o_proj", .gguf = "blk.{L}.attn_output"},
+    {.role = Role::rope_inverse, .hugging_face = "layers.{L}.self_attn.rotary_emb.inv_freq", .bare = true},
+    {.role = Role::rope_inverse, .hugging_face = "rotary_emb.inv_freq", .bare = true},
+};
+
+inline constexpr Pattern kFinalNorm[] = {
+    {.role = Role::final_norm, .hugging_face = "norm", .gguf = "output_norm"},
+};
+
+// Norms before attention and feed-forward network.
+inline constexpr Pattern kPreNorms[] = {
+    {.role = Role::attention_norm, .hugging_face = "layers.{L}.input_layernorm", .gguf = "blk.{L}.attn_norm"},
+    {.role = Role::ffn_norm, .hugging_face = "layers.{L}.post_attention_layernorm", .gguf = "blk.{L}.ffn_norm"},
+};
+
+// Norms after them.
+inline constexpr Pattern kPostNorms[] = {
+    {.role = Role::post_attention_norm,
+     .hugging_face = "layers.{L}.post_attention_layernorm",
+     .gguf = "blk.{L}.post_attention_norm"},
+    {.role = Role::post_ffn_norm,
+     .hugging_face = "layers.{L}.post_feedforward_layernorm",
+     .gguf = "blk.{L}.post_ffw_norm"},
+};
+
+// What families with norms on both sides have beside kPostNorms.
+inline constexpr Pattern kSandwichNorms[] = {
+    {.role = Role::attention_norm, .hugging_face = "layers.{L}.input_layernorm", .gguf = "blk.{L}.attn_norm"},
+    {.role = Role::ffn_norm, .hugging_face = "layers.{L}.pre_feedforward_layernorm", .gguf = "blk.{L}.ffn_norm"},
+};
+
+inline constexpr Pattern kQkNorms[] = {
+    {.role = Role::q_norm, .hugging_face = "layers.{L}.self_attn.q_norm", .gguf = "blk.{L}.attn_q_norm"},
+    {.role = Role::k_norm, .hugging_face = "layers.{L}.self_attn.k_norm", .gguf = "blk.{L}.attn_k_norm"},
+};
+
+inline constexpr Pattern kGated[] = {
+    {.role = Role::gate, .hugging_face = "layers.{L}.mlp.gate_proj", .gguf = "blk.{L}.ffn_gate"},
+    {.role = Role::up, .hugging_face = "layers.{L}.mlp.up_proj", .gguf = "blk.{L}.ffn_up"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
+};
+
+// Phi 3: GGUF has no name of its own for gate and up together.
+inline constexpr Pattern kFused[] = {
+    {.role = Role::qkv, .hugging_face = "layers.{L}.self_attn.qkv_proj", .gguf = "blk.{L}.attn_qkv"},
+    {.role = Role::gate_up, .hugging_face = "layers.{L}.mlp.gate_up_proj", .gguf = "blk.{L}.ffn_up"},
+    {.role = Role::down, .hugging_face = "layers.{L}.mlp.down_proj", .gguf = "blk.{L}.ffn_down"},
+    {.role = Role::rope_factors_long, .gguf = "rope_factors_long"},
+    {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
+};
+
+// Llama and its kin in GGUF: config.json has the numbers that these are made of.
+inline constexpr Pattern kRopeFactors[] = {
+    {.role = Role::rope_factors, .gguf = "rope_freqs"},
+    {.role = Role::rope_factors_long, .gguf = "rope_factors_long"},
+    {.role = Role::rope_factors_short, .gguf = "rope_factors_short"},
+};
+
+// Mixtral. Early GGUF files have a tensor for each expert; today's have the stacked ones.
+inline constexpr Pattern kMixtral[] = {
+    {.role = Role::router, .hugging_face = "layers.{L}.block_sparse_moe.gate", .gguf = "blk.{L}.ffn_gate_inp"},
+    {.role = Role::expert_gate,
+     .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w1",
+     .gguf = "blk.{L}.ffn_gate.{E}"},
+    {.role = Role::expert_up,
+     .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w3",
+     .gguf = "blk.{L}.ffn_up.{E}"},
+    {.role = Role::expert_down,
+     .hugging_face = "layers.{L}.block_sparse_moe.experts.{E}.w2",
+     .gguf = "blk.{L}.ffn_down.{E}"},
+    {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
+    {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
+    {.role = Role::stacked_down, .gguf = "blk.{L}.ffn_down_exps"},
+};
+
+// Qwen. Experts one by one, or stacked by newer programs, gate and up together: those are taken apart for GGUF.
+inline constexpr Pattern kQwenExperts[] = {
+    {.role = Role::router, .hugging_face = "layers.{L}.mlp.gate", .gguf = "blk.{L}.ffn_gate_inp"},
+    {.role = Role::expert_gate, .hugging_face = "layers.{L}.mlp.experts.{E}.gate_proj"},
+    {.role = Role::expert_up, .hugging_face = "layers.{L}.mlp.experts.{E}.up_proj"},
+    {.role = Role::expert_down, .hugging_face = "layers.{L}.mlp.experts.{E}.down_proj"},
+    {.role = Role::stacked_gate, .gguf = "blk.{L}.ffn_gate_exps"},
+    {.role = Role::stacked_up, .gguf = "blk.{L}.ffn_up_exps"},
+    {.role = Role::stacked_gate_up, .hugging_face = "layers.{L}.mlp.experts.gate_up_proj", .bare = true},
+    {.role = Role::stacked_down,
+     .hugging_face = "layers.{L}.mlp.experts.down_proj",
+     .gguf = "blk.{L}.ffn_down_exps",
+     .bare = true},
+};
+
+inline constexpr Pattern kSharedExpert[] = {
+    {.role = Role::shared_router,
+     .hugging_face = "layers.{L}.mlp.shared_expert_gate",
+     .gguf = "blk.{L}.ffn_gate_inp_shexp"},
+    {.role = Role::shared_gate,
+     .hugging_face = "layers.{L}.mlp.shared_expert.gate_proj",
+     .gguf = "blk.{L}.ffn_gate_shexp"},
+    {.role = Role::shared_up, .hugging_face = "layers.{L}.mlp.shared_expert.up_proj", .gguf = "blk.{L}.ffn_up_shexp"},
+    {.role = Role::shared_down,
+     .hugging_face = "layers.{L}.mlp.shared_expert.down_proj",
+     .gguf = "blk.{L}.ffn_down_shexp"},
+};
+
+inline constexpr Pattern kMeta[] = {
+    {.role = Role::token_embedding, .meta = "tok_embeddings"},
+    {.role = Role::final_norm, .meta = "norm"},
+    {.role = Role::output_head, .meta = "output"},
+    {.role = Role::rope_inverse, .meta = "rope.freqs", .bare = true},
+    {.role = Role::attention_norm, .meta = "layers.{L}.attention_norm"},
+    {.role = Role::q, .meta = "layers.{L}.attention.wq"},
+    {.role = Role::k, .meta = "layers.{L}.attention.wk"},
+    {.role = Role::v, .meta = "layers.{L}.attention.wv"},
+    {.role = Role::o, .meta = "layers.{L}.attention.wo"},
+    {.role = Role::ffn_norm, .meta = "layers.{L}.ffn_norm"},
+    {.role = Role::gate, .meta = "layers.{L}.feed_forward.w1"},
+    {.role = Role::up, .meta = "layers.{L}.feed_forward.w3"},
+    {.role = Role::down, .meta = "layers.{L}.feed_forward.w2"},
+    {.role = Role::router, .meta = "layers.{L}.feed_forward.gate"},
+    {.role = Role::expert_gate, .meta = "layers.{L}.feed_forward.experts.{E}.w1"},
+    {.role = Role::expert_up, .meta = "layers.{L}.feed_forward.experts.{E}.w3"},
+    {.role = Role::expert_down, .meta = "layers.{L}.feed_forward.experts.{E}.w2"},
+};
+
+inline constexpr Pattern kTinyLlama[] = {
+    {.role = Role::token_embedding, .tiny_llama = "embedding"},
+    {.role = Role::position_embedding, .tiny_llama = "position_embedding"},
+    {.role = Role::q, .tiny_llama = "layers.{L}.attention.query"},
+    {.role = Role::k, .tiny_llama = "layers.{L}.attention.key"},
+    {.role = Role::v, .tiny_llama = "layers.{L}.attention.value"},
+    {.role = Role::o, .tiny_llama = "layers.{L}.attention.output"},
+    {.role = Role::up, .tiny_llama = "layers.{L}.ffn.linear1"},
+    {.role = Role::down, .tiny_llama = "layers.{L}.ffn.linear2"},
+    {.role = Role::attention_norm, .tiny_llama = "layers.{L}.norm1"},
+    {.role = Role::ffn_norm, .tiny_llama = "layers.{L}.norm2"},
+    {.role = Role::output_head, .tiny_llama = "output"},
+};
+
+// All groups, those whose roles count first where a name has several.
+inline constexpr Patterns kAllPatterns[] = {kStem,        kFinalNorm,    kPreNorms, kPostNorms,   kSandwichNorms,
+                                            kQkNorms,     kGated,        kFused,    kRopeFactors, kMixtral,
+                                            kQwenExperts, kSharedExpert, kMeta,     kTinyLlama};
+
+}  // namespace tare::arch

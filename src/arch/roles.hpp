@@ -1,0 +1,77 @@
+// What a tensor of a transformer is for, whatever a file calls it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tare::arch {
+
+enum class Role : std::uint8_t {
+  token_embedding,
+  position_embedding,
+  output_head,
+  final_norm,
+  rope_factors,         // one divisor for each rotated pair (Llama 3); GGUF only
+  rope_factors_long,    // the same for long texts (longrope)
+  rope_factors_short,   // and for short ones
+  rope_inverse,         // inverse frequencies: they follow from the hyper-parameters, and are left out of GGUF
+  attention_norm,       // of a layer, before the attention
+  ffn_norm,             // before the feed-forward network
+  post_attention_norm,  // after the attention, before its result is added
+  post_ffn_norm,
+  q,
+  k,
+  v,
+  o,
+  qkv,  // rows of q, then k, then v
+  q_norm,
+  k_norm,
+  gate,
+  up,
+  down,
+  gate_up,        // rows of gate, then up
+  router,         // chooses experts
+  shared_router,  // how much the shared expert counts
+  expert_gate,    // of one expert
+  expert_up,
+  expert_down,
+  stacked_gate,  // of all experts of a layer: rank 3, experts first
+  stacked_up,
+  stacked_down,
+  stacked_gate_up,
+  shared_gate,  // of the expert that every token goes through
+  shared_up,
+  shared_down,
+  other,
+};
+
+constexpr bool is_norm(Role role) {
+  switch (role) {
+    case Role::final_norm:
+    case Role::attention_norm:
+    case Role::ffn_norm:
+    case Role::post_attention_norm:
+    case Role::post_ffn_norm:
+    case Role::q_norm:
+    case Role::k_norm: return true;
+    default: return false;
+  }
+}
+
+// Belongs to one layer.
+constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
+
+// Belongs to one expert.
+constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
+
+// The tensor that has all experts of a layer, for one of an expert's; nothing for others.
+constexpr std::optional<Role> stacked(Role role) {
+  switch (role) {
+    case Role::expert_gate: return Role::stacked_gate;
+    case Role::expert_up: return Role::stacked_up;
+    case Role::expert_down: return Role::stacked_down;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace tare::arch

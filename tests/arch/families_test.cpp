@@ -1,0 +1,110 @@
+#include "arch/families.hpp"
+
+#include <set>
+
+#include "arch/names.hpp"
+#include "arch/usual_names.hpp"
+#include "base/glob.hpp"
+
+namespace tare::arch {
+namespace {
+
+TEST(ArchFamilies, AreFoundByEveryNameOfTheirs) {
+  for (const Family& family : families()) {
+    for (const std::string_view type : family.model_types) EXPECT_EQ(find_family(type), &family) << type;
+    for (const std::string_view name : family.architectures) EXPECT_EQ(find_family(name), &family) << name;
+    EXPECT_EQ(find_gguf_family(family.gguf), family.gguf.empty() ? nullptr : &family) << family.gguf;
+    EXPECT_FALSE(family.names[0].empty()) << family.name;
+  }
+  EXPECT_EQ(find_family("MixtralForCausalLM"), find_gguf_family("llama"));
+  EXPECT_EQ(find_family("qwen3_moe"), find_gguf_family("qwen3moe"));
+  for (const std::string_view nobody : {"", "bert", "Llama", "mistral "}) {
+    EXPECT_EQ(find_family(nobody), nullptr) << nobody;
+    EXPECT_EQ(find_gguf_family(nobody), nullptr) << nobody;
+  }
+  EXPECT_EQ(tiny_llama_family().name, "tiny_llama");
+}
+
+TEST(ArchFamilies, FactsOfGguf) {
+  for (const std::string_view name : {"gemma", "gemma2", "gemma3"}) EXPECT_EQ(find_family(name)->norm_shift, 1) << name;
+  EXPECT_EQ(find_family("gemma2")->head, Presence::never);
+  EXPECT_EQ(find_family("gemma3")->head, Presence::optional);
+  EXPECT_EQ(find_family("qwen2_moe")->head, Presence::required);
+  EXPECT_EQ(find_family("llama")->norm_shift, 0);
+}
+
+// A hyper-parameter is required or has a default, and stands once.
+TEST(ArchFamilies, HyperParametersAreNotNamedTwice) {
+  for (const Family& family : families()) {
+    std::set<std::string_view> seen;
+    for (const std::string_view key : family.required) EXPECT_TRUE(seen.insert(key).second) << family.name << key;
+    for (const Default& key : family.defaults) EXPECT_TRUE(seen.insert(key.key).second) << family.name << key.key;
+  }
+}
+
+TEST(ArchUsualNames, TablesAndHeads) {
+  for (const std::string_view name :
+       {"model.embed_tokens.weight", "embed_tokens.weight", "transformer.wte.weight", "wte.weight", "shared.weight",
+        "gpt_neox.embed_in.weight", "tok_embeddings.weight", "bert.embeddings.word_embeddings.weight"}) {
+    EXPECT_TRUE(is_embedding(name)) << name;
+    EXPECT_FALSE(is_head(name)) << name;
+  }
+  for (const std::string_view name : {"lm_head.weight", "model.lm_head.weight", "output.weight", "embed_out.weight",
+                                      "cls.predictions.decoder.weight", "lm_head.decoder.weight"}) {
+    EXPECT_TRUE(is_head(name)) << name;
+    EXPECT_FALSE(is_embedding(name)) << name;
+  }
+  for (const std::string_view name : {"xwte.weight", "embed_tokens.bias", "", ".weight", "model.norm.weight",
+                                      "layers.0.attention.output.weight", "blk.0.attn_output.weight"}) {
+    EXPECT_FALSE(is_embedding(name)) << name;
+    EXPECT_FALSE(is_head(name)) << name;
+  }
+}
+
+TEST(ArchUsualNames, Norms) {
+  for (const std::string_view name :
+       {"model.norm.weight", "model.layers.0.input_layernorm.weight", "blk.0.post_ffw_norm.weight",
+        "layers.0.norm1.weight", "layers.0.norm2.bias", "transformer.h.0.ln_1.weight", "transformer.ln_f.bias",
+        "bert.embeddings.LayerNorm.weight", "encoder.layer_norm.weight", "blk.0.attn_k_norm.weight"})
+    EXPECT_TRUE(is_norm(name)) << name;
+  for (const std::string_view name :
+       {"model.layers.0.mlp.up_proj.weight", "norm", "normal.weight", "lm_head.weight", "norm.proj.weight", "", "."})
+    EXPECT_FALSE(is_norm(name)) << name;
+}
+
+// What recipes take and what the dialects call a table or a head are the same things.
+TEST(ArchUsualNames, GlobsCoverEveryDialect) {
+  const auto fits = [](std::span<const std::string_view> globs, std::string_view name) {
+    return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });
+  };
+  for (const Family& family : families())
+    for (const Dialect dialect : kDialects) {
+      if (const auto name = spell(family, dialect, {.role = Role::token_embedding})) {
+        EXPECT_TRUE(fits(embedding_globs(), *name)) << *name;
+      }
+      if (const auto name = spell(family, dialect, {.role = Role::output_head})) {
+        EXPECT_TRUE(fits(head_globs(), *name)) << *name;
+        EXPECT_TRUE(is_head(*name)) << *name;
+      }
+    }
+  EXPECT_FALSE(fits(head_globs(), "layers.0.attention.output.weight"));
+}
+
+TEST(ArchUsualNames, TiedEmbeddings) {
+  Model model;
+  EXPECT_EQ(ties_embeddings(model), std::nullopt);
+  const auto add = [&](std::string name) {
+    model.tensors.push_back(dense(std::move(name), {1}, DType::u8, Blob::memory(Bytes(1))));
+  };
+  add("model.layers.0.mlp.up_proj.weight");
+  EXPECT_EQ(ties_embeddings(model), std::nullopt);
+  add("model.embed_tokens.weight");
+  EXPECT_EQ(ties_embeddings(model), true);
+  add("layers.0.attention.output.weight");  // no head
+  EXPECT_EQ(ties_embeddings(model), true);
+  add("lm_head.weight");
+  EXPECT_EQ(ties_embeddings(model), false);
+}
+
+}  // namespace
+}  // namespace tare::arch
