@@ -7,12 +7,12 @@
 
 #include <utility>
 
+#include "arch/config_names.hpp"
 #include "arch/usual_names.hpp"
 #include "base/text.hpp"
 #include "convert/fill_card.hpp"
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
-#include "resources/config_table.hpp"
 #include "resources/piece_merges.hpp"
 
 namespace tare {
@@ -86,8 +86,9 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
   std::vector<std::string> filled;
   Config& config = model.config;
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
-  for (const resources::ConfigRow& row : resources::kConfigTable) {
+  for (const arch::ConfigRow& row : arch::kConfigTable) {
     if (row.fallback.value == nullptr || !holds.expects_field(row.field)) continue;
+    if (row.fallback.rotating && !resources::rotates(model)) continue;
     Map all = config.to_map();
     const std::optional<Value> value = all.find(row.field) == nullptr ? row.fallback.value(model) : std::nullopt;
     if (!value) continue;

@@ -1,14 +1,14 @@
-// config.json and Config. Most families use the names of Config; config_table.hpp lists the others that are about, and
+// config.json and Config. Most families use the names of Config; arch/config_names.hpp lists the others that are about, and
 // where newer files nest what older ones had at the top.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "arch/config_names.hpp"
 #include "base/json_writer.hpp"
 #include "base/text.hpp"
 #include "resources/config_parts.hpp"
-#include "resources/config_table.hpp"
 #include "resources/resources.hpp"
 
 namespace tare::resources {
@@ -53,7 +53,7 @@ class ConfigReader {
   // Sets what is not set yet.
   void take_all(const Map& object) {
     take_shared_heads(object);
-    for (const ConfigRow& row : kConfigTable)
+    for (const arch::ConfigRow& row : arch::kConfigTable)
       for (const std::string_view key : row.keys)
         if (!key.empty()) take_missing(object, row.field, key);
     take_latent_heads(object);
@@ -116,7 +116,7 @@ Known known(std::string_view path, bool has_vocabulary) {
   if (std::ranges::find(kElsewhere, path) != std::end(kElsewhere)) return Known::yes;
   if (has_vocabulary && std::ranges::find(kIds, path) != std::end(kIds)) return Known::yes;
   Known found = Known::no;
-  for (const ConfigRow& row : kConfigTable)
+  for (const arch::ConfigRow& row : arch::kConfigTable)
     for (const std::string_view key : row.keys) {
       if (key.empty() || !key.starts_with(path)) continue;
       if (key.size() == path.size()) return Known::yes;

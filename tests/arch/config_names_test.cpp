@@ -1,5 +1,5 @@
 // The table of hyper-parameters: complete, unambiguous, obeyed by what reads and writes them, and shown in the docs.
-#include "resources/config_table.hpp"
+#include "arch/config_names.hpp"
 
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@ namespace tare {
 namespace {
 
 using namespace tare::testing;
-using resources::ConfigRow;
-using resources::kConfigTable;
+using arch::ConfigRow;
+using arch::kConfigTable;
 
 // The containers that have names of their own for fields.
 std::vector<const Format*> naming() {

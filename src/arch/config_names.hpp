@@ -1,4 +1,4 @@
-// One table of the hyper-parameters: a row for each field of Config, with the keys of config.json that say it and what is
+// What config.json calls the hyper-parameters: one table of them: a row for each field of Config, with the keys of config.json that say it and what is
 // taken where a source is silent. What a container calls them is in its own row (Capabilities::own_fields).
 // docs/convert.md shows both; a test keeps them the same.
 #pragma once
@@ -10,19 +10,20 @@
 #include "tare/config.hpp"
 #include "tare/model.hpp"
 
-namespace tare::resources {
+namespace tare::arch {
 
 // What is taken for a number that nobody gives. The function may know no answer for a model.
-struct Default {
+struct Fallback {
   std::string_view words = {};  // for people
   std::optional<Value> (*value)(const Model& model) = nullptr;
+  bool rotating = false;  // only of models that rotate queries and keys
 };
 
 struct ConfigRow {
   std::string_view field;  // of Config
   // Keys of config.json, the first that is there counts; "a.b" is the key b of an object a.
   std::array<std::string_view, 8> keys = {};
-  Default fallback = {};
+  Fallback fallback = {};
 };
 
 std::optional<Value> tied_without_head(const Model& model);
@@ -69,7 +70,7 @@ inline constexpr ConfigRow kConfigTable[] = {
      .keys = {"rope_theta", "rotary_emb_base", "global_rope_theta", "rope_parameters.rope_theta",
               "rope_parameters.full_attention.rope_theta", "rope_parameters.global.rope_theta",
               "rope_scaling.rope_theta", "attn_config.rope_theta"},
-     .fallback = {"10000", usual_rope_theta}},
+     .fallback = {"10000", usual_rope_theta, true}},
     // Containers have one field for the epsilon of the norms, whichever kind they are.
     {.field = "rms_norm_eps",
      .keys = {"rms_norm_eps", "norm_eps", "layer_norm_eps", "layer_norm_epsilon", "layernorm_epsilon"},
@@ -79,4 +80,4 @@ inline constexpr ConfigRow kConfigTable[] = {
 };
 // clang-format on
 
-}  // namespace tare::resources
+}  // namespace tare::arch

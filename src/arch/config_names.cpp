@@ -1,12 +1,11 @@
-#include "resources/config_table.hpp"
+#include "arch/config_names.hpp"
 
 #include "arch/usual_names.hpp"
-#include "resources/resources.hpp"
 
-namespace tare::resources {
+namespace tare::arch {
 
 std::optional<Value> tied_without_head(const Model& model) {
-  const std::optional<bool> tied = arch::ties_embeddings(model);
+  const std::optional<bool> tied = ties_embeddings(model);
   return tied ? std::optional(Value(*tied)) : std::nullopt;
 }
 std::optional<Value> as_many_as_heads(const Model& model) { return Value(*model.config.num_attention_heads); }
@@ -15,9 +14,7 @@ std::optional<Value> hidden_size_by_heads(const Model& model) {
   return hidden > 0 && hidden % heads == 0 ? std::optional(Value(hidden / heads)) : std::nullopt;
 }
 std::optional<Value> usual_positions(const Model& /*model*/) { return Value(std::int64_t{32768}); }
-std::optional<Value> usual_rope_theta(const Model& model) {
-  return rotates(model) ? std::optional(Value(10000.0)) : std::nullopt;
-}
+std::optional<Value> usual_rope_theta(const Model& /*model*/) { return Value(10000.0); }
 std::optional<Value> usual_epsilon(const Model& /*model*/) { return Value(1e-5); }
 
-}  // namespace tare::resources
+}  // namespace tare::arch
