@@ -95,6 +95,10 @@ class FitCheck {
         throw error("type", fmt::format("{} has no type for {}", format_.name, escape_name(component.type_name())),
                     tensor);
     }
+    const Codec* const codec = find_codec(tensor.layout);
+    if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor))
+      throw Error(ErrorKind::unsupported, fmt::format("{}.{}", format_.name, problem->rule), problem->sentence)
+          .about("tensor " + escape_name(tensor.name));
   }
 
   void check_names() const {

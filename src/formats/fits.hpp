@@ -13,6 +13,7 @@ namespace tare {
 //   write.layout      a layout it does not have
 //   write.type        a type of elements it does not have
 //   write.duplicate   two tensors of one name
+//   dense.size, ...   a rule of the layout
 void require_fit(const Model& model, const Format& format);
 
 }  // namespace tare

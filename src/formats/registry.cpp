@@ -1,11 +1,11 @@
-// The table of formats. A new container is one file, one declaration in rows.hpp and one entry here.
+// The table of formats. A new container is its folder, one line in rows.hpp and one here.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <new>
+#include <vector>
 
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
@@ -13,11 +13,35 @@
 
 namespace tare {
 
+namespace {
+
+std::vector<Format>& added_formats() {
+  static std::vector<Format> rows;
+  return rows;
+}
+
+}  // namespace
+
+void add_format(const Format& row) { added_formats().push_back(row); }
+
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::array table = {zt::kFormat,  mcf::kFormat, tllm::kFormat,        alt::kFormat, alt::kFormat1,
-                                   npz::kFormat, npy::kFormat, safetensors::kFormat, hf::kFormat};
+  static const std::vector<Format> table = [] {
+    std::vector<Format> rows = {
+        zt::kFormat,           //
+        mcf::kFormat,          //
+        tllm::kFormat,         //
+        alt::kFormat,          //
+        alt::kFormat1,         //
+        npz::kFormat,          //
+        npy::kFormat,          //
+        safetensors::kFormat,  //
+        hf::kFormat,           //
+    };
+    rows.insert(rows.end(), added_formats().begin(), added_formats().end());
+    return rows;
+  }();
   return table;
 }
 

@@ -1,32 +1,23 @@
-// The rows of the table of formats, each defined in its own file.
+// The rows of the table of formats, each defined in its own folder.
 #pragma once
 
 #include "tare/format.hpp"
 
-// One declaration a container, each in the namespace of its folder.
+// One line a container.
+// clang-format off
+namespace tare::zt { extern const Format kFormat; }
+namespace tare::mcf { extern const Format kFormat; }
+namespace tare::tllm { extern const Format kFormat; }
+namespace tare::alt { extern const Format kFormat, kFormat1; }
+namespace tare::npz { extern const Format kFormat; }
+namespace tare::npy { extern const Format kFormat; }
+namespace tare::safetensors { extern const Format kFormat; }
+namespace tare::hf { extern const Format kFormat; }
+// clang-format on
+
 namespace tare {
-namespace zt {
-extern const Format kFormat;
-}
-namespace mcf {
-extern const Format kFormat;
-}
-namespace tllm {
-extern const Format kFormat;
-}
-namespace alt {
-extern const Format kFormat, kFormat1;
-}
-namespace npz {
-extern const Format kFormat;
-}
-namespace npy {
-extern const Format kFormat;
-}
-namespace safetensors {
-extern const Format kFormat;
-}
-namespace hf {
-extern const Format kFormat;
-}
+
+// One more row, of a container that is not ours: after them in the order of detection. Before the table is first used.
+void add_format(const Format& row);
+
 }  // namespace tare

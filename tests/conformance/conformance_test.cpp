@@ -59,6 +59,28 @@ TEST_P(Conformance, NamesAreUnique) {
   }
 }
 
+// Also of a container that is only read.
+TEST_P(Conformance, StoredFilesAreReadWhole) {
+  const Scratch scratch;
+  for (const Bytes& file : stored_files(format())) {
+    const std::string path = scratch / "it";
+    put_file(path, file);
+    EXPECT_TRUE(verify(path).ok(true)) << format().name;
+    const Model mapped = open(path, {.access = Access::mapped}), read = open(path, {.access = Access::pread});
+    EXPECT_EQ(mapped.format, format().name);
+    EXPECT_EQ(listing(mapped), listing(read));
+    // And are the same model in a container that holds any layout.
+    for (const Format& other : formats()) {
+      if (other.write == nullptr || !lists(other.holds.layouts, "*")) continue;
+      MemorySink sink;
+      const Adapted adapted = adapt(mapped, other);
+      other.write(adapted.model, sink, {});
+      sink.commit();
+      EXPECT_EQ(content_digest(open(memory_source(sink.take(), ""))), content_digest(mapped)) << other.name;
+    }
+  }
+}
+
 TEST_P(WritableConformance, OnlyItsOwnFilesAreRecognised) {
   const SourcePtr file = memory_source(write_bytes(format(), small_model(holds())));
   for (const Format& other : formats()) EXPECT_EQ(other.recognize(*file), &other == &format()) << other.name;

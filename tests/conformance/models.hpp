@@ -239,6 +239,20 @@ inline Model wide_model(const Capabilities& holds) {
   return model;
 }
 
+// The valid files of fuzz/corpus, by name; none for a directory.
+inline std::vector<Bytes> stored_files(const Format& format) {
+  const std::filesystem::path folder = std::filesystem::path(TARE_TEST_DIR) / "../fuzz/corpus" / format.name;
+  std::vector<std::filesystem::path> paths;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+    if (entry.is_regular_file() && entry.path().filename().string().starts_with("valid."))
+      paths.push_back(entry.path());
+  std::ranges::sort(paths);
+  std::vector<Bytes> files;
+  for (const auto& path : paths) files.push_back(get_file(path));
+  return files;
+}
+
 inline Bytes write_bytes(const Format& format, const Model& model, const WriteOptions& options = {}) {
   MemorySink sink;
   format.write(model, sink, options);

@@ -103,7 +103,6 @@ class Checker {
       too_much(fmt::format("{} dimensions, {} is the most", tensor.shape.size(), kMostDimensions));
     for (const std::uint64_t dimension : tensor.shape)
       if (dimension > kMost32) too_much(fmt::format("a dimension of {}, {} is the most", dimension, kMost32));
-    if (const auto problem = find_codec(tensor.layout)->check(tensor)) refuse(problem->rule, problem->sentence);
     if (tensor.components.size() != 1) refuse("write.layout", "more than one component");
   }
 

@@ -39,8 +39,6 @@ void check_tensor(const Tensor& tensor) {
   if (tensor.components.size() != 1)
     throw unwritable("mcf.write.components", tensor,
                      fmt::format("MCF holds one run of bytes a tensor, this one has {}", tensor.components.size()));
-  const Codec* const codec = find_codec(tensor.layout);
-  if (const auto problem = codec->check(tensor)) throw unwritable("mcf." + problem->rule, tensor, problem->sentence);
   if (!tensor.is_dense() && !codec::mcf::attributes_of(tensor.attributes))
     throw unwritable("mcf.write.quant", tensor, "its domain or clipping range is not one that QuantInfo can state");
 }

@@ -80,15 +80,6 @@ void check_writable(const Tensor& tensor) {
   if (descr_of(data->dtype, data->type).empty())
     refuse(ErrorKind::unsupported, "npz.write.type",
            fmt::format("no array type for {} over {}", escape_name(data->type), name_of(data->dtype)));
-  const LogicalType* const logical = find_logical_type(data->type);
-  const auto elements = tensor.shape.elements();
-  const auto size = elements
-                        ? checked_mul(*elements, size_of(data->dtype) * (logical == nullptr ? 1 : logical->per_element))
-                        : std::nullopt;
-  if (!size || *size != data->blob.size())
-    refuse(ErrorKind::usage, "npz.write.size",
-           fmt::format("{} bytes of data, the shape {} of {} takes {}", data->blob.size(), tensor.shape.text(),
-                       data->type_name(), size ? fmt::to_string(*size) : "more than 64 bits can count"));
   if (tensor.shape.rank() > kMaxRank)
     refuse(ErrorKind::limit, "npz.write.rank",
            fmt::format("{} dimensions, readers take at most {}", tensor.shape.rank(), kMaxRank));

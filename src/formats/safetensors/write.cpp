@@ -52,9 +52,6 @@ void check_tensor(const Tensor& tensor) {
     throw unwritable("safetensors.write.name", tensor, "a zero byte in its name, which readers refuse");
   if (tensor.name == kMetadataKey)
     throw unwritable("safetensors.write.name", tensor, "the header keeps this name for its metadata");
-  const Codec* const codec = find_codec(tensor.layout);
-  if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor))
-    throw unwritable("safetensors.write." + problem->rule, tensor, problem->sentence);
   if (type_of(tensor) == nullptr)
     throw unwritable("safetensors.write.type", tensor,
                      fmt::format("safetensors has no type for {} ({})", dtype_name(tensor), tensor.layout));

@@ -210,8 +210,6 @@ void check_writable(const Model& model) {
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
     check_tree(tensor.attributes, kObjectDepth);
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
-    if (const Codec* codec = find_codec(tensor.layout))
-      if (const auto problem = codec->check(tensor)) throw unwritable("zt." + problem->rule, tensor, problem->sentence);
     for (std::size_t i = 0; i < tensor.components.size(); ++i) {
       if (!is_valid_utf8(tensor.components[i].role) || !is_valid_utf8(tensor.components[i].type))
         throw unwritable("zt.write.name", tensor, "a component's role or type is not UTF-8, as zTensor asks");

@@ -525,7 +525,9 @@ TEST(AltWriting, ALimitSaysWhatCanBeDone) {
             "hidden_size is -1, ALT holds 0 to 2147483647; --drop config leaves the parameters out");
   EXPECT_EQ(sentence([](Model& m) { m.vocabulary.unk = -2; }),
             "a special id is -2, ALT holds -1 to 2147483647; --drop vocabulary leaves the tokens out");
-  EXPECT_EQ(sentence([](Model& m) { m.tensors[0].shape = Shape(std::vector<std::uint64_t>(65, 1)); }),
+  EXPECT_EQ(sentence([](Model& m) {
+              m.tensors[0] = make_dense("deep", Shape(std::vector<std::uint64_t>(65, 1)), DType::f32);
+            }),
             "65 dimensions, 64 is the most; --skip leaves the tensor out");
 }
 

@@ -627,8 +627,8 @@ TEST(NpzWrite, RefusesBeforeTheFirstByte) {
             "npz.write.components");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].components[0].type = "posit8"; }), "npz.write.type");
   EXPECT_EQ(refused([](Model& m) { m.tensors[0].components[0].type = "complex64"; }), "npz.write.type");
-  EXPECT_EQ(refused([](Model& m) { m.tensors[0].shape = {5}; }), "npz.write.size");
-  EXPECT_EQ(refused([](Model& m) { m.tensors[0].shape = {u64{1} << 63, 2}; }), "npz.write.size");
+  EXPECT_EQ(refused([](Model& m) { m.tensors[0].shape = {5}; }), "npz.dense.size");
+  EXPECT_EQ(refused([](Model& m) { m.tensors[0].shape = {u64{1} << 63, 2}; }), "npz.dense.size");
   EXPECT_EQ(refused([](Model& m) {
               for (int i = 0; i < 60000; ++i) m.tensors[0].shape.push_back(1);
             }),
@@ -680,7 +680,7 @@ TEST(NpyWrite, RoundTripAndRefusals) {
     npy::kFormat.write(model, sink, {});
     return text_of(sink.bytes());
   };
-  EXPECT_EQ(rule_of(write), "npz.write.size");
+  EXPECT_EQ(rule_of(write), "npy.dense.size");
   model.tensors[0].shape = {2, 1};
   const Model back = open_npy(write());
   EXPECT_EQ(back.tensors[0].components[0].type, "complex64");

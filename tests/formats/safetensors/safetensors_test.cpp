@@ -217,7 +217,7 @@ TEST(SafetensorsWrite, RefusesByRule) {
               m.tensors[1].components.push_back({"more", DType::u8, "", Blob::memory({})});
             }),
             "safetensors.write.type");
-  EXPECT_EQ(refused([](Model& m) { m.tensors[1].shape = {3}; }), "safetensors.write.dense.size");
+  EXPECT_EQ(refused([](Model& m) { m.tensors[1].shape = {3}; }), "safetensors.dense.size");
   EXPECT_EQ(refused([](Model& m) {
               m.tensors[1].shape = {UINT64_MAX, UINT64_MAX, 0};
               m.tensors[1].components[0].blob = Blob::memory({});

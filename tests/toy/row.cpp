@@ -1,0 +1,11 @@
+// The row of the toy in the table of formats, in a program that links this file.
+#include "formats/rows.hpp"
+#include "toy/toy.hpp"
+
+namespace tare {
+namespace {
+
+const bool kAdded = (add_format(toy::kFormat), true);
+
+}  // namespace
+}  // namespace tare

@@ -1,0 +1,7 @@
+#pragma once
+
+#include "tare/format.hpp"
+
+namespace tare::toy {
+extern const Format kFormat;
+}

@@ -1,0 +1,62 @@
+// The toy container on its own: golden bytes and the rules of its reader. That every row of the table keeps what
+// containers promise is tested with the others: `toy.conformance` runs those tests with this row in the table.
+#include "toy/toy.hpp"
+
+#include <cstdlib>
+
+#include "conformance/models.hpp"
+#include "formats/rows.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+// Not in the tests whose results are recorded.
+const bool kAdded = std::getenv("TARE_TOY") != nullptr && (add_format(toy::kFormat), true);
+
+std::string box(std::string_view header, std::string_view data = {}) {
+  std::string file = "TOYBOX1\n";
+  for (int i = 0; i < 4; ++i) file += static_cast<char>(header.size() >> (8 * i));
+  file += header;
+  if (!data.empty()) file.append((16 - file.size() % 16) % 16, '\0');
+  return file + std::string(data);
+}
+
+using namespace std::string_literals;
+
+// One tensor "w" of type i8 and shape [3].
+const std::string kEntry = "\1\0w\1\1\3\0\0\0\0\0\0\0"s;
+
+Model read(const std::string& file) { return toy::kFormat.read({"it", memory_source(to_bytes(file), "it")}, {}); }
+
+TEST(Toy, GoldenBytes) {
+  Model model;
+  model.tensors.push_back(dense("w", {3}, DType::i8, Blob::memory(to_bytes("abc"))));
+  EXPECT_EQ(to_text(write_bytes(toy::kFormat, model)), box("\1\0\0\0"s + kEntry, "abc"));
+  model.metadata.set("k", "v");
+  EXPECT_EQ(to_text(write_bytes(toy::kFormat, model)),
+            box("\1\0\0\0"s + kEntry + R"({"tare":1,"metadata":{"k":"v"}})", "abc"));
+  EXPECT_EQ(to_json(read(box("\1\0\0\0"s + kEntry + R"({"tare":1,"metadata":{"k":"v"}})", "abc")).metadata),
+            R"({"k":"v"})");
+}
+
+TEST(Toy, BrokenRules) {
+  const auto rule = [](const std::string& file) { return rule_of([&] { read(file); }); };
+  EXPECT_EQ(rule("TOYBOX2\n\0\0\0\0"s), "toy.magic");
+  EXPECT_EQ(rule("TOYBOX1\n\5\0\0\0\0\0\0\0"s), "toy.header");
+  EXPECT_EQ(rule(box("\1\0\0\0"s)), "toy.header");
+  EXPECT_EQ(rule(box("\1\0\0\0\1\0w\2\0"s)), "toy.type");
+  EXPECT_EQ(rule(box("\1\0\0\0\1\0w\1\x41"s)), "toy.rank");
+  EXPECT_EQ(rule(box("\1\0\0\0"s + kEntry, "ab")), "toy.tensor.bounds");
+  EXPECT_EQ(rule(box("\1\0\0\0"s + kEntry, "abcd")), "toy.size");
+  EXPECT_EQ(rule(box("\2\0\0\0"s + kEntry + kEntry, "abc" + std::string(13, '\0') + "abc")), "toy.tensor.duplicate");
+  EXPECT_EQ(rule(box("\0\0\0\0[]"s)), "toy.private.form");
+  EXPECT_EQ(rule(box("\0\0\0\0{\"tare\":2}"s)), "toy.private.form");
+  Model model;
+  model.tensors.push_back(dense(std::string(65536, 'n'), {0}, DType::i8, Blob::memory({})));
+  EXPECT_EQ(rule_of([&] { write_bytes(toy::kFormat, model); }), "toy.write.name");
+}
+
+}  // namespace
+}  // namespace tare
