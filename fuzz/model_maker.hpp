@@ -76,7 +76,6 @@ inline Shape any_shape(Script& script) {
 }
 
 inline Tensor any_tensor(Script& script, const Capabilities& holds, const std::string& name) {
-  using testing::lists;
   std::vector<const LogicalType*> logical;
   for (const LogicalType& type : known_logical_types())
     if (lists(holds.logical_types, type.name)) logical.push_back(&type);
@@ -101,7 +100,7 @@ inline Tensor any_tensor(Script& script, const Capabilities& holds, const std::s
 }
 
 inline void add_vocabulary(Script& script, const Capabilities& holds, Vocabulary& vocabulary) {
-  const auto keeps = [&](std::string_view part) { return testing::lists(holds.vocabulary_parts, part); };
+  const auto keeps = [&](std::string_view part) { return lists(holds.vocabulary_parts, part); };
   for (std::size_t i = script.below(8); i > 0; --i) {
     Token token{std::to_string(i) + any_text(script)};
     if (keeps("scores")) token.score = static_cast<float>(script.byte()) / 4;
@@ -144,7 +143,7 @@ inline Model any_model(Script& script, const Capabilities& holds, std::string_vi
     if (holds.tensor_attributes && model.tensors.back().is_dense() && script.below(3) == 1)
       model.tensors.back().attributes = any_map(script, 2);
   }
-  if (holds.metadata == Room::tree && testing::lists(holds.metadata_keys, "*")) model.metadata = any_map(script, 3);
+  if (holds.metadata == Room::tree && lists(holds.metadata_keys, "*")) model.metadata = any_map(script, 3);
   if (holds.attachments && script.coin())
     model.attachments = {{"a/b.txt", Blob::memory(script.take(script.below(200)))}};
   if (holds.vocabulary && script.coin()) add_vocabulary(script, holds, model.vocabulary);
