@@ -36,7 +36,7 @@ constexpr Wording kWords[] = {
     {Remedy::allow_expansion, kAny, "--max-expansion {} allows it"},
     {Remedy::name_format, "", "name the format with --to"},
     {Remedy::set, "", "--set KEY=TEXT gives a text"},
-    {Remedy::set, kAny, "`tare convert --set '{}'` writes it into a file"},
+    {Remedy::set, kAny, "`tare convert --set '{}'` writes that key into a file"},
     {Remedy::attach, "", "--attach GLOB takes files along"},
     {Remedy::compress, "", "--zstd compresses"},
     {Remedy::shard, "smaller", "a smaller --shard puts fewer tensors into a file"},
