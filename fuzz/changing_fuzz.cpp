@@ -19,7 +19,7 @@ using fuzz::Script;
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // of a tensor that is decoded
 
-struct Change {
+struct Replacement {
   std::uint64_t after;
   std::size_t where;
   std::byte what;
@@ -27,7 +27,7 @@ struct Change {
 
 class ChangingSource final : public Source {
  public:
-  ChangingSource(Bytes bytes, std::vector<Change> changes, bool viewed)
+  ChangingSource(Bytes bytes, std::vector<Replacement> changes, bool viewed)
       : Source("it", bytes.size()), bytes_(std::move(bytes)), changes_(std::move(changes)), viewed_(viewed) {}
 
  protected:
@@ -44,12 +44,12 @@ class ChangingSource final : public Source {
  private:
   void change() const {
     ++accesses_;
-    for (const Change& c : changes_)
+    for (const Replacement& c : changes_)
       if (c.after == accesses_ && !bytes_.empty()) bytes_[c.where % bytes_.size()] = c.what;
   }
 
   mutable Bytes bytes_;
-  std::vector<Change> changes_;
+  std::vector<Replacement> changes_;
   bool viewed_;
   mutable std::uint64_t accesses_ = 0;
 };
@@ -97,8 +97,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Script script(std::as_bytes(std::span(data, size)));
   const Format& format = script.one_of(formats());
   const bool viewed = script.coin();
-  std::vector<Change> changes(script.below(32));
-  for (Change& c : changes) c = {1U + script.byte(), script.word(), std::byte{script.byte()}};
+  std::vector<Replacement> changes(script.below(32));
+  for (Replacement& c : changes) c = {1U + script.byte(), script.word(), std::byte{script.byte()}};
   if (format.recognize == nullptr || format.read == nullptr) return 0;
   const auto file = script.rest();
   const auto source = std::make_shared<ChangingSource>(Bytes(file.begin(), file.end()), changes, viewed);

@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_same(first, model, back);
 
   AdaptOptions adapt_options;
-  adapt_options.drop = {std::begin(kDroppable), std::end(kDroppable)};
+  adapt_options.drop = {std::begin(kModelParts), std::end(kModelParts)};
   adapt_options.threads = 1;
   Adapted adapted;
   try {

@@ -88,7 +88,7 @@ inline void use_model(const Model& model, const Model& other) {
   for (const std::string_view name : {"zt", "mcf", "npz", "safetensors", "alt"}) {
     const Format& target = *find_format(name);
     error_of([&] {
-      const AdaptOptions options{.drop = {"metadata", "attributes", "config", "vocabulary", "attachments"}};
+      const AdaptOptions options{.drop = {std::begin(kModelParts), std::end(kModelParts)}};
       const Adapted adapted = adapt(model, target, options);
       MemorySink memory;
       target.write(adapted.model, memory, {.threads = 1});

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that includes and link names point down only (docs/architecture.md draws the layers), that nobody but a container
-itself knows its name, and who looks at a file's bytes in place.
+itself knows its name, who looks at a file's bytes in place, that only the command speaks of its options, and that nothing
+depends on how a rule id is spelled.
 
-    tools/layers.py [ROOT]         prints each include, name and look that breaks a rule; exit 1 if there is one
+    tools/layers.py [ROOT]         prints each line that breaks a rule; exit 1 if there is one
     tools/layers.py --links LIB    the same of the symbols that the objects of a static library define and use
     tools/layers.py --selftest     shows that every rule can fail
 """
@@ -31,7 +32,7 @@ PUBLIC = {
     "base": ["error", "inline_vector", "progress", "value", "version"],
     # A blob is bytes of a source, not yet read; it knows nothing of tensors.
     "io": ["blob", "digest", "sink", "source", "unfinished"],
-    "model": ["config", "dtype", "model", "shape", "slice", "vocabulary"],
+    "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format", "formats/mcf"],
     "convert": ["convert", "quantize"],
@@ -83,6 +84,14 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 TITLE = re.compile(r'\.title = "([^",]+)')
 # Examples of the command name files.
 COMMAND = re.compile(r"tare \w+ ")
+
+# Whoever calls the library has other options than the command: errors and changes carry a Remedy, which the command spells
+# (cli/advice.cpp).
+LITERAL = re.compile(r"""'(?:[^'\\\n]|\\.)'|"((?:[^"\\\n]|\\.)*)\"""")
+OPTION = re.compile(r"(?<![\w-])--[a-z]")
+# A rule id is for people and for programs outside; whose fault something is, is a field of Error (subject, kind).
+RULE_COMPARED = re.compile(r"""\brule(?:\(\))?(?:\s*[=!]=\s*"|\.(?:starts_with|ends_with|contains|find|rfind|substr|compare)\()"""
+                           r"""|"\s*[=!]=\s*[\w.>()-]*\brule\b""")
 
 HEIGHT = {layer: height for height, row in enumerate(LAYERS) for layer in row}
 LAYER_OF_HEADER = {f"tare/{name}.hpp": layer for layer, names in PUBLIC.items() for name in names}
@@ -155,6 +164,19 @@ def named_containers(own_path, code, called):
                 yield code.count("\n", 0, string.start()) + 1, container
 
 
+def words_in(code, own_path):
+    if own_path.startswith("cli/"):
+        return
+    for literal in LITERAL.finditer(code):
+        if literal[1] is not None and OPTION.search(literal[1]):
+            yield literal.start(), f"an option of the command in {literal[0]}: give the error or change a Remedy instead"
+
+
+def comparisons_in(code):
+    for compared in RULE_COMPARED.finditer(code):
+        yield compared.start(), "decides by the spelling of a rule id: ask a field of the Error or Finding"
+
+
 def check(root):
     problems = []
     called = containers(root)
@@ -181,6 +203,8 @@ def check(root):
             for line, container in named_containers(own_path, code, called):
                 problems.append(f"{file}:{line}: names {container}: ask the rows of formats(), or say in KNOWS of "
                                 "tools/layers.py why it may")
+            for place, problem in [*words_in(code, own_path), *comparisons_in(code)]:
+                problems.append(f"{file}:{code.count(chr(10), 0, place) + 1}: {problem}")
             for include in INCLUDE.finditer(text):
                 problem = problem_of(own_path, include[2], include[1] == '"', public)
                 if problem:
@@ -294,7 +318,20 @@ def selftest():
         ("src/formats/npy/columns.hpp", "stored_.read(0, copy);", True),
         ("include/tare/source.hpp", "source->view(0, 8);", False),
     ]
-    for path, text, wrong in looks:
+    words = [
+        ("src/io/a.cpp", 'throw Error(k, "io.x", "exists already; --force replaces it");', True),
+        ("src/io/a.cpp", 'const char c = \'"\'; f("without --range");', True),
+        ("src/io/a.cpp", 'f("exists already");  // --force replaces it', False),
+        ("src/io/a.cpp", 'f("repository--module"), g("a -- b"), --count;', False),
+        ("src/cli/a.cpp", 'f("--force replaces it");', False),
+        ("src/cli/a.cpp", 'if (error.rule() == "io.open.missing") return;', True),
+        ("src/io/a.cpp", 'if (found.rule != "verify.memory") return;', True),
+        ("src/io/a.cpp", 'if ("io.x" == error.rule()) return;', True),
+        ("src/io/a.cpp", 'return error.rule().starts_with("io.");', True),
+        ("src/io/a.cpp", 'return a.rule == b.rule && error.kind() == ErrorKind::io;', False),
+        ("src/io/a.cpp", 'json.key("rule").text(error.rule());', False),
+    ]
+    for path, text, wrong in looks + words:
         with tempfile.TemporaryDirectory() as directory:
             file = pathlib.Path(directory, path)
             file.parent.mkdir(parents=True)
@@ -360,7 +397,8 @@ def main(arguments):
         good = "link names point down only"
     else:
         problems = check(pathlib.Path(arguments[0]) if arguments else here)
-        good = "includes point down only, containers are known to themselves, and nobody parses bytes in place"
+        good = ("includes point down only, containers are known to themselves, and nobody parses bytes in place, speaks of "
+                "options or compares rule ids")
     print("\n".join(problems) if problems else good)
     sys.exit(bool(problems))
 

@@ -1,12 +1,14 @@
 // Making a model fit another container, and taking a file from one to another.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tare/change.hpp"
 #include "tare/elements.hpp"
 #include "tare/format.hpp"
 #include "tare/quantize.hpp"
@@ -19,13 +21,10 @@ struct AdaptOptions {
   Quantization quant;                    // encode float matrices
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
-  std::vector<std::string> drop;                         // from kDroppable: what may be left out
+  std::vector<ModelPart> drop;                           // what may be left out
   bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
   unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
 };
-
-// What --drop takes.
-inline constexpr std::string_view kDroppable[] = {"metadata", "config", "vocabulary", "attachments", "attributes"};
 
 // Keys of a file that the target has neither a field nor room for. `harmful`: those that change what the model computes,
 // as far as is known; a key that nobody knows is taken to be one.
@@ -34,18 +33,16 @@ struct LostKeys {
   std::vector<std::string> harmful, harmless;
 };
 
-// What had to change, in words, for people: one line a kind of change ("3 tensors decoded from zt.group to f32: a, b,
-// c").
 struct Adapted {
   Model model;
-  std::vector<std::string> changes;
+  std::vector<Change> changes;  // what had to change; to_text makes a sentence of each
   std::vector<TensorOutcome>
       outcomes;  // of every tensor when `quant` was asked for; reports are complete after writing
   std::vector<LostKeys> lost;
 };
 
 // The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
-// is room, or refused with the tensor's name and the flag that would allow it; never dropped in silence.
+// is room, or refused with the tensor's name and the remedy that would allow it; never dropped in silence.
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
 
 struct ConvertOptions {
@@ -60,7 +57,7 @@ struct ConvertOptions {
 struct Conversion {
   std::string from, to;
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;
-  std::vector<std::string> changes;
+  std::vector<Change> changes;
   std::vector<TensorOutcome> outcomes;  // of every tensor, when quantization was asked for
   std::vector<LostKeys> lost;
 };

@@ -1,7 +1,8 @@
 // The one exception of the library, and the findings that `verify` collects in its place.
 //
 // Both carry the same facts: what kind of trouble, the stable id of the rule that was broken, the file, the byte
-// offset where known, the item (a tensor, a section) and one sentence with the numbers: expected, found.
+// offset where known, the item (a tensor, a section) and one sentence with the numbers: expected, found. Beside the words
+// they say what a program can act on: whose fault it is (Subject) and what would help (Remedy).
 //
 // Two exceptions leave the library: Error, and std::bad_alloc when there is no memory. Lack of memory is never told as
 // something else: a file that could not be read for want of it may be perfectly good.
@@ -13,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tare {
 
@@ -22,11 +24,56 @@ enum class ErrorKind : std::uint8_t {
   corrupt,      // the bytes break a rule of their format
   unsupported,  // well formed, but beyond what this version (or the target format) can do
   limit,        // well formed, but larger than a named limit allows
-  lossy,        // would lose information, and no flag allowed it
+  lossy,        // would lose information, and no option allowed it
   usage,        // the caller asked for something that makes no sense
 };
 
 std::string_view name_of(ErrorKind kind);
+
+// On which side of the work the cause is. A weight that a codec cannot hold is met while the output is written, and is
+// the input's all the same.
+enum class Subject : std::uint8_t {
+  unsaid,
+  input,    // what is read
+  output,   // what is written, and where to: it exists already, is a directory, has such a tensor
+  machine,  // no memory: says nothing about any file
+};
+
+std::string_view name_of(Subject subject);
+
+// What the caller can do about it. An option, not how one interface spells it: what is `overwrite` here is --force for
+// the command, which adds that to what it prints. After the name: the argument that goes with it (see Advice).
+enum class Remedy : std::uint8_t {
+  overwrite,         // allow that; what is there: nothing said for a file, else "directory", "device", "link"
+  drop,              // leave out a part of the model: its name (AdaptOptions::drop)
+  weights_only,      // leave out everything but the tensors
+  skip,              // leave out tensors: a glob, if one is known that does
+  match,             // take only some of the tensors
+  cast,              // cast the tensors: the type
+  keep,              // do not quantize the tensor
+  use_method,        // quantize by another method: its name
+  clip,              // cut weights to what the method can hold
+  no_range,          // quantize without a minimum
+  decode_first,      // decode it, then encode it anew
+  accept_overflow,   // say what becomes of values beyond the largest
+  allow_expansion,   // raise Limits::expansion: to this number, if it is known
+  name_format,       // say which format is meant
+  set,               // give a metadata key a value: KEY=VALUE, if it is known which
+  attach,            // take files along that are not part of the model
+  compress,          // compress the tensors
+  shard,             // split the tensors over several files; "smaller": over more of them
+  write_dialect,     // write a dialect of the format: its name
+  list_findings,     // verify the file
+  restore_leftover,  // convert what an earlier conversion left behind: from where, a space, to where
+};
+
+std::string_view name_of(Remedy remedy);
+
+struct Advice {
+  Remedy remedy = Remedy::overwrite;
+  std::string argument;  // printable
+  friend bool operator==(const Advice&, const Advice&) = default;
+};
 
 // Copies share their facts, so copying cannot fail: an exception whose copy throws on the way out ends the process.
 class Error : public std::runtime_error {
@@ -43,6 +90,11 @@ class Error : public std::runtime_error {
   Error& in(std::string_view file);
   Error& at(std::uint64_t offset);
   Error& about(std::string_view item);
+  Error& blame(Subject subject);
+  // Of several remedies each helps by itself; the best one comes first.
+  Error& remedy(Remedy what, std::string_view argument = {});
+  // The same facts with another sentence.
+  Error reworded(std::string_view sentence) const;
 
   // Valid until this error is changed or destroyed.
   ErrorKind kind() const;
@@ -52,6 +104,8 @@ class Error : public std::runtime_error {
   const std::string& file() const;
   const std::string& item() const;
   std::optional<std::uint64_t> offset() const;
+  Subject subject() const;
+  const std::vector<Advice>& remedies() const;
 
   // "FILE: ITEM: SENTENCE (RULE, byte OFFSET)", with the parts that are known; printable. The sentence alone where
   // there is no memory to put it together.
@@ -64,7 +118,7 @@ class Error : public std::runtime_error {
 
 enum class Severity : std::uint8_t {
   note,     // worth knowing, never a failure: an older version, a dialect
-  warning,  // tolerated but not what a canonical writer emits; fails under --strict
+  warning,  // tolerated but not what a canonical writer emits; fails where strictness is asked for
   error,    // breaks a rule
 };
 
@@ -75,6 +129,8 @@ struct Finding {
   ErrorKind kind = ErrorKind::corrupt;
   std::string rule, sentence, file, item;
   std::optional<std::uint64_t> offset;
+  Subject subject = Subject::unsaid;
+  std::vector<Advice> remedies = {};
 };
 
 // Where a reader reports what it meets. Readers call `error` for a broken rule and carry on if it returns, skipping
@@ -89,6 +145,10 @@ class Diagnostics {
   virtual void tensor_error(const Error& about) { error(about); }
   virtual void warning(const Error& /*about*/) {}
   virtual void note(const Error& /*about*/) {}
+  // A warning about one value, which is ignored: the rest of the file was read.
+  virtual void ignored_value(const Error& about) { warning(about); }
+  // A note about files that lie with the model and are not part of it.
+  virtual void left_behind(const Error& about) { note(about); }
   // Whether checks that cost extra reads and only yield warnings (padding bytes, key order) are worth making.
   virtual bool thorough() const { return false; }
 };

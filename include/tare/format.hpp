@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/change.hpp"
 #include "tare/error.hpp"
 #include "tare/model.hpp"
 #include "tare/progress.hpp"
@@ -140,8 +141,8 @@ struct Format {
   Model (*read)(const Input& input, const ReadOptions& options) = nullptr;
   // Null: read-only. The model must fit `holds` (see convert.hpp); what does not is refused, never dropped.
   void (*write)(const Model& model, Sink& sink, const WriteOptions& options) = nullptr;
-  // What it always has a place for and this model leaves empty, in words; `convert` passes them on. Null: nothing.
-  std::vector<std::string> (*remarks)(const Model& model, const WriteOptions& options) = nullptr;
+  // What it always has a place for and this model leaves empty; `convert` passes them on. Null: nothing.
+  std::vector<Change> (*remarks)(const Model& model, const WriteOptions& options) = nullptr;
   // Why somebody who sets this metadata key to this text should not ("is not a date ..."); empty: no reason. What a file
   // brings along is not asked about: it is carried, and `verify` warns. Null: any text will do.
   std::string (*set_problem)(std::string_view key, std::string_view text) = nullptr;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tare/change.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
@@ -50,10 +51,12 @@ struct Statistics {
 // Decodes any known layout. Throws `codec.unknown` or `stats.type` for what has no numbers.
 Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8, unsigned threads = 0);
 
+enum class Side : std::uint8_t { a, b };
+
 struct TensorDifference {
   std::string name;
   // Empty when the two agree in that respect.
-  std::string only_in;  // "a" or "b"
+  std::optional<Side> only_in;
   std::string shape_a, shape_b, type_a, type_b, layout_a, layout_b;
   bool values_differ = false, compared = false;
   std::uint64_t different = 0, count = 0;  // elements
@@ -61,9 +64,27 @@ struct TensorDifference {
   std::optional<std::uint64_t> first_difference;  // element index
 };
 
+// Something beside the tensors' values that differs.
+struct MetadataDifference {
+  ModelPart part = ModelPart::metadata;
+  std::string tensor = {};  // whose attribute it is
+  // Of the metadata, the config or the attributes; the name of an attachment; of a vocabulary "kind", "tokens", "merges",
+  // "bos", "eos", "pad", "unk", or empty where only one of the two has a vocabulary.
+  std::string key = {};
+  // In A and in B; nothing: absent. Of an attachment its bytes, of a vocabulary its tokens, of a list its entries are
+  // counted. With `first`, two lists or attachments are different from that entry or byte on; of lists these are then the
+  // first entries that differ: a merge, or a token as a map of "text", "type" and "score".
+  std::optional<Value> a = std::nullopt, b = std::nullopt;
+  std::uint64_t different = 0;  // entries of both lists that differ
+  std::optional<std::uint64_t> first = std::nullopt;
+};
+
+// "key: A -> B"; long values are shown around the first difference.
+std::string to_text(const MetadataDifference& difference);
+
 struct Difference {
   std::vector<TensorDifference> tensors;  // those that differ, by name
-  std::vector<std::string> metadata;      // one line each: "key: A -> B"
+  std::vector<MetadataDifference> metadata;
   std::uint64_t compared = 0;
   bool same() const { return tensors.empty() && metadata.empty(); }
 };

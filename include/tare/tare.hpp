@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tare/append.hpp"
+#include "tare/change.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"

@@ -22,6 +22,43 @@ std::string_view name_of(ErrorKind kind) {
   return "?";
 }
 
+std::string_view name_of(Subject subject) {
+  switch (subject) {
+    case Subject::unsaid: return "unsaid";
+    case Subject::input: return "input";
+    case Subject::output: return "output";
+    case Subject::machine: return "machine";
+  }
+  return "?";
+}
+
+std::string_view name_of(Remedy remedy) {
+  switch (remedy) {
+    case Remedy::overwrite: return "overwrite";
+    case Remedy::drop: return "drop";
+    case Remedy::weights_only: return "weights_only";
+    case Remedy::skip: return "skip";
+    case Remedy::match: return "match";
+    case Remedy::cast: return "cast";
+    case Remedy::keep: return "keep";
+    case Remedy::use_method: return "use_method";
+    case Remedy::clip: return "clip";
+    case Remedy::no_range: return "no_range";
+    case Remedy::decode_first: return "decode_first";
+    case Remedy::accept_overflow: return "accept_overflow";
+    case Remedy::allow_expansion: return "allow_expansion";
+    case Remedy::name_format: return "name_format";
+    case Remedy::set: return "set";
+    case Remedy::attach: return "attach";
+    case Remedy::compress: return "compress";
+    case Remedy::shard: return "shard";
+    case Remedy::write_dialect: return "write_dialect";
+    case Remedy::list_findings: return "list_findings";
+    case Remedy::restore_leftover: return "restore_leftover";
+  }
+  return "?";
+}
+
 std::string_view name_of(Severity severity) {
   switch (severity) {
     case Severity::note: return "note";
@@ -35,6 +72,8 @@ struct Error::Facts {
   ErrorKind kind;
   std::string rule, sentence, file, item;
   std::optional<std::uint64_t> offset;
+  Subject subject = Subject::unsaid;
+  std::vector<Advice> remedies;
 
   // Put together when somebody asks; most errors are changed a few times first, and many are only counted.
   mutable std::once_flag composed;
@@ -47,7 +86,9 @@ struct Error::Facts {
         sentence(other.sentence),
         file(other.file),
         item(other.item),
-        offset(other.offset) {}
+        offset(other.offset),
+        subject(other.subject),
+        remedies(other.remedies) {}
 
   void compose() const {
     std::string whole;
@@ -87,12 +128,37 @@ Error& Error::about(std::string_view item) {
   return *this;
 }
 
+Error& Error::blame(Subject subject) {
+  if (facts_->subject != Subject::unsaid || subject == Subject::unsaid) return *this;
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->subject = subject;
+  facts_ = std::move(changed);
+  return *this;
+}
+
+Error& Error::remedy(Remedy what, std::string_view argument) {
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->remedies.push_back({what, printable(argument)});
+  facts_ = std::move(changed);
+  return *this;
+}
+
+Error Error::reworded(std::string_view sentence) const {
+  auto changed = std::make_shared<Facts>(*facts_);
+  changed->sentence = printable(sentence);
+  Error error = *this;
+  error.facts_ = std::move(changed);
+  return error;
+}
+
 ErrorKind Error::kind() const { return facts_->kind; }
 const std::string& Error::rule() const { return facts_->rule; }
 const std::string& Error::sentence() const { return facts_->sentence; }
 const std::string& Error::file() const { return facts_->file; }
 const std::string& Error::item() const { return facts_->item; }
 std::optional<std::uint64_t> Error::offset() const { return facts_->offset; }
+Subject Error::subject() const { return facts_->subject; }
+const std::vector<Advice>& Error::remedies() const { return facts_->remedies; }
 
 const char* Error::what() const noexcept {
   // Copies in other threads may ask at the same time. Nothing is thrown out of call_once.

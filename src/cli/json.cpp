@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/printable.hpp"
+#include "cli/advice.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::cli {
@@ -152,7 +153,7 @@ void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file,
       json.number(*broken->offset());
     else
       json.null();
-    json.key("sentence").text(broken->sentence()).close('}');
+    json.key("sentence").text(advised(broken->sentence(), broken->remedies())).close('}');
   }
   json.close('}');
 }

@@ -50,8 +50,14 @@ std::string spelling(const Option& option) {
 
 Words drop_words() {
   Words words;
-  for (const std::string_view word : kDroppable) words.emplace_back(word);
+  for (const ModelPart part : kModelParts) words.emplace_back(name_of(part));
   return words;
+}
+
+std::vector<ModelPart> dropped_parts(const Arguments& arguments) {
+  std::vector<ModelPart> parts;
+  for (const std::string& word : arguments.all("drop")) parts.push_back(*parse_model_part(word));
+  return parts;
 }
 
 Words digest_words() {

@@ -42,6 +42,8 @@ inline constexpr Option kNoZstd{.name = "no-zstd",
                                 .help = "decompress what IN stores compressed with zstd; by default it stays as it is"};
 
 Words drop_words();
+// What --drop names.
+std::vector<ModelPart> dropped_parts(const Arguments& arguments);
 inline constexpr Option kDrop{.name = "drop",
                               .value = "WHAT",
                               .help = "leave this out, where OUT has no place for it; may be given several times",

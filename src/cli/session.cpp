@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "cli/advice.hpp"
 #include "cli/text.hpp"
 
 namespace tare::cli {
@@ -120,14 +121,13 @@ void Session::remark_below(Style style, std::string_view word, std::string_view 
 void Session::fail(int code) { code_ = std::max(code_, code); }
 
 int exit_code_of(const Error& error) {
-  const bool about_files = error.rule().starts_with("io.") || error.rule().ends_with(".exists");
-  return error.kind() == ErrorKind::usage && !about_files ? kUsage : kFailed;
+  return error.kind() == ErrorKind::usage && error.subject() != Subject::output ? kUsage : kFailed;
 }
 
 std::string error_line(const Error& error, std::string_view file) {
   std::string text = "tare: ";
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
-  return printable(text + error.what());
+  return printable(text + error.reworded(advised(error.sentence(), error.remedies())).what());
 }
 
 void to_stderr(std::string_view text) {

@@ -68,7 +68,7 @@ class Session {
 // Usage mistakes the library finds count as a wrong command line; what depends on the files that are there (one
 // exists, is a directory, has such a tensor already) as work that could not be done.
 int exit_code_of(const Error& error);
-// "tare: FILE: sentence (rule, byte N)"
+// "tare: FILE: sentence; --option helps (rule, byte N)"
 std::string error_line(const Error& error, std::string_view file = {});
 // Writes to standard error, whole, and does not care whether it arrives.
 void to_stderr(std::string_view text);

@@ -76,10 +76,12 @@ class BlockWriter final : public BlockReader {
     const float most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(how_.codec.weights),
                                          [](float a, float b) { return std::fabs(a) < std::fabs(b); });
     throw Error(ErrorKind::unsupported, fmt::format("{}.overflow", how_.codec.rules),
-                fmt::format("block {}: a weight of {} needs a scale that is more than {} holds; --clip would cut it, "
-                            "--keep leave the tensor as it is",
-                            block, most, how_.codec.layout))
-        .about(how_.tensor.name);
+                fmt::format("block {}: a weight of {} needs a scale that is more than {} holds", block, most,
+                            how_.codec.layout))
+        .about(how_.tensor.name)
+        .blame(Subject::input)
+        .remedy(Remedy::clip)
+        .remedy(Remedy::keep);
   }
 
   const BlockEncoding& how_;

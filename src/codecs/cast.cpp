@@ -239,14 +239,16 @@ class CastReader final : public BlobReader {
   [[noreturn]] void refuse(std::size_t i, std::span<const std::byte> element) const {
     if (!is_float(to_))
       throw Error(ErrorKind::lossy, "cast.nan", fmt::format("element {} is NaN and has no integer value", element_ + i))
-          .about(name_);
+          .about(name_)
+          .blame(Subject::input);
     double value = 0;
     decode_elements(from_, type_, element, std::span(&value, 1));
-    throw Error(ErrorKind::lossy, "cast.overflow",
-                fmt::format("element {} is {}, beyond the largest {} ({}); --overflow clamp or --overflow infinity "
-                            "says what it becomes",
-                            element_ + i, value, name_of(to_), largest_of(to_)))
-        .about(name_);
+    throw Error(
+        ErrorKind::lossy, "cast.overflow",
+        fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_), largest_of(to_)))
+        .about(name_)
+        .blame(Subject::input)
+        .remedy(Remedy::accept_overflow);
   }
 
   std::string name_, type_;

@@ -59,11 +59,12 @@ void require_clip(const Tensor& tensor, const std::pair<float, float>& clip, std
 
 Error not_finite(const Tensor& tensor, std::uint64_t element, std::string_view rule) {
   const double value = element_at(*tensor.component("data"), element);
-  const char* const why = std::isfinite(value) ? "outside f32; --clip would cut it, --keep leave the tensor as it is"
-                                               : "and only finite weights can be quantized";
-  return Error(ErrorKind::unsupported, rule,
-               fmt::format("element {} is {}, {}", index_text(tensor.shape, element), value, why))
-      .about(tensor.name);
+  const bool finite = std::isfinite(value);
+  Error error(ErrorKind::unsupported, rule,
+              fmt::format("element {} is {}, {}", index_text(tensor.shape, element), value,
+                          finite ? "outside f32" : "and only finite weights can be quantized"));
+  error.about(tensor.name).blame(Subject::input);
+  return finite ? error.remedy(Remedy::clip).remedy(Remedy::keep) : error;
 }
 
 WeightStream::WeightStream(const Tensor& tensor, Beyond beyond, std::string_view rule, std::uint64_t first)

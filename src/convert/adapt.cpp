@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "convert/claims.hpp"
@@ -18,30 +19,23 @@
 namespace tare {
 namespace {
 
-// Collects names under a description: "3 tensors decoded from zt.group to f32: a, b, c".
+// Collects the tensors to which the same was done.
 class Changes {
  public:
-  void add(const std::string& what, const std::string& name) {
-    auto& names = kinds_[what];
-    if (names.empty()) order_.push_back(what);
-    names.push_back(escape_name(name));
+  // `change` without items.
+  void add(Change change, const std::string& name) {
+    const Key key(change.kind, change.before, change.after, change.count, change.detail);
+    const auto [found, is_new] = places_.emplace(key, all_.size());
+    if (is_new) all_.push_back(std::move(change));
+    all_[found->second].items.push_back(name);
   }
-  std::vector<std::string> lines() const {
-    constexpr std::size_t kShown = 4;
-    std::vector<std::string> lines;
-    for (const std::string& what : order_) {
-      const auto& names = kinds_.at(what);
-      const auto shown = std::span(names).first(std::min(names.size(), kShown));
-      lines.push_back(fmt::format("{} tensor{} {}: {}{}", names.size(), names.size() == 1 ? "" : "s", what,
-                                  fmt::join(shown, ", "),
-                                  names.size() > kShown ? fmt::format(", and {} more", names.size() - kShown) : ""));
-    }
-    return lines;
-  }
+  std::vector<Change> take() { return std::move(all_); }
 
  private:
-  std::map<std::string, std::vector<std::string>> kinds_;
-  std::vector<std::string> order_;
+  using Key = std::tuple<ChangeKind, std::string, std::string, std::uint64_t, std::string>;
+
+  std::map<Key, std::size_t> places_;
+  std::vector<Change> all_;
 };
 
 Error refused(ErrorKind kind, std::string_view rule, const Tensor& tensor, std::string_view sentence) {
@@ -52,20 +46,20 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   const auto matches = [](const std::vector<std::string>& globs, const std::string& name) {
     return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
   };
-  const auto expect_some = [&](std::string_view option, const std::vector<std::string>& globs) {
+  const auto expect_some = [&](std::string_view what, const std::vector<std::string>& globs) {
     for (const std::string& glob : globs)
       if (std::none_of(model.tensors.begin(), model.tensors.end(),
                        [&](const Tensor& t) { return glob_match(glob, t.name); }) &&
           std::none_of(model.broken.begin(), model.broken.end(),
                        [&](const BrokenTensor& b) { return glob_match(glob, b.tensor.name); }))
-        throw Error(ErrorKind::usage, "convert.match", fmt::format("--{} {} matches no tensor", option, glob));
+        throw Error(ErrorKind::usage, "convert.match", fmt::format("{} matches {}", what, glob));
   };
-  expect_some("match", options.match);
-  expect_some("skip", options.skip);
+  expect_some("no tensor", options.match);
+  expect_some("no tensor to skip", options.skip);
   const auto leave_out = [&](const Tensor& tensor) {
     const bool keep =
         (options.match.empty() || matches(options.match, tensor.name)) && !matches(options.skip, tensor.name);
-    if (!keep) changes.add("left out", tensor.name);
+    if (!keep) changes.add({.kind = ChangeKind::skipped, .impact = Impact::changed}, tensor.name);
     return !keep;
   };
   std::erase_if(model.tensors, leave_out);
@@ -81,11 +75,12 @@ void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
   std::vector<std::string> extras;
   for (const Component& component : tensor.components)
     if (component.role != "data") extras.push_back(component.role);
-  throw refused(ErrorKind::lossy, "convert.components", tensor,
-                fmt::format("a dense tensor that brings {} beside its data; {}, --skip leaves the tensor out",
-                            listed(std::move(extras)),
-                            quantized ? "quantized, it would lose that; --keep keeps it as it is"
-                                      : fmt::format("{} has no place for that", target.name)));
+  Error error = refused(
+      ErrorKind::lossy, "convert.components", tensor,
+      fmt::format("a dense tensor that brings {} beside its data; {}", listed(std::move(extras)),
+                  quantized ? "quantized, it would lose that" : fmt::format("{} has no place for that", target.name)));
+  if (quantized) error.remedy(Remedy::keep);
+  throw error.remedy(Remedy::skip, escape_name(tensor.name));
 }
 
 // Which formats hold a layout, for a sentence.
@@ -108,9 +103,9 @@ void require_type(const AdaptOptions& options, const Format& target) {
   std::vector<std::string_view> floats;
   for (const DType type : types)
     if (is_float(type)) floats.push_back(name_of(type));
-  throw Error(ErrorKind::unsupported, "convert.type",
-              fmt::format("{} cannot hold {}; --dtype may be {}", target.name, name_of(*options.dtype),
-                          fmt::join(floats, ", ")));
+  throw Error(
+      ErrorKind::unsupported, "convert.type",
+      fmt::format("{} cannot hold {}; it holds {}", target.name, name_of(*options.dtype), fmt::join(floats, ", ")));
 }
 
 // Also where no tensor would be encoded: an option that the target cannot honour is an error.
@@ -128,9 +123,9 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   require_room(method, target);
   if (tensor.layout == codec.layout && codec.methods.size() == 1) {
     if (options.quant.range)
-      changes.add(fmt::format("kept: {} already, which --range does not encode anew; decode with --dtype f32 first",
-                              codec.name),
-                  tensor.name);
+      changes.add(
+          {.kind = ChangeKind::kept, .after = std::string(codec.name), .remedies = {{Remedy::decode_first, "f32"}}},
+          tensor.name);
     return;
   }
   const std::string from = dtype_name(tensor);
@@ -141,7 +136,7 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
     if (tensor.attributes.find(key) == nullptr) tensor.attributes.append(key, std::move(value));
   outcome.encoded = true;
   outcome.report = encode.report;
-  changes.add(fmt::format("quantized from {} to {}", from, method), tensor.name);
+  changes.add({.kind = ChangeKind::quantized, .impact = Impact::changed, .before = from, .after = method}, tensor.name);
 }
 
 // Casts the tensor's numbers and nothing else of it.
@@ -160,11 +155,19 @@ void cast_as_told(Tensor& tensor, const AdaptOptions& options, Changes& changes)
   // Only who accepts the damage waits for it to be counted; everybody else is told when it is met.
   if (!lossless && options.overflow != Overflow::refuse)
     if (const std::uint64_t count = count_overflow(tensor, to, options.threads); count > 0)
-      changes.add(fmt::format("with values beyond the largest {} ({} {})", name_of(to), count_text(count),
-                              options.overflow == Overflow::clamp ? "clamped" : "now infinite"),
+      changes.add({.kind = ChangeKind::overflowed,
+                   .impact = Impact::results,
+                   .after = std::string(name_of(to)),
+                   .count = count,
+                   .detail = options.overflow == Overflow::clamp ? "clamped" : "now infinite"},
                   tensor.name);
   cast_as_is(tensor, to, options.overflow);
-  changes.add(fmt::format("cast from {} to {}{}", from, name_of(to), lossless ? "" : " (lossy)"), tensor.name);
+  changes.add({.kind = ChangeKind::cast,
+               .impact = Impact::changed,
+               .before = from,
+               .after = std::string(name_of(to)),
+               .lossy = !lossless},
+              tensor.name);
 }
 
 void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
@@ -181,8 +184,12 @@ void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
   const std::string from(codec.name.empty() ? tensor.layout : codec.name);
   const auto doubt = codec.doubt == nullptr ? std::nullopt : codec.doubt(tensor);
   tensor = codec.decode(tensor);
-  const std::string assumed = doubt ? fmt::format(" ({})", doubt->sentence) : std::string();
-  changes.add(fmt::format("decoded from {} to dense {}{}", from, dtype_name(tensor), assumed), tensor.name);
+  changes.add({.kind = ChangeKind::decoded,
+               .impact = Impact::changed,
+               .before = from,
+               .after = dtype_name(tensor),
+               .detail = doubt ? doubt->sentence : std::string()},
+              tensor.name);
 }
 
 // Asked for a float type, codes become floats, also where the target could hold the codes.
@@ -199,8 +206,9 @@ void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr)
     throw refused(ErrorKind::unsupported, "convert.layout", tensor,
-                  fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it; leave it out with --skip",
-                              target.name, escape_name(tensor.layout)));
+                  fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it", target.name,
+                              escape_name(tensor.layout)))
+        .remedy(Remedy::skip, escape_name(tensor.name));
   decode(tensor, *codec, changes);
 }
 
@@ -244,18 +252,16 @@ class Unfit {
     std::vector<std::string> all;
     for (const std::string& type : order_)
       all.push_back(count_ == 1 ? type : fmt::format("{} ({})", type, listed(types_.at(type))));
-    const std::string_view them = count_ == 1 ? "it" : "them";
+    Error error(
+        ErrorKind::lossy, "convert.type",
+        fmt::format("{} cannot hold the type{} {}", target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
     // Advice that would not help is worse than none.
-    const std::string advice = castable_ && !asked_ ? fmt::format("--dtype f32 would cast {0}, --skip omit {0}", them)
-                                                    : fmt::format("--skip omits {}", them);
-    throw Error(ErrorKind::lossy, "convert.type",
-                fmt::format("{} cannot hold the type{} {}; {}", target_.name, all.size() == 1 ? "" : "s",
-                            fmt::join(all, ", "), advice))
-        .about("tensor " + escape_name(first_));
+    if (castable_ && !asked_) error.remedy(Remedy::cast, name_of(DType::f32));
+    throw error.about("tensor " + escape_name(first_)).remedy(Remedy::skip, count_ == 1 ? escape_name(first_) : "");
   }
 
  private:
-  // One number an element, which --dtype can cast: not complex, not of an unknown type.
+  // One number an element, which can be cast: not complex, not of an unknown type.
   static bool is_real(const Tensor& tensor) {
     const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
     if (data == nullptr || tensor.components.size() != 1) return false;
@@ -291,7 +297,9 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
     if (const auto to = wider(*data, target)) {
       refuse_widening();
       cast_as_is(tensor, *to, Overflow::refuse);
-      changes.add(fmt::format("widened from {} to {}", from, name_of(*to)), tensor.name);
+      changes.add(
+          {.kind = ChangeKind::widened, .impact = Impact::changed, .before = from, .after = std::string(name_of(*to))},
+          tensor.name);
       return;
     }
   }
@@ -302,21 +310,22 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
 void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& options) {
   const Codec* const codec = find_codec(tensor.layout);
   const auto own = [&](const std::string& key) { return codec != nullptr && lists(codec->parameters, key); };
-  const bool keep = target.holds.tensor_attributes && (!asked_to_drop(options, "attributes") || !tensor.is_dense());
+  const bool keep =
+      target.holds.tensor_attributes && (!asked_to_drop(options, ModelPart::attributes) || !tensor.is_dense());
   if (keep || tensor.attributes.empty()) return;
   Map kept;
   for (auto& [key, value] : tensor.attributes)
     if (own(key)) kept.append(key, std::move(value));
-  if (kept.size() < tensor.attributes.size() && !asked_to_drop(options, "attributes"))
-    throw refused(
-        ErrorKind::lossy, "convert.room", tensor,
-        fmt::format("{} has no place for a tensor's attributes; --drop attributes leaves them out", target.name));
+  if (kept.size() < tensor.attributes.size() && !asked_to_drop(options, ModelPart::attributes))
+    throw refused(ErrorKind::lossy, "convert.room", tensor,
+                  fmt::format("{} has no place for a tensor's attributes", target.name))
+        .remedy(Remedy::drop, name_of(ModelPart::attributes));
   tensor.attributes = std::move(kept);
 }
 
 Value parse_setting(const std::string& key, const std::string& text, const Format& target) {
   const auto refuse = [&](std::string_view sentence) {
-    throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, sentence));
+    throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, sentence));
   };
   // Structured JSON is a string, too: containers differ in what they nest.
   if (const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -350,11 +359,7 @@ std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   Changes changes;
   std::vector<TensorOutcome> outcomes;
-  std::vector<std::string> lines;
-  for (const std::string& what : options.drop)
-    if (!lists(kDroppable, what))
-      throw Error(ErrorKind::usage, "convert.drop",
-                  fmt::format("--drop takes {}, not \"{}\"", fmt::join(kDroppable, ", "), what));
+  std::vector<Change> lines;
   require_type(options, target);
   const Claims claims(model);
   select(model, options, changes);
@@ -363,13 +368,13 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     Value value = parse_setting(key, text, target);
     if (const std::string* const said = value.text(); said != nullptr && target.set_problem != nullptr)
       if (const std::string problem = target.set_problem(key, *said); !problem.empty())
-        throw Error(ErrorKind::usage, "convert.set", fmt::format("--set {}={}: {}", escape_name(key), text, problem));
+        throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, problem));
     model.metadata.set(key, std::move(value));
   }
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
-                fmt::format("{} holds exactly one tensor, there are {}; choose one with --match", target.name,
-                            model.tensors.size()));
+                fmt::format("{} holds exactly one tensor, there are {}", target.name, model.tensors.size()))
+        .remedy(Remedy::match);
   std::vector<LostKeys> lost;
   fit_rest(model, target, options, lines, lost);
   for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
@@ -383,7 +388,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   require_room(options.quant.method, target);
   for (const auto& [glob, method] : options.quant.rules) require_room(method, target);
   if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
-    lines.emplace_back("nothing was quantized: no tensor is of a kind that the method takes");
+    lines.push_back({.detail = "nothing was quantized: no tensor is of a kind that the method takes"});
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
@@ -392,7 +397,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
       decode_if_asked(tensor, options, changes);
     else
       quantize(tensor, decisions[i].method, target, options, changes, outcome);
-    if (!decisions[i].remark.empty()) changes.add(decisions[i].remark, tensor.name);
+    if (decisions[i].remark) changes.add(*decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
     fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
     fit_attributes(tensor, target, options);
@@ -405,7 +410,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   }
   unfit.refuse_any();
   claims.settle(model, lines);
-  Adapted adapted{std::move(model), changes.lines(), std::move(outcomes), std::move(lost)};
+  Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;
 }

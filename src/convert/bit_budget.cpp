@@ -76,7 +76,7 @@ std::vector<Candidate> candidates_for(const Format& target) {
           {fmt::format("{}.{}", codec.name.substr(0, codec.name.find('.')), codec.methods.front()), &codec});
   if (candidates.empty())
     throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} can hold no layout that --bits chooses from", target.name));
+                fmt::format("{} can hold no layout that a budget of bits chooses from", target.name));
   return candidates;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "convert/wording.hpp"
 #include "resources/config_dtype.hpp"
 #include "resources/resources.hpp"
 #include "tare/error.hpp"
@@ -40,12 +41,12 @@ std::optional<std::uint64_t> elements_of(const Model& model) {
 
 Claims::Claims(const Model& model) : common_(common_float(model)), elements_(elements_of(model)) {}
 
-void Claims::settle(Model& model, std::vector<std::string>& lines) const {
+void Claims::settle(Model& model, std::vector<Change>& lines) const {
   settle_dtype(model, lines);
   settle_counts(model, lines);
 }
 
-void Claims::settle_dtype(Model& model, std::vector<std::string>& lines) const {
+void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
   const auto now = common_float(model);
   if (!now || now == common_) return;
   const auto file = std::ranges::find(model.attachments, std::string_view("config.json"), &Attachment::name);
@@ -56,14 +57,18 @@ void Claims::settle_dtype(Model& model, std::vector<std::string>& lines) const {
     if (!restated) return;
     const auto text = std::as_bytes(std::span(restated->text));
     file->blob = Blob::memory(Bytes(text.begin(), text.end()));
-    lines.push_back(fmt::format("config.json: its dtype is {} now, not {}; the rest of it is as it was",
-                                resources::torch_name(*now), restated->before));
+    lines.push_back({.kind = ChangeKind::restated,
+                     .impact = Impact::detail,
+                     .part = "config.json",
+                     .items = {"dtype"},
+                     .before = restated->before,
+                     .after = std::string(resources::torch_name(*now))});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
   }
 }
 
-void Claims::settle_counts(Model& model, std::vector<std::string>& lines) const {
+void Claims::settle_counts(Model& model, std::vector<Change>& lines) const {
   const auto now = elements_of(model);
   if (now == elements_) return;
   for (const Format& format : formats())
@@ -72,7 +77,7 @@ void Claims::settle_counts(Model& model, std::vector<std::string>& lines) const 
 }
 
 void Claims::settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
-                          std::vector<std::string>& lines) const {
+                          std::vector<Change>& lines) const {
   Value* const value = model.metadata.find(own.key);
   Map* const entries = value == nullptr ? nullptr : value->get<Map>();
   Value* const stated = entries == nullptr ? nullptr : entries->find(own.counts);
@@ -83,8 +88,8 @@ void Claims::settle_count(const OwnKey& own, std::optional<std::uint64_t> now, M
     *stated = Value(*now);
   else
     entries->erase(own.counts);
-  lines.push_back(counted ? fmt::format("index: {} = {}, counted again", own.counts, *now)
-                          : fmt::format("index: {} left out, other tensors were counted", own.counts));
+  lines.push_back(counted ? filled_in("index", own.counts, fmt::format("{}", *now), "counted again")
+                          : needless("index", own.counts, "other tensors were counted"));
   if (entries->empty()) model.metadata.erase(own.key);
 }
 

@@ -16,13 +16,13 @@ class Claims {
   explicit Claims(const Model& model);
   // Settles them for the model as it is to be written, with a line for each that had to change: the dtype of config.json
   // where most weights are of another float type now, the number of parameters that an index states.
-  void settle(Model& model, std::vector<std::string>& lines) const;
+  void settle(Model& model, std::vector<Change>& lines) const;
 
  private:
-  void settle_dtype(Model& model, std::vector<std::string>& lines) const;
-  void settle_counts(Model& model, std::vector<std::string>& lines) const;
+  void settle_dtype(Model& model, std::vector<Change>& lines) const;
+  void settle_counts(Model& model, std::vector<Change>& lines) const;
   void settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
-                    std::vector<std::string>& lines) const;
+                    std::vector<Change>& lines) const;
 
   std::optional<DType> common_;
   std::optional<std::uint64_t> elements_;

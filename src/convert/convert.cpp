@@ -17,11 +17,15 @@ namespace {
 const Format& target_of(const std::string& output, const ConvertOptions& options) {
   const Format* format = options.to.empty() ? format_of_suffix(output) : find_format(options.to);
   if (format == nullptr && options.to.empty())
-    throw Error(ErrorKind::usage, "convert.format", "the name has no suffix that Tare knows; say the format with --to")
-        .in(output);
-  if (format == nullptr)
+    throw Error(ErrorKind::usage, "convert.format", "the name has no suffix that Tare knows")
+        .in(output)
+        .remedy(Remedy::name_format);
+  if (format == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Format& known : formats()) names.push_back(known.name);
     throw Error(ErrorKind::usage, "convert.format",
-                fmt::format("there is no format \"{}\"; `tare formats` lists them", options.to));
+                fmt::format("there is no format \"{}\"; there are {}", options.to, fmt::join(names, ", ")));
+  }
   if (format->write == nullptr && format->write_tree == nullptr)
     throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format->name));
   if (options.write.zstd_level && !format->holds.zstd)
@@ -86,20 +90,27 @@ class Remarks final : public Diagnostics {
   Remarks(Diagnostics* next, bool thorough) : next_(next != nullptr ? *next : throwing_), thorough_(thorough) {}
   void error(const Error& error) override { next_.error(error); }
   void warning(const Error& about) override {
-    if (++warnings_ <= kMost) told_.push_back(line_about(about));
+    remember(about);
     next_.warning(about);
   }
-  void note(const Error& about) override {
-    if (about.rule().ends_with(".unused"))
-      left_behind_.push_back(fmt::format("left behind, {} (--attach GLOB takes files along)", about.sentence()));
-    next_.note(about);
+  void ignored_value(const Error& about) override {
+    remember(about);
+    next_.ignored_value(about);
+  }
+  void note(const Error& about) override { next_.note(about); }
+  void left_behind(const Error& about) override {
+    left_behind_.push_back(
+        {.kind = ChangeKind::left_behind, .detail = about.sentence(), .remedies = {{Remedy::attach, ""}}});
+    next_.left_behind(about);
   }
   bool thorough() const override { return thorough_ || next_.thorough(); }
 
-  std::vector<std::string> lines() const {
-    std::vector<std::string> all = told_;
+  std::vector<Change> changes() const {
+    std::vector<Change> all = told_;
     if (warnings_ > kMost)
-      all.push_back(fmt::format("{} more warnings about the input; `tare verify` lists them", warnings_ - kMost));
+      all.push_back({.count = warnings_ - kMost,
+                     .detail = fmt::format("{} more warnings about the input", warnings_ - kMost),
+                     .remedies = {{Remedy::list_findings, ""}}});
     all.insert(all.end(), left_behind_.begin(), left_behind_.end());
     return all;
   }
@@ -107,10 +118,14 @@ class Remarks final : public Diagnostics {
  private:
   static constexpr std::size_t kMost = 8;
 
+  void remember(const Error& about) {
+    if (++warnings_ <= kMost) told_.push_back(remark_about(about));
+  }
+
   Diagnostics throwing_;
   Diagnostics& next_;
   bool thorough_;
-  std::vector<std::string> told_, left_behind_;
+  std::vector<Change> told_, left_behind_;
   std::size_t warnings_ = 0;
 };
 
@@ -126,25 +141,20 @@ NameSet packed_tensors(const Model& model) {
   return names;
 }
 
-// What was compressed, stays so unless its bytes changed on the way. Says so of those; empty when there are none.
-std::string unpacked_line(const Model& model, const NameSet& packed, const WriteOptions& options) {
-  if (options.zstd_level || options.unpack) return {};
-  std::vector<std::string> names;
+// What was compressed, stays so unless its bytes changed on the way. Says so of those.
+void tell_unpacked(const Model& model, const NameSet& packed, const WriteOptions& options,
+                   std::vector<Change>& changes) {
+  if (options.zstd_level || options.unpack) return;
+  Change unpacked{.kind = ChangeKind::unpacked, .impact = Impact::changed, .remedies = {{Remedy::compress, ""}}};
   for (const Tensor& tensor : model.tensors)
-    if (packed.contains(tensor.name) && !is_packed(tensor)) names.push_back(tensor.name);
-  if (names.empty()) return {};
-  const std::size_t count = names.size();
-  return fmt::format("{} tensor{} compressed no longer, --zstd compresses: {}", count, count == 1 ? "" : "s",
-                     listed(std::move(names)));
+    if (packed.contains(tensor.name) && !is_packed(tensor)) unpacked.items.push_back(tensor.name);
+  if (!unpacked.items.empty()) changes.push_back(std::move(unpacked));
 }
 
 // The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
 // a weight it cannot hold; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
-  const bool weight =
-      (error.kind() == ErrorKind::unsupported || error.kind() == ErrorKind::lossy) &&
-      (error.rule().ends_with(".nonfinite") || error.rule().ends_with(".overflow") || error.rule().ends_with(".nan"));
-  return weight ? input : output;
+  return error.subject() == Subject::input ? input : output;
 }
 
 }  // namespace
@@ -154,12 +164,13 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   const bool tree = is_tree(output, target, options);
   std::error_code none;
   if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
-    throw Error(ErrorKind::usage, "convert.attach", "--attach takes files of a model's directory; this is one file")
+    throw Error(ErrorKind::usage, "convert.attach",
+                "files to attach are those of a model's directory; this is one file")
         .in(input);
   Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
   ReadOptions read = options.read;
   read.diagnostics = &remarks;
-  read.keep_broken = true;  // --skip may leave them out; adapt refuses what is left of them
+  read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
   Model model = open(input, read);
   Conversion done;
   done.from = model.format;
@@ -176,15 +187,14 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     origins.name_tensor(error);
     throw error.in(input);
   }
-  done.changes = remarks.lines();
-  for (std::string& change : adapted.changes)
+  done.changes = remarks.changes();
+  for (Change& change : adapted.changes)
     if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
-  if (std::string line = unpacked_line(adapted.model, packed, options.write); !line.empty())
-    done.changes.push_back(std::move(line));
+  tell_unpacked(adapted.model, packed, options.write, done.changes);
   if (target.remarks != nullptr)
-    for (std::string& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
+    for (Change& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);

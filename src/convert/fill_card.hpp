@@ -8,6 +8,6 @@
 
 namespace tare {
 
-void fill_card(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines);
+void fill_card(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines);
 
 }  // namespace tare

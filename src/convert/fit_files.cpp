@@ -15,21 +15,22 @@ namespace {
 class Trouble final : public Diagnostics {
  public:
   void warning(const Error& about) override {
-    if (about.rule() == "config.type" || about.rule() == "tokenizer.special") return;  // one value, not the file
-    lines_.push_back(line_about(about));
+    remarks_.push_back(remark_about(about));
     files_.emplace_back(subject_of(about));
   }
-  const std::vector<std::string>& lines() const { return lines_; }
+  void ignored_value(const Error& /*about*/) override {}  // one value, not the file
+  const std::vector<Change>& remarks() const { return remarks_; }
   bool with(std::string_view file) const { return std::ranges::find(files_, file) != files_.end(); }
-  // The first line about a file that `is_meant`; null when there is none.
+  // The first about a file that `is_meant`; null when there is none.
   template <typename IsMeant>
-  const std::string* line_with(const IsMeant& is_meant) const {
+  const Change* remark_on(const IsMeant& is_meant) const {
     const auto found = std::ranges::find_if(files_, is_meant);
-    return found == files_.end() ? nullptr : &lines_[static_cast<std::size_t>(found - files_.begin())];
+    return found == files_.end() ? nullptr : &remarks_[static_cast<std::size_t>(found - files_.begin())];
   }
 
  private:
-  std::vector<std::string> lines_, files_;
+  std::vector<Change> remarks_;
+  std::vector<std::string> files_;  // of each
 };
 
 bool has_weights(std::string_view file) {
@@ -63,7 +64,7 @@ std::string text_of(const Attachment& file) {
 // the results is named first and in full: a list that ends in "and 4 more" hides just the key that mattered.
 template <typename KeysOf>
 void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::string_view harm,
-                    std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+                    std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   const Attachment* const file = model.attachment(name);
   if (file == nullptr) return;
   LostKeys keys{std::string(name), {}, {}};
@@ -75,12 +76,19 @@ void name_lost_keys(const Model& model, std::string_view name, const KeysOf& key
     return;
   }
   if (!keys.harmful.empty())
-    lines.push_back(fmt::format("{}: {} left out, {}", name, listed(keys.harmful, keys.harmful.size()), harm));
-  if (!keys.harmless.empty()) lines.push_back(fmt::format("{}: {} left out", name, listed(keys.harmless)));
+    lines.push_back({.kind = ChangeKind::left_out,
+                     .impact = Impact::results,
+                     .part = keys.file,
+                     .items = keys.harmful,
+                     .detail = std::string(harm),
+                     .named = keys.harmful.size()});
+  if (!keys.harmless.empty())
+    lines.push_back(
+        {.kind = ChangeKind::left_out, .impact = Impact::detail, .part = keys.file, .items = keys.harmless});
   if (!keys.harmful.empty() || !keys.harmless.empty()) lost.push_back(std::move(keys));
 }
 
-void name_lost_config(const Model& model, std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+void name_lost_config(const Model& model, std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   const bool has_vocabulary = !model.vocabulary.tokens.empty();
   const auto keys_of = [&](std::string_view text) { return resources::keys_beyond_config(text, has_vocabulary); };
   name_lost_keys(model, "config.json", keys_of, "which may change what the model computes", lines, lost);
@@ -107,23 +115,27 @@ struct Fate {
     }
   }
 
-  std::string kept() const {
+  void tell_kept(std::vector<Change>& lines) const {
     std::vector<std::string> names = as_config;
     names.insert(names.end(), as_vocabulary.begin(), as_vocabulary.end());
-    if (names.empty()) return {};
+    if (names.empty()) return;
     const std::string_view as = as_vocabulary.empty() ? "config"
                                 : as_config.empty()   ? "vocabulary"
                                                       : "config and vocabulary";
-    return fmt::format("{} kept as {}, not as {}", fmt::join(names, ", "), as, names.size() == 1 ? "a file" : "files");
+    lines.push_back(
+        {.kind = ChangeKind::kept_as, .impact = Impact::detail, .items = std::move(names), .after = std::string(as)});
   }
 
   // How a text becomes pieces is in the files that hold the vocabulary.
-  std::string lost_rules() const {
+  void tell_lost_rules(std::vector<Change>& lines) const {
     std::vector<std::string> names;
     for (const std::string& name : as_vocabulary)
       if (resources::holds_vocabulary(name)) names.push_back(name);
-    if (names.empty()) return {};
-    return fmt::format("{}: how a text is normalized and split left out", fmt::join(names, ", "));
+    if (names.empty()) return;
+    lines.push_back({.kind = ChangeKind::left_out,
+                     .impact = Impact::lost,
+                     .part = fmt::format("{}", fmt::join(names, ", ")),
+                     .items = {"how a text is normalized and split"}});
   }
 };
 
@@ -142,90 +154,100 @@ bool frames_texts(const Model& model) {
 // A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
 // be read.
 void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-                       std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+                       std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   const Trouble trouble = trouble_with(model.attachments);
   Fate fate(model, target, trouble);
   if (!fate.homeless.empty()) {
     const std::string_view plural = fate.homeless.size() == 1 ? "" : "s";
-    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(fate.homeless))), "attachments");
+    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(fate.homeless))),
+                       ModelPart::attachments);
   }
   const auto is_lost = [&](std::string_view file) {
-    return file == "config.json"
-               ? model.config.empty() && !asked_to_drop(options, "config")
-               : resources::holds_vocabulary(file) && model.vocabulary.empty() && !asked_to_drop(options, "vocabulary");
+    return file == "config.json" ? model.config.empty() && !asked_to_drop(options, ModelPart::config)
+                                 : resources::holds_vocabulary(file) && model.vocabulary.empty() &&
+                                       !asked_to_drop(options, ModelPart::vocabulary);
   };
-  if (const std::string* const line = trouble.line_with(is_lost))
-    throw Error(
-        ErrorKind::lossy, "convert.resource",
-        fmt::format("{}; {} has no place for the file as it is; --drop attachments leaves it out", *line, target.name));
-  lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
-  if (!asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
+  if (const Change* const remark = trouble.remark_on(is_lost))
+    throw Error(ErrorKind::lossy, "convert.resource",
+                fmt::format("{}; {} has no place for the file as it is", to_text(*remark), target.name))
+        .remedy(Remedy::drop, name_of(ModelPart::attachments));
+  lines.insert(lines.end(), trouble.remarks().begin(), trouble.remarks().end());
+  if (!asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);
   if (!fate.as_vocabulary.empty()) {
     name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary,
                    "which may change what a text becomes", lines, lost);
     if (frames_texts(model))
-      lines.emplace_back("tokenizer.json: the special tokens that it puts around a text (post_processor) left out");
+      lines.push_back({.kind = ChangeKind::left_out,
+                       .impact = Impact::lost,
+                       .part = "tokenizer.json",
+                       .items = {"the special tokens that it puts around a text (post_processor)"}});
   }
-  for (std::string line : {fate.lost_rules(), fate.kept()})
-    if (!line.empty()) lines.push_back(std::move(line));
-  if (!fate.left_out.empty()) lines.push_back(left_out(std::move(fate.left_out), target.name));
+  fate.tell_lost_rules(lines);
+  fate.tell_kept(lines);
+  if (!fate.left_out.empty()) lines.push_back(no_place({}, std::move(fate.left_out), target.name));
   model.attachments.clear();
 }
 
 // A container may say that the head is a matrix of its own where there is none: it had to say something.
-void tie_without_head(Model& model, std::vector<std::string>& lines) {
+void tie_without_head(Model& model, std::vector<Change>& lines) {
   std::optional<bool>& tied = model.config.tie_word_embeddings;
   if (model.attachment("config.json") != nullptr || !tied || *tied || arch::ties_embeddings(model) != true) return;
   tied = true;
-  lines.emplace_back("config: tie_word_embeddings = true, there is no matrix for the head");
+  lines.push_back(
+      filled_in("config", "tie_word_embeddings", "true", "there is no matrix for the head", Impact::changed));
 }
 
 // Files for programs that look for nothing else, from what is known without them.
-void make_files(Model& model, std::vector<std::string>& lines) {
+void make_files(Model& model, std::vector<Change>& lines) {
   const std::size_t before = model.attachments.size();
   resources::complete(model, true);
-  std::vector<std::string_view> made;
+  std::vector<std::string> made;
   for (std::size_t i = before; i < model.attachments.size(); ++i) made.push_back(model.attachments[i].name);
-  if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
+  if (!made.empty()) lines.push_back({.kind = ChangeKind::made, .impact = Impact::changed, .items = made});
   if (std::ranges::find(made, "tokenizer.json") == made.end()) return;
   for (const std::string_view source : {"tokenizer.model", "spiece.model"}) {
     const Attachment* const file = model.attachment(source);
     if (file == nullptr || file->blob.size() > resources::kMaxFileBytes) continue;
     if (const auto unkept = resources::unkept_normalization(file->blob.bytes()); !unkept.empty())
-      lines.push_back(
-          fmt::format("tokenizer.json: what {} does to a text ({}) left out, which may change what a text becomes",
-                      source, fmt::join(unkept, ", ")));
+      lines.push_back({.kind = ChangeKind::left_out,
+                       .impact = Impact::results,
+                       .part = "tokenizer.json",
+                       .items = {fmt::format("what {} does to a text ({})", source, fmt::join(unkept, ", "))},
+                       .detail = "which may change what a text becomes"});
   }
 }
 
 }  // namespace
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-               std::vector<std::string>& lines, std::vector<LostKeys>& lost) {
+               std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   // Config and vocabulary say what these say, and make them again where they are wanted.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
   const bool is_directory = target.write == nullptr;  // makes what is missing when it is written
   if (target.holds.wants_files || is_directory) tie_without_head(model, lines);
-  if (target.holds.wants_files && !asked_to_drop(options, "attachments")) make_files(model, lines);
+  if (target.holds.wants_files && !asked_to_drop(options, ModelPart::attachments)) make_files(model, lines);
   if (model.attachments.empty()) return;
-  if (asked_to_drop(options, "attachments")) {
+  if (asked_to_drop(options, ModelPart::attachments)) {
     std::vector<std::string> names;
     for (const Attachment& file : model.attachments) names.push_back(file.name);
     // Files with weights in them first, and all of them.
     const auto others = std::ranges::stable_partition(names, has_weights);
     const auto weights = static_cast<std::size_t>(others.begin() - names.begin());
-    lines.push_back(
-        fmt::format("attachments dropped: {}", listed(std::move(names), std::max<std::size_t>(weights, 8))));
+    lines.push_back({.kind = ChangeKind::dropped,
+                     .impact = Impact::lost,
+                     .part = "attachments",
+                     .items = std::move(names),
+                     .named = std::max<std::size_t>(weights, 8)});
     // The config stays, and looks as if it were all that config.json said.
-    if (target.holds.config && !asked_to_drop(options, "config")) name_lost_config(model, lines, lost);
+    if (target.holds.config && !asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);
     model.attachments.clear();
     return;
   }
   if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines, lost);
   // Carried as they are; that nothing can be read from them is worth a word all the same.
-  if (!model.vocabulary.empty() || asked_to_drop(options, "vocabulary") || !has_vocabulary_file(model)) return;
+  if (!model.vocabulary.empty() || asked_to_drop(options, ModelPart::vocabulary) || !has_vocabulary_file(model)) return;
   const Trouble trouble = trouble_with(model.attachments);
-  lines.insert(lines.end(), trouble.lines().begin(), trouble.lines().end());
+  lines.insert(lines.end(), trouble.remarks().begin(), trouble.remarks().end());
 }
 
 }  // namespace tare

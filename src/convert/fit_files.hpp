@@ -8,6 +8,6 @@ namespace tare {
 // The part of fit_rest that is about files: those that the target wants are made, those that it has no place for are
 // replaced by config and vocabulary, or refused.
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-               std::vector<std::string>& lines, std::vector<LostKeys>& lost);
+               std::vector<Change>& lines, std::vector<LostKeys>& lost);
 
 }  // namespace tare

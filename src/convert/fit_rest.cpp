@@ -39,8 +39,8 @@ std::string reason_to_omit(const OwnKey& own, const Value& value, const Format& 
 }
 
 // What is about the file, or said elsewhere, is not lost.
-void leave_own_keys(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines) {
-  const Map config = asked_to_drop(options, "config") || !target.holds.config ? Map() : model.config.to_map();
+void leave_own_keys(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
+  const Map config = asked_to_drop(options, ModelPart::config) || !target.holds.config ? Map() : model.config.to_map();
   for (const Format& format : formats())
     for (const OwnKey& own : format.own_keys) {
       if (options.weights_only && own.about_set) model.metadata.erase(own.key);
@@ -48,18 +48,18 @@ void leave_own_keys(Model& model, const Format& target, const AdaptOptions& opti
       const std::string reason = value == nullptr ? "" : reason_to_omit(own, *value, target, config);
       if (reason.empty()) continue;
       model.metadata.erase(own.key);
-      lines.push_back(fmt::format("metadata: {} left out, {}", own.key, reason));
+      lines.push_back(needless("metadata", own.key, reason));
     }
 }
 
 void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-                  std::vector<std::string>& lines) {
-  const bool drop = asked_to_drop(options, "metadata");
+                  std::vector<Change>& lines) {
+  const bool drop = asked_to_drop(options, ModelPart::metadata);
   std::vector<std::string> homeless;
   bool only_texts = false;
   for (const auto& [key, value] : model.metadata) {
     const bool is_text = target.holds.metadata != Room::strings || value.text() != nullptr;
-    // With a place for everything, --drop means everything.
+    // With a place for everything, to drop metadata means everything.
     if (has_place(target, key) && is_text && !(drop && holds_all(target.holds.metadata_keys))) continue;
     homeless.push_back(key);
     only_texts = only_texts || (has_place(target, key) && !is_text);
@@ -70,20 +70,21 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
                            ? "metadata"
                            : fmt::format("the metadata key{} {}{}", homeless.size() == 1 ? "" : "s", listed(homeless),
                                          only_texts ? " (it holds texts only)" : ""),
-                       "metadata");
+                       ModelPart::metadata);
   auto next = homeless.begin();  // in the order of the map
   model.metadata.erase_if([&](const Map::Entry& entry) {
     const bool gone = next != homeless.end() && entry.first == *next;
     if (gone) ++next;
     return gone;
   });
-  lines.push_back(fmt::format("metadata dropped: {}", listed(std::move(homeless))));
+  lines.push_back(
+      {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "metadata", .items = std::move(homeless)});
 }
 
 // The numbers that the target's readers count on and the source does not give, from the table. Only for models that are
 // transformers at all.
-std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) {
-  std::vector<std::string> filled;
+Change fill_defaults(Model& model, const Capabilities& holds) {
+  Change filled{.kind = ChangeKind::defaulted, .impact = Impact::changed, .part = "config"};
   Config& config = model.config;
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
   for (const arch::ConfigRow& row : arch::kConfigTable) {
@@ -94,7 +95,8 @@ std::vector<std::string> fill_defaults(Model& model, const Capabilities& holds) 
     if (!value) continue;
     all.set(row.field, *value);
     config = Config::from_map(all);
-    filled.push_back(fmt::format("{} = {}", row.field, to_json(*value)));
+    filled.items.emplace_back(row.field);
+    filled.values.push_back(to_json(*value));
   }
   return filled;
 }
@@ -109,17 +111,17 @@ std::optional<std::int64_t> counted_vocabulary(const Model& model) {
 }
 
 // A container that has no field for vocab_size (ALT) could not say it; one that has expects it.
-void count_vocabulary(Model& model, const Format& target, std::vector<std::string>& lines) {
+void count_vocabulary(Model& model, const Format& target, std::vector<Change>& lines) {
   const Format* const source = find_format(model.format);
   if (model.config.vocab_size || source == nullptr || source->holds.has_field("vocab_size") ||
       !target.holds.has_field("vocab_size"))
     return;
   model.config.vocab_size = counted_vocabulary(model);
   if (model.config.vocab_size)
-    lines.push_back(fmt::format("config: vocab_size = {}, counted", *model.config.vocab_size));
+    lines.push_back(filled_in("config", "vocab_size", fmt::format("{}", *model.config.vocab_size), "counted"));
 }
 
-void leave_homeless_fields(Model& model, const Format& target, std::vector<std::string>& lines) {
+void leave_homeless_fields(Model& model, const Format& target, std::vector<Change>& lines) {
   Config& config = model.config;
   std::vector<std::string> homeless;
   // Not lost where the way back counts the same.
@@ -135,34 +137,36 @@ void leave_homeless_fields(Model& model, const Format& target, std::vector<std::
         },
         field.member);
   }
-  if (!homeless.empty()) lines.push_back(fmt::format("config: {}", left_out(std::move(homeless), target.name)));
+  if (!homeless.empty()) lines.push_back(no_place("config", std::move(homeless), target.name));
 }
 
 void fit_config(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-                std::vector<std::string>& lines) {
+                std::vector<Change>& lines) {
   if (model.config.empty()) return;
-  if (asked_to_drop(options, "config")) {
-    lines.push_back(fmt::format("config dropped ({} entries)", model.config.to_map().size()));
+  if (asked_to_drop(options, ModelPart::config)) {
+    lines.push_back(
+        {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "config", .count = model.config.to_map().size()});
     model.config = {};
     return;
   }
-  if (!target.holds.config) return refused.add("config", "config");
+  if (!target.holds.config) return refused.add("config", ModelPart::config);
   count_vocabulary(model, target, lines);
   leave_homeless_fields(model, target, lines);
-  const auto filled = fill_defaults(model, target.holds);
-  if (!filled.empty()) lines.push_back(fmt::format("config: {} by default", fmt::join(filled, ", ")));
+  Change filled = fill_defaults(model, target.holds);
+  if (!filled.items.empty()) lines.push_back(std::move(filled));
 }
 
 void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
-                    std::vector<std::string>& lines) {
+                    std::vector<Change>& lines) {
   Vocabulary& vocabulary = model.vocabulary;
   if (vocabulary.empty()) return;
-  if (asked_to_drop(options, "vocabulary")) {
-    lines.push_back(fmt::format("vocabulary dropped ({} entries)", vocabulary.tokens.size()));
+  if (asked_to_drop(options, ModelPart::vocabulary)) {
+    lines.push_back(
+        {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "vocabulary", .count = vocabulary.tokens.size()});
     vocabulary = {};
     return;
   }
-  if (!target.holds.vocabulary) return refused.add("vocabulary", "vocabulary");
+  if (!target.holds.vocabulary) return refused.add("vocabulary", ModelPart::vocabulary);
   std::vector<std::string> lost;
   const auto leave_out = [&](std::string_view part, bool present, std::string what, const auto& clear) {
     if (!present || lists(target.holds.vocabulary_parts, part)) return;
@@ -173,8 +177,12 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
   // The order of the merges is what matters about them, and a score can say it.
   if (!lists(target.holds.vocabulary_parts, "merges") && lists(target.holds.vocabulary_parts, "scores") &&
       resources::rank_by_merges(vocabulary)) {
-    lines.push_back(
-        fmt::format("vocabulary: the order of {} merges kept as scores", count_text(vocabulary.merges.size())));
+    lines.push_back({.kind = ChangeKind::kept_as,
+                     .impact = Impact::detail,
+                     .part = "vocabulary",
+                     .items = {fmt::format("the order of {} merges", count_text(vocabulary.merges.size()))},
+                     .after = "scores",
+                     .count = vocabulary.merges.size()});
     vocabulary.merges.clear();
   }
   leave_out("merges", !vocabulary.merges.empty(), fmt::format("{} merges", count_text(vocabulary.merges.size())),
@@ -190,12 +198,12 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
             "token types", [&] {
               for (Token& token : vocabulary.tokens) token.type = TokenType::normal;
             });
-  if (!lost.empty()) lines.push_back(fmt::format("vocabulary: {}", left_out(std::move(lost), target.name)));
+  if (!lost.empty()) lines.push_back(no_place("vocabulary", std::move(lost), target.name));
 }
 
 }  // namespace
 
-void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<std::string>& lines,
+void fit_rest(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines,
               std::vector<LostKeys>& lost) {
   fill_card(model, target, options, lines);
   leave_own_keys(model, target, options, lines);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tare/format.hpp"
+#include "tare/convert.hpp"
 
 namespace tare {
 
@@ -18,27 +18,25 @@ class Homeless {
  public:
   explicit Homeless(const Format& target) : target_(target) {}
 
-  void add(std::string what, std::string_view flag) {
+  void add(std::string what, ModelPart part) {
     things_.push_back(std::move(what));
-    flags_.push_back(flag);
+    parts_.push_back(part);
   }
   void refuse_any() const {
     if (things_.empty()) return;
-    std::string flags;
-    for (const std::string_view flag : flags_) flags += fmt::format("{}--drop {}", flags.empty() ? "" : " ", flag);
-    // Into a container of bare weights, everything that is not about the tensors goes by one flag.
+    Error error(ErrorKind::lossy, "convert.room",
+                fmt::format("{} has no place for {}", target_.name, fmt::join(things_, " and ")));
+    // Into a container of bare weights, everything that is not about the tensors goes by one option.
     const bool bare = !target_.holds.vocabulary && !target_.holds.attachments;
-    if (bare && std::ranges::none_of(flags_, [](std::string_view flag) { return flag == "metadata"; }))
-      flags = fmt::format("--weights-only (or {})", flags);
-    throw Error(ErrorKind::lossy, "convert.room",
-                fmt::format("{} has no place for {}; {} leaves {} out", target_.name, fmt::join(things_, " and "),
-                            flags, things_.size() == 1 ? "it" : "them"));
+    if (bare && std::ranges::find(parts_, ModelPart::metadata) == parts_.end()) error.remedy(Remedy::weights_only);
+    for (const ModelPart part : parts_) error.remedy(Remedy::drop, name_of(part));
+    throw error;
   }
 
  private:
   const Format& target_;
   std::vector<std::string> things_;
-  std::vector<std::string_view> flags_;
+  std::vector<ModelPart> parts_;
 };
 
 }  // namespace tare

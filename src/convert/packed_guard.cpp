@@ -12,8 +12,7 @@ PackedGuard::PackedGuard(const Model& model, const AdaptOptions& options) : pack
       ErrorKind::unsupported, "convert.packed",
       fmt::format("the weights are quantized already ({}{}), and Tare cannot decode them yet: their codes and "
                   "scales would be {} as if they were weights; without {} they are kept as they are",
-                  packed_->text(), who, options.dtype ? "cast" : "quantized",
-                  options.dtype ? "--dtype" : "quantizing"));
+                  packed_->text(), who, options.dtype ? "cast" : "quantized", options.dtype ? "a cast" : "quantizing"));
   if (!packed_->example.empty()) refused.about("tensor " + escape_name(packed_->example));
   throw refused;
 }

@@ -46,16 +46,16 @@ std::string domain_of(const Codec& codec) {
   return codec.max_rank == 2 ? "matrices of floats" : fmt::format("floats of rank {} and more", codec.min_rank);
 }
 
-// What a method chosen for a tensor leaves undone; empty: nothing.
-std::string remark_on(const Codec& codec, const std::string& method, const Tensor& tensor, bool ruled,
-                      const Quantization& how) {
+// What a method chosen for a tensor leaves undone, if anything.
+std::optional<Change> remark_on(const Codec& codec, const std::string& method, const Tensor& tensor, bool ruled,
+                                const Quantization& how) {
   if (!takes(codec, tensor, ruled))
     return ruled && tensor.shape.elements() != 0
-               ? fmt::format("kept although a rule says {}, which takes {}", method, domain_of(codec))
-               : std::string();
+               ? std::optional<Change>({.kind = ChangeKind::unfit, .after = method, .detail = domain_of(codec)})
+               : std::nullopt;
   return !codec.weighted && how.importance.contains(tensor.name)
-             ? fmt::format("without a use for its importance: the search of {} does not weigh columns", method)
-             : std::string();
+             ? std::optional<Change>({.kind = ChangeKind::unweighted, .after = method})
+             : std::nullopt;
 }
 
 // Null for none and for kKeep.
@@ -66,7 +66,8 @@ const Codec* codec_of(const std::string& method, const Quantization& how) {
     throw Error(ErrorKind::usage, "convert.quant",
                 fmt::format("there is no quantization method \"{}\"; there are {}", method, method_names()));
   if (how.range && !codec->ranged)
-    throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no --range form", method));
+    throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no form with a range", method))
+        .remedy(Remedy::no_range);
   return codec;
 }
 
@@ -93,9 +94,12 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
 std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,
                              unsigned threads) {
   if (how.fast && !how.importance.empty())
-    throw Error(ErrorKind::usage, "quantize.importance", "--importance weighs the search, and --fast does without one");
+    throw Error(ErrorKind::usage, "quantize.importance",
+                "importance weighs the search, and the fast way does without one");
   if (how.bits && how.range)
-    throw Error(ErrorKind::usage, "convert.quant", "the methods that --bits chooses from have no --range form");
+    throw Error(ErrorKind::usage, "convert.quant",
+                "the methods that a budget of bits chooses from have no form with a range")
+        .remedy(Remedy::no_range);
   const Codec* const usual = codec_of(how.method, how);
   for (const auto& rule : how.rules) {
     const auto& [glob, method] = rule;

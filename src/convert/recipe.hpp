@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tare/change.hpp"
 #include "tare/quantize.hpp"
 
 namespace tare::recipe {
@@ -19,11 +21,11 @@ struct Target {
 };
 
 struct Decision {
-  std::string method;  // empty: the tensor is kept
-  std::string remark;  // what was asked for and cannot be; empty: nothing
+  std::string method;                 // empty: the tensor is kept
+  std::optional<Change> remark = {};  // what was asked for and cannot be
 };
 
-// One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no --range form,
+// One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no form with a range,
 // `quantize.rule` for a rule that fits no tensor, `quantize.importance` for one that nothing would look at, and what
 // `fit_budget` throws.
 std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "tare/change.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -20,10 +21,34 @@ inline std::string listed(std::vector<std::string> names, std::size_t most = 8) 
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 
-// "a left out, X has no place for it".
-inline std::string left_out(std::vector<std::string> names, std::string_view target) {
+// What a target has no place for. `part`: empty for files.
+inline Change no_place(std::string_view part, std::vector<std::string> names, std::string_view target) {
   const std::string_view them = names.size() == 1 ? "it" : "them";
-  return fmt::format("{} left out, {} has no place for {}", listed(std::move(names)), target, them);
+  return {.kind = ChangeKind::left_out,
+          .impact = Impact::lost,
+          .part = std::string(part),
+          .items = std::move(names),
+          .detail = fmt::format("{} has no place for {}", target, them)};
+}
+
+// What is not in the output, and nothing is lost with it.
+inline Change needless(std::string_view part, std::string_view name, std::string why) {
+  return {.kind = ChangeKind::left_out,
+          .impact = Impact::detail,
+          .part = std::string(part),
+          .items = {std::string(name)},
+          .detail = std::move(why)};
+}
+
+// A key that was given a value.
+inline Change filled_in(std::string_view part, std::string_view key, std::string value, std::string why,
+                        Impact impact = Impact::detail) {
+  return {.kind = ChangeKind::filled_in,
+          .impact = impact,
+          .part = std::string(part),
+          .items = {std::string(key)},
+          .values = {std::move(value)},
+          .detail = std::move(why)};
 }
 
 // The file or thing that a warning is about, without the directories.
@@ -32,6 +57,8 @@ inline std::string_view subject_of(const Error& about) {
   const std::string_view file = about.file();
   return file.substr(file.rfind('/') + 1);
 }
-inline std::string line_about(const Error& about) { return fmt::format("{}: {}", subject_of(about), about.sentence()); }
+inline Change remark_about(const Error& about) {
+  return {.part = std::string(subject_of(about)), .detail = about.sentence(), .remedies = about.remedies()};
+}
 
 }  // namespace tare

@@ -98,6 +98,8 @@ class KeepBroken final : public Diagnostics {
   }
   void warning(const Error& about) override { next_.warning(about); }
   void note(const Error& about) override { next_.note(about); }
+  void ignored_value(const Error& about) override { next_.ignored_value(about); }
+  void left_behind(const Error& about) override { next_.left_behind(about); }
   bool thorough() const override { return next_.thorough(); }
 
  private:

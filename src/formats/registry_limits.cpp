@@ -53,12 +53,13 @@ void check_expansion(const Model& model, const Limits& limits, const std::string
   for (const Attachment& attachment : model.attachments) total = saturating_sum(total, work_of(attachment.blob));
   const std::uint64_t most = limits.decoded_from(model.file_bytes);
   if (total <= most) return;
-  throw Error(ErrorKind::limit, "open.expansion",
-              fmt::format("{} bytes of file stand for {} bytes of tensors; without asking, at most {} and {} for each "
-                          "byte of the file are decoded (--max-expansion {} allows it)",
-                          count_text(model.file_bytes), count_text(total), count_text(limits.decoded_bytes),
-                          limits.expansion, model.file_bytes == 0 ? total : total / model.file_bytes + 1))
-      .in(file);
+  throw Error(
+      ErrorKind::limit, "open.expansion",
+      fmt::format("{} bytes of file stand for {} bytes of tensors; without asking, at most {} and {} for each "
+                  "byte of the file are decoded",
+                  count_text(model.file_bytes), count_text(total), count_text(limits.decoded_bytes), limits.expansion))
+      .in(file)
+      .remedy(Remedy::allow_expansion, fmt::format("{}", model.file_bytes == 0 ? total : total / model.file_bytes + 1));
 }
 
 }  // namespace tare

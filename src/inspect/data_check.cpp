@@ -63,7 +63,7 @@ struct Job {
 };
 
 Finding about(const Unit& unit, Severity severity, const std::string& rule, std::string sentence) {
-  return {severity, ErrorKind::corrupt, rule, std::move(sentence), {}, unit.item, {}};
+  return {severity, ErrorKind::corrupt, rule, std::move(sentence), {}, unit.item, {}, Subject::unsaid, {}};
 }
 
 // Runs `work` and turns what it throws into a finding.
@@ -78,6 +78,7 @@ void guarded(const Unit& unit, std::vector<Finding>& out, const Work& work) {
   } catch (const std::bad_alloc&) {
     out.push_back(about(unit, Severity::error, "verify.memory", "there is not enough memory to check the data"));
     out.back().kind = ErrorKind::limit;
+    out.back().subject = Subject::machine;
   }
 }
 
@@ -292,7 +293,8 @@ void DataCheck::report_nonfinite(const Unit& unit, std::vector<Finding>& out) co
 }  // namespace
 
 Finding finding_of(Severity severity, const Error& error) {
-  return {severity, error.kind(), error.rule(), error.sentence(), error.file(), error.item(), error.offset()};
+  return {severity,     error.kind(),   error.rule(),    error.sentence(), error.file(),
+          error.item(), error.offset(), error.subject(), error.remedies()};
 }
 
 std::vector<Finding> check_data(const Model& model, unsigned threads, Progress* progress) {

@@ -20,10 +20,10 @@ std::vector<const Tensor*> by_name(const Model& model) {
   return tensors;
 }
 
-TensorDifference only_in(const Tensor& tensor, std::string where) {
+TensorDifference only_in(const Tensor& tensor, Side where) {
   TensorDifference difference;
   difference.name = tensor.name;
-  difference.only_in = std::move(where);
+  difference.only_in = where;
   return difference;
 }
 
@@ -58,10 +58,10 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
   for (auto x = in_a.begin(), y = in_b.begin(); x != in_a.end() || y != in_b.end();) {
     const int order = x == in_a.end() ? 1 : y == in_b.end() ? -1 : (*x)->name.compare((*y)->name);
     if (order < 0) {
-      result.tensors.push_back(only_in(**x, "a"));
+      result.tensors.push_back(only_in(**x, Side::a));
       if (progress != nullptr) progress->advance((*x)->bytes());
     } else if (order > 0) {
-      result.tensors.push_back(only_in(**y, "b"));
+      result.tensors.push_back(only_in(**y, Side::b));
     } else {
       pairs.push_back(paired(**x, **y));
     }
@@ -72,7 +72,7 @@ Difference diff(const Model& a, const Model& b, unsigned threads, Progress* prog
   a.check_sources();
   b.check_sources();
   result.compared = pairs.size();
-  result.metadata = inspect::describe_differences(a, b, pairs);
+  result.metadata = inspect::metadata_differences(a, b, pairs);
   for (Pair& pair : pairs)
     if (differs(pair.found)) result.tensors.push_back(std::move(pair.found));
   std::stable_sort(result.tensors.begin(), result.tensors.end(),

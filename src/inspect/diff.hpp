@@ -1,4 +1,4 @@
-// The parts of `diff`: values of tensors, and everything that is told in lines.
+// The parts of `diff`: values of tensors, and everything beside them.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress)
 // The first byte in which two blobs of the same size differ.
 std::optional<std::uint64_t> first_different_byte(const Blob& a, const Blob& b);
 
-// Lines for metadata, config, vocabulary, attachments and the attributes of tensors that are in both.
-std::vector<std::string> describe_differences(const Model& a, const Model& b, std::span<const Pair> pairs);
+// In metadata, config, vocabulary, attachments and the attributes of tensors that are in both.
+std::vector<MetadataDifference> metadata_differences(const Model& a, const Model& b, std::span<const Pair> pairs);
 
 }  // namespace tare::inspect

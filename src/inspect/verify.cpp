@@ -75,7 +75,8 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.format = recognized(path, options.read.access);
   } catch (const std::bad_alloc&) {
     collector.findings.push_back(inspect::finding_of(
-        Severity::error, Error(ErrorKind::limit, "verify.memory", "there is not enough memory to read the file")));
+        Severity::error, Error(ErrorKind::limit, "verify.memory", "there is not enough memory to read the file")
+                             .blame(Subject::machine)));
     result.format = recognized(path, options.read.access);
   }
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),

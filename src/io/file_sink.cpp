@@ -194,8 +194,10 @@ class AtomicFileSink final : public FileSink {
   }
 
   Error appeared() const {
-    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written; --force replaces it")
-        .in(name());
+    return Error(ErrorKind::usage, "io.sink.exists", "appeared while it was being written")
+        .in(name())
+        .blame(Subject::output)
+        .remedy(Remedy::overwrite);
   }
   Error cannot_rename(std::string_view what) const { return io::system_error("io.sink.rename", what, name(), errno); }
 
@@ -266,21 +268,32 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   if (!exists && errno != ENOENT)  // a name too long: found now, not after the work
     throw io::system_error(kCreate, kCannotCreate, path, errno);
   if (exists && !place.magic && S_ISDIR(status.st_mode))
-    throw Error(ErrorKind::usage, "io.sink.directory", "is a directory, a file name was expected").in(path);
+    throw Error(ErrorKind::usage, "io.sink.directory", "is a directory, a file name was expected")
+        .in(path)
+        .blame(Subject::output);
   if (exists && (place.magic || !S_ISREG(status.st_mode))) {
     // To open a FIFO waits for its reader, and a device keeps what it is given.
     if (!options.overwrite)
-      throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device; --force writes into it").in(path);
+      throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device")
+          .in(path)
+          .blame(Subject::output)
+          .remedy(Remedy::overwrite, "device");
     if (!place.magic && S_ISFIFO(status.st_mode) && status.st_uid != ::geteuid() && status.st_uid != 0)
       throw Error(ErrorKind::usage, "io.sink.link", "is a FIFO of another user, who would get what is written")
-          .in(path);
+          .in(path)
+          .blame(Subject::output);
     return std::make_unique<ThroughSink>(path, place);
   }
   if (exists && !options.overwrite)
-    throw Error(ErrorKind::usage, "io.sink.exists", "exists already; --force replaces it").in(path);
+    throw Error(ErrorKind::usage, "io.sink.exists", "exists already")
+        .in(path)
+        .blame(Subject::output)
+        .remedy(Remedy::overwrite);
   if (!exists && place.link && !options.overwrite)
-    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist; --force creates that file")
-        .in(path);
+    throw Error(ErrorKind::usage, "io.sink.link", "is a link to a file that does not exist")
+        .in(path)
+        .blame(Subject::output)
+        .remedy(Remedy::overwrite, "link");
   // A new file gets what the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
   std::optional<io::FileRights> rights;
   if (exists) rights = io::rights_of(place.parent, place.name.c_str(), status);

@@ -74,7 +74,8 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     if (!link.is_trusted())
       throw Error(ErrorKind::usage, "io.sink.link",
                   "is a link of another user, which is not followed; name the place it leads to")
-          .in(path);
+          .in(path)
+          .blame(Subject::output);
     place.link = true;
     if (link.is_of_proc() && !leads_to_a_file(place.parent, place.name.c_str())) {
       place.magic = true;

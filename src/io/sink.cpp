@@ -67,13 +67,16 @@ void Sink::write_zeros(std::uint64_t count) {
 }
 
 void Sink::align(std::uint64_t alignment) {
-  if (alignment == 0) throw Error(ErrorKind::usage, "io.sink.align", "nothing is a multiple of 0").in(name());
+  if (alignment == 0)
+    throw Error(ErrorKind::usage, "io.sink.align", "nothing is a multiple of 0").in(name()).blame(Subject::output);
   write_zeros((alignment - position_ % alignment) % alignment);
 }
 
 void Sink::require_positional() const {
   if (!positional())
-    throw Error(ErrorKind::usage, "io.sink.forward", "this output can only be written from front to back").in(name());
+    throw Error(ErrorKind::usage, "io.sink.forward", "this output can only be written from front to back")
+        .in(name())
+        .blame(Subject::output);
 }
 
 void Sink::require_below_position(std::uint64_t offset, std::uint64_t length) const {
@@ -82,13 +85,15 @@ void Sink::require_below_position(std::uint64_t offset, std::uint64_t length) co
     throw Error(
         ErrorKind::usage, "io.sink.range",
         fmt::format("{} bytes at {} are not inside the {} that were written or skipped", length, offset, position_))
-        .in(name());
+        .in(name())
+        .blame(Subject::output);
 }
 
 void Sink::skip(std::uint64_t count) {
   require_positional();
   const auto end = checked_add(position_, count);
-  if (!end) throw Error(ErrorKind::usage, "io.sink.range", "no output has 2^64 bytes").in(name());
+  if (!end)
+    throw Error(ErrorKind::usage, "io.sink.range", "no output has 2^64 bytes").in(name()).blame(Subject::output);
   do_skip(*end);
   position_ = *end;
 }

@@ -92,7 +92,9 @@ void TreeSink::find_target() {
     target_ = place_.parent.again();
   } else if (place_.parent.look(place_.name.c_str(), status)) {
     if (!S_ISDIR(status.st_mode))
-      throw Error(ErrorKind::usage, "io.tree.file", "is a file, a directory was expected").in(path_);
+      throw Error(ErrorKind::usage, "io.tree.file", "is a file, a directory was expected")
+          .in(path_)
+          .blame(Subject::output);
     target_ = place_.parent.enter(place_.name.c_str());
     if (!target_) throw system_error(kCreate, "cannot look into the directory", path_, errno);
   } else if (errno != ENOENT) {
@@ -104,14 +106,18 @@ void TreeSink::find_target() {
   }
   sweep_workshops(target_, false);
   try {
-    if (!target_.names().empty() && !options_.overwrite)
-      throw exists("exists already and is not empty; --force replaces its files");
+    if (!target_.names().empty() && !options_.overwrite) throw exists("exists already and is not empty");
   } catch (const std::system_error& error) {
     throw system_error(kCreate, "cannot look into the directory", path_, error.code().value());
   }
 }
 
-Error TreeSink::exists(std::string_view how) const { return Error(ErrorKind::usage, "io.tree.exists", how).in(path_); }
+Error TreeSink::exists(std::string_view how) const {
+  return Error(ErrorKind::usage, "io.tree.exists", how)
+      .in(path_)
+      .blame(Subject::output)
+      .remedy(Remedy::overwrite, "directory");
+}
 
 bool TreeSink::can_be_replaced() const {
   struct stat above {
@@ -151,7 +157,8 @@ std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
   if (!is_good_name(name) || std::find(names_.begin(), names_.end(), name) != names_.end())
     throw Error(ErrorKind::usage, "io.tree.name",
                 fmt::format("\"{}\" cannot be the name of a file in a directory", escape_name(name)))
-        .in(path_);
+        .in(path_)
+        .blame(Subject::output);
   names_.push_back(name);
   const std::string shown = fmt::format("{}/{}", shown_, name);
   const Directory folder = part_.walk(folders_of(name), true);
@@ -199,7 +206,7 @@ bool TreeSink::move_whole() {
   }
   if (errno == ENOTEMPTY || errno == EEXIST) {
     if (options_.overwrite) return false;
-    throw exists("was filled while it was being written; --force replaces its files");
+    throw exists("was filled while it was being written");
   }
   // Somebody's directory of which only the inside is ours: filled instead of replaced.
   if (target_) return false;
@@ -232,7 +239,7 @@ void TreeSink::move_files() {
   Workshop& workshop = inner_ ? *inner_ : *workshop_;
   if (!options_.overwrite)
     for (const std::string& name : target_.names())
-      if (name != workshop.name()) throw exists("was filled while it was being written; --force replaces its files");
+      if (name != workshop.name()) throw exists("was filled while it was being written");
   const OldFiles old_files = options_.old_files == nullptr ? OldFiles() : options_.old_files(target_);
   TreeSwap(target_, workshop, shown_, options_.durable).run(old_files, names_);
   inner_.reset();

@@ -36,9 +36,8 @@ void TreeSwap::run(const OldFiles& old_files, const std::vector<std::string>& ne
     forward();
   } catch (const Error& error) {
     if (undo()) throw;
-    throw Error(error.kind(), error.rule(),
-                fmt::format("{}; files of the directory are in {}/{}", error.sentence(), shown_, workshop_.name()))
-        .in(error.file());
+    throw error.reworded(
+        fmt::format("{}; files of the directory are in {}/{}", error.sentence(), shown_, workshop_.name()));
   } catch (...) {
     undo();
     throw;
@@ -59,7 +58,9 @@ bool TreeSwap::leaves(const std::string& name) const {
 }
 
 Error TreeSwap::blocked(std::string_view name, const char* sentence) const {
-  return Error(ErrorKind::usage, "io.tree.blocked", sentence).in(fmt::format("{}/{}", shown_, name));
+  return Error(ErrorKind::usage, "io.tree.blocked", sentence)
+      .in(fmt::format("{}/{}", shown_, name))
+      .blame(Subject::output);
 }
 
 void TreeSwap::check_the_way(const std::vector<std::string>& new_files) const {

@@ -56,19 +56,14 @@ const Tensor* Model::tensor(std::string_view name) const {
 void Model::refuse_broken() const {
   if (broken.empty()) return;
   constexpr std::size_t kNamed = 8;
-  const Error& first = broken.front().error;
-  std::string way_out = fmt::format("convert --skip '{}' leaves it out", escape_name(broken.front().tensor.name));
-  if (broken.size() > 1) {
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i)
-      names.push_back(escape_name(broken[i].tensor.name));
-    way_out = fmt::format("{} tensors are broken, convert --skip leaves them out: {}{}", broken.size(),
-                          fmt::join(names, ", "), broken.size() > kNamed ? ", ..." : "");
-  }
-  Error error(first.kind(), first.rule(), fmt::format("{}; {}", first.sentence(), way_out));
-  error.in(first.file()).about(first.item());
-  if (first.offset()) error.at(*first.offset());
-  throw error;
+  Error first = broken.front().error;
+  if (broken.size() == 1) throw first.remedy(Remedy::skip, escape_name(broken.front().tensor.name));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i) names.push_back(escape_name(broken[i].tensor.name));
+  throw first
+      .reworded(fmt::format("{}; {} tensors are broken: {}{}", first.sentence(), broken.size(), fmt::join(names, ", "),
+                            broken.size() > kNamed ? ", ..." : ""))
+      .remedy(Remedy::skip);
 }
 
 const Attachment* Model::attachment(std::string_view name) const {

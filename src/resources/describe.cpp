@@ -43,15 +43,23 @@ class Files {
   }
 
   // `at`: in the file.
-  void warn(std::string_view name, Error trouble, std::optional<std::uint64_t> at = std::nullopt) {
+  void warn(std::string_view name, const Error& trouble, std::optional<std::uint64_t> at = std::nullopt) {
+    diagnostics_.warning(located(name, trouble, at));
+  }
+  // One value of a file that is not used.
+  void ignore(std::string_view name, std::string_view rule, const std::string& sentence) {
+    diagnostics_.ignored_value(located(name, Error(ErrorKind::corrupt, rule, sentence + "; it is ignored")));
+  }
+
+ private:
+  Error located(std::string_view name, Error trouble, std::optional<std::uint64_t> at = std::nullopt) const {
     const Source* const source = model_.attachment(name)->blob.source().get();
     const bool own_file = source != nullptr && source->name().ends_with(name);
     if (source != nullptr) trouble.in(source->name());
     if (own_file && at) trouble.at(*at);
-    diagnostics_.warning(own_file ? trouble : trouble.about(name));
+    return own_file ? trouble : trouble.about(name);
   }
 
- private:
   static bool lists(const std::vector<std::string>& names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
@@ -146,8 +154,7 @@ void read_special_tokens(Files& files, Vocabulary& vocabulary) {
       only.*kind = text;
       std::vector<std::string> ignored;
       find_special_tokens(vocabulary, only, &ignored);
-      for (const std::string& sentence : ignored)
-        files.warn(name, Error(ErrorKind::corrupt, "tokenizer.special", sentence + "; it is ignored"));
+      for (const std::string& sentence : ignored) files.ignore(name, "tokenizer.special", sentence);
     });
   };
   find_in("tokenizer_config.json", &SpecialTokenFiles::tokenizer_config);
@@ -195,8 +202,7 @@ void describe(Model& model, Diagnostics& diagnostics) {
     files.with("config.json", [&](std::string_view text) {
       std::vector<std::string> ignored;
       model.config = parse_config(text, &ignored);
-      for (const std::string& sentence : ignored)
-        files.warn("config.json", Error(ErrorKind::corrupt, "config.type", sentence + "; it is ignored"));
+      for (const std::string& sentence : ignored) files.ignore("config.json", "config.type", sentence);
     });
   if (!model.vocabulary.empty()) return;
   model.vocabulary = read_vocabulary(files, model.config);

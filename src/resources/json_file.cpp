@@ -52,9 +52,10 @@ Value parse_any(std::string_view text) {
   } catch (const Error& error) {
     const std::uint64_t at = error.offset().value_or(0);
     // Rather what it is, if that is known, than where reading it ended.
-    const std::string_view known = error.rule() == "json.syntax" ? lookalike(text) : std::string_view();
-    if (!known.empty()) throw Error(error.kind(), error.rule(), known).at(at);
-    throw Error(error.kind(), error.rule(), fmt::format("{} ({})", error.sentence(), place_in(text, at))).at(at);
+    const std::string_view known = lookalike(text);
+    throw error
+        .reworded(known.empty() ? fmt::format("{} ({})", error.sentence(), place_in(text, at)) : std::string(known))
+        .at(at);
   }
 }
 

@@ -115,7 +115,8 @@ std::vector<std::string> merges_of_ranked(const Vocabulary& vocabulary) {
       if (piece.size() + 1 > room)
         throw Error(ErrorKind::limit, "tokenizer.merges",
                     "the pieces of the vocabulary can be made of each other in too many ways to list them all as "
-                    "merges; --drop vocabulary leaves it out");
+                    "merges")
+            .remedy(Remedy::drop, "vocabulary");
       room -= piece.size() + 1;
       merges.push_back(std::string(left).append(" ").append(right));
     }

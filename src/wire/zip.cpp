@@ -80,16 +80,16 @@ class Reader {
  private:
   [[noreturn]] void fail(Error error, std::uint64_t at) const { throw error.in(source_.name()).at(at); }
 
-  // Runs `check` on one member; a broken rule is reported and the member dropped.
+  // Runs `check` on one member; a broken rule is reported and the member dropped. Then it may be asked for by its name,
+  // unless that is not `certain`.
   template <typename Check>
-  bool accept(const std::string& name, std::uint64_t at, const Check& check) {
+  bool accept(const std::string& name, std::uint64_t at, const Check& check, bool certain = true) {
     try {
       check();
       return true;
     } catch (Error& error) {
       error.in(source_.name()).at(at).about(escape_name(name));
-      // Which of two members of one name is meant, nobody can say; without a name nobody can ask for it.
-      if (bad_ == nullptr || name.empty() || error.rule() == "zip.member.duplicate")
+      if (bad_ == nullptr || name.empty() || !certain)
         diagnostics_.error(error);
       else
         bad_->push_back({name, error});
@@ -303,10 +303,11 @@ void Reader::drop_duplicates() {
   for (std::size_t i = 1; i < order.size(); ++i) {
     const ZipMember &first = members_[order[i - 1]], &second = members_[order[i]];
     if (first.name != second.name) continue;
-    drop[order[i]] = !accept(second.name, second.header, [&] {
+    const auto refuse = [&] {
       throw corrupt("zip.member.duplicate",
                     fmt::format("two members of this name, at {} and {}", first.header, second.header));
-    });
+    };
+    drop[order[i]] = !accept(second.name, second.header, refuse, false);  // nobody can say which one is meant
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < members_.size(); ++i)

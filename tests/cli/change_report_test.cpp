@@ -1,79 +1,111 @@
 // What a conversion changed, by how much it matters: what is harmless may be hidden, and nothing else.
 #include "cli/change_report.hpp"
 
+#include <gtest/gtest.h>
+
+#include "cli/advice.hpp"
+
 namespace tare::cli {
 namespace {
 
+using Lines = std::vector<std::string>;
+
 // "warning: brief" for each, in the order in which they are told.
-std::vector<std::string> told(const std::vector<std::string>& changes, const std::vector<LostKeys>& lost = {}) {
-  constexpr std::string_view kWords[] = {"warning", "lost", "changed", "note", "detail"};
-  std::vector<std::string> lines;
-  for (const Change& change : weigh(changes, lost))
-    lines.push_back(fmt::format("{}: {}", kWords[static_cast<std::size_t>(change.weight)], change.brief));
+Lines told(const std::vector<Change>& changes) {
+  Lines lines;
+  for (const ReportLine& line : weigh(changes))
+    lines.push_back(fmt::format("{}: {}", name_of(line.impact), line.brief));
   return lines;
 }
 
-using Lines = std::vector<std::string>;
+Change widened(std::vector<std::string> names) {
+  return {.kind = ChangeKind::widened,
+          .impact = Impact::changed,
+          .items = std::move(names),
+          .before = "bf16",
+          .after = "f32"};
+}
+
+Change left_out(Impact impact, std::string part, std::vector<std::string> items, std::string why = {}) {
+  return {.kind = ChangeKind::left_out,
+          .impact = impact,
+          .part = std::move(part),
+          .items = std::move(items),
+          .detail = std::move(why)};
+}
 
 TEST(ChangeReport, WarnsFirstAndPutsDetailsLast) {
-  const LostKeys config{"config.json", {"rope_scaling", "logit_scale"}, {"architectures"}};
-  EXPECT_EQ(
-      told({"config.json: the key x is not a number", "21 tensors widened from bf16 to f32: a, b",
-            "metadata: format left out, it is about the source file",
-            "vocabulary: its kind (bpe), 12 merges left out, alt has no place for them",
-            "config.json: rope_scaling, logit_scale left out, which may change what the model computes",
-            "config.json: architectures left out", "3 tensors with values beyond the largest f16 (7 clamped): a, b, c"},
-           {config}),
-      (Lines{"warning: config.json: rope_scaling, logit_scale left out, which may change what the model computes",
-             "warning: 3 tensors with values beyond the largest f16 (7 clamped): a, b, c",
-             "lost: vocabulary: its kind (bpe), 12 merges", "changed: 21 tensors widened from bf16 to f32: a, b",
-             "note: config.json: the key x is not a number",
-             "detail: metadata: format left out, it is about the source file",
-             "detail: config.json: architectures left out"}));
+  EXPECT_EQ(told({{.part = "config.json", .detail = "the key x is not a number"},
+                  widened({"a", "b"}),
+                  left_out(Impact::detail, "metadata", {"format"}, "it is about the file it stood in"),
+                  left_out(Impact::lost, "vocabulary", {"its kind (bpe)", "12 merges"}, "alt has no place for them"),
+                  left_out(Impact::results, "config.json", {"rope_scaling", "logit_scale"},
+                           "which may change what the model computes"),
+                  left_out(Impact::detail, "config.json", {"architectures"}),
+                  {.kind = ChangeKind::overflowed,
+                   .impact = Impact::results,
+                   .items = {"a", "b", "c"},
+                   .after = "f16",
+                   .count = 7,
+                   .detail = "clamped"}}),
+            (Lines{"results: config.json: rope_scaling, logit_scale left out, which may change what the model computes",
+                   "results: 3 tensors with values beyond the largest f16 (7 clamped): a, b, c",
+                   "lost: vocabulary: its kind (bpe), 12 merges", "changed: 2 tensors widened from bf16 to f32: a, b",
+                   "note: config.json: the key x is not a number",
+                   "detail: metadata: format left out, it is about the file it stood in",
+                   "detail: config.json: architectures left out"}));
 }
 
 TEST(ChangeReport, NamesTensorsWhereThereIsRoom) {
   const std::string name(70, 'x');
-  EXPECT_EQ(told({"1 tensor decoded from sparse_csr to dense f32: router"}),
-            Lines{"changed: 1 tensor decoded from sparse_csr to dense f32: router"});
-  EXPECT_EQ(told({"1,234 tensors cast from f32 to f16 (lossy): " + name}),
-            Lines{"changed: 1,234 tensors cast from f32 to f16 (lossy)"});
+  EXPECT_EQ(told({widened({"router"})}), Lines{"changed: 1 tensor widened from bf16 to f32: router"});
+  EXPECT_EQ(told({widened({name, name})}), Lines{"changed: 2 tensors widened from bf16 to f32"});
   // Where it matters which they are, there is always room.
-  EXPECT_EQ(told({"1 tensor kept although a rule says k4, which takes matrices of floats: " + name}),
+  EXPECT_EQ(told({{.kind = ChangeKind::unfit, .items = {name}, .after = "k4", .detail = "matrices of floats"}}),
             Lines{"note: 1 tensor kept although a rule says k4, which takes matrices of floats: " + name});
-  EXPECT_EQ(told({"1 tensor with values beyond the largest f16 (3 now infinite): " + name}),
-            Lines{"warning: 1 tensor with values beyond the largest f16 (3 now infinite): " + name});
 }
 
-// What a file calls its things must not hide what became of them.
-TEST(ChangeReport, WordsOfAFileHideNothing) {
-  EXPECT_EQ(told({"metadata: x, it is about the source file left out, alt has no place for it"}),
-            Lines{"lost: metadata: x, it is about the source file"});
-  EXPECT_EQ(told({"a kept as config, not as files left out, alt has no place for it"}),
-            Lines{"lost: a kept as config, not as files"});
-  EXPECT_EQ(told({"1 tensor cast from f32 to f16 (lossy): empty, 0 or -1 in the file, "}),
-            Lines{"changed: 1 tensor cast from f32 to f16 (lossy): empty, 0 or -1 in the file, "});
-  // One key may begin like another, and the keys of one file are not those of another.
-  const LostKeys keys{"config.json", {"a", "scale"}, {"architectures", "sc"}};
-  const LostKeys turned{"config.json", {"architectures"}, {"a"}};
-  EXPECT_EQ(told({"config.json: architectures, sc left out",
-                  "config.json: a, scale left out, which may change what the model computes",
-                  "tokenizer_config.json: architectures left out"},
-                 {keys}),
-            (Lines{"warning: config.json: a, scale left out, which may change what the model computes",
-                   "lost: tokenizer_config.json: architectures", "detail: config.json: architectures, sc left out"}));
-  EXPECT_EQ(
-      told({"config.json: architectures left out, which may change what the model computes", "config.json: a left out"},
-           {turned}),
-      (Lines{"warning: config.json: architectures left out, which may change what the model computes",
-             "detail: config.json: a left out"}));
-  EXPECT_EQ(told({"something that nobody has weighed"}), Lines{"note: something that nobody has weighed"});
+TEST(ChangeReport, SpellsOptionsWhereTheyBelong) {
+  const auto text = [](ChangeKind kind, const Advice& advice) {
+    return text_of({.kind = kind, .items = {"a"}, .after = "q4", .detail = "it", .remedies = {advice}});
+  };
+  EXPECT_EQ(text(ChangeKind::unpacked, {Remedy::compress, ""}), "1 tensor compressed no longer, --zstd compresses: a");
+  EXPECT_EQ(text(ChangeKind::left_behind, {Remedy::attach, ""}), "left behind, it (--attach GLOB takes files along)");
+  EXPECT_EQ(text(ChangeKind::unsaid, {Remedy::set, ""}), "it, the source does not say: a; --set KEY=TEXT gives a text");
+  EXPECT_EQ(text(ChangeKind::kept, {Remedy::decode_first, "f32"}),
+            "1 tensor kept: q4 already, which --range does not encode anew; decode with --dtype f32 first: a");
+  EXPECT_EQ(text(ChangeKind::remark, {Remedy::list_findings, ""}), "it; `tare verify` lists them");
 }
 
-TEST(ChangeReport, KnowsWhatATableOfMethodsSays) {
-  const auto changes = weigh({"2 tensors quantized from f32 to k4: a, b", "1 tensor left out: quantized from "}, {});
-  EXPECT_TRUE(tells_of_tensors(changes[0], "quantized from "));
-  EXPECT_FALSE(tells_of_tensors(changes[1], "quantized from "));
+TEST(Advice, EveryRemedyHasWords) {
+  for (std::size_t i = 0; name_of(static_cast<Remedy>(i)) != "?"; ++i) {
+    const auto remedy = static_cast<Remedy>(i);
+    if (remedy == Remedy::weights_only) continue;  // together with what it leaves out
+    EXPECT_FALSE(words_for({{remedy, ""}}).empty() && words_for({{remedy, "x"}}).empty()) << name_of(remedy);
+  }
+}
+
+TEST(Advice, NamesTheOptionThatHelps) {
+  EXPECT_EQ(words_for({}), "");
+  EXPECT_EQ(words_for({{Remedy::overwrite, ""}}), "--force replaces it");
+  EXPECT_EQ(words_for({{Remedy::overwrite, "directory"}}), "--force replaces its files");
+  EXPECT_EQ(words_for({{Remedy::drop, "config"}}), "--drop config leaves it out");
+  EXPECT_EQ(words_for({{Remedy::drop, "attributes"}}), "--drop attributes leaves them out");
+  EXPECT_EQ(words_for({{Remedy::weights_only, ""}, {Remedy::drop, "config"}, {Remedy::drop, "vocabulary"}}),
+            "--weights-only (or --drop config --drop vocabulary) leaves them out");
+  EXPECT_EQ(words_for({{Remedy::clip, ""}, {Remedy::use_method, "int8"}, {Remedy::keep, ""}}),
+            "--clip cuts it, int8 holds it, --keep leaves the tensor as it is");
+  EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "convert --skip 'a{}b' leaves it out") << "names are no patterns";
+  EXPECT_EQ(advised("exists already", {{Remedy::overwrite, ""}}), "exists already; --force replaces it");
+  EXPECT_EQ(advised("is bad", {}), "is bad");
+}
+
+TEST(Advice, IsInTheLineOfAnError) {
+  Error error(ErrorKind::usage, "io.sink.exists", "exists already");
+  error.in("m.zt").blame(Subject::output).remedy(Remedy::overwrite);
+  EXPECT_EQ(error_line(error), "tare: m.zt: exists already; --force replaces it (io.sink.exists)");
+  EXPECT_EQ(exit_code_of(error), kFailed) << "the files that are there, not the command line";
+  EXPECT_EQ(exit_code_of(Error(ErrorKind::usage, "io.sink.exists", "by its name only")), kUsage);
 }
 
 }  // namespace

@@ -340,8 +340,8 @@ inline void forget_computed(Model& expected, const Capabilities& holds) {
 }
 
 // What of this model, tensors aside, a format has no room for, by the words of AdaptOptions::drop.
-inline std::vector<std::string> without_room(const Model& model, const Capabilities& holds) {
-  std::vector<std::string> drop;
+inline std::vector<ModelPart> without_room(const Model& model, const Capabilities& holds) {
+  std::vector<ModelPart> drop;
   const bool metadata = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const Map::Entry& entry) {
     return is_computed(entry) || (holds.metadata != Room::none && lists(holds.metadata_keys, entry.first) &&
                                   (holds.metadata == Room::tree || entry.second.text() != nullptr));
@@ -352,11 +352,11 @@ inline std::vector<std::string> without_room(const Model& model, const Capabilit
            std::all_of(tensor.attributes.begin(), tensor.attributes.end(),
                        [&](const auto& a) { return codec != nullptr && lists(codec->parameters, a.first); });
   });
-  if (!metadata) drop.emplace_back("metadata");
-  if (!attributes) drop.emplace_back("attributes");
-  if (!model.config.empty() && !holds.config) drop.emplace_back("config");
-  if (!model.vocabulary.empty() && !holds.vocabulary) drop.emplace_back("vocabulary");
-  if (!model.attachments.empty() && !holds.attachments) drop.emplace_back("attachments");
+  if (!metadata) drop.push_back(ModelPart::metadata);
+  if (!attributes) drop.push_back(ModelPart::attributes);
+  if (!model.config.empty() && !holds.config) drop.push_back(ModelPart::config);
+  if (!model.vocabulary.empty() && !holds.vocabulary) drop.push_back(ModelPart::vocabulary);
+  if (!model.attachments.empty() && !holds.attachments) drop.push_back(ModelPart::attachments);
   return drop;
 }
 

@@ -4,6 +4,7 @@
 
 #include "conformance/models.hpp"
 #include "counting_source.hpp"
+#include "lines.hpp"
 #include "tare/elements.hpp"
 
 namespace tare {
@@ -73,10 +74,7 @@ TEST(Quantize, TheFirstRuleThatMatchesDecides) {
   EXPECT_EQ(types_of(quantized(how)), (Types{"f32", "mcf.k6", "mcf.q8", "f32"}));
 }
 
-bool tells(const Adapted& adapted, std::string_view words) {
-  return std::any_of(adapted.changes.begin(), adapted.changes.end(),
-                     [&](const std::string& change) { return change.find(words) != std::string::npos; });
-}
+bool tells(const Adapted& adapted, std::string_view words) { return mentions(adapted.changes, words); }
 
 TEST(Quantize, WithoutAMethodForAllTheOthersAreKept) {
   Quantization how;

@@ -6,11 +6,13 @@
 
 #include "conformance/scratch.hpp"
 #include "inspect/models.hpp"
+#include "lines.hpp"
 
 namespace tare {
 namespace {
 
 using namespace tare::test;
+using testing::Lines, testing::lines_of;
 
 Model model_of(Tensor tensor) {
   Model model;
@@ -49,7 +51,7 @@ TEST(InspectDiff, ValuesByHand) {
   EXPECT_DOUBLE_EQ(d.max_abs, 2);
   EXPECT_DOUBLE_EQ(d.rms, std::sqrt(4.25 / 4));
   EXPECT_DOUBLE_EQ(d.cosine, (1 + 5 + 9 + 8) / (std::sqrt(30.0) * std::sqrt(1 + 6.25 + 9 + 4)));
-  EXPECT_TRUE(d.shape_a.empty() && d.type_a.empty() && d.layout_a.empty() && d.only_in.empty());
+  EXPECT_TRUE(d.shape_a.empty() && d.type_a.empty() && d.layout_a.empty() && !d.only_in);
 }
 
 TEST(InspectDiff, NamesShapesTypesLayouts) {
@@ -69,9 +71,9 @@ TEST(InspectDiff, NamesShapesTypesLayouts) {
   EXPECT_FALSE(difference.tensors[0].compared);
   EXPECT_FALSE(difference.tensors[0].values_differ);
   EXPECT_EQ(difference.tensors[1].name, "come");
-  EXPECT_EQ(difference.tensors[1].only_in, "b");
+  EXPECT_EQ(difference.tensors[1].only_in, Side::b);
   EXPECT_EQ(difference.tensors[2].name, "gone");
-  EXPECT_EQ(difference.tensors[2].only_in, "a");
+  EXPECT_EQ(difference.tensors[2].only_in, Side::a);
   EXPECT_EQ(difference.tensors[3].name, "z");
   EXPECT_EQ(difference.tensors[3].type_a, "f32");
   EXPECT_EQ(difference.tensors[3].type_b, "f64");
@@ -229,8 +231,6 @@ TEST(InspectDiff, ProgressCountsEveryByteOfTheFirstModel) {
   EXPECT_EQ(progress.done(), 24u);
 }
 
-using Lines = std::vector<std::string>;
-
 TEST(InspectDiff, MetadataAndConfigLines) {
   Model a, b;
   a.metadata.set("kept", "same");
@@ -249,8 +249,35 @@ TEST(InspectDiff, MetadataAndConfigLines) {
   b.metadata.set("kept", "same");
   a.config.hidden_size = 64;
   b.config.hidden_size = 128;
-  EXPECT_EQ(diff(a, b).metadata, (Lines{"author: \"x\" -> \"y\"", "old: 1 -> (absent)", "new: (absent) -> 2.0",
-                                        "config hidden_size: 64 -> 128"}));
+  EXPECT_EQ(lines_of(diff(a, b).metadata), (Lines{"author: \"x\" -> \"y\"", "old: 1 -> (absent)",
+                                                  "new: (absent) -> 2.0", "config hidden_size: 64 -> 128"}));
+}
+
+TEST(InspectDiff, DifferencesAreData) {
+  Model a, b;
+  a.metadata.set("old", 1);
+  b.config.hidden_size = 128;
+  a.vocabulary.tokens = {{"x", -1.5F, TokenType::normal}, {"y"}};
+  b.vocabulary.tokens = {{"z", -1.5F, TokenType::normal}, {"w"}};
+  b.attachments.push_back({"new", Blob::memory(Bytes(2))});
+  const auto found = diff(a, b).metadata;
+  ASSERT_EQ(found.size(), 4U);
+  EXPECT_EQ(found[0].part, ModelPart::metadata);
+  EXPECT_EQ(found[0].key, "old");
+  EXPECT_EQ(found[0].a, Value(1));
+  EXPECT_FALSE(found[0].b.has_value());
+  EXPECT_EQ(found[1].part, ModelPart::config);
+  EXPECT_EQ(found[1].b, Value(128));
+  EXPECT_EQ(found[2].part, ModelPart::vocabulary);
+  EXPECT_EQ(found[2].key, "tokens");
+  EXPECT_EQ(found[2].different, 2U);
+  EXPECT_EQ(found[2].first, 0U);
+  ASSERT_NE(found[2].a->get<Map>(), nullptr);
+  EXPECT_EQ(*found[2].a->get<Map>()->find("text"), Value("x"));
+  EXPECT_EQ(*found[2].a->get<Map>()->find("score"), Value(-1.5));
+  EXPECT_EQ(found[3].part, ModelPart::attachments);
+  EXPECT_FALSE(found[3].a.has_value());
+  EXPECT_EQ(found[3].b, Value(2));
 }
 
 TEST(InspectDiff, LongValuesAreCutAroundTheDifference) {
@@ -258,7 +285,7 @@ TEST(InspectDiff, LongValuesAreCutAroundTheDifference) {
   const std::string common(500, 'c');
   a.metadata.set("long", common + "left" + common);
   b.metadata.set("long", common + "right" + common);
-  const Lines lines = diff(a, b).metadata;
+  const Lines lines = lines_of(diff(a, b).metadata);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_LT(lines[0].size(), 200u);
   EXPECT_NE(lines[0].find("left"), std::string::npos);
@@ -278,7 +305,7 @@ TEST(InspectDiff, AttachmentLines) {
   b.attachments.push_back({"config.json", Blob::memory(Bytes(570))});
   b.attachments.push_back({"same", Blob::memory(Bytes(4))});
   EXPECT_EQ(
-      diff(a, b).metadata,
+      lines_of(diff(a, b).metadata),
       (Lines{"attachment config.json: 560 bytes -> 570 bytes", "attachment old: 1 bytes -> (absent)",
              "attachment merges: 4 bytes each, different from byte 2 on", "attachment new: (absent) -> 2 bytes"}));
 }
@@ -286,13 +313,13 @@ TEST(InspectDiff, AttachmentLines) {
 TEST(InspectDiff, VocabularyLines) {
   Model a, b;
   a.vocabulary.tokens = {{"<s>", 0, TokenType::control}, {"x", -1, TokenType::normal}, {"y", -2, TokenType::normal}};
-  EXPECT_EQ(diff(a, b).metadata, (Lines{"vocabulary: 3 tokens -> (absent)"}));
+  EXPECT_EQ(lines_of(diff(a, b).metadata), (Lines{"vocabulary: 3 tokens -> (absent)"}));
   b.vocabulary = a.vocabulary;
   EXPECT_TRUE(diff(a, b).same());
   b.vocabulary.tokens[1].text = "z";
   b.vocabulary.tokens.push_back({"w", 0, TokenType::normal});
   b.vocabulary.bos = 0;
-  EXPECT_EQ(diff(a, b).metadata,
+  EXPECT_EQ(lines_of(diff(a, b).metadata),
             (Lines{"vocabulary tokens: 3 -> 4",
                    "vocabulary tokens: 1 differ, the first is number 1: \"x\" normal -1 -> \"z\" normal -1",
                    "vocabulary bos: -1 -> 0"}));
@@ -304,7 +331,7 @@ TEST(InspectDiff, AttributesOfTensorsAreLines) {
   b.attributes.set("k", 2);
   const Difference difference = diff_of(a, b);
   EXPECT_TRUE(difference.tensors.empty());
-  EXPECT_EQ(difference.metadata, (Lines{"tensor t: attribute k: 1 -> 2"}));
+  EXPECT_EQ(lines_of(difference.metadata), (Lines{"tensor t: attribute k: 1 -> 2"}));
 }
 
 TEST(InspectDiff, BadBytesAreAnError) {

@@ -3,6 +3,7 @@
 
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
+#include "lines.hpp"
 
 namespace tare {
 namespace {
@@ -148,9 +149,7 @@ TEST(Packed, CodesAreNotWidened) {
   floats.name = "floats";
   floats.holds.dtypes = kOnly;
   floats.holds.logical_types = {};
-  const auto changes = adapt(plain, floats).changes;
-  EXPECT_TRUE(std::ranges::any_of(
-      changes, [](const std::string& line) { return line.find("widened from f8_e4m3fn to f32") != line.npos; }));
+  EXPECT_TRUE(mentions(adapt(plain, floats).changes, "widened from f8_e4m3fn to f32"));
   EXPECT_EQ(rule_of([&] { adapt(packed, floats); }), "convert.packed");
 }
 

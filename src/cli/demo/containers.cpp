@@ -16,9 +16,9 @@
 namespace tare::cli {
 namespace {
 
-// What the format's row says it has no room for, by the words of --drop.
-std::vector<std::string> without_room(const Model& model, const Capabilities& holds) {
-  std::vector<std::string> drop;
+// What the format's row says it has no room for.
+std::vector<ModelPart> without_room(const Model& model, const Capabilities& holds) {
+  std::vector<ModelPart> drop;
   const auto fits = [&](const Map::Entry& entry) {
     const auto& keys = holds.metadata_keys;
     const bool known =
@@ -26,10 +26,10 @@ std::vector<std::string> without_room(const Model& model, const Capabilities& ho
     return known &&
            (holds.metadata == Room::tree || (holds.metadata == Room::strings && entry.second.text() != nullptr));
   };
-  if (!std::all_of(model.metadata.begin(), model.metadata.end(), fits)) drop.emplace_back("metadata");
-  if (!model.config.empty() && !holds.config) drop.emplace_back("config");
-  if (!model.vocabulary.empty() && !holds.vocabulary) drop.emplace_back("vocabulary");
-  if (!model.attachments.empty() && !holds.attachments) drop.emplace_back("attachments");
+  if (!std::all_of(model.metadata.begin(), model.metadata.end(), fits)) drop.push_back(ModelPart::metadata);
+  if (!model.config.empty() && !holds.config) drop.push_back(ModelPart::config);
+  if (!model.vocabulary.empty() && !holds.vocabulary) drop.push_back(ModelPart::vocabulary);
+  if (!model.attachments.empty() && !holds.attachments) drop.push_back(ModelPart::attachments);
   return drop;
 }
 
@@ -60,11 +60,11 @@ Model prepare(const Model& original, const Format& format, std::vector<std::stri
   Adapted adapted = adapt(std::move(model), format, options);
   // One line for each layout is too much here.
   std::size_t decoded = 0;
-  for (Change& change : weigh(adapted.changes, adapted.lost)) {
-    if (tells_of_tensors(change, "decoded from "))
+  for (ReportLine& line : weigh(adapted.changes)) {
+    if (line.kind == ChangeKind::decoded)
       ++decoded;
     else
-      changes.push_back(std::move(change.full));
+      changes.push_back(std::move(line.full));
   }
   if (decoded > 0) changes.push_back(fmt::format("{} decoded to dense", counted(decoded, "layout")));
   return std::move(adapted.model);

@@ -59,7 +59,7 @@ bool same_values(const Model& a, const Model& b, unsigned threads) {
   x.tensors = a.tensors, y.tensors = b.tensors;
   const Difference found = diff(x, y, threads);
   return std::ranges::none_of(
-      found.tensors, [](const TensorDifference& t) { return t.values_differ || !t.compared || !t.only_in.empty(); });
+      found.tensors, [](const TensorDifference& t) { return t.values_differ || !t.compared || t.only_in.has_value(); });
 }
 
 // The root mean square of the errors in percent of that of the weights.
@@ -118,7 +118,7 @@ class Traveller {
     stop.file = step.file;
     stop.made_by = command_of(step);
     stop.bytes = bytes_at(path_of(step.file));
-    stop.changes = weigh(done.changes, done.lost);
+    stop.changes = weigh(done.changes);
     stop.config = compare(model.config, start_.config);
     stop.tokens = compare(model.vocabulary, start_.vocabulary);
     stop.weights_same = digest == digest_ || same_values(start_, model, arguments_.threads());

@@ -20,7 +20,7 @@ struct Stop {
   std::string weights;        // "same, as f32"
   bool weights_same = false;  // every number is what it was
   Kept config = Kept::same, tokens = Kept::same;
-  std::vector<Change> changes;  // on the way to it
+  std::vector<ReportLine> changes;  // on the way to it
   bool verified = false;
   bool good = false;  // nothing was lost without a word
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "cli/advice.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/progress_bar.hpp"
@@ -49,7 +50,7 @@ int run(const Arguments& arguments, Session& session) {
     options.progress = bar.progress();
     tare::append(file, extra.model, options);
   }
-  for (const std::string& change : extra.changes) session.remark(change);
+  for (const Change& change : extra.changes) session.remark(text_of(change));
   session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),
                              size_text(tensor_bytes(extra.model))));
   return kDone;

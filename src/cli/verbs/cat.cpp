@@ -1,6 +1,7 @@
 // cat: a tensor's bytes.
 #include <fmt/format.h>
 
+#include "cli/advice.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
@@ -54,7 +55,7 @@ void write_as_format(const Format& format, const Model& from, Tensor tensor, con
   format.write(adapted.model, target.sink(), write_options(arguments));
   from.check_sources();
   target.commit();
-  for (const std::string& change : adapted.changes) session.remark(change);
+  for (const Change& change : adapted.changes) session.remark(text_of(change));
 }
 
 int run(const Arguments& arguments, Session& session) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/advice.hpp"
 #include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
@@ -101,7 +102,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.quant.range = arguments.has("range");
   options.adapt.match = arguments.all("match");
   options.adapt.skip = arguments.all("skip");
-  options.adapt.drop = arguments.all("drop");
+  options.adapt.drop = dropped_parts(arguments);
   options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
@@ -122,7 +123,7 @@ void print_json(const Conversion& done, const Arguments& arguments, Session& ses
   json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
   json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
   json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
-  for (const std::string& change : done.changes) json.text(change);
+  for (const Change& change : done.changes) json.text(text_of(change));
   json.close(']').key("lost").open('[');
   for (const LostKeys& lost : done.lost) {
     json.open('{').key("file").text(lost.file);
@@ -154,7 +155,7 @@ int run(const Arguments& arguments, Session& session) {
   if (arguments.has("json"))
     print_json(done, arguments, session);
   else
-    tell_changes(headline_of(done, arguments), weigh(done.changes, done.lost), wordy, session);
+    tell_changes(headline_of(done, arguments), weigh(done.changes), wordy, session);
   return kDone;
 }
 

@@ -77,8 +77,8 @@ void print_journey(const Journey& journey, Session& session) {
   table.print(session);
   for (const Stop& stop : journey.stops) {
     std::vector<std::string> lost;
-    for (const Change& change : stop.changes)
-      if (change.weight == Weight::warning || change.weight == Weight::lost) lost.push_back(change.brief);
+    for (const ReportLine& change : stop.changes)
+      if (change.impact == Impact::results || change.impact == Impact::lost) lost.push_back(change.brief);
     if (!lost.empty()) print_wrapped(fmt::format("lost in {}: {}", stop.file, fmt::join(lost, "; ")), "  ", session);
   }
 }
@@ -115,7 +115,8 @@ void print_containers(const std::vector<Visit>& visits, Session& session) {
 void print_details(const Journey& journey, const std::vector<Visit>& visits, Session& session) {
   session.line();
   for (const Stop& stop : journey.stops)
-    for (const Change& change : stop.changes) session.line(printable(fmt::format("{}: {}", stop.file, change.full)));
+    for (const ReportLine& change : stop.changes)
+      session.line(printable(fmt::format("{}: {}", stop.file, change.full)));
   session.line();
   Table table({{"FORMAT"},
                {"FILE", Align::left, true},

@@ -25,7 +25,7 @@ std::string change(std::string_view what, const std::string& a, const std::strin
 }
 
 std::string what_differs(const TensorDifference& tensor) {
-  if (!tensor.only_in.empty()) return fmt::format("only in {}", tensor.only_in == "a" ? "A" : "B");
+  if (tensor.only_in) return fmt::format("only in {}", *tensor.only_in == Side::a ? "A" : "B");
   std::vector<std::string> parts;
   for (std::string part :
        {change("shape", tensor.shape_a, tensor.shape_b), change("type", tensor.type_a, tensor.type_b),
@@ -51,10 +51,10 @@ void print_text(const Difference& difference, Session& session) {
                numbers ? fmt::format("{:.6f}", tensor.cosine) : ""});
   }
   table.print(session);
-  for (const std::string& entry : difference.metadata) session.line("metadata: " + printable(entry));
+  for (const MetadataDifference& entry : difference.metadata) session.line("metadata: " + printable(to_text(entry)));
   if (session.quiet()) return;
   std::uint64_t all = difference.compared;
-  for (const TensorDifference& tensor : difference.tensors) all += !tensor.only_in.empty();
+  for (const TensorDifference& tensor : difference.tensors) all += tensor.only_in.has_value();
   if (difference.same())
     session.line(fmt::format("the same: {} compared", counted(all, "tensor")));
   else
@@ -77,7 +77,7 @@ void print_json(const Difference& difference, Session& session) {
   };
   for (const TensorDifference& tensor : difference.tensors) {
     json.open('{').key("name").text(escape_name(tensor.name));
-    if (!tensor.only_in.empty()) json.key("only_in").text(tensor.only_in);
+    if (tensor.only_in) json.key("only_in").text(*tensor.only_in == Side::a ? "a" : "b");
     pair("shape", tensor.shape_a, tensor.shape_b);
     pair("dtype", tensor.type_a, tensor.type_b);
     pair("layout", tensor.layout_a, tensor.layout_b);
@@ -90,7 +90,7 @@ void print_json(const Difference& difference, Session& session) {
     json.close('}');
   }
   json.close(']').key("metadata").open('[');
-  for (const std::string& entry : difference.metadata) json.text(entry);
+  for (const MetadataDifference& entry : difference.metadata) json.text(to_text(entry));
   json.close(']').close('}');
   session.line(text);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "cli/advice.hpp"
 #include "cli/change_report.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
@@ -115,8 +116,8 @@ void write_errors(JsonWriter& json, const Group& group) {
 }
 
 // Weights so small that their scales leave f16's normal numbers.
-std::vector<Change> subnormal_warnings(const std::vector<Group>& groups) {
-  std::vector<Change> warnings;
+std::vector<ReportLine> subnormal_warnings(const std::vector<Group>& groups) {
+  std::vector<ReportLine> warnings;
   for (const Group& group : groups) {
     if (&group == &groups.back() || group.subnormal_scales == 0) continue;
     const std::string text = fmt::format(
@@ -124,7 +125,7 @@ std::vector<Change> subnormal_warnings(const std::vector<Group>& groups) {
         "does, "
         "gets zeros for their weights. Fewer bits per weight make larger scales, and int8 stores its scale as f32",
         count_text(group.subnormal_scales), count_text(group.scales), group.type);
-    warnings.push_back({Weight::warning, text, text});
+    warnings.push_back({Impact::results, text, text});
   }
   return warnings;
 }
@@ -161,7 +162,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     json.close('}');
   }
   json.close(']').key("changes").open('[');
-  for (const std::string& change : done.changes) json.text(change);
+  for (const Change& change : done.changes) json.text(text_of(change));
   json.close(']').close('}');
   session.line(text);
 }
@@ -175,7 +176,7 @@ int run(const Arguments& arguments, Session& session) {
   options.write = write_options(arguments);
   options.overwrite = arguments.has("force");
   options.adapt.skip = arguments.all("skip");
-  options.adapt.drop = arguments.all("drop");
+  options.adapt.drop = dropped_parts(arguments);
   options.adapt.weights_only = arguments.has("weights-only");
   options.adapt.set = set_pairs(arguments);
   options.adapt.threads = options.write.threads;
@@ -191,10 +192,10 @@ int run(const Arguments& arguments, Session& session) {
     print_json(done, groups, arguments, session);
     return kDone;
   }
-  std::vector<Change> changes = subnormal_warnings(groups);
-  for (Change& change : weigh(done.changes, done.lost))
-    if (wordy || !tells_of_tensors(change, "quantized from ")) changes.push_back(std::move(change));
-  tell_changes(headline_of(done, arguments), changes, wordy, session);
+  std::vector<ReportLine> lines = subnormal_warnings(groups);
+  for (ReportLine& line : weigh(done.changes))
+    if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
+  tell_changes(headline_of(done, arguments), lines, wordy, session);
   print_table(groups, session);
   return kDone;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "cli/advice.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -40,7 +41,7 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
   const std::string& where = finding.file.empty() ? file : finding.file;
   std::string text = fmt::format("{}: ", where);
   if (!finding.item.empty()) text += fmt::format("{}: ", finding.item);
-  text += fmt::format("{} ({}{})", finding.sentence, finding.rule,
+  text += fmt::format("{} ({}{})", advised(finding.sentence, finding.remedies), finding.rule,
                       finding.offset ? fmt::format(", byte {}", *finding.offset) : "");
   session.line(
       fmt::format("{}: {}", session.paint(style_of(finding.severity), name_of(finding.severity)), printable(text)));
@@ -50,7 +51,7 @@ void print_finding(const Finding& finding, const std::string& file, Session& ses
 std::string_view verdict(const Verification& result, bool ok) {
   if (ok) return "ok";
   const bool seen = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& finding) {
-    return finding.severity != Severity::note && finding.rule != "verify.memory";
+    return finding.severity != Severity::note && finding.subject != Subject::machine;
   });
   return seen ? "bad" : "not checked";
 }
@@ -92,7 +93,7 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
       json.number(*finding.offset);
     else
       json.null();
-    json.key("sentence").text(finding.sentence).close('}');
+    json.key("sentence").text(advised(finding.sentence, finding.remedies)).close('}');
   }
   json.close(']').close('}');
   session.line(text);

@@ -70,7 +70,8 @@ Extent extent_of(std::span<const double> weights, std::uint64_t first, const Ten
     throw Error(ErrorKind::unsupported, "qint.nonfinite",
                 fmt::format("element {} is {}: only finite weights can be quantized",
                             first + static_cast<std::uint64_t>(bad - weights.begin()), *bad))
-        .about(tensor.name);
+        .about(tensor.name)
+        .blame(Subject::input);
   }
   return {low, high};
 }
@@ -136,7 +137,8 @@ CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, P
   const double largest = std::max(std::fabs(extent.low), std::fabs(extent.high));
   if (largest > std::numeric_limits<float>::max())
     throw Error(ErrorKind::unsupported, "qint.overflow", fmt::format("weights up to {} are beyond f32", largest))
-        .about(tensor.name);
+        .about(tensor.name)
+        .blame(Subject::input);
   if (!ranged || largest == 0) return {static_cast<float>(-largest), static_cast<float>(largest)};
   // A constant has no range of its own; with 0 it has one.
   const bool constant = static_cast<float>(extent.low) == static_cast<float>(extent.high);
@@ -146,9 +148,10 @@ CodeRange whole_range(const Tensor& tensor, const Extent& extent, bool ranged, P
   const double span = static_cast<double>(range.high) - static_cast<double>(range.low);
   if (span > std::numeric_limits<float>::max())
     throw Error(ErrorKind::unsupported, "qint.overflow",
-                fmt::format("weights from {} to {} span more than f32 holds; without --range they can be quantized",
-                            range.low, range.high))
-        .about(tensor.name);
+                fmt::format("weights from {} to {} span more than f32 holds", range.low, range.high))
+        .about(tensor.name)
+        .blame(Subject::input)
+        .remedy(Remedy::no_range);
   return range;
 }
 

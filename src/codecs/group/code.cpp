@@ -192,7 +192,8 @@ class Writer final : public BlockReader {
       throw Error(ErrorKind::unsupported, "group.overflow",
                   fmt::format("row {}, column {}: weights from {} to {} need a scale of {}, more than f16 holds", row_,
                               first_column, low, high, exact))
-          .about(name_);
+          .about(name_)
+          .blame(Subject::input);
     code.zero = std::min(round_even(-low / code.scale), highest);
     return code;
   }
@@ -202,7 +203,8 @@ class Writer final : public BlockReader {
     throw Error(ErrorKind::unsupported, "group.nonfinite",
                 fmt::format("element [{}, {}] is {}: only finite weights can be quantized", row_,
                             first_column + static_cast<std::uint64_t>(bad - group.begin()), *bad))
-        .about(name_);
+        .about(name_)
+        .blame(Subject::input);
   }
 
   void pack(std::span<double> group, const Code& code) {

@@ -195,11 +195,14 @@ void Chunks::refuse(const Encoded& why, std::uint64_t first, const float* values
       std::max_element(block, block + width, [](float a, float b) { return std::fabs(a) < std::fabs(b); });
   const std::uint64_t at = element + static_cast<std::uint64_t>(most - block);
   throw Error(ErrorKind::unsupported, "quant.overflow",
-              fmt::format("row {}, column {}: a weight of {} needs a scale of {}, more than the f16 of {} holds; "
-                          "--clip would cut it, int8 hold it, --keep leave the tensor as it is",
+              fmt::format("row {}, column {}: a weight of {} needs a scale of {}, more than the f16 of {} holds",
                           at / geometry_.columns, at % geometry_.columns, *most,
                           std::fabs(*most) / static_cast<float>(geometry_.method->qmax), geometry_.method->layout))
-      .about(tensor_.name);
+      .about(tensor_.name)
+      .blame(Subject::input)
+      .remedy(Remedy::clip)
+      .remedy(Remedy::use_method, "int8")
+      .remedy(Remedy::keep);
 }
 
 void Chunks::settle(std::size_t chunk, const Slot& slot) const {

@@ -251,7 +251,7 @@ std::string uuid_of(const Digest& digest);
 
 // Throws alt.write.dialect and alt.write.token for what alt.c would not read.
 void require_altc(const Model& model);
-std::vector<std::string> remarks_altc(const Model& model);
+std::vector<Change> remarks_altc(const Model& model);
 
 // Checks what either version must be able to say in 32 bits, names, layouts; throws before a byte is written.
 void check_writable(const Model& model, const Format& format);
@@ -264,17 +264,17 @@ void put_numbers(FieldWriter& out, std::span<const OwnField> fields, std::span<c
 std::optional<std::int32_t> stated_seq_len(const Model& model);
 // What to tell about a model that is written: what stays empty (fields of the column that are absent, `also_empty`, the
 // tokenizer or ids), numbers that will be read back as absent. `empty`: how an empty text is spelled.
-std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 std::span<const OwnField> fields, std::string_view empty);
+std::vector<Change> remarks(const Model& model, const std::vector<std::string>& also_empty,
+                            std::span<const OwnField> fields, std::string_view empty);
 // Record headers and data of all tensors, then the end marker's boundary.
 void put_tensors(const Model& model, Sink& sink, const WriteOptions& options, int version, Digest* running);
 
 Model read_v2(const Input& input, const ReadOptions& options);
 void write_v2(const Model& model, Sink& sink, const WriteOptions& options);
-std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options);
+std::vector<Change> remarks_v2(const Model& model, const WriteOptions& options);
 std::string set_problem_v2(std::string_view key, std::string_view text);
 Model read_v1(const Input& input, const ReadOptions& options);
 void write_v1(const Model& model, Sink& sink, const WriteOptions& options);
-std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& options);
+std::vector<Change> remarks_v1(const Model& model, const WriteOptions& options);
 
 }  // namespace tare::alt

@@ -17,8 +17,8 @@ std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.f
 
 void require_altc(const Model& model) {
   if (!model.tensors.empty())
-    throw Error(ErrorKind::unsupported, "alt.write.dialect",
-                "the dialect altc has no tensors; --skip '*' leaves them out");
+    throw Error(ErrorKind::unsupported, "alt.write.dialect", "the dialect altc has no tensors")
+        .remedy(Remedy::skip, "*");
   const auto refuse = [](std::size_t id, std::string_view sentence) {
     throw Error(ErrorKind::unsupported, "alt.write.token",
                 fmt::format("token {} {}; alt.c does not read such a file, the dialect spec holds it", id, sentence))
@@ -35,16 +35,17 @@ void require_altc(const Model& model) {
   }
 }
 
-std::vector<std::string> remarks_altc(const Model& model) {
-  std::vector<std::string> lines;
+std::vector<Change> remarks_altc(const Model& model) {
+  std::vector<Change> lines;
   const std::size_t tokens = model.vocabulary.tokens.size();
-  if (tokens > kMostTokens) lines.push_back(fmt::format("{} tokens: alt.c reads at most {}", tokens, kMostTokens));
-  if (tokens == 0) lines.emplace_back("no tokens: alt.c does not read such a file");
+  if (tokens > kMostTokens)
+    lines.push_back({.detail = fmt::format("{} tokens: alt.c reads at most {}", tokens, kMostTokens)});
+  if (tokens == 0) lines.push_back({.detail = "no tokens: alt.c does not read such a file"});
   const std::int32_t seq_len = stated_seq_len(model).value_or(0);
   const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
   if (seq_len > 0 && positions > 0 && seq_len != positions)
-    lines.push_back(
-        fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len", kSeqLenKey, seq_len));
+    lines.push_back({.detail = fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len",
+                                           kSeqLenKey, seq_len)});
   return lines;
 }
 

@@ -27,8 +27,7 @@ class Checker {
     check_metadata();
     for (const Tensor& tensor : model_.tensors) check_tensor(tensor);
     if (model_.tensors.size() > kMost32)
-      throw limit(fmt::format("{} tensors, {} is the most", model_.tensors.size(), kMost32),
-                  "--match takes some of them");
+      throw limit(fmt::format("{} tensors, {} is the most", model_.tensors.size(), kMost32)).remedy(Remedy::match);
   }
 
  private:
@@ -36,15 +35,12 @@ class Checker {
     return {ErrorKind::unsupported, fmt::format("{}.{}", format_, rule), sentence};
   }
 
-  // With what can be done about it.
-  Error limit(std::string_view sentence, std::string_view way_out) const {
-    return error("write.limit", fmt::format("{}; {}", sentence, way_out));
-  }
+  Error limit(std::string_view sentence) const { return error("write.limit", sentence); }
   Error config_limit(std::string_view sentence) const {
-    return limit(sentence, "--drop config leaves the parameters out").about("config");
+    return limit(sentence).about("config").remedy(Remedy::drop, "config");
   }
   Error vocabulary_limit(std::string_view sentence) const {
-    return limit(sentence, "--drop vocabulary leaves the tokens out").about("vocabulary");
+    return limit(sentence).about("vocabulary").remedy(Remedy::drop, "vocabulary");
   }
 
   void check_metadata() const {
@@ -54,10 +50,9 @@ class Checker {
                     fmt::format("the metadata key {} is not a text of at most {} bytes", escape_name(key), kMost32));
     }
     if (!stated_seq_len(model_))
-      throw error("write.seq_len",
-                  fmt::format("the metadata key {0} is \"{1}\", not a number from 1 to {2}; --set "
-                              "'{0}=\"N\"' gives another",
-                              kSeqLenKey, escape_name(*model_.metadata.find(kSeqLenKey)->text()), kMost32));
+      throw error("write.seq_len", fmt::format("the metadata key {} is \"{}\", not a number from 1 to {}", kSeqLenKey,
+                                               escape_name(*model_.metadata.find(kSeqLenKey)->text()), kMost32))
+          .remedy(Remedy::set, fmt::format("{}=\"N\"", kSeqLenKey));
   }
 
   void check_field(const ConfigField& field) const {
@@ -95,7 +90,7 @@ class Checker {
     };
     if (tensor.name.empty() || !is_valid_utf8(tensor.name)) refuse("write.name", "the name is empty or not UTF-8");
     const auto too_much = [&](std::string_view sentence) {
-      throw limit(sentence, "--skip leaves the tensor out").about("tensor " + escape_name(tensor.name));
+      throw limit(sentence).about("tensor " + escape_name(tensor.name)).remedy(Remedy::skip, escape_name(tensor.name));
     };
     if (tensor.name.size() > kMost32)
       too_much(fmt::format("a name of {} bytes, {} is the most", tensor.name.size(), kMost32));

@@ -25,27 +25,30 @@ std::vector<std::string> absent_tokens(const Vocabulary& vocabulary) {
 
 // A number that is there and that a reader will take as absent.
 template <typename Number>
-void remark_on_zero(std::string_view name, const std::optional<Number>& value, std::vector<std::string>& lines) {
+void remark_on_zero(std::string_view name, const std::optional<Number>& value, std::vector<Change>& lines) {
   if constexpr (std::is_same_v<Number, std::int64_t> || std::is_same_v<Number, double>) {
     if (!value) return;
     if (*value == 0)
-      lines.push_back(fmt::format("{} is 0 in the source, which is read back as absent", name));
+      lines.push_back({.detail = fmt::format("{} is 0 in the source, which is read back as absent", name)});
     else if (static_cast<float>(*value) == 0)
-      lines.push_back(fmt::format("{} is {} in the source, which is 0 in a float of 32 bits", name, *value));
+      lines.push_back(
+          {.detail = fmt::format("{} is {} in the source, which is 0 in a float of 32 bits", name, *value)});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> remarks(const Model& model, const std::vector<std::string>& also_empty,
-                                 std::span<const OwnField> fields, std::string_view spelled) {
+std::vector<Change> remarks(const Model& model, const std::vector<std::string>& also_empty,
+                            std::span<const OwnField> fields, std::string_view spelled) {
   std::vector<std::string> empty;
   for (const auto& absent : {absent_fields(model.config, fields), also_empty, absent_tokens(model.vocabulary)})
     empty.insert(empty.end(), absent.begin(), absent.end());
-  std::vector<std::string> lines;
+  std::vector<Change> lines;
   if (!empty.empty())
-    lines.push_back(
-        fmt::format("{}, 0 or -1 in the file, the source does not say: {}", spelled, fmt::join(empty, ", ")));
+    lines.push_back({.kind = ChangeKind::unsaid,
+                     .impact = Impact::detail,
+                     .items = std::move(empty),
+                     .detail = fmt::format("{}, 0 or -1 in the file", spelled)});
   for (const ConfigField& field : config_fields())
     std::visit([&](auto member) { remark_on_zero(field.name, model.config.*member, lines); }, field.member);
   return lines;

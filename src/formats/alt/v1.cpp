@@ -205,7 +205,7 @@ void write_v1(const Model& model, Sink& sink, const WriteOptions& options) {
   sink.write(end.result());
 }
 
-std::vector<std::string> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
+std::vector<Change> remarks_v1(const Model& model, const WriteOptions& /*options*/) {
   return remarks(model, {}, kFields1, "empty");
 }
 

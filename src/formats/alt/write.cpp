@@ -248,7 +248,7 @@ void write_v2(const Model& model, Sink& sink, const WriteOptions& options) {
   sink.write(end.result());
 }
 
-std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& options) {
+std::vector<Change> remarks_v2(const Model& model, const WriteOptions& options) {
   const bool altc = options.dialect == "altc";
   std::vector<std::string> empty, problems;
   bool texts_are_empty = false;
@@ -266,14 +266,14 @@ std::vector<std::string> remarks_v2(const Model& model, const WriteOptions& opti
   const auto is_bare = [](const Token& token) { return token.score == 0 && token.type == TokenType::normal; };
   if (!tokens.empty() && std::all_of(tokens.begin(), tokens.end(), is_bare))
     empty.emplace_back("token scores and types");
-  std::vector<std::string> lines = remarks(model, empty, kFields, altc ? kUnknown : "empty");
-  if (texts_are_empty) lines.front() += "; --set KEY=TEXT gives a text";
-  lines.insert(lines.end(), problems.begin(), problems.end());
+  std::vector<Change> lines = remarks(model, empty, kFields, altc ? kUnknown : "empty");
+  if (texts_are_empty) lines.front().remedies.push_back({Remedy::set, ""});
+  for (std::string& problem : problems) lines.push_back({.detail = std::move(problem)});
   if (!model.config.tie_word_embeddings && !model.config.empty() && lacks_output(model))
-    lines.emplace_back(
-        "tie_word_embeddings is written as 0, the source does not say; without an lm_head the embeddings may be tied");
+    lines.push_back({.detail = "tie_word_embeddings is written as 0, the source does not say; without an lm_head the "
+                               "embeddings may be tied"});
   if (altc)
-    for (std::string& line : remarks_altc(model)) lines.push_back(std::move(line));
+    for (Change& line : remarks_altc(model)) lines.push_back(std::move(line));
   return lines;
 }
 

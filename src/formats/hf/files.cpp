@@ -57,7 +57,7 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
-// Where a conversion that was cut off left a whole model, and how to get at it; empty: nowhere.
+// Where in the directory a conversion that was cut off left a whole model; empty: nowhere.
 std::string leftover_in(const std::string& directory) {
   for (const std::string& leftover : io::find_leftovers(directory)) {
     const std::string path = fmt::format("{}/{}", directory, leftover);
@@ -66,10 +66,7 @@ std::string leftover_in(const std::string& directory) {
     } catch (const Error&) {
       continue;
     }
-    return fmt::format(
-        "a conversion into the directory was cut off, a whole model is in {}: `tare convert {} {}/ "
-        "--force` puts it here",
-        leftover, path, directory);
+    return leftover;
   }
   return {};
 }
@@ -221,26 +218,33 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw ambiguous(candidates);
   }
   // What to do, where there is nothing better.
-  const auto or_else = [&, leftover = leftover_in(directory)](const std::string& advice) {
-    if (!leftover.empty()) return leftover;
-    return replaced ? std::string("another program is replacing them at this moment; try again") : advice;
+  const std::string leftover = leftover_in(directory);
+  const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {
+    if (!leftover.empty())
+      return refuse(
+                 kind, rule,
+                 fmt::format("{}; a conversion into the directory was cut off, a whole model is in {}", what, leftover))
+          .remedy(Remedy::restore_leftover, fmt::format("{0}/{1} {0}/", directory, leftover));
+    return refuse(
+        kind, rule,
+        fmt::format("{}; {}", what, replaced ? "another program is replacing them at this moment; try again" : advice));
   };
   if (!shards.empty())
-    throw refuse(ErrorKind::not_found, "hf.weights.no_index",
-                 fmt::format("{} is a shard, and there is no index; {}", shards.front(),
-                             or_else(fmt::format("download {} into the directory", kIndex))));
+    throw lacking(ErrorKind::not_found, "hf.weights.no_index",
+                  fmt::format("{} is a shard, and there is no index", shards.front()),
+                  fmt::format("download {} into the directory", kIndex));
   if (const auto torch = those(files, is_torch); !torch.empty())
-    throw refuse(ErrorKind::unsupported, "hf.weights.torch",
-                 fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet; {}", torch.front(),
-                             or_else(fmt::format("download the model's {} or convert it with PyTorch", kFile))));
+    throw lacking(ErrorKind::unsupported, "hf.weights.torch",
+                  fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet", torch.front()),
+                  fmt::format("download the model's {} or convert it with PyTorch", kFile));
   if (const auto foreign = those(files, is_foreign); !foreign.empty())
-    throw refuse(
-        ErrorKind::unsupported, "hf.weights.foreign",
-        fmt::format("there are no weights that Tare can read; {} ({}) is there; {}", escape_name(foreign.front()),
-                    foreign_weights(foreign.front()), or_else(fmt::format("download the model's {}", kFile))));
-  throw refuse(ErrorKind::not_found, "hf.weights.missing",
-               fmt::format("there are no weights: neither {} nor {}; {}", kFile, kIndex,
-                           or_else("download them into the directory")));
+    throw lacking(ErrorKind::unsupported, "hf.weights.foreign",
+                  fmt::format("there are no weights that Tare can read; {} ({}) is there", escape_name(foreign.front()),
+                              foreign_weights(foreign.front())),
+                  fmt::format("download the model's {}", kFile));
+  throw lacking(ErrorKind::not_found, "hf.weights.missing",
+                fmt::format("there are no weights: neither {} nor {}", kFile, kIndex),
+                "download them into the directory");
 }
 
 }  // namespace tare::hf

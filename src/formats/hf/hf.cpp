@@ -177,7 +177,7 @@ class Reader {
         if (!is_used(path_of(file))) attach(file, file);
       }
       if (!fits)
-        throw Error(ErrorKind::usage, "hf.attach", fmt::format("--attach {} matches no file of the directory", glob))
+        throw Error(ErrorKind::usage, "hf.attach", fmt::format("no file of the directory matches {}", glob))
             .in(directory_);
     }
   }
@@ -353,7 +353,7 @@ class Reader {
     constexpr std::size_t kNamed = 8;
     const std::size_t named = unused.size() <= kNamed + 1 ? unused.size() : kNamed;
     const std::string more = named == unused.size() ? "" : fmt::format(" and {} more", unused.size() - named);
-    reports_->note(problem(
+    reports_->left_behind(problem(
         "hf.file.unused",
         fmt::format("not part of the model: {}{}", fmt::join(unused.begin(), unused.begin() + named, ", "), more),
         directory_));

@@ -89,7 +89,7 @@ Config with_differences(const Config& found, const Map& fields, bool only_missin
 
 bool recognize(const std::string& path);
 Model read(const Input& input, const ReadOptions& options);
-std::vector<std::string> remarks(const Model& model, const WriteOptions& options);
+std::vector<Change> remarks(const Model& model, const WriteOptions& options);
 std::uint64_t write(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
 
 }  // namespace tare::hf

@@ -139,13 +139,17 @@ class Plan {
 
 }  // namespace
 
-std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
-  std::vector<std::string> lines;
+std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<Change> lines;
   const std::vector<std::string> made = made_names(completed(model));
-  if (!made.empty()) lines.push_back(fmt::format("{} made, not copied", fmt::join(made, ", ")));
+  if (!made.empty()) lines.push_back({.kind = ChangeKind::made, .impact = Impact::changed, .items = made});
   const std::string stem = stem_in(model.metadata).value_or(std::string(safetensors::kUsualStem));
   if (const std::string before = other_stem(model, stem); !before.empty())
-    lines.push_back(fmt::format("the weights are called {}, not {}", stem, escape_name(before)));
+    lines.push_back({.kind = ChangeKind::renamed,
+                     .impact = Impact::changed,
+                     .part = "the weights",
+                     .before = escape_name(before),
+                     .after = stem});
   return lines;
 }
 

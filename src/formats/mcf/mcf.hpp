@@ -172,7 +172,7 @@ void read_tensors(const Input& input, const ReadOptions& options, const Containe
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);
 // What ModelInfo cannot say of the model.
-std::vector<std::string> remarks(const Model& model, const WriteOptions& options);
+std::vector<Change> remarks(const Model& model, const WriteOptions& options);
 
 // For each tensor the first one with the same stored bytes: itself where there is none before it.
 std::vector<std::size_t> find_equal_payloads(std::span<const Tensor> tensors, unsigned threads);

@@ -119,16 +119,18 @@ InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling
   return fields;
 }
 
-std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
-  std::vector<std::string> lines;
+std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<Change> lines;
   const std::string kind = resources::rope_scaling_of(model).kind;
   if (!kind.empty() && !rope_type_of(kind) && model.metadata.find(kRopeTypeKey) == nullptr)
     lines.push_back(
-        fmt::format("ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
-                    escape_name(kind)));
+        {.detail = fmt::format(
+             "ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
+             escape_name(kind))});
   if (merged_tokenizer_config(model))
-    lines.push_back(
-        fmt::format("{} is in the section of {}, too, where programs look for it", kTemplateFile, kTokenizerConfig));
+    lines.push_back({.impact = Impact::detail,
+                     .detail = fmt::format("{} is in the section of {}, too, where programs look for it", kTemplateFile,
+                                           kTokenizerConfig)});
   return lines;
 }
 

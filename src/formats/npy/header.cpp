@@ -19,7 +19,6 @@ constexpr std::uint64_t kAlignment = 64;
 constexpr std::size_t kGrowth = 21;
 
 Error corrupt(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
-Error unsupported(std::string_view rule, std::string_view sentence) { return {ErrorKind::unsupported, rule, sentence}; }
 
 struct Named {
   std::string_view code;  // after the byte order
@@ -90,22 +89,22 @@ Element parse_descr(std::string_view descr) {
   const bool sized = code.size() > 1 && code.find_first_not_of("0123456789", 1) == std::string_view::npos;
   switch (code.empty() ? ' ' : code.front()) {
     case 'O':
-      throw unsupported(
+      throw OtherArray(
           "npy.descr.object",
           fmt::format("'{}': an array of Python objects is a pickle, and unpickling runs code; refused", shown));
     case 'S':
     case 'a':
-    case 'U': throw unsupported("npy.descr.text", fmt::format("'{}': an array of text, not of numbers", shown));
+    case 'U': throw OtherArray("npy.descr.text", fmt::format("'{}': an array of text, not of numbers", shown));
     case 'M':
-    case 'm': throw unsupported("npy.descr.datetime", fmt::format("'{}': an array of dates or durations", shown));
+    case 'm': throw OtherArray("npy.descr.datetime", fmt::format("'{}': an array of dates or durations", shown));
     case 'V':
       if (!sized) break;
-      throw unsupported("npy.descr.void", fmt::format("'{}': raw items of a size that no known type has", shown));
+      throw OtherArray("npy.descr.void", fmt::format("'{}': raw items of a size that no known type has", shown));
     case 'f':
     case 'c':
       if (!sized) break;
-      throw unsupported("npy.descr.longdouble",
-                        fmt::format("'{}': a float of this size has no portable meaning", shown));
+      throw OtherArray("npy.descr.longdouble",
+                       fmt::format("'{}': a float of this size has no portable meaning", shown));
     default: break;
   }
   throw corrupt("npy.descr.unknown", fmt::format("'{}' is not a type descriptor that Tare knows", shown));
@@ -194,7 +193,7 @@ class Parser {
   void parse_type(Header& header) {
     skip_space();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '('))
-      throw unsupported("npy.descr.structured", "an array of records; arrays of plain numbers can be read");
+      throw OtherArray("npy.descr.structured", "an array of records; arrays of plain numbers can be read");
     header.descr = string();
     header.element = parse_descr(header.descr);
   }
@@ -242,7 +241,8 @@ std::uint64_t stated_length(std::span<const std::byte> prefix) {
     throw corrupt("npy.magic", "does not start with \"\\x93NUMPY\"");
   const auto major = std::to_integer<unsigned>(prefix[6]), minor = std::to_integer<unsigned>(prefix[7]);
   if (major < 1 || major > 3 || minor != 0)
-    throw unsupported("npy.version", fmt::format("header version {}.{}; 1.0, 2.0 and 3.0 can be read", major, minor));
+    throw Error(ErrorKind::unsupported, "npy.version",
+                fmt::format("header version {}.{}; 1.0, 2.0 and 3.0 can be read", major, minor));
   const std::uint64_t text = major == 1 ? load_le<std::uint16_t>(&prefix[8]) : load_le<std::uint32_t>(&prefix[8]);
   return prefix_length(major) + text;
 }

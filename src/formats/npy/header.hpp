@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "tare/dtype.hpp"
+#include "tare/error.hpp"
 #include "tare/shape.hpp"
 #include "tare/value.hpp"
 
@@ -48,6 +49,12 @@ struct Header {
 std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t total);
 // More dimensions than this are refused unless the caller allows them.
 inline constexpr std::size_t kMaxRank = 64;
+// A valid array of something else than numbers: text, objects, dates, records.
+class OtherArray final : public Error {
+ public:
+  OtherArray(std::string_view rule, std::string_view sentence) : Error(ErrorKind::unsupported, rule, sentence) {}
+};
+
 // Reads a whole header, no byte more or less than it says itself that it has. Throws `npy.header.*`, `npy.descr.*`, `npy.shape.*`.
 Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank = kMaxRank);
 

@@ -44,10 +44,6 @@ Error raw_note(const Header& header) {
                       element.type.empty() ? name_of(element.dtype) : element.type)};
 }
 
-bool is_other_array(const Error& error) {
-  return error.kind() == ErrorKind::unsupported && error.rule().starts_with("npy.descr.");
-}
-
 bool holds_other_array(const Blob& bytes) {
   try {
     const auto reader = bytes.open();
@@ -59,9 +55,10 @@ bool holds_other_array(const Blob& bytes) {
       reader->read(std::span(head).subspan(kPrefix));
     }
     parse_header(std::span(head).first(static_cast<std::size_t>(length)));
+  } catch (const OtherArray&) {
+    return true;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    return is_other_array(error);
   }
   return false;
 }

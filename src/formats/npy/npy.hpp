@@ -21,10 +21,7 @@ Tensor to_tensor(std::string name, const Header& header, Blob stored);
 // tell.
 Error raw_note(const Header& header);
 
-// Whether `error` of the above says that the array is a sound one of something else than numbers: text, objects, dates,
-// records.
-bool is_other_array(const Error& error);
-// Whether these bytes are such an array, as far as their header tells.
+// Whether these bytes are an array of something else than numbers, as far as their header tells.
 bool holds_other_array(const Blob& bytes);
 
 // Why this tensor cannot be an .npy array, if it cannot: a layout, a logical type, a size that is not its

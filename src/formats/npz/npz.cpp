@@ -115,10 +115,8 @@ class Reader {
       has_arrays_ = true;
       try {
         return add_tensor(member);
-      } catch (Error& error) {
-        if (!npy::is_other_array(error)) throw;
-        diagnostics_.note(Error(ErrorKind::unsupported, error.rule(),
-                                fmt::format("{}; it is carried along as a file", error.sentence()))
+      } catch (const npy::OtherArray& error) {
+        diagnostics_.note(error.reworded(fmt::format("{}; it is carried along as a file", error.sentence()))
                               .in(source_->name())
                               .at(member.data)
                               .about(escape_name(member.name)));

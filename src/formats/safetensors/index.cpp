@@ -229,7 +229,7 @@ class SetReader {
     try {
       source = open_file(file, options_.access);
     } catch (const Error& reason) {
-      if (reason.rule() != "io.open.missing") throw;
+      if (reason.kind() != ErrorKind::not_found) throw;
       Error missing(
           ErrorKind::not_found, "safetensors.index.missing_shard",
           fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));

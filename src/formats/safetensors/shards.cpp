@@ -1,5 +1,6 @@
 // Writing a directory: model.safetensors alone, or model-00001-of-0000N.safetensors and their index.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -183,11 +184,12 @@ std::vector<std::string> shards_named_by(const io::Directory& directory, const s
   // Not to know what the old set is made of is no reason to leave half of it.
   if (!file && errno != ENOENT && errno != ELOOP)
     throw io::system_error("io.open.refused", "cannot open", index, errno);
-  if (!file) return {};
+  struct stat status {};
+  if (!file || (::fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode))) return {};
   try {
     return read_index(index, *io::descriptor_source(std::move(file), index), {}).shards;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io && error.rule() != "io.open.not_a_file") throw;
+    if (error.kind() == ErrorKind::io) throw;
     return {};
   }
 }

@@ -79,18 +79,21 @@ std::size_t padding_of(std::size_t header, std::uint64_t alignment) {
   return static_cast<std::size_t>(*checked_align(header + 8, alignment)) - 8 - header;
 }
 
-// Advice for a header that is too long: what of it can be done without, the padding, tensors, or metadata?
-std::string how_to_shorten(std::size_t unpadded, const Strings& metadata, const WriteOptions& options) {
+// What of the header can be done without: the padding, tensors, or metadata?
+Error too_long(std::size_t padded, std::size_t unpadded, const Strings& metadata, const WriteOptions& options) {
+  const std::string sentence =
+      fmt::format("the header would have {} bytes, and many readers stop at {}", padded, kMaxWrittenHeader);
+  Error error(ErrorKind::limit, "safetensors.write.header", sentence);
   std::size_t strings = 0;
   for (const auto& [key, text] : metadata)
     if (key != kPrivateKey) strings += key.size() + text.size();  // attributes of tensors go where their tensors go
   if (strings > kMaxWrittenHeader - kDataAlignment)
-    return fmt::format("the metadata alone takes {}: `--drop metadata` leaves it out", strings);
-  std::string advice = options.shard_bytes ? "give a smaller --shard, for fewer tensors in a file"
-                                           : "split the tensors over several files with --shard";
+    return error.reworded(fmt::format("{}; the metadata alone takes {}", sentence, strings))
+        .remedy(Remedy::drop, "metadata");
+  error.remedy(Remedy::shard, options.shard_bytes ? "smaller" : "");
   if (options.dialect != kUpstream && unpadded + padding_of(unpadded, kLeastAlignment) <= kMaxWrittenHeader)
-    advice += fmt::format(", or pad less with `--dialect {}`", kUpstream);
-  return advice;
+    error.remedy(Remedy::write_dialect, kUpstream);
+  return error;
 }
 
 std::string build_header(std::span<const Tensor* const> ordered, const Strings& metadata, const WriteOptions& options) {
@@ -117,10 +120,7 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
   const std::size_t unpadded = text.size();
   const std::uint64_t alignment = options.dialect == kUpstream ? kLeastAlignment : kDataAlignment;
   text.append(padding_of(unpadded, alignment), ' ');
-  if (text.size() > kMaxWrittenHeader)
-    throw Error(ErrorKind::limit, "safetensors.write.header",
-                fmt::format("the header would have {} bytes, and many readers stop at {}; {}", text.size(),
-                            kMaxWrittenHeader, how_to_shorten(unpadded, metadata, options)));
+  if (text.size() > kMaxWrittenHeader) throw too_long(text.size(), unpadded, metadata, options);
   return text;
 }
 

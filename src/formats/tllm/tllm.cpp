@@ -138,7 +138,7 @@ constexpr OwnKey kOwnKeys[] = {{.key = kHeadsKey, .repeats = "num_attention_head
 constinit const Format kFormat = {
     .name = "tllm",
     .title = "Tiny Llama weights",
-    .versions = "reads and writes 1; also .bin with --to tllm",
+    .versions = "reads and writes 1; also .bin if the format is named",
     .suffixes = kSuffixes,
     .holds = {.dtypes = kTypes,
               .logical_types = {},

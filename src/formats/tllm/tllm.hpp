@@ -83,6 +83,6 @@ Header header_for(const Model& model, std::string_view rule);
 
 Model read(const Input& input, const ReadOptions& options);
 void write(const Model& model, Sink& sink, const WriteOptions& options);
-std::vector<std::string> remarks(const Model& model, const WriteOptions& options);
+std::vector<Change> remarks(const Model& model, const WriteOptions& options);
 
 }  // namespace tare::tllm

@@ -24,6 +24,7 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 // Everything wrong with a model, to be said at once.
 struct Problems {
   std::vector<std::string> missing, surplus, unfit, settings;
+  bool heads_unknown = false;
 
   bool none() const { return missing.empty() && surplus.empty() && unfit.empty() && settings.empty(); }
   std::string text() const {
@@ -36,6 +37,10 @@ struct Problems {
     add("not of a Tiny Llama: ", surplus);
     add("wrong: ", unfit);
     return out;
+  }
+  Error error(std::string_view rule) const {
+    Error all(ErrorKind::unsupported, rule, fmt::format("not a Tiny Llama model as tllm holds it: {}", text()));
+    return heads_unknown ? all.remedy(Remedy::set, fmt::format("{}=N", kHeadsKey)) : all;
   }
 };
 
@@ -92,9 +97,7 @@ class Plan {
     compare();
     // Sizes that nothing tells are 0; with nothing missing, a dimension of 0 is what the tensors really have.
     if (problems_.none()) check(header_);
-    if (!problems_.none())
-      throw Error(ErrorKind::unsupported, rule,
-                  fmt::format("not a Tiny Llama model as tllm holds it: {}", problems_.text()));
+    if (!problems_.none()) throw problems_.error(rule);
     return header_;
   }
 
@@ -151,11 +154,11 @@ class Plan {
   void settle_settings() {
     const std::int64_t told = whole(kHeadsKey);
     settle(&Header::heads, "num_attention_heads", model_.config.num_attention_heads, {told});
-    if (header_.heads == 0 && !model_.config.num_attention_heads && model_.metadata.find(kHeadsKey) == nullptr)
-      problems_.settings.push_back(
-          fmt::format("the number of heads is not known: neither config num_attention_heads nor metadata {} says it "
-                      "(`tare convert --set {}=N` writes it into a file)",
-                      kHeadsKey, kHeadsKey));
+    problems_.heads_unknown =
+        header_.heads == 0 && !model_.config.num_attention_heads && model_.metadata.find(kHeadsKey) == nullptr;
+    if (problems_.heads_unknown)
+      problems_.settings.push_back(fmt::format(
+          "the number of heads is not known: neither config num_attention_heads nor metadata {} says it", kHeadsKey));
     disagree(kHeadsKey, told, header_.heads);
     disagree(kPositionsKey, told_positions_, header_.positions);
     if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = f64_to_f32(*dropout);
@@ -257,9 +260,11 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   out.finish();
 }
 
-std::vector<std::string> remarks(const Model& model, const WriteOptions& /*options*/) {
+std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
   if (model.metadata.find(kDropoutKey) != nullptr) return {};
-  return {fmt::format("dropout rate: {} by default, the input has none", kDefaultDropout)};
+  return {{.impact = Impact::changed,
+           .part = "dropout rate",
+           .detail = fmt::format("{} by default, the input has none", kDefaultDropout)}};
 }
 
 }  // namespace tare::tllm

@@ -166,7 +166,8 @@ void check_names(const Model& old, const Model& extra) {
   for (const Tensor& tensor : extra.tensors)
     if (names.contains(tensor.name))
       throw Error(ErrorKind::usage, "zt.append.exists", "the file has a tensor of this name already")
-          .about("tensor " + escape_name(tensor.name));
+          .about("tensor " + escape_name(tensor.name))
+          .blame(Subject::output);
 }
 
 // What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
@@ -184,7 +185,8 @@ void check_in_place(const Model& old) {
 // differs is refused.
 Model merged(const Model& old, const Model& extra) {
   const auto refuse = [](std::string_view what) {
-    throw Error(ErrorKind::usage, "zt.append.exists", fmt::format("the file has another {} already", what));
+    throw Error(ErrorKind::usage, "zt.append.exists", fmt::format("the file has another {} already", what))
+        .blame(Subject::output);
   };
   if (!old.config.empty() && !extra.config.empty() && !(old.config == extra.config)) refuse("config");
   if (!old.vocabulary.empty() && !extra.vocabulary.empty() && !(old.vocabulary == extra.vocabulary))
@@ -198,7 +200,8 @@ Model merged(const Model& old, const Model& extra) {
   for (const Attachment& attachment : extra.attachments) {
     if (old.attachment(attachment.name) != nullptr)
       throw Error(ErrorKind::usage, "zt.append.exists", "the file has an attachment of this name already")
-          .about("attachment " + escape_name(attachment.name));
+          .about("attachment " + escape_name(attachment.name))
+          .blame(Subject::output);
     all.attachments.push_back(attachment);
   }
   return all;

@@ -96,10 +96,11 @@ std::optional<std::uint64_t> ObjectChecker::measured_size(const RawObject& objec
     return size;
   }
   measurable_ = 0;
-  report(object, raw.at, ErrorKind::limit, "zt.component.limit",
-         fmt::format("its size is not stored, and to unpack what has none would take more than the {} bytes allowed "
-                     "(--max-expansion allows more)",
-                     most_measured(options_.limits, *input_.source)));
+  Error error(
+      ErrorKind::limit, "zt.component.limit",
+      fmt::format("its size is not stored, and to unpack what has none would take more than the {} bytes allowed",
+                  most_measured(options_.limits, *input_.source)));
+  report(object, error.remedy(Remedy::allow_expansion), raw.at);
   return std::nullopt;
 }
 

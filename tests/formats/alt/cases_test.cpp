@@ -5,6 +5,7 @@
 #include "base/endian.hpp"
 #include "conformance/alt_cases.hpp"
 #include "formats/alt/alt.hpp"
+#include "lines.hpp"
 
 namespace tare {
 namespace testing {
@@ -519,16 +520,17 @@ TEST(AltWriting, ALimitSaysWhatCanBeDone) {
     Model model;
     model.tensors = {make_dense("w", {2}, DType::f32)};
     change(model);
-    return std::string(error_of([&] { write_bytes(*find_format("alt"), model); })->sentence());
+    const auto error = error_of([&] { write_bytes(*find_format("alt"), model); });
+    return fmt::format("{}: {}", error->sentence(), text_of(error->remedies()));
   };
   EXPECT_EQ(sentence([](Model& m) { m.config.hidden_size = -1; }),
-            "hidden_size is -1, ALT holds 0 to 2147483647; --drop config leaves the parameters out");
+            "hidden_size is -1, ALT holds 0 to 2147483647: drop config");
   EXPECT_EQ(sentence([](Model& m) { m.vocabulary.unk = -2; }),
-            "a special id is -2, ALT holds -1 to 2147483647; --drop vocabulary leaves the tokens out");
+            "a special id is -2, ALT holds -1 to 2147483647: drop vocabulary");
   EXPECT_EQ(sentence([](Model& m) {
               m.tensors[0] = make_dense("deep", Shape(std::vector<std::uint64_t>(65, 1)), DType::f32);
             }),
-            "65 dimensions, 64 is the most; --skip leaves the tensor out");
+            "65 dimensions, 64 is the most: skip deep");
 }
 
 TEST(AltNames, NumbersAndOrder) {

@@ -70,7 +70,7 @@ TEST(AltConvert, SettingADateOrAUuidThatIsNoneIsRefused) {
   EXPECT_EQ(sentence("created_at", "2024-02-29"), "");
   EXPECT_EQ(sentence("created_at", ""), "");
   EXPECT_EQ(sentence("last_modified", "2023-02-29"),
-            "convert.set --set last_modified=2023-02-29: last_modified is \"2023-02-29\", not a date YYYY-MM-DD");
+            "convert.set last_modified=2023-02-29: last_modified is \"2023-02-29\", not a date YYYY-MM-DD");
   EXPECT_NE(sentence("created_at", "yesterday"), "");
   EXPECT_NE(sentence("uuid", "c1355a8e"), "");
   EXPECT_EQ(sentence("uuid", "C1355A8E-0000-4000-8000-00000000000f"), "");
@@ -100,7 +100,7 @@ TEST(AltConvert, LicenseAndBaseModelComeFromTheFiles) {
   set.set = {{"base_model", "me/mine"}};
   EXPECT_EQ(texts(set), "me/mine -") << "what is asked for counts";
   AdaptOptions drop;
-  drop.drop = {"metadata"};
+  drop.drop = {ModelPart::metadata};
   EXPECT_EQ(texts(drop), "- -");
   // Where the files themselves have a place, nothing is taken out of them.
   EXPECT_TRUE(adapt(model, *find_format("zt"), {}).model.metadata.empty());

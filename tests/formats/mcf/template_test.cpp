@@ -1,6 +1,7 @@
 // What programs that run MCF files look for in them: the chat template and the tokenizer.
 #include "conformance/models.hpp"
 #include "formats/mcf/model.hpp"
+#include "lines.hpp"
 #include "resources/piece_bytes.hpp"
 #include "tare/convert.hpp"
 #include "tare/formats/mcf.hpp"
@@ -119,9 +120,7 @@ TEST(McfTemplate, ConvertSaysSo) {
   put_file(scratch / "dir/tokenizer_config.json", to_bytes("{}"));
   put_file(scratch / "dir/chat_template.jinja", to_bytes(kTemplate));
   const Conversion done = convert(scratch / "dir", scratch / "m.mcf");
-  EXPECT_TRUE(std::any_of(done.changes.begin(), done.changes.end(), [](const std::string& line) {
-    return line.starts_with("chat_template.jinja is in the section of tokenizer_config.json");
-  }));
+  EXPECT_TRUE(mentions(done.changes, "chat_template.jinja is in the section of tokenizer_config.json"));
   const Map json = parsed(section_of(get_file(scratch / "m.mcf"), mcf::SectionType::tokenizer_config));
   EXPECT_EQ(*json.find("chat_template"), Value(kTemplate));
 }
