@@ -6,7 +6,12 @@
 if(NOT TARE_SANITIZE)
   # Includes point down only.
   add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
-  add_test(NAME tree.link-names COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:tare>)
+  set(archive tare)
+  if(TARE_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
+    set(archive tare-internals)
+  endif()
+  add_test(NAME tree.link-names
+           COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:${archive}>)
   add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
   # Names in the file system are changed by one primitive.
