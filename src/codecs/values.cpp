@@ -52,12 +52,12 @@ std::size_t take_exactly(const std::byte* from, To* to, std::size_t count) {
 // Integers from a type that has other values, too: each is looked at.
 template <std::integral T>
 void read_exactly(const Tensor& tensor, const Component& data, std::span<T> out) {
-  constexpr std::size_t kRun = 16 << 10;  // both sides stay in the cache
+  constexpr std::size_t kAtOnce = 16 << 10;  // both sides stay in the cache
   const std::size_t width = size_of(data.dtype);
-  std::vector<std::byte> raw(std::min(out.size(), kRun) * width);
+  std::vector<std::byte> raw(std::min(out.size(), kAtOnce) * width);
   const auto reader = data.blob.open();
   for (std::size_t done = 0; done < out.size();) {
-    const std::size_t count = std::min(out.size() - done, kRun);
+    const std::size_t count = std::min(out.size() - done, kAtOnce);
     const auto bytes = std::span(raw).first(count * width);
     reader->read(bytes);
     const std::size_t taken = with_kind(kind_of(data.dtype, data.type), [&]<Kind K>() {

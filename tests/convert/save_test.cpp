@@ -34,7 +34,8 @@ TEST(Save, IsReadBackFromEveryContainerOfSeveralTensors) {
     EXPECT_EQ(saved.to, again.format);
     EXPECT_EQ(saved.tensors, 2U);
     EXPECT_EQ(saved.bytes, 32U);
-    EXPECT_EQ(saved.file_bytes, again.file_bytes);
+    EXPECT_GE(saved.file_bytes, again.file_bytes) << "of a directory, of all its files";
+    EXPECT_TRUE(saved.file_bytes == again.file_bytes || name == "dir/");
     EXPECT_EQ(content_digest(again), digest);
   }
 }
@@ -102,8 +103,9 @@ TEST(Save, BadPaths) {
     const auto error = error_of([&] { save(small_model(), scratch / row.path, row.options); });
     ASSERT_TRUE(error);
     EXPECT_EQ(error->rule(), row.rule) << error->what();
+    const std::string path = row.path.ends_with('/') ? row.path.substr(0, row.path.size() - 1) : row.path;
     if (row.options.to != "unheard_of" && row.rule != "convert.option") {
-      EXPECT_NE(std::string(error->what()).find(row.path), std::string::npos) << error->what();
+      EXPECT_NE(std::string(error->what()).find(path), std::string::npos) << error->what();
     }
   }
   EXPECT_EQ(rule_of([&] { save(small_model(), ""); }), "convert.format");
