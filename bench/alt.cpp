@@ -119,7 +119,7 @@ void bench_make(const std::string& directory, double gib, int rounds, Table& tab
       fs::remove(out);
       ConvertOptions options;
       options.adapt.dtype = dtype;
-      convert(in, out, options);
+      (void)convert(in, out, options);
     };
   };
   const auto copy = [&] {

@@ -237,7 +237,7 @@ void bench_convert(const Settings& settings, bench::Table& table) {
   run_command(fmt::format("sync '{}'", in));
   const auto ours = [&] {
     fs::remove(out);
-    convert(in, out);
+    (void)convert(in, out);
   };
   const auto copy_synced = [&] {
     fs::remove(out);
@@ -278,7 +278,7 @@ void bench_quantize(const Settings& settings, bench::Table& table) {
       ConvertOptions options;
       options.adapt.quant.method = method;
       options.adapt.quant.fast = fast;
-      convert(in, out, options);
+      (void)convert(in, out, options);
     };
   };
   const auto copy = [&] {

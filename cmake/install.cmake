@@ -5,7 +5,6 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tare)
 install(TARGETS tare EXPORT tareTargets FILE_SET HEADERS)
 install(EXPORT tareTargets NAMESPACE tare:: DESTINATION ${package_dir})
 
-get_target_property(TARE_LIBRARY_TYPE tare TYPE)
 configure_package_config_file(cmake/tareConfig.cmake.in ${PROJECT_BINARY_DIR}/package/tareConfig.cmake
                               INSTALL_DESTINATION ${package_dir})
 # 0.x: a new minor version may change the interface.

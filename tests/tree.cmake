@@ -1,12 +1,17 @@
-# Checks of the tree itself: layers, stand-alone headers, the examples in the documents, the generated README, the guide, and
-# an installed copy used from outside.
+# Checks of the tree itself: layers, stand-alone headers, the examples in the documents, the generated README, the guide, what
+# a shared library exports, and use from outside: the sources inside another project, and an installed copy.
 
 # What is true of the sources whatever they are built with. A sanitizer's build has not all of the tests that
 # docs/security.md names.
 if(NOT TARE_SANITIZE)
   # Includes point down only.
   add_test(NAME tree.layers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py)
-  add_test(NAME tree.link-names COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:tare>)
+  set(archive tare)
+  if(TARE_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
+    set(archive tare-internals)
+  endif()
+  add_test(NAME tree.link-names
+           COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:${archive}>)
   add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
   # Names in the file system are changed by one primitive.
@@ -75,7 +80,33 @@ if(TARGET tare-cli)
   endif()
 endif()
 
+if(NOT TARE_SANITIZE)
+  # A shared library shows what is public. A static one's objects are those of a shared one.
+  set(shared tare)
+  if(TARE_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY")
+    set(shared tare-exports)
+    add_library(tare-exports SHARED $<TARGET_OBJECTS:tare>)
+    set_target_properties(tare-exports PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(tare-exports PRIVATE ${TARE_DEPENDENCIES})
+    tare_exports(tare-exports)
+  endif()
+  add_test(NAME tree.exports COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/exports.py $<TARGET_FILE:${shared}>)
+  add_test(NAME tree.exports-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/exports.py --selftest)
+
+  # Tare as a part of another project.
+  if(TARE_LIBRARY_TYPE STREQUAL "STATIC_LIBRARY" AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME tree.subdirectory
+             COMMAND ${CMAKE_COMMAND} -D TARE=${PROJECT_SOURCE_DIR} -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/subdirectory
+                     -D WORK=${CMAKE_CURRENT_BINARY_DIR}/subdirectory -D CXX=${CMAKE_CXX_COMPILER}
+                     -D ARCHIVE=$<TARGET_FILE:tare> -P ${CMAKE_CURRENT_SOURCE_DIR}/subdirectory/run.cmake)
+    set_tests_properties(tree.subdirectory PROPERTIES TIMEOUT 300)
+  endif()
+endif()
+
 # A program outside the tree finds and uses an installed copy.
+if(NOT TARE_INSTALL)
+  return()
+endif()
 add_test(NAME tree.install
          COMMAND ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D WORK=${CMAKE_CURRENT_BINARY_DIR}/installed
                  -D SOURCE=${CMAKE_CURRENT_SOURCE_DIR}/consumer -D CXX=${CMAKE_CXX_COMPILER} -D TYPE=${TARE_LIBRARY_TYPE}

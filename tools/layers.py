@@ -29,7 +29,7 @@ LAYERS = [
 
 # The layer of each public header: what a file must be allowed to know in order to include it.
 PUBLIC = {
-    "base": ["error", "inline_vector", "progress", "value", "version"],
+    "base": ["error", "export", "inline_vector", "progress", "value", "version"],
     # A blob is bytes of a source, not yet read; it knows nothing of tensors.
     "io": ["blob", "digest", "sink", "source", "unfinished"],
     "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],
@@ -59,6 +59,7 @@ VIEWS = {
     "model/transfer_running.cpp": "hashes them; the digest is one of some bytes that were there",
     "codecs/block_codec.cpp": "any bits are a code or a scale, and no index",
     "codecs/planes.cpp": "any bits are a code or a scale, and no index",
+    "codecs/values.cpp": "shows them to a caller who was told",
     "codecs/weights.cpp": "copies, then looks at the copy",
     "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tare/export.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
@@ -10,6 +11,6 @@ namespace tare {
 // Appends the tensors of `extra` (names must be new) and sets its metadata keys, for containers that can (Format::append);
 // others are refused with `append.format`. Work is proportional to what is added. At every moment, a kill or a power cut
 // included, the file is readable: either without the new tensors or with all of them.
-void append(const std::string& path, const Model& extra, const WriteOptions& options = {});
+TARE_API void append(const std::string& path, const Model& extra, const WriteOptions& options = {});
 
 }  // namespace tare

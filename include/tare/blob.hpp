@@ -12,15 +12,16 @@
 #include <span>
 
 #include "tare/digest.hpp"
+#include "tare/export.hpp"
 #include "tare/source.hpp"
 
 namespace tare {
 
 enum class Encoding : std::uint8_t { raw, zstd, deflate };
-std::string_view name_of(Encoding encoding);
+TARE_API std::string_view name_of(Encoding encoding);
 
 // Pulls a blob's decoded bytes in order, in bounded memory.
-class BlobReader {
+class TARE_API BlobReader {
  public:
   virtual ~BlobReader() = default;
   // Fills `out` with the next bytes; throws if fewer remain or the stored bytes are bad.
@@ -31,11 +32,11 @@ class BlobReader {
 using PutRun = std::function<void(std::uint64_t offset, std::span<const std::byte> bytes)>;
 
 // Makes bytes on demand.
-class BlobProducer {
+class TARE_API BlobProducer {
  public:
   virtual ~BlobProducer() = default;
   // A reader whose first byte is decoded byte `offset`. Must work from many threads.
-  virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
   // Offsets at which `open` costs no more than at 0: multiples of this. 0: only from the beginning.
   virtual std::uint64_t seek_granularity() const { return 0; }
   // Pieces of work, independent of each other, that together make every byte once, for targets which take bytes in any
@@ -52,21 +53,22 @@ class BlobProducer {
   virtual void verify() const = 0;
 };
 
-class Blob {
+class TARE_API Blob {
  public:
   Blob() = default;
   // `length` bytes of `source` at `offset`, as they are. Throws `blob.bounds` unless the range lies inside the source.
-  static Blob range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest = {});
+  [[nodiscard]] static Blob range(SourcePtr source, std::uint64_t offset, std::uint64_t length, Digest digest = {});
   // A range of `source` that holds zstd frames which decode to exactly `size` bytes. The digest covers the stored
   // bytes.
-  static Blob zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
-                   Digest digest = {});
+  [[nodiscard]] static Blob zstd(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
+                                 Digest digest = {});
   // Bytes kept in another encoding at a range of `source`, decoded by `producer`, which must not be null.
-  static Blob encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
-                      Encoding encoding, std::shared_ptr<const BlobProducer> producer, Digest digest = {});
+  [[nodiscard]] static Blob encoded(SourcePtr source, std::uint64_t offset, std::uint64_t stored, std::uint64_t size,
+                                    Encoding encoding, std::shared_ptr<const BlobProducer> producer,
+                                    Digest digest = {});
   // `size` bytes that exist nowhere yet.
-  static Blob produced(std::uint64_t size, std::shared_ptr<const BlobProducer> producer);
-  static Blob memory(Bytes bytes);
+  [[nodiscard]] static Blob produced(std::uint64_t size, std::shared_ptr<const BlobProducer> producer);
+  [[nodiscard]] static Blob memory(Bytes bytes);
 
   // Decoded bytes.
   std::uint64_t size() const { return size_; }
@@ -90,13 +92,15 @@ class Blob {
 
   // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives. They may change
   // at any moment: see `Source::view`.
-  std::optional<std::span<const std::byte>> view() const;
+  [[nodiscard]] std::optional<std::span<const std::byte>> view() const;
   // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
-  std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
+  [[nodiscard]] std::unique_ptr<BlobReader> open(std::uint64_t offset = 0) const;
   // Everything, in memory, made on up to `threads` threads (0: all cores). Throws Error limit `blob.too_large` above
   // `limit`.
-  Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30, unsigned threads = 0) const;
+  [[nodiscard]] Bytes bytes(std::uint64_t limit = std::uint64_t{32} << 30, unsigned threads = 0) const;
+  // The same into the caller's memory, which has exactly size() bytes.
+  void read_all(std::span<std::byte> out, unsigned threads = 0) const;
 
   // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
   // Packed bytes are hashed once, and also before they are decoded for the first time.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tare/error.hpp"
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
@@ -89,15 +90,15 @@ struct Codec {
   std::unique_ptr<const Rows> (*rows)(const Tensor& tensor) = nullptr;
 };
 
-std::span<const Codec> codecs();
+[[nodiscard]] TARE_API std::span<const Codec> codecs();
 // Null when the layout has no row.
-const Codec* find_codec(std::string_view layout);
+[[nodiscard]] TARE_API const Codec* find_codec(std::string_view layout);
 // The codec that offers a --quant method: "group4", or "zt.group4" in full. Null when none does.
-const Codec* find_codec_by_method(std::string_view method);
+[[nodiscard]] TARE_API const Codec* find_codec_by_method(std::string_view method);
 
 // What `ls` calls a tensor's type: the data's or values' logical type; for a codec its name; for a layout without a
 // row the layout itself.
-std::string dtype_name(const Tensor& tensor);
+[[nodiscard]] TARE_API std::string dtype_name(const Tensor& tensor);
 
 // What a sparse tensor may come to as a dense one: a few bytes of it can claim any shape.
 inline constexpr std::uint64_t kMaxDecodedBytes = std::uint64_t{32} << 30;
@@ -105,6 +106,6 @@ inline constexpr std::uint64_t kMaxDecodedBytes = std::uint64_t{32} << 30;
 // The dense tensor that `tensor` stands for; itself when it is dense. Throws `codec.unknown` for a layout without a
 // row, the rule of `check` for a tensor that fails it, and `codec.too_large` for a sparse one beyond
 // kMaxDecodedBytes. What is wrong with the data is thrown when its bytes are pulled.
-Tensor to_dense(const Tensor& tensor);
+[[nodiscard]] TARE_API Tensor to_dense(const Tensor& tensor);
 
 }  // namespace tare

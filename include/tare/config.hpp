@@ -9,11 +9,12 @@
 #include <string_view>
 #include <variant>
 
+#include "tare/export.hpp"
 #include "tare/value.hpp"
 
 namespace tare {
 
-struct Config {
+struct TARE_API Config {
   std::optional<std::string> model_type;
   std::optional<std::string> hidden_act;
   std::optional<bool> tie_word_embeddings;
@@ -30,11 +31,11 @@ struct Config {
   std::optional<double> rms_norm_eps;
   std::optional<double> initializer_range;
 
-  bool empty() const;
+  [[nodiscard]] bool empty() const;
   // The fields that are set, in the order above.
-  Map to_map() const;
+  [[nodiscard]] Map to_map() const;
   // Takes the fields it knows from a map of Hugging Face keys; ignores the rest and values of the wrong kind.
-  static Config from_map(const Map& map);
+  [[nodiscard]] static Config from_map(const Map& map);
   friend bool operator==(const Config&, const Config&) = default;
 };
 
@@ -45,6 +46,6 @@ struct ConfigField {
                std::optional<std::int64_t> Config::*, std::optional<double> Config::*>
       member;
 };
-std::span<const ConfigField> config_fields();
+[[nodiscard]] TARE_API std::span<const ConfigField> config_fields();
 
 }  // namespace tare

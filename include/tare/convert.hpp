@@ -1,4 +1,4 @@
-// Making a model fit another container, and taking a file from one to another.
+// Making a model fit another container, saving it, and taking a file from one container to another.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "tare/change.hpp"
 #include "tare/elements.hpp"
+#include "tare/export.hpp"
 #include "tare/format.hpp"
 #include "tare/quantize.hpp"
 
@@ -43,7 +44,31 @@ struct Adapted {
 
 // The model as `target` can hold it. What cannot be held is converted losslessly, carried in private keys where there
 // is room, or refused with the tensor's name and the remedy that would allow it; never dropped in silence.
-Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
+[[nodiscard]] TARE_API Adapted adapt(Model model, const Format& target, const AdaptOptions& options = {});
+
+struct SaveOptions {
+  AdaptOptions adapt = {};
+  WriteOptions write = {};
+  std::string to = {};     // format name; empty: from the path's suffix
+  bool overwrite = false;  // replace a file, or the files of a model in a directory; also those the model is read from
+};
+
+// What was written.
+struct Saved {
+  std::string to;                                        // the format
+  std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded
+  std::vector<Change> changes;                           // see Adapted, and what the format says about the result
+  std::vector<TensorOutcome> outcomes;                   // of every tensor, when quantization was asked for
+  std::vector<LostKeys> lost;
+};
+
+// Writes a model to a file, or to a directory where the format is one or `path` ends in / or is one ("-": standard
+// output). The counterpart of `open`. The model is adapted first: nothing is lost that `options.adapt` does not allow.
+// Atomic: on any error there is what was there before. The model's own files may be replaced, and it stays valid: it
+// keeps them open.
+// Throws `convert.format`, `convert.read_only` and `convert.option` for what makes no sense, `io.sink.*` and `io.tree.*`
+// for the path, `convert.*` for a model that does not fit, a broken tensor's own rule, and what is wrong with the bytes.
+[[nodiscard]] TARE_API Saved save(Model model, const std::string& path, const SaveOptions& options = {});
 
 struct ConvertOptions {
   AdaptOptions adapt = {};
@@ -54,18 +79,15 @@ struct ConvertOptions {
   bool check = false;      // verify every stored digest of the input on the way
 };
 
-struct Conversion {
-  std::string from, to;
-  std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;
-  std::vector<Change> changes;
-  std::vector<TensorOutcome> outcomes;  // of every tensor, when quantization was asked for
-  std::vector<LostKeys> lost;
+struct Conversion : Saved {
+  std::string from;  // the format
 };
 
-// Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.
-Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options = {});
+// `open` and `save`, with what looks wrong about the input among the changes. Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.
+[[nodiscard]] TARE_API Conversion convert(const std::string& input, const std::string& output,
+                                          const ConvertOptions& options = {});
 
 // Shell-style match: * any run, ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
-bool glob_match(std::string_view pattern, std::string_view name);
+[[nodiscard]] TARE_API bool glob_match(std::string_view pattern, std::string_view name);
 
 }  // namespace tare

@@ -10,16 +10,18 @@
 #include <string>
 #include <string_view>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 enum class DigestAlgorithm : std::uint8_t { none, sha256, crc32c, xxh3, xxh3_128, unknown };
 
-std::string_view name_of(DigestAlgorithm algorithm);
+TARE_API std::string_view name_of(DigestAlgorithm algorithm);
 // "sha256", "crc32c", "xxh3", "xxh3-128", "none"; nothing for other words.
-std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
+[[nodiscard]] TARE_API std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
 
 // A digest value as files store it: "algorithm:hex". An algorithm Tare does not know is kept as its text.
-class Digest {
+class TARE_API Digest {
  public:
   Digest() = default;
   // `bytes` big-endian, as many as the algorithm has (32, 4, 8 or 16). Throws `digest.length` for another number, and
@@ -27,7 +29,7 @@ class Digest {
   Digest(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
   // Reads "sha256:<64 hex>", "crc32c:0x<8 hex>", "xxh3:<16 hex>", ...; other algorithms are `unknown`. Nothing when
   // the algorithm is known and the digits are wrong.
-  static std::optional<Digest> parse(std::string_view text);
+  [[nodiscard]] static std::optional<Digest> parse(std::string_view text);
 
   DigestAlgorithm algorithm() const { return algorithm_; }
   explicit operator bool() const { return algorithm_ != DigestAlgorithm::none; }
@@ -36,7 +38,7 @@ class Digest {
   std::string hex() const;
   // The stored spelling: "sha256:" + lower-case hex, "crc32c:0x" + upper-case hex; unknown ones as they were read.
   std::string text() const;
-  friend bool operator==(const Digest& a, const Digest& b);
+  friend TARE_API bool operator==(const Digest& a, const Digest& b);
 
  private:
   DigestAlgorithm algorithm_ = DigestAlgorithm::none;
@@ -45,7 +47,7 @@ class Digest {
 };
 
 // A running digest. Not thread-safe. Using one that has finished, or was moved from, throws `digest.finished`.
-class Hasher {
+class TARE_API Hasher {
  public:
   // Throws `digest.unavailable` where OpenSSL, as it is configured here, does not have the algorithm.
   explicit Hasher(DigestAlgorithm algorithm);
@@ -56,7 +58,7 @@ class Hasher {
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text) { update(std::as_bytes(std::span(text))); }
   // The digest of everything so far; ends the run.
-  Digest finish();
+  [[nodiscard]] Digest finish();
 
  private:
   struct State;
@@ -65,6 +67,6 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
-Digest digest_of(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
+[[nodiscard]] TARE_API Digest digest_of(DigestAlgorithm algorithm, std::span<const std::byte> bytes);
 
 }  // namespace tare

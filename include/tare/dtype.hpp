@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
@@ -18,11 +20,11 @@ inline constexpr std::array kAllDTypes = {DType::f64, DType::f32, DType::f16,   
                                           DType::u16, DType::u8,  DType::boolean};
 
 // Bytes of one element.
-std::size_t size_of(DType type);
+TARE_API std::size_t size_of(DType type);
 // The spelling used in files, JSON and on the command line: "f32", "bf16", "bool".
-std::string_view name_of(DType type);
-std::optional<DType> parse_dtype(std::string_view name);
-bool is_float(DType type);
+TARE_API std::string_view name_of(DType type);
+[[nodiscard]] TARE_API std::optional<DType> parse_dtype(std::string_view name);
+TARE_API bool is_float(DType type);
 
 // A logical type that Tare knows. One logical element takes `per_element` storage elements.
 struct LogicalType {
@@ -31,8 +33,8 @@ struct LogicalType {
   unsigned per_element;
 };
 
-std::span<const LogicalType> known_logical_types();
+TARE_API std::span<const LogicalType> known_logical_types();
 // Null when the name is not one of ours; such a type is carried and its bytes are shown as its storage type.
-const LogicalType* find_logical_type(std::string_view name);
+[[nodiscard]] TARE_API const LogicalType* find_logical_type(std::string_view name);
 
 }  // namespace tare

@@ -7,22 +7,25 @@
 #include <span>
 #include <string_view>
 
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
 
 // Whether the elements of (dtype, logical type) can be read as numbers: every storage type, fp8, complex (as pairs).
-bool is_numeric(DType dtype, std::string_view type);
+TARE_API bool is_numeric(DType dtype, std::string_view type);
 
 // Decodes out.size() storage elements at `bytes` into doubles. An unknown logical type is read as its storage type.
 // 64-bit integers beyond 2^53 are rounded.
-void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes, std::span<double> out);
+TARE_API void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes,
+                              std::span<double> out);
 
 // Calls `visit` with consecutive runs of a dense tensor's elements as doubles (complex: re, im, re, im).
-void for_each_element_run(const Tensor& dense_tensor, const std::function<void(std::span<const double>)>& visit);
+TARE_API void for_each_element_run(const Tensor& dense_tensor,
+                                   const std::function<void(std::span<const double>)>& visit);
 
 // Whether every value of `from` is exactly a value of `to`.
-bool cast_is_lossless(DType from, std::string_view from_type, DType to);
+TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
 
 // What becomes of a finite value that is beyond the largest number of a float type.
 enum class Overflow : std::uint8_t {
@@ -33,9 +36,9 @@ enum class Overflow : std::uint8_t {
 // A dense tensor of type `to` with the same values, rounded to nearest even where it must; produced lazily.
 // Out-of-range values saturate for integers; NaN to an integer throws `cast.nan` when the bytes are pulled. bool becomes
 // 0 or 1.
-Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
+[[nodiscard]] TARE_API Tensor cast(const Tensor& dense_tensor, DType to, Overflow overflow = Overflow::refuse);
 // How many finite values of a dense tensor are beyond the largest number of the float type `to`. Reads the tensor once, on
 // `threads` threads (0: all cores).
-std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads = 0);
+[[nodiscard]] TARE_API std::uint64_t count_overflow(const Tensor& dense_tensor, DType to, unsigned threads = 0);
 
 }  // namespace tare

@@ -16,6 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 enum class ErrorKind : std::uint8_t {
@@ -28,7 +30,7 @@ enum class ErrorKind : std::uint8_t {
   usage,        // the caller asked for something that makes no sense
 };
 
-std::string_view name_of(ErrorKind kind);
+TARE_API std::string_view name_of(ErrorKind kind);
 
 // On which side of the work the cause is. A weight that a codec cannot hold is met while the output is written, and is
 // the input's all the same.
@@ -76,7 +78,7 @@ struct Advice {
 };
 
 // Copies share their facts, so copying cannot fail: an exception whose copy throws on the way out ends the process.
-class Error : public std::runtime_error {
+class TARE_API Error : public std::runtime_error {
  public:
   // `rule` is a stable id such as "zt.component.misaligned"; `sentence` says what was expected and what was there.
   // Sentences and items may quote a file: what could steer a terminal or begin a line of its own is spelled out (\xNN).
@@ -122,7 +124,7 @@ enum class Severity : std::uint8_t {
   error,    // breaks a rule
 };
 
-std::string_view name_of(Severity severity);
+TARE_API std::string_view name_of(Severity severity);
 
 struct Finding {
   Severity severity = Severity::error;
@@ -136,7 +138,7 @@ struct Finding {
 // Where a reader reports what it meets. Readers call `error` for a broken rule and carry on if it returns, skipping
 // the item; so one reader serves both `open` (the default: the first error is thrown, the rest is ignored) and
 // `verify` (a collecting subclass).
-class Diagnostics {
+class TARE_API Diagnostics {
  public:
   virtual ~Diagnostics() = default;
   virtual void error(const Error& error) { throw error; }

@@ -14,6 +14,7 @@
 
 #include "tare/change.hpp"
 #include "tare/error.hpp"
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 #include "tare/progress.hpp"
 #include "tare/sink.hpp"
@@ -23,7 +24,7 @@ namespace tare {
 
 // Bounds on what a file may ask for; every one can be raised by the caller. With these, reading costs time and memory
 // in proportion to the bytes of the file, whatever they say.
-struct Limits {
+struct TARE_API Limits {
   std::uint64_t metadata_bytes = std::uint64_t{1} << 30;  // a manifest, header or member directory
   // Values in a tree of metadata: this many, and one more for every four bytes that store it.
   std::uint64_t metadata_values = std::uint64_t{1} << 18;
@@ -78,7 +79,7 @@ enum class Room : std::uint8_t { none, strings, tree };
 
 inline constexpr std::string_view kEverything[] = {"*"};
 // Whether a list of names has this one, or is of everything.
-bool lists(std::span<const std::string_view> names, std::string_view name);
+[[nodiscard]] TARE_API bool lists(std::span<const std::string_view> names, std::string_view name);
 
 // A field of the config that a container has a name of its own for.
 struct OwnField {
@@ -102,7 +103,7 @@ struct OwnKey {
 };
 
 // What a container can hold, as data. `convert` reads this and nothing else to learn what must change.
-struct Capabilities {
+struct TARE_API Capabilities {
   std::span<const DType> dtypes;                    // storage types
   std::span<const std::string_view> logical_types;  // over those; {"*"}: any
   std::span<const std::string_view> layouts;        // {"*"}: any
@@ -159,16 +160,16 @@ struct Format {
                               bool overwrite) = nullptr;
 };
 
-std::span<const Format> formats();
+[[nodiscard]] TARE_API std::span<const Format> formats();
 // Null when there is no such row.
-const Format* find_format(std::string_view name);
-const Format* format_of_suffix(std::string_view path);
+[[nodiscard]] TARE_API const Format* find_format(std::string_view name);
+[[nodiscard]] TARE_API const Format* format_of_suffix(std::string_view path);
 // The format of these bytes. Throws `open.unrecognized`, and says what the bytes look like when they are a git-lfs
 // pointer, an HTML page or another well-known thing that is not a model.
-const Format& detect(const Source& source);
+[[nodiscard]] TARE_API const Format& detect(const Source& source);
 
 // Opens any model file: detects the format and reads its metadata. Tensor bytes stay where they are.
-Model open(const std::string& path, const ReadOptions& options = {});
-Model open(const SourcePtr& source, const ReadOptions& options = {});
+[[nodiscard]] TARE_API Model open(const std::string& path, const ReadOptions& options = {});
+[[nodiscard]] TARE_API Model open(const SourcePtr& source, const ReadOptions& options = {});
 
 }  // namespace tare

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tare/change.hpp"
+#include "tare/export.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
@@ -18,21 +19,22 @@ struct VerifyOptions {
   Progress* progress = nullptr;  // counts decoded bytes
 };
 
-struct Verification {
+struct TARE_API Verification {
   std::string format, version;  // empty when the file could not be recognised
   std::vector<Finding> findings;
   std::uint64_t tensors = 0, bytes = 0;
 
-  std::size_t count(Severity severity) const;
-  bool ok(bool strict) const;
+  [[nodiscard]] std::size_t count(Severity severity) const;
+  [[nodiscard]] bool ok(bool strict) const;
 };
 
 // Everything checkable: structure, bounds, padding, digests, compressed sizes, each layout's data rules, NaN and Inf.
 // Never throws for what is in the file; an unreadable file is a finding too.
-Verification verify(const std::string& path, const VerifyOptions& options = {});
+[[nodiscard]] TARE_API Verification verify(const std::string& path, const VerifyOptions& options = {});
 
 // "tare1:<64 hex>": the same for every container that stores the same tensors.
-std::string content_digest(const Model& model, unsigned threads = 0, Progress* progress = nullptr);
+[[nodiscard]] TARE_API std::string content_digest(const Model& model, unsigned threads = 0,
+                                                  Progress* progress = nullptr);
 
 // Integers as they are: a double holds no more than 53 bits of one.
 struct WholeNumbers {
@@ -49,7 +51,8 @@ struct Statistics {
 };
 
 // Decodes any known layout. Throws `codec.unknown` or `stats.type` for what has no numbers.
-Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8, unsigned threads = 0);
+[[nodiscard]] TARE_API Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8,
+                                             unsigned threads = 0);
 
 enum class Side : std::uint8_t { a, b };
 
@@ -86,13 +89,14 @@ struct Difference {
   std::vector<TensorDifference> tensors;  // those that differ, by name
   std::vector<MetadataDifference> metadata;
   std::uint64_t compared = 0;
-  bool same() const { return tensors.empty() && metadata.empty(); }
+  [[nodiscard]] bool same() const { return tensors.empty() && metadata.empty(); }
 };
 
-Difference diff(const Model& a, const Model& b, unsigned threads = 0, Progress* progress = nullptr);
+[[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, unsigned threads = 0,
+                                       Progress* progress = nullptr);
 
 // The dense f64 tensor b - a, element by element, produced lazily; what `statistics` of it says is the error of b.
 // Throws usage `diff.shape`, and `stats.type` for what has no numbers.
-Tensor difference(const Tensor& a, const Tensor& b);
+[[nodiscard]] TARE_API Tensor difference(const Tensor& a, const Tensor& b);
 
 }  // namespace tare

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tare/codec.hpp"
+#include "tare/export.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
@@ -37,7 +38,7 @@ struct Quantization {
 };
 
 // One tensor of a quantized model, in the order they were written.
-struct TensorOutcome {
+struct TARE_API TensorOutcome {
   std::string name;
   std::string type;  // what `ls` calls it now: "mcf.k4", "bf16"
   std::uint64_t elements = 0, bytes = 0;
@@ -50,6 +51,6 @@ struct TensorOutcome {
 
 // The tensors of a file as weights of columns: each a vector, or a matrix of one row, of non-negative numbers.
 // Throws `importance.*`.
-Importance read_importance(const std::string& path, const ReadOptions& options = {});
+[[nodiscard]] TARE_API Importance read_importance(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace tare

@@ -10,13 +10,14 @@
 #include <memory>
 #include <span>
 
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
 
 // A vector quantized to 8 bits, with a scale for every 32 values. Made once for each vector, used for all rows.
 // d = absmax / 127, q = rint(x / d). A block that holds a NaN or infinity makes every product NaN.
-class QuantizedVector {
+class TARE_API QuantizedVector {
  public:
   explicit QuantizedVector(std::span<const float> values);
   ~QuantizedVector();
@@ -31,7 +32,7 @@ class QuantizedVector {
   std::unique_ptr<Data> data_;
 };
 
-class Rows {
+class TARE_API Rows {
  public:
   virtual ~Rows() = default;
   Rows(const Rows&) = delete;
@@ -62,6 +63,6 @@ class Rows {
 
 // The rows of a quantized tensor; keeps its bytes alive. Throws `codec.no_rows` for a layout without such arithmetic and
 // the rule of the layout's `check` for a tensor that fails it.
-std::unique_ptr<const Rows> open_rows(const Tensor& tensor);
+[[nodiscard]] TARE_API std::unique_ptr<const Rows> open_rows(const Tensor& tensor);
 
 }  // namespace tare

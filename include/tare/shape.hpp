@@ -5,18 +5,19 @@
 #include <optional>
 #include <string>
 
+#include "tare/export.hpp"
 #include "tare/inline_vector.hpp"
 
 namespace tare {
 
-class Shape : public InlineVector<std::uint64_t, 4> {
+class TARE_API Shape : public InlineVector<std::uint64_t, 4> {
  public:
   using InlineVector::InlineVector;
 
   std::size_t rank() const { return size(); }
   // Product of the dimensions; nothing when it does not fit 64 bits. A zero dimension makes it 0, whatever the
   // others are.
-  std::optional<std::uint64_t> elements() const;
+  [[nodiscard]] std::optional<std::uint64_t> elements() const;
   // "2x3", and "-" for a scalar: the spelling of the content digest.
   std::string text() const;
 };

@@ -8,11 +8,12 @@
 #include <span>
 #include <string>
 
+#include "tare/export.hpp"
 #include "tare/source.hpp"
 
 namespace tare {
 
-class Sink {
+class TARE_API Sink {
  public:
   virtual ~Sink() = default;
   Sink() = default;
@@ -44,7 +45,7 @@ class Sink {
 
   // What was written so far, to be read back before `commit`; null where that cannot be. It may outlive the sink. What
   // it shows after a further write is the old bytes or the new ones.
-  virtual SourcePtr written() { return nullptr; }
+  [[nodiscard]] virtual SourcePtr written() { return nullptr; }
 
   // Makes everything durable and visible, replacing what was there. Call once, last.
   virtual void commit() = 0;
@@ -74,22 +75,22 @@ struct FileSinkOptions {
 // A file written beside its target under no name (or a temporary one) and renamed over it by `commit`. A kill at any
 // moment leaves the old file or the new one, whole. Paths that are not regular files (a FIFO, /dev/null) are written
 // straight through and are not positional.
-std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
+[[nodiscard]] TARE_API std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options = {});
 // Forward-only: standard output and other descriptors. Does not close `descriptor`.
-std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name);
+[[nodiscard]] TARE_API std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name);
 
 // Collects bytes in memory.
-class MemorySink final : public Sink {
+class TARE_API MemorySink final : public Sink {
  public:
   explicit MemorySink(std::string name = "memory") : name_(std::move(name)) {}
   const std::string& name() const override { return name_; }
   bool positional() const override { return true; }
   // Shares the bytes, without what a `rewind` left behind. The sink goes on with a copy once it needs more room.
-  SourcePtr written() override;
+  [[nodiscard]] SourcePtr written() override;
   void commit() override { resize(position()); }
   const Bytes& bytes() const { return *bytes_; }
   // Everything written; the sink is empty afterwards and may be used again.
-  Bytes take();
+  [[nodiscard]] Bytes take();
 
  protected:
   void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override;

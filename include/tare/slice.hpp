@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 
 namespace tare {
@@ -19,10 +20,10 @@ struct SliceItem {
 using SliceSpec = std::vector<SliceItem>;
 
 // Throws Error usage `slice.syntax` and says where.
-SliceSpec parse_slice(std::string_view text);
+[[nodiscard]] TARE_API SliceSpec parse_slice(std::string_view text);
 
 // The part of `dense_tensor` that NumPy would give, as a lazy dense tensor. Negative indices and steps count from the
 // end as in NumPy. Throws usage `slice.rank`, `slice.index`, `slice.step`.
-Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec);
+[[nodiscard]] TARE_API Tensor slice(const Tensor& dense_tensor, const SliceSpec& spec);
 
 }  // namespace tare

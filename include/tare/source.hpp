@@ -14,11 +14,12 @@
 #include <span>
 #include <string>
 
+#include "tare/export.hpp"
 #include "tare/value.hpp"
 
 namespace tare {
 
-class Source {
+class TARE_API Source {
  public:
   virtual ~Source() = default;
   Source(const Source&) = delete;
@@ -40,7 +41,7 @@ class Source {
   // right whatever the bytes are and does not look at one twice to rely on both; lengths, counts and offsets are copied
   // before they are looked at (`read`). If a mapped file shrinks under a view, the lost bytes read as zero. Call `check`
   // after using a view whose content matters.
-  std::optional<std::span<const std::byte>> view(std::uint64_t offset, std::uint64_t length) const;
+  [[nodiscard]] std::optional<std::span<const std::byte>> view(std::uint64_t offset, std::uint64_t length) const;
 
   // Throws `io.source.shrank` if the file has become shorter since it was opened, `io.source.changed` if it has been
   // written to: what was read may then be partly of before and partly of after. A no-op for memory.
@@ -68,9 +69,9 @@ enum class Access : std::uint8_t {
 
 // Opens a regular file. Directories, FIFOs, devices and missing or unreadable files are refused, each with its own
 // rule (`io.open.*`).
-SourcePtr open_file(const std::string& path, Access access = Access::mapped);
-SourcePtr memory_source(Bytes bytes, std::string name = "memory");
+[[nodiscard]] TARE_API SourcePtr open_file(const std::string& path, Access access = Access::mapped);
+[[nodiscard]] TARE_API SourcePtr memory_source(Bytes bytes, std::string name = "memory");
 // Borrows: `bytes` must outlive the source.
-SourcePtr borrow_memory(std::span<const std::byte> bytes, std::string name = "memory");
+[[nodiscard]] TARE_API SourcePtr borrow_memory(std::span<const std::byte> bytes, std::string name = "memory");
 
 }  // namespace tare

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 class Value;
@@ -23,7 +25,7 @@ using List = std::vector<Value>;
 // A map in insertion order. `find` and `set` take constant time however many keys a file has and whatever they are:
 // larger maps keep an index, hashed with a key that no file can know. `erase` takes linear time; use `erase_if` for
 // several. Keys must not be changed through the iterators.
-class Map {
+class TARE_API Map {
  public:
   using Entry = std::pair<std::string, Value>;
 
@@ -54,7 +56,7 @@ class Map {
   Entry* begin();
   Entry* end();
   // Same keys and values, in any order.
-  friend bool operator==(const Map& a, const Map& b);
+  friend TARE_API bool operator==(const Map& a, const Map& b);
 
  private:
   // Null for small maps; else open addressing, at most half full: (hash << 32 | position + 1), 0 for a free slot.
@@ -74,7 +76,7 @@ struct Opaque {
   friend bool operator==(const Opaque&, const Opaque&) = default;
 };
 
-class Value {
+class TARE_API Value {
  public:
   using Variant =
       std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, Bytes, List, Map, Opaque>;
@@ -133,12 +135,12 @@ enum class JsonKeys : std::uint8_t { in_order, sorted };
 // JSON without spaces, UTF-8 as is. Floats are the shortest text that reads back to the same double and always look
 // like floats ("1.0"); NaN and infinities become strings. Bytes become {"$bytes":"<hex>"}, Opaque
 // {"$cbor":"<hex>"}; bytes that are not UTF-8 inside a string become \xNN text.
-std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
-std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
+TARE_API std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
+TARE_API std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
 // Appends `text` as a JSON string, quotes included.
-void append_json_string(std::string& out, std::string_view text);
+TARE_API void append_json_string(std::string& out, std::string_view text);
 // A tensor or attachment name as text that is always valid UTF-8 and one line: backslash, TAB, LF and CR are
 // escaped, bytes that are not UTF-8 become \xNN.
-std::string escape_name(std::string_view name);
+TARE_API std::string escape_name(std::string_view name);
 
 }  // namespace tare

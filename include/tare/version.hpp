@@ -3,9 +3,11 @@
 
 #include <string_view>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 // "0.1.0"
-std::string_view version();
+TARE_API std::string_view version();
 
 }  // namespace tare

@@ -6,12 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/export.hpp"
 #include "tare/value.hpp"
 
 namespace tare {
 
 enum class TokenType : std::uint8_t { normal, unknown, control, user_defined, unused, byte, bos, eos, pad };
-std::string_view name_of(TokenType type);
+TARE_API std::string_view name_of(TokenType type);
 
 struct Token {
   std::string text;  // bytes; need not be UTF-8
@@ -20,7 +21,7 @@ struct Token {
   friend bool operator==(const Token&, const Token&) = default;
 };
 
-struct Vocabulary {
+struct TARE_API Vocabulary {
   std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty when unknown
   std::vector<Token> tokens;
   std::vector<std::string> merges;  // "left right", by rank
@@ -29,8 +30,8 @@ struct Vocabulary {
   bool empty() const { return tokens.empty() && merges.empty(); }
   // The whole vocabulary as a metadata value, for containers with room for private keys, and back. Malformed maps
   // throw Error corrupt `vocabulary.malformed`.
-  Map to_map() const;
-  static Vocabulary from_map(const Map& map);
+  [[nodiscard]] Map to_map() const;
+  [[nodiscard]] static Vocabulary from_map(const Map& map);
   friend bool operator==(const Vocabulary&, const Vocabulary&) = default;
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tare/error.hpp"
+#include "tare/export.hpp"
 #include "tare/model.hpp"
 #include "tiny_llama/sampler.hpp"
 
@@ -32,7 +33,7 @@ struct ModelConfig {
 
 // Whatever goes wrong with a weight file: it is not there, not a weight file, of another version or configuration,
 // damaged, cut short, or cannot be read or written. what() has the numbers, rule() the rule that was broken.
-class FileIOException : public tare::Error {
+class TARE_API FileIOException : public tare::Error {
  public:
   explicit FileIOException(const tare::Error& error) : tare::Error(error) {}
 };
@@ -62,7 +63,7 @@ struct LayerWeights {
 
 class Weights;  // how they are kept
 
-class TinyLlamaModel {
+class TARE_API TinyLlamaModel {
  public:
   // A new model. The same configuration and seed give the same weights everywhere: matrices around 0 with a standard
   // deviation of 0.02, biases 0, norms 1. Throws tare::Error `tllm.config.*` for a configuration no file could have.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tare/export.hpp"
+
 namespace tiny_llama {
 
 struct Sampling {
@@ -16,7 +18,7 @@ struct Sampling {
 };
 
 // The same sampling and logits give the same tokens. Not for several threads at once.
-class Sampler {
+class TARE_API Sampler {
  public:
   // Throws tare::Error `tllm.sampler.temperature` or `tllm.sampler.top_p` for a value that makes no sense.
   explicit Sampler(const Sampling& sampling = {});

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "tare/export.hpp"
 #include "tiny_llama/model.hpp"
 
 namespace tiny_llama {
@@ -16,7 +17,7 @@ struct SessionOptions {
 };
 
 // Uses the model, which must outlive it and not change meanwhile. Not for several threads at once.
-class Session {
+class TARE_API Session {
  public:
   explicit Session(const TinyLlamaModel& model, const SessionOptions& options = {});
   Session(Session&&) noexcept;

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/export.hpp"
 #include "tare/vocabulary.hpp"
 
 namespace tiny_llama {
@@ -36,7 +37,7 @@ enum class Rules : std::uint8_t {
              // <eos>, which upstream makes the ids 0 to 3
 };
 
-class BytePairTokenizer {
+class TARE_API BytePairTokenizer {
  public:
   // vocab.txt has one token a line, its id is the line's number from 0; merges.txt one pair a line, "left right", best
   // first (a first line "#version..." is skipped). Lines may end in CR LF. Throws tare::Error `io.open.*` for files,

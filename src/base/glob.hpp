@@ -2,9 +2,11 @@
 
 #include <string_view>
 
+#include "tare/export.hpp"
+
 namespace tare {
 
 // Shell-style match: * any run (a / too), ? one byte, [a-z] a set. A pattern without wildcards is a whole name.
-bool glob_match(std::string_view pattern, std::string_view name);
+TARE_API bool glob_match(std::string_view pattern, std::string_view name);
 
 }  // namespace tare

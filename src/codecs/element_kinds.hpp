@@ -55,7 +55,7 @@ constexpr std::array<float, 256> make_f8_table() {
   return table;
 }
 template <Kind K>
-inline constexpr std::array<float, 256> kF8Table = make_f8_table<K>();
+[[gnu::visibility("hidden")]] inline constexpr std::array<float, 256> kF8Table = make_f8_table<K>();
 
 // The dense data of a tensor. Throws usage `dense.expected` for another layout, or the rule of dense that it
 // breaks.

@@ -10,11 +10,32 @@
 #include "base/parallel.hpp"
 #include "convert/origins.hpp"
 #include "convert/wording.hpp"
+#include "convert/writable.hpp"
 
 namespace tare {
+
+void require_writable(const Format& format, const WriteOptions& options) {
+  if (format.write == nullptr && format.write_tree == nullptr)
+    throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format.name));
+  if (options.zstd_level && !format.holds.zstd)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
+  if (options.digest && !format.holds.digests)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format.name));
+  if (options.dedup && !format.holds.dedup)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format.name));
+  if (options.shard_bytes && !format.holds.shards)
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} is never split into shards", format.name));
+  const auto& dialects = format.holds.dialects;
+  if (!options.dialect.empty() && std::find(dialects.begin(), dialects.end(), options.dialect) == dialects.end())
+    throw Error(ErrorKind::usage, "convert.option",
+                dialects.empty() ? fmt::format("{} has no dialects", format.name)
+                                 : fmt::format("{} has no dialect \"{}\"; it has {}", format.name, options.dialect,
+                                               fmt::join(dialects, ", ")));
+}
+
 namespace {
 
-const Format& target_of(const std::string& output, const ConvertOptions& options) {
+const Format& target_of(const std::string& output, const SaveOptions& options) {
   const Format* format = options.to.empty() ? format_of_suffix(output) : find_format(options.to);
   if (format == nullptr && options.to.empty())
     throw Error(ErrorKind::usage, "convert.format", "the name has no suffix that Tare knows")
@@ -26,28 +47,12 @@ const Format& target_of(const std::string& output, const ConvertOptions& options
     throw Error(ErrorKind::usage, "convert.format",
                 fmt::format("there is no format \"{}\"; there are {}", options.to, fmt::join(names, ", ")));
   }
-  if (format->write == nullptr && format->write_tree == nullptr)
-    throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format->name));
-  if (options.write.zstd_level && !format->holds.zstd)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format->name));
-  if (options.write.digest && !format->holds.digests)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format->name));
-  if (options.write.dedup && !format->holds.dedup)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format->name));
-  if (options.write.shard_bytes && !format->holds.shards)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} is never split into shards", format->name));
-  const auto& dialects = format->holds.dialects;
-  if (!options.write.dialect.empty() &&
-      std::find(dialects.begin(), dialects.end(), options.write.dialect) == dialects.end())
-    throw Error(ErrorKind::usage, "convert.option",
-                dialects.empty() ? fmt::format("{} has no dialects", format->name)
-                                 : fmt::format("{} has no dialect \"{}\"; it has {}", format->name,
-                                               options.write.dialect, fmt::join(dialects, ", ")));
+  require_writable(*format, options.write);
   return *format;
 }
 
 // Whether the output is a directory: the format knows nothing else, or it was asked for one.
-bool is_tree(const std::string& output, const Format& format, const ConvertOptions& options) {
+bool is_tree(const std::string& output, const Format& format, const SaveOptions& options) {
   std::error_code none;
   const bool named = output.ends_with('/') || (output != "-" && std::filesystem::is_directory(output, none));
   if (format.write_tree == nullptr) return false;
@@ -157,51 +162,46 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
-}  // namespace
+// Where a model goes, found out before anything is read.
+struct Destination {
+  const Format& format;
+  bool tree;
 
-Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
-  const Format& target = target_of(output, options);
-  const bool tree = is_tree(output, target, options);
-  std::error_code none;
-  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
-    throw Error(ErrorKind::usage, "convert.attach",
-                "files to attach are those of a model's directory; this is one file")
-        .in(input);
-  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
-  ReadOptions read = options.read;
-  read.diagnostics = &remarks;
-  read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
-  Model model = open(input, read);
-  Conversion done;
-  done.from = model.format;
-  done.to = target.name;
+  Destination(const std::string& output, const SaveOptions& options)
+      : format(target_of(output, options)), tree(is_tree(output, format, options)) {}
+};
+
+// `input`: the file that is named when something is wrong with the model itself.
+Saved save_to(const Destination& to, Model model, const std::string& input, const std::string& output,
+              const SaveOptions& options, bool check) {
+  const Format& format = to.format;
+  Saved done;
+  done.to = format.name;
   const Origins origins(model);
   NameSet packed;
-  if (target.holds.zstd) packed = packed_tensors(model);
+  if (format.holds.zstd) packed = packed_tensors(model);
   Adapted adapted;
   try {
-    if (options.check) check_digests(model, options.write.threads);
-    adapted = adapt(std::move(model), target, options.adapt);
+    if (check) check_digests(model, options.write.threads);
+    adapted = adapt(std::move(model), format, options.adapt);
     origins.verify_changed(adapted.model, options.write.threads);
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(input);
   }
-  done.changes = remarks.changes();
-  for (Change& change : adapted.changes)
-    if (std::ranges::find(done.changes, change) == done.changes.end()) done.changes.push_back(std::move(change));
+  done.changes = std::move(adapted.changes);
   done.outcomes = std::move(adapted.outcomes);
   done.lost = std::move(adapted.lost);
   tell_unpacked(adapted.model, packed, options.write, done.changes);
-  if (target.remarks != nullptr)
-    for (Change& remark : target.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
+  if (format.remarks != nullptr)
+    for (Change& remark : format.remarks(adapted.model, options.write)) done.changes.push_back(std::move(remark));
   done.tensors = adapted.model.tensors.size();
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
-  if (tree) {
+  if (to.tree) {
     try {
-      done.file_bytes = target.write_tree(adapted.model, output, options.write, options.overwrite);
+      done.file_bytes = format.write_tree(adapted.model, output, options.write, options.overwrite);
     } catch (Error& error) {
       adapted.model.check_sources();  // a file that was written to meanwhile explains anything
       origins.name_tensor(error);
@@ -210,10 +210,10 @@ Conversion convert(const std::string& input, const std::string& output, const Co
     return done;
   }
   // Opened last: a refusal above must not touch the output.
-  const std::unique_ptr<Sink> sink = sink_for(output, target, options.overwrite);
+  const std::unique_ptr<Sink> sink = sink_for(output, format, options.overwrite);
   try {
-    target.write(adapted.model, *sink, options.write);
-    check_written(*sink, target, adapted.model);
+    format.write(adapted.model, *sink, options.write);
+    check_written(*sink, format, adapted.model);
     adapted.model.check_sources();
   } catch (Error& error) {
     adapted.model.check_sources();
@@ -222,6 +222,34 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   }
   done.file_bytes = sink->position();
   sink->commit();
+  return done;
+}
+
+}  // namespace
+
+Saved save(Model model, const std::string& path, const SaveOptions& options) {
+  return save_to(Destination(path, options), std::move(model), path, path, options, false);
+}
+
+Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  const SaveOptions save{options.adapt, options.write, options.to, options.overwrite};
+  const Destination target(output, save);
+  std::error_code none;
+  if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
+    throw Error(ErrorKind::usage, "convert.attach", "files to attach are those of a model's directory; this is one file")
+        .in(input);
+  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
+  ReadOptions read = options.read;
+  read.diagnostics = &remarks;
+  read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
+  Model model = open(input, read);
+  Conversion done;
+  done.from = model.format;
+  static_cast<Saved&>(done) = save_to(target, std::move(model), input, output, save, options.check);
+  std::vector<Change> changes = remarks.changes();
+  for (Change& change : done.changes)
+    if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));
+  done.changes = std::move(changes);
   return done;
 }
 

@@ -232,6 +232,13 @@ Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
   if (size_ > limit)
     throw Error(ErrorKind::limit, "blob.too_large", fmt::format("{} bytes, at most {} allowed", size_, limit));
   Bytes all(static_cast<std::size_t>(size_));
+  read_all(all, threads);
+  return all;
+}
+
+void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
+  if (all.size() != size_)
+    throw Error(ErrorKind::usage, "blob.bounds", fmt::format("{} bytes asked of a blob of {}", all.size(), size_));
   const std::uint64_t step = is_plain() ? 0 : seek_granularity();
   if (all.empty() && !is_plain()) {
     (void)open();  // stored bytes that decode to more than nothing are found here
@@ -249,11 +256,10 @@ Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
     const std::uint64_t chunk = ceil_div(kChunk, step) * step;
     parallel_for(static_cast<std::size_t>(ceil_div(size_, chunk)), threads, [&](std::size_t i) {
       const std::size_t begin = i * static_cast<std::size_t>(chunk);
-      read(begin, std::span(all).subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
+      read(begin, all.subspan(begin, std::min(all.size() - begin, static_cast<std::size_t>(chunk))));
     });
   }
   if (encoding_ != Encoding::raw) verify();  // framing that decoding does not look at
-  return all;
 }
 
 void Blob::verify() const {

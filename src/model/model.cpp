@@ -45,14 +45,6 @@ void Model::check_sources() const {
   for (const SourcePtr& source : sources) source->check();
 }
 
-const Tensor* Model::tensor(std::string_view name) const {
-  for (const Tensor& t : tensors)
-    if (t.name == name) return &t;
-  for (const BrokenTensor& b : broken)
-    if (b.tensor.name == name) throw b.error;
-  return nullptr;
-}
-
 void Model::refuse_broken() const {
   if (broken.empty()) return;
   constexpr std::size_t kNamed = 8;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tare/export.hpp"
 #include "tare/source.hpp"
 
 namespace tare::mcf {
@@ -31,7 +32,7 @@ enum class SectionType : std::uint32_t {
 };
 
 // "TensorIndex", "config.json"; for types the format does not define their number, "0x00000200".
-std::string name_of(SectionType type);
+TARE_API std::string name_of(SectionType type);
 
 // An entry of the section directory.
 struct Section {
@@ -41,10 +42,10 @@ struct Section {
 };
 
 // The directory of a file, by type. Reads the header and the directory only. Throws what `open` would.
-std::vector<Section> sections(const Source& source);
+[[nodiscard]] TARE_API std::vector<Section> sections(const Source& source);
 
 // Throws Error not_found `mcf.require` that names the first of `types` the file has no section of.
-void require(const Source& source, std::span<const SectionType> types);
+TARE_API void require(const Source& source, std::span<const SectionType> types);
 inline void require(const Source& source, std::initializer_list<SectionType> types) {
   require(source, std::span(types.begin(), types.size()));
 }

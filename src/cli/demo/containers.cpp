@@ -43,7 +43,7 @@ Model prepare(const Model& original, const Format& format, std::vector<std::stri
     Model one;
     one.tensors.push_back(tensor);
     try {
-      adapt(one, format);
+      (void)adapt(one, format);
       return false;
     } catch (const Error&) {
       refused.push_back(tensor.name);

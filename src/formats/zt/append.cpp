@@ -197,8 +197,10 @@ Model merged(const Model& old, const Model& extra) {
   all.config = old.config.empty() ? extra.config : old.config;
   all.vocabulary = old.vocabulary.empty() ? extra.vocabulary : old.vocabulary;
   all.attachments = old.attachments;
+  NameViewSet taken;
+  for (const Attachment& attachment : old.attachments) taken.insert(attachment.name);
   for (const Attachment& attachment : extra.attachments) {
-    if (old.attachment(attachment.name) != nullptr)
+    if (taken.contains(attachment.name))
       throw Error(ErrorKind::usage, "zt.append.exists", "the file has an attachment of this name already")
           .about("attachment " + escape_name(attachment.name))
           .blame(Subject::output);

@@ -1,0 +1,234 @@
+// save: where a model goes, what may be in the way, and what becomes of the files it is read from.
+#include <sys/stat.h>
+
+#include "conformance/scratch.hpp"
+#include "convert/writable.hpp"
+#include "tare/tare.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+Model small_model() {
+  Model model;
+  model.tensors.push_back(dense("w", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6}));
+  model.tensors.push_back(dense("b", {2}, std::vector<float>{-1, 0.5}));
+  return model;
+}
+
+// What nothing but an output would have left behind.
+std::vector<std::string> visible(const Scratch& scratch) {
+  std::vector<std::string> names = scratch.entries();
+  std::erase_if(names, [](const std::string& name) { return name.starts_with('.'); });
+  return names;
+}
+
+TEST(Save, IsReadBackFromEveryContainerOfSeveralTensors) {
+  const Scratch scratch;
+  const std::string digest = content_digest(small_model());
+  for (const std::string name : {"m.zt", "m.mcf", "m.npz", "m.safetensors", "m.alt", "dir/"}) {
+    SCOPED_TRACE(name);
+    const Saved saved = save(small_model(), scratch / name);
+    const Model again = open(scratch / name);
+    EXPECT_EQ(saved.to, again.format);
+    EXPECT_EQ(saved.tensors, 2U);
+    EXPECT_EQ(saved.bytes, 32U);
+    EXPECT_GE(saved.file_bytes, again.file_bytes) << "of a directory, of all its files";
+    EXPECT_TRUE(saved.file_bytes == again.file_bytes || name == "dir/");
+    EXPECT_EQ(content_digest(again), digest);
+  }
+}
+
+TEST(Save, TheFormatByNameAndTheBytesThatConvertWrites) {
+  const Scratch scratch;
+  save(small_model(), scratch / "a.zt");
+  const Saved saved = save(open(scratch / "a.zt"), scratch / "a.weights", {.to = "mcf"});
+  EXPECT_EQ(saved.to, "mcf");
+  convert(scratch / "a.zt", scratch / "b.mcf");
+  EXPECT_EQ(get_file(scratch / "a.weights"), get_file(scratch / "b.mcf"));
+}
+
+TEST(Save, SaysWhatChanged) {
+  const Scratch scratch;
+  Model model = small_model();
+  model.tensors.push_back(dense("h", {1}, DType::bf16, Blob::memory(Bytes(2))));
+  const Saved saved = save(model, scratch / "m.alt", {.adapt = {.skip = {"b"}}});
+  EXPECT_EQ(saved.tensors, 2U);
+  ASSERT_GE(saved.changes.size(), 2U);
+  EXPECT_EQ(saved.changes[0], "1 tensor left out: b");
+  EXPECT_EQ(saved.changes[1], "1 tensor widened from bf16 to f32: h");
+  EXPECT_EQ(model.tensors.size(), 3U) << "the caller's is as it was";
+
+  Model weights;
+  weights.tensors.push_back(dense("w", {1, 256}, std::vector<float>(256, 0.25F)));
+  const Saved coded = save(std::move(weights), scratch / "k.mcf", {.adapt = {.quant = {.method = "k4"}}});
+  ASSERT_EQ(coded.outcomes.size(), 1U);
+  EXPECT_EQ(coded.outcomes[0].type, "mcf.k4");
+  EXPECT_TRUE(coded.outcomes[0].report->complete);
+}
+
+TEST(Save, ShardsAreADirectory) {
+  const Scratch scratch;
+  const SaveOptions options{.write = {.shard_bytes = 24}, .to = "safetensors"};
+  EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "m.safetensors", options); }), "convert.shards");
+  const Saved saved = save(small_model(), scratch / "set/", options);
+  EXPECT_EQ(open(scratch / "set").tensors.size(), 2U);
+  EXPECT_GT(saved.file_bytes, 32U);
+  EXPECT_TRUE(std::filesystem::exists(scratch / "set/model-00002-of-00002.safetensors"));
+}
+
+TEST(Save, BadPaths) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "dir.zt");
+  put_file(scratch / "file", to_bytes("x"));
+  struct Row {
+    std::string path, rule;
+    SaveOptions options = {};
+  };
+  const std::vector<Row> rows = {
+      {"missing/m.zt", "io.sink.create"},
+      {"missing/deeper/out/", "io.tree.create"},
+      {"file/m.zt", "io.sink.create"},
+      {"file/", "io.tree.file", {.to = "hf"}},
+      {"dir.zt", "io.sink.directory"},
+      {std::string(300, 'n') + ".zt", "io.sink.create"},
+      {"m.unheard_of", "convert.format"},
+      {"m", "convert.format"},
+      {"m.zt", "convert.format", {.to = "unheard_of"}},
+      {"m.npz", "convert.option", {.write = {.zstd_level = 3}}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.path);
+    const auto error = error_of([&] { save(small_model(), scratch / row.path, row.options); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->rule(), row.rule) << error->what();
+    const std::string path = row.path.ends_with('/') ? row.path.substr(0, row.path.size() - 1) : row.path;
+    if (row.options.to != "unheard_of" && row.rule != "convert.option") {
+      EXPECT_NE(std::string(error->what()).find(path), std::string::npos) << error->what();
+    }
+  }
+  EXPECT_EQ(rule_of([&] { save(small_model(), ""); }), "convert.format");
+  EXPECT_EQ(visible(scratch), (std::vector<std::string>{"dir.zt", "file"}));
+}
+
+TEST(Save, NoPermission) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const Scratch scratch;
+  ASSERT_EQ(::chmod(scratch.path().c_str(), 0500), 0);
+  const auto file = error_of([&] { save(small_model(), scratch / "m.zt"); });
+  const auto tree = error_of([&] { save(small_model(), scratch / "m/"); });
+  ::chmod(scratch.path().c_str(), 0700);
+  ASSERT_TRUE(file && tree);
+  EXPECT_EQ(file->rule(), "io.sink.create") << file->what();
+  EXPECT_EQ(tree->rule(), "io.tree.create") << tree->what();
+}
+
+TEST(Save, AFormatThatCanOnlyBeRead) {
+  Format format = *find_format("zt");
+  EXPECT_EQ(rule_of([&] { require_writable(format, {}); }), "");
+  format.write = nullptr;
+  const auto error = error_of([&] { require_writable(format, {}); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->rule(), "convert.read_only");
+  EXPECT_EQ(error->kind(), ErrorKind::unsupported);
+}
+
+TEST(Save, AModelThatDoesNotFitTouchesNothing) {
+  const Scratch scratch;
+  save(small_model(), scratch / "old.alt");
+  const Bytes old = get_file(scratch / "old.alt");
+
+  Model wide = small_model();
+  wide.tensors.push_back(dense("n", {1}, std::vector<std::int64_t>{1}));
+  const auto type = error_of([&] { save(wide, scratch / "old.alt", {.overwrite = true}); });
+  ASSERT_TRUE(type);
+  EXPECT_EQ(type->rule(), "convert.type");
+  EXPECT_EQ(type->file(), scratch / "old.alt");
+  EXPECT_EQ(type->item(), "tensor n");
+
+  Model told = small_model();
+  told.metadata.set("nobody.knows", "this");
+  EXPECT_EQ(rule_of([&] { save(told, scratch / "old.alt", {.overwrite = true}); }), "convert.room");
+  EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "one.npy"); }), "convert.one_tensor");
+  EXPECT_EQ(get_file(scratch / "old.alt"), old);
+  EXPECT_EQ(visible(scratch), (std::vector<std::string>{"old.alt"}));
+  save(told, scratch / "old.alt", {.adapt = {.drop = {"metadata"}}, .overwrite = true});
+  EXPECT_EQ(open(scratch / "old.alt").tensors.size(), 2U);
+}
+
+TEST(Save, BrokenTensors) {
+  const Scratch scratch;
+  Model model = small_model();
+  Tensor bad;
+  bad.name = "bad";
+  model.broken.push_back({bad, Error(ErrorKind::corrupt, "zt.dense.size", "too short")});
+  EXPECT_EQ(rule_of([&] { save(model, scratch / "m.zt"); }), "zt.dense.size");
+  EXPECT_EQ(visible(scratch), std::vector<std::string>());
+  EXPECT_EQ(save(model, scratch / "m.zt", {.adapt = {.skip = {"bad"}}}).tensors, 2U);
+
+  // Made by hand, and wrong: bytes that are not the shape's, no bytes at all, two of one name.
+  for (const auto& break_it : std::vector<void (*)(Model&)>{
+           [](Model& m) { m.tensors[0].shape = {7}; },
+           [](Model& m) { m.tensors[0].components = {}; },
+           [](Model& m) { m.tensors[0].name = m.tensors[1].name; },
+       })
+    for (const std::string name : {"n.zt", "n.mcf", "n.npz", "n.safetensors", "n.alt", "n/"}) {
+      SCOPED_TRACE(name);
+      Model wrong = small_model();
+      break_it(wrong);
+      EXPECT_TRUE(error_of([&] { save(wrong, scratch / name); }));
+      EXPECT_EQ(visible(scratch), (std::vector<std::string>{"m.zt"}));
+    }
+}
+
+TEST(Save, OverAnExistingOutputOnlyWhenAsked) {
+  const Scratch scratch;
+  for (const std::string name : {"m.zt", "dir/"}) {
+    SCOPED_TRACE(name);
+    save(small_model(), scratch / name);
+    const std::string file = name == "m.zt" ? name : "dir/model.safetensors";
+    const Bytes old = get_file(scratch / file);
+    Model other = small_model();
+    other.tensors.pop_back();
+    EXPECT_EQ(rule_of([&] { save(other, scratch / name); }), name == "m.zt" ? "io.sink.exists" : "io.tree.exists");
+    EXPECT_EQ(get_file(scratch / file), old);
+    save(other, scratch / name, {.overwrite = true});
+    EXPECT_EQ(open(scratch / name).tensors.size(), 1U);
+  }
+}
+
+TEST(Save, OverTheFilesItIsReadFrom) {
+  const Scratch scratch;
+  for (const std::string name : {"m.zt", "m.safetensors", "dir/"}) {
+    for (const Access access : {Access::mapped, Access::pread}) {
+      SCOPED_TRACE(name);
+      save(small_model(), scratch / name, {.overwrite = true});
+      const Model model = open(scratch / name, {.access = access});
+      EXPECT_NE(rule_of([&] { save(model, scratch / name); }), "") << "not without being asked";
+      Model shorter = model;
+      shorter.tensors.erase(shorter.tensors.begin());
+      save(shorter, scratch / name, {.overwrite = true});
+      EXPECT_EQ(open(scratch / name).tensors.size(), 1U);
+      // The old file has no name any more; the model still has it.
+      model.check_sources();
+      EXPECT_EQ(model.tensor("w")->values<float>(), (std::vector<float>{1, 2, 3, 4, 5, 6}));
+      save(model, scratch / name, {.overwrite = true});
+      EXPECT_EQ(content_digest(open(scratch / name)), content_digest(small_model()));
+    }
+  }
+}
+
+TEST(Save, AFileThatWasWrittenToMeanwhileIsNotPassedOn) {
+  const Scratch scratch;
+  save(small_model(), scratch / "in.zt");
+  const Model model = open(scratch / "in.zt");
+  Bytes bytes = get_file(scratch / "in.zt");
+  put_file(scratch / "in.zt", std::span(bytes).first(bytes.size() / 2));
+  const std::string rule = rule_of([&] { save(model, scratch / "out.mcf"); });
+  EXPECT_TRUE(rule.starts_with("io.source.")) << rule;
+  EXPECT_EQ(visible(scratch), (std::vector<std::string>{"in.zt"}));
+}
+
+}  // namespace
+}  // namespace tare
