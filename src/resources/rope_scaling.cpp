@@ -67,7 +67,7 @@ bool has_other_positions(const Map& part) {
 // A table of positions: they were learned.
 bool has_learned_positions(const Model& model) {
   constexpr std::string_view kPositionTables[] = {"position_embedding.weight", "position_embeddings.weight",
-                                          "embed_positions.weight", "wpe.weight"};
+                                                  "embed_positions.weight", "wpe.weight"};
   return std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
     return std::ranges::any_of(kPositionTables, [&](std::string_view end) { return tensor.name.ends_with(end); });
   });
