@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tare/error.hpp"
+#include "tare/export.hpp"
 
 namespace tare {
 
@@ -23,9 +24,9 @@ enum class ModelPart : std::uint8_t {
 inline constexpr ModelPart kModelParts[] = {ModelPart::metadata, ModelPart::config, ModelPart::vocabulary,
                                             ModelPart::attachments, ModelPart::attributes};
 
-std::string_view name_of(ModelPart part);
+[[nodiscard]] TARE_API std::string_view name_of(ModelPart part);
 // The part of that name; nothing if there is none.
-std::optional<ModelPart> parse_model_part(std::string_view name);
+[[nodiscard]] TARE_API std::optional<ModelPart> parse_model_part(std::string_view name);
 
 // What was done. Behind each: which fields of Change say more, beside `items`.
 enum class ChangeKind : std::uint8_t {
@@ -63,8 +64,8 @@ enum class Impact : std::uint8_t {
   detail,   // nothing was lost
 };
 
-std::string_view name_of(ChangeKind kind);
-std::string_view name_of(Impact impact);
+[[nodiscard]] TARE_API std::string_view name_of(ChangeKind kind);
+[[nodiscard]] TARE_API std::string_view name_of(Impact impact);
 
 // One change to any number of items.
 struct Change {
@@ -84,12 +85,12 @@ struct Change {
 };
 
 // Whether `items` are tensors.
-bool is_about_tensors(ChangeKind kind);
+[[nodiscard]] TARE_API bool is_about_tensors(ChangeKind kind);
 
 // The whole sentence: "3 tensors widened from bf16 to f32: a, b, c". `advice`: the caller's words for the remedies, which
 // go where they belong in it.
-std::string to_text(const Change& change, std::string_view advice = {});
+[[nodiscard]] TARE_API std::string to_text(const Change& change, std::string_view advice = {});
 // Without the names of tensors, and of what was left out without why: "3 tensors widened from bf16 to f32".
-std::string to_brief_text(const Change& change, std::string_view advice = {});
+[[nodiscard]] TARE_API std::string to_brief_text(const Change& change, std::string_view advice = {});
 
 }  // namespace tare

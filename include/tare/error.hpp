@@ -41,7 +41,7 @@ enum class Subject : std::uint8_t {
   machine,  // no memory: says nothing about any file
 };
 
-std::string_view name_of(Subject subject);
+[[nodiscard]] TARE_API std::string_view name_of(Subject subject);
 
 // What the caller can do about it. An option, not how one interface spells it: what is `overwrite` here is --force for
 // the command, which adds that to what it prints. After the name: the argument that goes with it (see Advice).
@@ -69,7 +69,7 @@ enum class Remedy : std::uint8_t {
   restore_leftover,  // convert what an earlier conversion left behind: from where, a space, to where
 };
 
-std::string_view name_of(Remedy remedy);
+[[nodiscard]] TARE_API std::string_view name_of(Remedy remedy);
 
 struct Advice {
   Remedy remedy = Remedy::overwrite;

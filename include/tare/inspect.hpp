@@ -83,7 +83,7 @@ struct MetadataDifference {
 };
 
 // "key: A -> B"; long values are shown around the first difference.
-std::string to_text(const MetadataDifference& difference);
+[[nodiscard]] TARE_API std::string to_text(const MetadataDifference& difference);
 
 struct Difference {
   std::vector<TensorDifference> tensors;  // those that differ, by name

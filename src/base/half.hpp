@@ -1,4 +1,4 @@
-// Half and brain floats, and the 8-bit floats, to and from f32. Rounding is to nearest, ties to even.
+// Half and brain floats, to and from f32 and f64. Rounding is to nearest, ties to even.
 //
 // NaN stays NaN. The conversions of halves are free of branches, so that loops over them become
 // SIMD code on any target.
@@ -91,36 +91,6 @@ inline double round_even(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const std::uint64_t with_sign = std::bit_cast<std::uint64_t>(rounded) | (bits & kSign);
   return std::bit_cast<double>(choose(magnitude < 0x1p52, with_sign, bits));
-}
-
-// An 8-bit float without its special codes: sign, exponent, `mantissa_bits`.
-constexpr float f8_to_f32(std::uint8_t bits, unsigned mantissa_bits, int bias) {
-  const std::uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
-  const int exponent = (bits & 0x7F) >> mantissa_bits;
-  const std::uint32_t digits = exponent == 0 ? mantissa : mantissa | (1u << mantissa_bits);
-  const int power = (exponent == 0 ? 1 : exponent) - bias - static_cast<int>(mantissa_bits);
-  const float magnitude =
-      static_cast<float>(digits) * std::bit_cast<float>(static_cast<std::uint32_t>(power + 127) << 23);
-  return (bits & 0x80) != 0 ? -magnitude : magnitude;
-}
-
-inline constexpr float kF32NaN = std::bit_cast<float>(0x7FC00000u);
-
-// The highest exponent holds numbers, one NaN of each sign, no infinities.
-constexpr float f8_e4m3fn_to_f32(std::uint8_t bits) { return (bits & 0x7F) == 0x7F ? kF32NaN : f8_to_f32(bits, 3, 7); }
-// As IEEE has it: the upper byte of an f16.
-constexpr float f8_e5m2_to_f32(std::uint8_t bits) {
-  if ((bits & 0x7F) > 0x7C) return kF32NaN;
-  if ((bits & 0x7F) == 0x7C) return std::bit_cast<float>((bits & 0x80) != 0 ? 0xFF800000u : 0x7F800000u);
-  return f8_to_f32(bits, 2, 15);
-}
-// No infinities, no negative zero: its code is the only NaN.
-constexpr float f8_e4m3fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 3, 8); }
-constexpr float f8_e5m2fnuz_to_f32(std::uint8_t bits) { return bits == 0x80 ? kF32NaN : f8_to_f32(bits, 2, 16); }
-// An exponent alone, the scale of a block: 2^(bits - 127), the highest code NaN. The lowest is subnormal in f32.
-constexpr float f8_e8m0_to_f32(std::uint8_t bits) {
-  if (bits == 0xFF) return kF32NaN;
-  return std::bit_cast<float>(bits == 0 ? std::uint32_t{1} << 22 : std::uint32_t{bits} << 23);
 }
 
 }  // namespace tare

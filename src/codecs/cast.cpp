@@ -14,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -27,12 +26,6 @@
 
 namespace tare {
 namespace {
-
-// The C++ types that storage types are stored as, in their order.
-using StoredTypes = std::tuple<double, float, std::uint16_t, std::uint16_t, std::int64_t, std::int32_t, std::int16_t,
-                               std::int8_t, std::uint64_t, std::uint32_t, std::uint16_t, std::uint8_t, std::uint8_t>;
-template <DType To>
-using Stored = std::tuple_element_t<static_cast<std::size_t>(To), StoredTypes>;
 
 // A double that rounds to any type of at most 50 bits as the integer itself would: what does not fit is folded into
 // the last bit.
@@ -109,27 +102,40 @@ bool is_finite(Value value) {
     return true;
 }
 
-// The bits of a float type's infinity.
-template <DType To>
-constexpr std::uint32_t kInfinity = To == DType::f16    ? 0x7C00u
-                                    : To == DType::bf16 ? 0x7F80u
-                                                        : 0x7F800000u;
 template <DType To>
 bool is_infinite(Stored<To> stored) {
-  if constexpr (To == DType::f32)
-    return std::fabs(stored) > std::numeric_limits<float>::max();
-  else
-    return (stored & 0x7FFFu) == kInfinity<To>;
+  constexpr Coding kCoding = element_type(To).coding;
+  if constexpr (std::is_floating_point_v<Stored<To>>)
+    return std::fabs(stored) > std::numeric_limits<Stored<To>>::max();
+  else  // in 32 bits, as the values that it is asked about
+    return (stored & static_cast<std::uint32_t>(kCoding.magnitude())) == kCoding.infinity();
+}
+
+// The set of values of a type, for comparing two: integers by their bits, floats by precision and exponents.
+struct Range {
+  bool is_float, is_signed;
+  int digits;
+  int lowest;   // floats: exponent of the smallest number but zero
+  int highest;  // exponent of the largest magnitude
+};
+
+constexpr Range range_of(const Coding& coding) {
+  const int digits = coding.digits();
+  if (coding.is_float()) return {true, coding.is_signed(), digits, coding.lowest_exponent(), coding.highest_exponent()};
+  // The lowest signed integer has one bit more than the digits, but only the top one set.
+  return {false, coding.is_signed(), digits, 0, coding.is_signed() ? digits : digits - 1};
 }
 
 // Whether a pair can meet a value that has no counterpart: a NaN that is to be an integer, or a finite value beyond the
 // largest of a float type.
-template <typename Value, DType To>
-constexpr bool kToInteger = std::is_floating_point_v<Value>&& To >= DType::i64&& To <= DType::u8;
-template <typename Value, DType To>
-constexpr bool kOverflows = (To == DType::f16 && sizeof(Value) > 1) ||
-                            (To == DType::bf16 && std::is_floating_point_v<Value>) ||
-                            (To == DType::f32 && std::is_same_v<Value, double>);
+template <Kind From, DType To>
+constexpr bool kToInteger = kTypeOf<From>.coding.is_float() && element_type(To).coding.is_integer();
+template <Kind From, DType To>
+constexpr bool kOverflows = [] {
+  const Range from = range_of(kTypeOf<From>.coding), to = range_of(element_type(To).coding);
+  // Of the same exponent, those of more digits may round up.
+  return to.is_float && (from.highest > to.highest || (from.highest == to.highest && from.digits > to.digits));
+}();
 
 // Returns how many values have no counterpart.
 using Kernel = std::size_t (*)(const std::byte* from, std::byte* to, std::size_t count);
@@ -142,8 +148,8 @@ std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to,
   for (std::size_t i = 0; i < count; ++i) {
     const Value value = load<From>(from, i);
     const Out stored = convert<To>(value);
-    if constexpr (kToInteger<Value, To>) failed += std::isnan(value) ? 1 : 0;
-    if constexpr (kOverflows<Value, To>) failed += is_infinite<To>(stored) & is_finite(value) ? 1 : 0;
+    if constexpr (kToInteger<From, To>) failed += std::isnan(value) ? 1 : 0;
+    if constexpr (kOverflows<From, To>) failed += is_infinite<To>(stored) & is_finite(value) ? 1 : 0;
     store_le<Out>(to + i * sizeof(Out), stored);
   }
   return failed;
@@ -159,19 +165,21 @@ Kernel kernel_to(DType to) {
 }
 
 // The largest number of a float type with the sign of the infinity that is there.
-void clamp(std::byte* stored, DType to) {
-  if (to == DType::f32) {
-    const auto bits = load_le<std::uint32_t>(stored);
-    store_le<std::uint32_t>(stored, (bits & 0x80000000u) | 0x7F7FFFFFu);
-  } else {
-    const auto bits = load_le<std::uint16_t>(stored);
-    store_le<std::uint16_t>(stored,
-                            static_cast<std::uint16_t>((bits & 0x8000u) | (to == DType::f16 ? 0x7BFFu : 0x7F7Fu)));
-  }
+void clamp(std::byte* stored, const Coding& to) {
+  const auto put = [&]<typename Bits>(Bits bits) {
+    store_le<Bits>(stored, static_cast<Bits>((bits & ~to.magnitude()) | to.largest()));
+  };
+  if (to.bits == 32)
+    put(load_le<std::uint32_t>(stored));
+  else
+    put(load_le<std::uint16_t>(stored));
 }
 
-std::string_view largest_of(DType to) {
-  return to == DType::f16 ? "65504" : to == DType::bf16 ? "3.3895e38" : "3.4028e38";
+// "65504", "3.4028e38".
+std::string largest_text(const Coding& coding) {
+  std::string text = fmt::format("{:.5g}", coding.value(static_cast<std::uint32_t>(coding.largest())));
+  std::erase(text, '+');
+  return text;
 }
 
 class CastReader final : public BlobReader {
@@ -232,7 +240,7 @@ class CastReader final : public BlobReader {
       const auto element = raw.subspan(i * in_width_, in_width_);
       if (kernel_(element.data(), out.data() + i * out_width_, 1) == 0) continue;
       if (!is_float(to_) || overflow_ == Overflow::refuse) refuse(i, element);
-      clamp(out.data() + i * out_width_, to_);
+      clamp(out.data() + i * out_width_, element_type(to_).coding);
     }
   }
 
@@ -245,7 +253,7 @@ class CastReader final : public BlobReader {
     decode_elements(from_, type_, element, std::span(&value, 1));
     throw Error(
         ErrorKind::lossy, "cast.overflow",
-        fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_), largest_of(to_)))
+        fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_), largest_text(element_type(to_).coding)))
         .about(name_)
         .blame(Subject::input)
         .remedy(Remedy::accept_overflow);
@@ -286,54 +294,22 @@ class CastProducer final : public BlobProducer {
   Overflow overflow_;
 };
 
-// The set of values of a type, for comparing two: integers by their bits, floats by precision and exponents.
-struct Range {
-  bool is_float = false, is_signed = true;
-  int digits = 0;   // bits of an integer's magnitude, or of a float's significand with the hidden one
-  int lowest = 0;   // floats: exponent of the smallest subnormal
-  int highest = 0;  // floats: exponent of the largest number
-};
-
-Range range_of(Kind kind) {
-  switch (kind) {
-    case Kind::f64: return {true, true, 53, -1074, 1023};
-    case Kind::f32: return {true, true, 24, -149, 127};
-    case Kind::f16: return {true, true, 11, -24, 15};
-    case Kind::bf16: return {true, true, 8, -133, 127};
-    case Kind::i64: return {false, true, 63, 0, 0};
-    case Kind::i32: return {false, true, 31, 0, 0};
-    case Kind::i16: return {false, true, 15, 0, 0};
-    case Kind::i8: return {false, true, 7, 0, 0};
-    case Kind::u64: return {false, false, 64, 0, 0};
-    case Kind::u32: return {false, false, 32, 0, 0};
-    case Kind::u16: return {false, false, 16, 0, 0};
-    case Kind::u8: return {false, false, 8, 0, 0};
-    case Kind::boolean: return {false, false, 1, 0, 0};
-    case Kind::e4m3fn: return {true, true, 4, -9, 8};
-    case Kind::e5m2: return {true, true, 3, -16, 15};
-    case Kind::e4m3fnuz: return {true, true, 4, -10, 7};
-    case Kind::e5m2fnuz: return {true, true, 3, -17, 15};
-    case Kind::e8m0: return {true, false, 1, -127, 127};
-  }
-  return {};
-}
-
 Kernel kernel_of(const Component& data, DType to) {
   return with_kind(kind_of(data.dtype, data.type), [&]<Kind K>() { return kernel_to<K>(to); });
 }
 
 bool is_castable(DType dtype, std::string_view type) {
-  return type.empty() || (is_numeric(dtype, type) && kind_of(dtype, type) != static_cast<Kind>(dtype));
+  const ElementType* const known = element_type(dtype, type);
+  return known != nullptr && known->per_element == 1;
 }
 
 }  // namespace
 
 bool cast_is_lossless(DType from, std::string_view from_type, DType to) {
   if (!is_castable(from, from_type)) return false;
-  const Range a = range_of(kind_of(from, from_type)), b = range_of(static_cast<Kind>(to));
+  const Range a = range_of(element_type(from, from_type)->coding), b = range_of(element_type(to).coding);
   if (a.is_float) return b.is_float && a.digits <= b.digits && a.lowest >= b.lowest && a.highest <= b.highest;
-  // The lowest signed integer has one bit more than the digits, but only the top one set.
-  if (b.is_float) return a.digits <= b.digits && (a.is_signed ? a.digits : a.digits - 1) <= b.highest;
+  if (b.is_float) return a.digits <= b.digits && a.highest <= b.highest;
   return a.digits <= b.digits && (!a.is_signed || b.is_signed);
 }
 

@@ -8,14 +8,8 @@
 namespace tare {
 
 Kind kind_of(DType dtype, std::string_view type) {
-  if (dtype == DType::u8) {
-    if (type == "f8_e4m3fn") return Kind::e4m3fn;
-    if (type == "f8_e5m2") return Kind::e5m2;
-    if (type == "f8_e4m3fnuz") return Kind::e4m3fnuz;
-    if (type == "f8_e5m2fnuz") return Kind::e5m2fnuz;
-    if (type == "f8_e8m0") return Kind::e8m0;
-  }
-  return static_cast<Kind>(dtype);
+  const ElementType* const known = element_type(dtype, type);
+  return known == nullptr ? kind_of(dtype) : kind_of_numbers(*known);
 }
 
 const Component& require_dense(const Tensor& tensor) {

@@ -15,11 +15,7 @@ void decode_run(const std::byte* from, double* to, std::size_t count) {
 
 }  // namespace
 
-bool is_numeric(DType dtype, std::string_view type) {
-  if (type.empty()) return true;
-  const LogicalType* const known = find_logical_type(type);
-  return known != nullptr && known->storage == dtype;
-}
+bool is_numeric(DType dtype, std::string_view type) { return element_type(dtype, type) != nullptr; }
 
 void decode_elements(DType dtype, std::string_view type, std::span<const std::byte> bytes, std::span<double> out) {
   const std::size_t count = std::min(out.size(), bytes.size() / size_of(dtype));

@@ -10,6 +10,7 @@
 
 #include "base/half.hpp"
 #include "codecs/rows.hpp"
+#include "model/element_types.hpp"
 #include "tare/elements.hpp"
 
 namespace tare::codec {
@@ -42,8 +43,8 @@ void require_floats(const Tensor& tensor, std::string_view input_rule, std::stri
   const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data == nullptr || kDense.check(tensor))
     throw Error(ErrorKind::usage, input_rule, "only a sound dense tensor can be quantized").about(tensor.name);
-  const bool fp8 = data->type.starts_with("f8_") && is_numeric(data->dtype, data->type);
-  if (!fp8 && (!is_float(data->dtype) || !data->type.empty()))
+  const ElementType* const type = element_type(data->dtype, data->type);
+  if (type == nullptr || !type->is_real())
     throw Error(ErrorKind::unsupported, type_rule,
                 fmt::format("only floats can be quantized, this tensor is {}", data->type_name()))
         .about(tensor.name);
@@ -110,7 +111,7 @@ void WeightStream::read(float* out, std::size_t count) {
   const std::byte* const from = take(count);
   with_kind(kind_, [&]<Kind K>() {
     for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (K == Kind::f64)
+      if constexpr (K == kind_of(DType::f64))
         out[i] = f64_to_f32(load<K>(from, i));
       else
         out[i] = static_cast<float>(load<K>(from, i));

@@ -11,6 +11,7 @@
 #include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
+#include "model/element_types.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -174,8 +175,8 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes
   const Component* data = tensor.is_dense() && !has_extras(tensor) ? tensor.component("data") : nullptr;
   if (!options.dtype || data == nullptr) return;
   // Asked for a float type: every real-valued tensor. Integers stay what they are.
-  const LogicalType* logical = find_logical_type(data->type);
-  const bool fp8 = logical != nullptr && logical->per_element == 1;
+  const ElementType* logical = logical_type(data->type);
+  const bool fp8 = logical != nullptr && logical->is_real();
   if (!(is_plain_float(tensor) || fp8) || (data->dtype == *options.dtype && !fp8)) return;
   cast_as_told(tensor, options, changes);
 }

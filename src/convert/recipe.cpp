@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/half.hpp"
+#include "model/element_types.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
 
@@ -31,8 +32,8 @@ bool is_real(const Tensor& tensor) {
   const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data == nullptr) return false;
   if (data->type.empty()) return is_float(data->dtype);
-  const LogicalType* const logical = find_logical_type(data->type);
-  return logical != nullptr && logical->per_element == 1 && logical->name.starts_with("f8");
+  const ElementType* const logical = logical_type(data->type);
+  return logical != nullptr && logical->is_real();
 }
 
 // A rule may ask for ranks that a method for all tensors leaves alone.

@@ -37,8 +37,8 @@ struct Piece {
 // A component, or an attachment's bytes.
 struct Part {
   const Blob* blob = nullptr;
-  std::string role;  // empty: there is only one, no need to name it
-  ScanKind kind = ScanKind::nothing;
+  std::string role;          // empty: there is only one, no need to name it
+  std::optional<Kind> kind;  // to scan; nothing: it is not
   DType dtype = DType::u8;
   bool fused = false;  // the one piece is hashed while it is scanned
   std::vector<Piece> pieces;
@@ -155,7 +155,7 @@ void DataCheck::plan_tensor(const Tensor& tensor) {
   // Booleans are the only data rule of a dense tensor, and the scan sees them anyway: only when it meets
   // others than 0 and 1 is the codec asked to go through them again and say what is wrong.
   unit.only_if_not_boolean =
-      tensor.is_dense() && unit.parts.size() == 1 && unit.parts.front().kind == ScanKind::boolean;
+      tensor.is_dense() && unit.parts.size() == 1 && unit.parts.front().kind == kind_of(DType::boolean);
 }
 
 void DataCheck::plan_part(Unit& unit, Part part) const {
@@ -216,7 +216,7 @@ void DataCheck::scan_piece(const Part& part, Piece& piece) const {
   for (std::uint64_t at = piece.begin; at < piece.end;) {
     const auto bytes = puller.next(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, piece.end - at)));
     if (part.fused) hasher.update(bytes);
-    piece.counts.add(scan(part.kind, bytes));
+    if (part.kind) piece.counts.add(scan(*part.kind, bytes));
     if (progress_ != nullptr) progress_->advance(bytes.size());
     at += bytes.size();
   }
@@ -276,7 +276,7 @@ void DataCheck::report_nonfinite(const Unit& unit, std::vector<Finding>& out) co
   std::uint64_t values = 0;
   std::optional<std::uint64_t> offset;
   for (const Part& part : unit.parts) {
-    if (part.kind == ScanKind::nothing || part.kind == ScanKind::boolean) continue;
+    if (!part.kind || part.kind == kind_of(DType::boolean)) continue;
     ScanCounts here;
     for (const Piece& piece : part.pieces) here.add(piece.counts);
     values += part.blob->size() / size_of(part.dtype);

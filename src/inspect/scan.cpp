@@ -1,6 +1,7 @@
 #include "inspect/scan.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "base/endian.hpp"
 
@@ -11,6 +12,11 @@ namespace {
 // anything to count, in a loop that compiles to vector code on every machine; only then are its elements
 // counted.
 constexpr std::size_t kBlock = 4096;
+
+template <unsigned kBits>
+using UnsignedOf = std::conditional_t<
+    kBits == 64, std::uint64_t,
+    std::conditional_t<kBits == 32, std::uint32_t, std::conditional_t<kBits == 16, std::uint16_t, std::uint8_t>>>;
 
 // Elements whose bits without the sign are above `kInf` are NaN, those equal to it infinite.
 template <typename Bits, Bits kInf>
@@ -34,11 +40,12 @@ void count_nonfinite(std::span<const std::byte> bytes, ScanCounts& counts) {
   }
 }
 
-void count_equal(std::span<const std::byte> bytes, unsigned mask, unsigned value, std::uint64_t& counter) {
+template <unsigned kMask, unsigned kValue>
+void count_equal(std::span<const std::byte> bytes, std::uint64_t& counter) {
   for (std::size_t first = 0; first < bytes.size(); first += kBlock) {
     std::uint32_t found = 0;
     for (const std::byte b : bytes.subspan(first, std::min(kBlock, bytes.size() - first)))
-      found += (std::to_integer<unsigned>(b) & mask) == value;
+      found += (std::to_integer<unsigned>(b) & kMask) == kValue;
     counter += found;
   }
 }
@@ -53,49 +60,32 @@ void count_not_boolean(std::span<const std::byte> bytes, ScanCounts& counts) {
   }
 }
 
-}  // namespace
-
-ScanKind scan_kind(DType dtype, std::string_view type) {
-  struct Row {
-    std::string_view type;
-    ScanKind kind;
-  };
-  static constexpr Row kLogical[] = {
-      {"f8_e4m3fn", ScanKind::e4m3fn}, {"f8_e5m2", ScanKind::e5m2}, {"f8_e4m3fnuz", ScanKind::fnuz},
-      {"f8_e5m2fnuz", ScanKind::fnuz}, {"f8_e8m0", ScanKind::e8m0}, {"complex64", ScanKind::f32},
-      {"complex128", ScanKind::f64},
-  };
-  if (!type.empty()) {
-    const LogicalType* const known = find_logical_type(type);
-    if (known == nullptr || known->storage != dtype) return ScanKind::nothing;
-    for (const Row& row : kLogical)
-      if (row.type == type) return row.kind;
-    return ScanKind::nothing;
-  }
-  switch (dtype) {
-    case DType::f64: return ScanKind::f64;
-    case DType::f32: return ScanKind::f32;
-    case DType::f16: return ScanKind::f16;
-    case DType::bf16: return ScanKind::bf16;
-    case DType::boolean: return ScanKind::boolean;
-    default: return ScanKind::nothing;
-  }
+template <Kind K>
+void count(std::span<const std::byte> bytes, ScanCounts& counts) {
+  constexpr Coding kCoding = kTypeOf<K>.coding;
+  if constexpr (kCoding.numbers == Numbers::boolean)
+    count_not_boolean(bytes, counts);
+  else if constexpr (kCoding.special == Special::ieee)
+    count_nonfinite<UnsignedOf<kCoding.bits>, kCoding.infinity()>(bytes, counts);
+  else if constexpr (kCoding.special == Special::top)
+    count_equal<kCoding.magnitude(), kCoding.magnitude()>(bytes, counts.nan);
+  else if constexpr (kCoding.special == Special::minus_zero)
+    count_equal<0xFF, kCoding.magnitude() + 1>(bytes, counts.nan);
 }
 
-ScanCounts scan(ScanKind kind, std::span<const std::byte> bytes) {
+}  // namespace
+
+std::optional<Kind> scan_kind(DType dtype, std::string_view type) {
+  const ElementType* const known = element_type(dtype, type);
+  if (known == nullptr) return std::nullopt;
+  const Coding& coding = known->coding;
+  if (coding.special == Special::none && coding.numbers != Numbers::boolean) return std::nullopt;
+  return kind_of(dtype, type);
+}
+
+ScanCounts scan(Kind kind, std::span<const std::byte> bytes) {
   ScanCounts counts;
-  switch (kind) {
-    case ScanKind::nothing: break;
-    case ScanKind::f64: count_nonfinite<std::uint64_t, 0x7FF0'0000'0000'0000>(bytes, counts); break;
-    case ScanKind::f32: count_nonfinite<std::uint32_t, 0x7F80'0000>(bytes, counts); break;
-    case ScanKind::f16: count_nonfinite<std::uint16_t, 0x7C00>(bytes, counts); break;
-    case ScanKind::bf16: count_nonfinite<std::uint16_t, 0x7F80>(bytes, counts); break;
-    case ScanKind::e5m2: count_nonfinite<std::uint8_t, 0x7C>(bytes, counts); break;
-    case ScanKind::e4m3fn: count_equal(bytes, 0x7F, 0x7F, counts.nan); break;  // no infinities
-    case ScanKind::fnuz: count_equal(bytes, 0xFF, 0x80, counts.nan); break;    // "minus zero" is the one NaN
-    case ScanKind::e8m0: count_equal(bytes, 0xFF, 0xFF, counts.nan); break;
-    case ScanKind::boolean: count_not_boolean(bytes, counts); break;
-  }
+  with_kind(kind, [&]<Kind K>() { count<K>(bytes, counts); });
   return counts;
 }
 

@@ -4,18 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "codecs/element_kinds.hpp"
 #include "tare/dtype.hpp"
 
 namespace tare::inspect {
 
-// What there is to look for in elements of a type.
-enum class ScanKind : std::uint8_t { nothing, f64, f32, f16, bf16, e4m3fn, e5m2, fnuz, e8m0, boolean };
-
-// A logical type that is not known gives `nothing`: its bits may mean anything.
-ScanKind scan_kind(DType dtype, std::string_view type);
+// Nothing when there is nothing to look for: every code is a number, or the logical type is not known, so that its bits may
+// mean anything.
+std::optional<Kind> scan_kind(DType dtype, std::string_view type);
 
 struct ScanCounts {
   std::uint64_t nan = 0, inf = 0, not_boolean = 0;
@@ -28,6 +28,6 @@ struct ScanCounts {
 };
 
 // `bytes` holds whole elements; a rest that is none is not looked at.
-ScanCounts scan(ScanKind kind, std::span<const std::byte> bytes);
+ScanCounts scan(Kind kind, std::span<const std::byte> bytes);
 
 }  // namespace tare::inspect

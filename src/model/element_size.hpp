@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/checked.hpp"
+#include "model/element_types.hpp"
 #include "tare/dtype.hpp"
 
 namespace tare {
@@ -13,9 +14,8 @@ namespace tare {
 // Storage elements of one logical element. A type that is unknown, or that says it lives in another storage
 // type than it does, is taken for its storage type.
 inline unsigned storage_per_element(DType dtype, std::string_view type) {
-  if (type.empty()) return 1;
-  const LogicalType* const known = find_logical_type(type);
-  return known != nullptr && known->storage == dtype ? known->per_element : 1;
+  const ElementType* const known = element_type(dtype, type);
+  return known != nullptr ? known->per_element : 1;
 }
 
 // Bytes of one logical element.

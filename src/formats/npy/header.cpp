@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "model/element_types.hpp"
 #include "tare/error.hpp"
 
 namespace tare::npy {
@@ -20,61 +21,57 @@ constexpr std::size_t kGrowth = 21;
 
 Error corrupt(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
+// How NumPy calls a type of ours. `raw`: bits without a type, so that it is a guess.
 struct Named {
-  std::string_view code;  // after the byte order
-  DType dtype;
-  std::string_view type;
-  unsigned per_element;
+  consteval Named(std::string_view spelled, std::string_view name, bool bits = false)
+      : code(spelled), type(&element_type(name)), raw(bits) {}
+  std::string_view code;
+  const ElementType* type;
   bool raw;
 };
 
+// With the byte order that is written.
 constexpr Named kCodes[] = {
-    {"f8", DType::f64, "", 1, false},
-    {"f4", DType::f32, "", 1, false},
-    {"f2", DType::f16, "", 1, false},
-    {"V2", DType::bf16, "", 1, true},
-    {"i8", DType::i64, "", 1, false},
-    {"i4", DType::i32, "", 1, false},
-    {"i2", DType::i16, "", 1, false},
-    {"i1", DType::i8, "", 1, false},
-    {"u8", DType::u64, "", 1, false},
-    {"u4", DType::u32, "", 1, false},
-    {"u2", DType::u16, "", 1, false},
-    {"u1", DType::u8, "", 1, false},
-    {"b1", DType::boolean, "", 1, false},
-    {"c8", DType::f32, "complex64", 2, false},
-    {"c16", DType::f64, "complex128", 2, false},
-    {"V1", DType::u8, "", 1, true},
+    {"<f8", "f64"}, {"<f4", "f32"}, {"<f2", "f16"},  {"<V2", "bf16", true}, {"<i8", "i64"},
+    {"<i4", "i32"}, {"<i2", "i16"}, {"|i1", "i8"},   {"<u8", "u64"},        {"<u4", "u32"},
+    {"<u2", "u16"}, {"|u1", "u8"},  {"|b1", "bool"}, {"<c8", "complex64"},  {"<c16", "complex128"},
+};
+
+// What is read, too.
+constexpr Named kMoreCodes[] = {
+    {"|V1", "u8", true},
     // What np.save writes for float8_e5m2, and what np.load then refuses.
-    {"f1", DType::u8, "f8_e5m2", 1, true},
+    {"|f1", "f8_e5m2", true},
 };
 
 // Names that NumPy accepts in place of a code, some only once ml_dtypes is imported.
 constexpr Named kNames[] = {
-    {"bfloat16", DType::bf16, "", 1, false},
-    {"float8_e4m3fn", DType::u8, "f8_e4m3fn", 1, false},
-    {"float8_e5m2", DType::u8, "f8_e5m2", 1, false},
-    {"float8_e4m3fnuz", DType::u8, "f8_e4m3fnuz", 1, false},
-    {"float8_e5m2fnuz", DType::u8, "f8_e5m2fnuz", 1, false},
-    {"float8_e8m0fnu", DType::u8, "f8_e8m0", 1, false},
-    {"float64", DType::f64, "", 1, false},
-    {"float32", DType::f32, "", 1, false},
-    {"float16", DType::f16, "", 1, false},
-    {"int64", DType::i64, "", 1, false},
-    {"int32", DType::i32, "", 1, false},
-    {"int16", DType::i16, "", 1, false},
-    {"int8", DType::i8, "", 1, false},
-    {"uint64", DType::u64, "", 1, false},
-    {"uint32", DType::u32, "", 1, false},
-    {"uint16", DType::u16, "", 1, false},
-    {"uint8", DType::u8, "", 1, false},
-    {"bool", DType::boolean, "", 1, false},
-    {"complex64", DType::f32, "complex64", 2, false},
-    {"complex128", DType::f64, "complex128", 2, false},
+    {"bfloat16", "bf16"},
+    {"float8_e4m3fn", "f8_e4m3fn"},
+    {"float8_e5m2", "f8_e5m2"},
+    {"float8_e4m3fnuz", "f8_e4m3fnuz"},
+    {"float8_e5m2fnuz", "f8_e5m2fnuz"},
+    {"float8_e8m0fnu", "f8_e8m0"},
+    {"float64", "f64"},
+    {"float32", "f32"},
+    {"float16", "f16"},
+    {"int64", "i64"},
+    {"int32", "i32"},
+    {"int16", "i16"},
+    {"int8", "i8"},
+    {"uint64", "u64"},
+    {"uint32", "u32"},
+    {"uint16", "u16"},
+    {"uint8", "u8"},
+    {"bool", "bool"},
+    {"complex64", "complex64"},
+    {"complex128", "complex128"},
 };
 
 Element element_of(const Named& row, bool big_endian) {
-  return {row.dtype, row.type, row.per_element, big_endian, row.raw};
+  const ElementType& type = *row.type;
+  const bool logical = row.type != &element_type(type.storage);
+  return {type.storage, logical ? type.name : std::string_view(), type.per_element, big_endian, row.raw};
 }
 
 Element parse_descr(std::string_view descr) {
@@ -83,8 +80,9 @@ Element parse_descr(std::string_view descr) {
   std::string_view code = descr;
   const char order = code.empty() ? ' ' : code.front();
   if (std::string_view("<>=|").find(order) != std::string_view::npos) code.remove_prefix(1);
-  for (const Named& row : kCodes)
-    if (row.code == code) return element_of(row, order == '>');
+  for (const std::span<const Named> rows : {std::span<const Named>(kCodes), std::span<const Named>(kMoreCodes)})
+    for (const Named& row : rows)
+      if (row.code.substr(1) == code) return element_of(row, order == '>');
   const std::string shown = escape_name(descr);
   const bool sized = code.size() > 1 && code.find_first_not_of("0123456789", 1) == std::string_view::npos;
   switch (code.empty() ? ' ' : code.front()) {
@@ -281,28 +279,11 @@ Header parse_header(std::span<const std::byte> bytes, std::size_t max_rank) {
 }
 
 std::string_view descr_of(DType dtype, std::string_view type) {
-  if (const LogicalType* const known = find_logical_type(type); known != nullptr && known->storage == dtype) {
-    if (type == "complex64") return "<c8";
-    if (type == "complex128") return "<c16";
-    return "|V1";  // the fp8 types
-  }
-  if (!type.empty() && type != name_of(dtype)) return {};
-  switch (dtype) {
-    case DType::f64: return "<f8";
-    case DType::f32: return "<f4";
-    case DType::f16: return "<f2";
-    case DType::bf16: return "<V2";
-    case DType::i64: return "<i8";
-    case DType::i32: return "<i4";
-    case DType::i16: return "<i2";
-    case DType::i8: return "|i1";
-    case DType::u64: return "<u8";
-    case DType::u32: return "<u4";
-    case DType::u16: return "<u2";
-    case DType::u8: return "|u1";
-    case DType::boolean: return "|b1";
-  }
-  return {};
+  const ElementType* const known = element_type(dtype, type == name_of(dtype) ? std::string_view() : type);
+  if (known == nullptr) return {};
+  for (const Named& row : kCodes)
+    if (row.type == known) return row.code;
+  return size_of(dtype) == 1 ? "|V1" : "";
 }
 
 Bytes write_header(std::string_view descr, const Shape& shape) {

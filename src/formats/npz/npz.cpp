@@ -24,6 +24,7 @@
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "io/metadata.hpp"
+#include "model/element_types.hpp"
 #include "wire/zip.hpp"
 #include "wire/zip_writer.hpp"
 
@@ -266,8 +267,6 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
 }
 
 constexpr std::string_view kSuffixes[] = {".npz"};
-constexpr std::string_view kLogical[] = {"f8_e4m3fn", "f8_e5m2",   "f8_e4m3fnuz", "f8_e5m2fnuz",
-                                         "f8_e8m0",   "complex64", "complex128"};
 constexpr std::string_view kLayouts[] = {"dense"};
 
 }  // namespace
@@ -278,7 +277,7 @@ constinit const Format kFormat = {
     .versions = "reads zip and zip64, stored and deflated, arrays 1.0 to 3.0; writes stored, aligned arrays",
     .suffixes = kSuffixes,
     .holds = {.dtypes = kAllDTypes,
-              .logical_types = kLogical,
+              .logical_types = kLogicalNames,
               .layouts = kLayouts,
               .metadata = Room::tree,
               .config = true,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/safetensors/types.hpp"
 #include "tare/format.hpp"
 
 namespace tare::io {
@@ -30,8 +31,6 @@ inline constexpr std::string_view kSuffix = ".safetensors", kIndexSuffix = ".saf
 inline constexpr std::string_view kIndexMetadata = "safetensors.index";
 
 // What such files hold; a directory of them holds more.
-inline constexpr std::string_view kLogicalTypes[] = {"f8_e4m3fn",   "f8_e5m2", "f8_e4m3fnuz",
-                                                     "f8_e5m2fnuz", "f8_e8m0", "complex64"};
 inline constexpr std::string_view kLayouts[] = {"dense", "packed.f4_e2m1", "packed.f6_e2m3", "packed.f6_e3m2"};
 inline constexpr std::string_view kDialects[] = {kUpstream};
 inline constexpr Capabilities kHolds = {.dtypes = kAllDTypes,
@@ -44,18 +43,6 @@ inline constexpr Capabilities kHolds = {.dtypes = kAllDTypes,
                                         .dialects = kDialects,
                                         .forward_only = true};
 
-// A type of the header, and how a Model spells it.
-struct HeaderType {
-  std::string_view name;  // "F8_E4M3"
-  unsigned bits;
-  DType storage;
-  std::string_view type;              // logical type; empty: the storage type itself
-  std::string_view layout = "dense";  // another one for elements of less than a byte
-  std::string_view role = "data";
-};
-// In the order of the reference implementation, lowest first: its writer lays tensors out from the last to the first,
-// which leaves each aligned to its own size.
-std::span<const HeaderType> header_types();
 const HeaderType* find_type(std::string_view name);
 // Null when safetensors has no such type.
 const HeaderType* type_of(const Tensor& tensor);

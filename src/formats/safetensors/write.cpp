@@ -65,7 +65,7 @@ void check_tensor(const Tensor& tensor) {
   check_tree(tensor.attributes, Limits().depth);
 }
 
-std::size_t rank_of(const HeaderType* type) { return static_cast<std::size_t>(type - header_types().data()); }
+std::size_t rank_of(const HeaderType* type) { return static_cast<std::size_t>(type - kTypes); }
 
 void put_entry(std::string& out, const Tensor& tensor, std::uint64_t begin, std::uint64_t end) {
   append_json_string(out, tensor.name);
