@@ -251,9 +251,9 @@ class CastReader final : public BlobReader {
           .blame(Subject::input);
     double value = 0;
     decode_elements(from_, type_, element, std::span(&value, 1));
-    throw Error(
-        ErrorKind::lossy, "cast.overflow",
-        fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_), largest_text(element_type(to_).coding)))
+    throw Error(ErrorKind::lossy, "cast.overflow",
+                fmt::format("element {} is {}, beyond the largest {} ({})", element_ + i, value, name_of(to_),
+                            largest_text(element_type(to_).coding)))
         .about(name_)
         .blame(Subject::input)
         .remedy(Remedy::accept_overflow);

@@ -236,7 +236,8 @@ Conversion convert(const std::string& input, const std::string& output, const Co
   const Destination target(output, save);
   std::error_code none;
   if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
-    throw Error(ErrorKind::usage, "convert.attach", "files to attach are those of a model's directory; this is one file")
+    throw Error(ErrorKind::usage, "convert.attach",
+                "files to attach are those of a model's directory; this is one file")
         .in(input);
   Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
   ReadOptions read = options.read;
