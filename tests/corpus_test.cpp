@@ -1,4 +1,4 @@
-// The corpus in fuzz/corpus: made here, kept as files for the fuzzers, and held against the rules in their names.
+// The corpus in fuzz/corpus: made here, kept as files for the fuzzers, and checked against the rules in their names.
 #include <cstdlib>
 #include <map>
 #include <set>

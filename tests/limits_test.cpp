@@ -1,4 +1,4 @@
-// What a file may ask for, held against its bytes.
+// What a file may ask for, checked against its bytes.
 #include <algorithm>
 #include <cstring>
 

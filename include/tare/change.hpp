@@ -39,10 +39,10 @@ enum class ChangeKind : std::uint8_t {
   kept,        // they are of the method `after` already
   unfit,       // kept although a rule asked for the method `after`, which takes `detail` only
   unweighted,  // the method `after` has no use for the importance of columns that was given
-  skipped,     // left out, as was asked for
+  skipped,     // omitted, as was asked for
   unpacked,    // compressed in the input and not in the output
   // To something else; `part` says of what: "config", "vocabulary", "config.json". Empty: `items` are files.
-  dropped,      // left out, as was asked for; without `items`, `count` entries
+  dropped,      // omitted, as was asked for; without `items`, `count` entries
   left_out,     // `detail`: why
   kept_as,      // in the form of `after`
   filled_in,    // the items are `values` now; `detail`: where they come from
@@ -90,7 +90,7 @@ struct Change {
 // The whole sentence: "3 tensors widened from bf16 to f32: a, b, c". `advice`: the caller's words for the remedies, which
 // go where they belong in it.
 [[nodiscard]] TARE_API std::string to_text(const Change& change, std::string_view advice = {});
-// Without the names of tensors, and of what was left out without why: "3 tensors widened from bf16 to f32".
+// Without the names of tensors, and of what was omitted without why: "3 tensors widened from bf16 to f32".
 [[nodiscard]] TARE_API std::string to_brief_text(const Change& change, std::string_view advice = {});
 
 }  // namespace tare

@@ -22,7 +22,7 @@ struct AdaptOptions {
   Quantization quant;                    // encode float matrices
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
-  std::vector<ModelPart> drop;                           // what may be left out
+  std::vector<ModelPart> drop;                           // what may be omitted
   bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
   unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
 };
@@ -83,7 +83,8 @@ struct Conversion : Saved {
   std::string from;  // the format
 };
 
-// `open` and `save`, with what looks wrong about the input among the changes. Streams `input` into `output` ("-": standard output). Atomic: on any error the old output is untouched.
+// `open` and `save`, with what looks wrong about the input among the changes. Streams `input` into `output` ("-":
+// standard output). Atomic: on any error the old output is untouched.
 [[nodiscard]] TARE_API Conversion convert(const std::string& input, const std::string& output,
                                           const ConvertOptions& options = {});
 

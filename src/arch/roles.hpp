@@ -14,7 +14,7 @@ enum class Role : std::uint8_t {
   rope_factors,         // one divisor for each rotated pair (Llama 3); GGUF only
   rope_factors_long,    // the same for long texts (longrope)
   rope_factors_short,   // and for short ones
-  rope_inverse,         // inverse frequencies: they follow from the hyper-parameters, and are left out of GGUF
+  rope_inverse,         // inverse frequencies: they follow from the hyper-parameters, and are omitted of GGUF
   attention_norm,       // of a layer, before the attention
   ffn_norm,             // before the feed-forward network
   post_attention_norm,  // after the attention, before its result is added

@@ -27,7 +27,7 @@ std::string bar_text(double share, std::size_t columns, bool unicode) {
   return bar;
 }
 
-// What the line may have; empty: not known, or left out.
+// What the line may have; empty: not known, or omitted.
 struct Parts {
   std::string doing, percent, bar, amount, rate, left;
 

@@ -34,7 +34,7 @@ class Table {
   // One cell a column.
   void add(std::vector<Cell> cells);
   bool empty() const { return rows_.empty(); }
-  // Columns in which no row has text are left out; without rows nothing is printed.
+  // Columns in which no row has text are omitted; without rows nothing is printed.
   void print(Session& session) const;
 
  private:

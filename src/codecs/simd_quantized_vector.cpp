@@ -4,7 +4,7 @@
 
 #include "codecs/quantized_vector.hpp"
 
-// Vectors of unknown length (SVE, RVV) are left out: blocks of 32 are laid out by hand.
+// Vectors of unknown length (SVE, RVV) are omitted: blocks of 32 are laid out by hand.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/simd_quantized_vector.cpp"

@@ -12,7 +12,7 @@ namespace tare {
 namespace {
 
 // What is wrong with the files that say what config and vocabulary are.
-class Trouble final : public Diagnostics {
+class FileProblems final : public Diagnostics {
  public:
   void warning(const Error& about) override {
     remarks_.push_back(remark_about(about));
@@ -42,12 +42,12 @@ bool has_weights(std::string_view file) {
          });
 }
 
-Trouble trouble_with(const std::vector<Attachment>& files) {
-  Trouble trouble;
+FileProblems problems_with(const std::vector<Attachment>& files) {
+  FileProblems problems;
   Model model;
   model.attachments = files;
-  resources::describe(model, trouble);
-  return trouble;
+  resources::describe(model, problems);
+  return problems;
 }
 
 bool has_vocabulary_file(const Model& model) {
@@ -95,17 +95,17 @@ void name_lost_config(const Model& model, std::vector<Change>& lines, std::vecto
 }
 
 // Which files a target without a place for files can do without, because its fields say what they say.
-struct Fate {
-  std::vector<std::string> as_config, as_vocabulary, left_out, homeless;
+struct FilePlan {
+  std::vector<std::string> as_config, as_vocabulary, left_out, unplaced;
 
-  Fate(const Model& model, const Format& target, const Trouble& trouble) {
+  FilePlan(const Model& model, const Format& target, const FileProblems& problems) {
     const resources::NamedFiles named = resources::named_by(model.attachments);
     for (const Attachment& file : model.attachments) {
       const resources::Role role = named.cover(file.name) ? resources::Role::carried : resources::role_of(file.name);
-      const bool read = role == resources::Role::described && !trouble.with(file.name);
+      const bool read = role == resources::Role::described && !problems.with(file.name);
       const bool is_config = file.name == "config.json";
       if (role == resources::Role::other || !target.holds.config || !target.holds.vocabulary)
-        homeless.push_back(file.name);
+        unplaced.push_back(file.name);
       else if (read && is_config && !model.config.empty())
         as_config.push_back(file.name);
       else if (read && !is_config && !model.vocabulary.empty())
@@ -153,13 +153,13 @@ bool frames_texts(const Model& model) {
 
 // A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
 // be read.
-void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                        std::vector<Change>& lines, std::vector<LostKeys>& lost) {
-  const Trouble trouble = trouble_with(model.attachments);
-  Fate fate(model, target, trouble);
-  if (!fate.homeless.empty()) {
-    const std::string_view plural = fate.homeless.size() == 1 ? "" : "s";
-    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(fate.homeless))),
+  const FileProblems problems = problems_with(model.attachments);
+  FilePlan plan(model, target, problems);
+  if (!plan.unplaced.empty()) {
+    const std::string_view plural = plan.unplaced.size() == 1 ? "" : "s";
+    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(plan.unplaced))),
                        ModelPart::attachments);
   }
   const auto is_lost = [&](std::string_view file) {
@@ -167,13 +167,13 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
                                  : resources::holds_vocabulary(file) && model.vocabulary.empty() &&
                                        !asked_to_drop(options, ModelPart::vocabulary);
   };
-  if (const Change* const remark = trouble.remark_on(is_lost))
+  if (const Change* const remark = problems.remark_on(is_lost))
     throw Error(ErrorKind::lossy, "convert.resource",
                 fmt::format("{}; {} has no place for the file as it is", to_text(*remark), target.name))
         .remedy(Remedy::drop, name_of(ModelPart::attachments));
-  lines.insert(lines.end(), trouble.remarks().begin(), trouble.remarks().end());
+  lines.insert(lines.end(), problems.remarks().begin(), problems.remarks().end());
   if (!asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);
-  if (!fate.as_vocabulary.empty()) {
+  if (!plan.as_vocabulary.empty()) {
     name_lost_keys(model, "tokenizer_config.json", resources::keys_beyond_vocabulary,
                    "which may change what a text becomes", lines, lost);
     if (frames_texts(model))
@@ -182,9 +182,9 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
                        .part = "tokenizer.json",
                        .items = {"the special tokens that it puts around a text (post_processor)"}});
   }
-  fate.tell_lost_rules(lines);
-  fate.tell_kept(lines);
-  if (!fate.left_out.empty()) lines.push_back(no_place({}, std::move(fate.left_out), target.name));
+  plan.tell_lost_rules(lines);
+  plan.tell_kept(lines);
+  if (!plan.left_out.empty()) lines.push_back(no_place({}, std::move(plan.left_out), target.name));
   model.attachments.clear();
 }
 
@@ -219,7 +219,7 @@ void make_files(Model& model, std::vector<Change>& lines) {
 
 }  // namespace
 
-void fit_files(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   // Config and vocabulary say what these say, and make them again where they are wanted.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
@@ -246,8 +246,8 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines, lost);
   // Carried as they are; that nothing can be read from them is worth a word all the same.
   if (!model.vocabulary.empty() || asked_to_drop(options, ModelPart::vocabulary) || !has_vocabulary_file(model)) return;
-  const Trouble trouble = trouble_with(model.attachments);
-  lines.insert(lines.end(), trouble.remarks().begin(), trouble.remarks().end());
+  const FileProblems problems = problems_with(model.attachments);
+  lines.insert(lines.end(), problems.remarks().begin(), problems.remarks().end());
 }
 
 }  // namespace tare

@@ -52,33 +52,33 @@ void leave_own_keys(Model& model, const Format& target, const AdaptOptions& opti
     }
 }
 
-void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+void fit_metadata(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                   std::vector<Change>& lines) {
   const bool drop = asked_to_drop(options, ModelPart::metadata);
-  std::vector<std::string> homeless;
+  std::vector<std::string> unplaced;
   bool only_texts = false;
   for (const auto& [key, value] : model.metadata) {
     const bool is_text = target.holds.metadata != Room::strings || value.text() != nullptr;
     // With a place for everything, to drop metadata means everything.
     if (has_place(target, key) && is_text && !(drop && holds_all(target.holds.metadata_keys))) continue;
-    homeless.push_back(key);
+    unplaced.push_back(key);
     only_texts = only_texts || (has_place(target, key) && !is_text);
   }
-  if (homeless.empty()) return;
+  if (unplaced.empty()) return;
   if (!drop)
     return refused.add(target.holds.metadata == Room::none
                            ? "metadata"
-                           : fmt::format("the metadata key{} {}{}", homeless.size() == 1 ? "" : "s", listed(homeless),
+                           : fmt::format("the metadata key{} {}{}", unplaced.size() == 1 ? "" : "s", listed(unplaced),
                                          only_texts ? " (it holds texts only)" : ""),
                        ModelPart::metadata);
-  auto next = homeless.begin();  // in the order of the map
+  auto next = unplaced.begin();  // in the order of the map
   model.metadata.erase_if([&](const Map::Entry& entry) {
-    const bool gone = next != homeless.end() && entry.first == *next;
+    const bool gone = next != unplaced.end() && entry.first == *next;
     if (gone) ++next;
     return gone;
   });
   lines.push_back(
-      {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "metadata", .items = std::move(homeless)});
+      {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "metadata", .items = std::move(unplaced)});
 }
 
 // The numbers that the target's readers count on and the source does not give, from the table. Only for models that are
@@ -121,9 +121,9 @@ void count_vocabulary(Model& model, const Format& target, std::vector<Change>& l
     lines.push_back(filled_in("config", "vocab_size", fmt::format("{}", *model.config.vocab_size), "counted"));
 }
 
-void leave_homeless_fields(Model& model, const Format& target, std::vector<Change>& lines) {
+void leave_unplaced_fields(Model& model, const Format& target, std::vector<Change>& lines) {
   Config& config = model.config;
-  std::vector<std::string> homeless;
+  std::vector<std::string> unplaced;
   // Not lost where the way back counts the same.
   if (!target.holds.has_field("vocab_size") && config.vocab_size == counted_vocabulary(model))
     config.vocab_size.reset();
@@ -132,15 +132,15 @@ void leave_homeless_fields(Model& model, const Format& target, std::vector<Chang
     std::visit(
         [&](auto member) {
           if (!(config.*member)) return;
-          homeless.emplace_back(field.name);
+          unplaced.emplace_back(field.name);
           (config.*member).reset();
         },
         field.member);
   }
-  if (!homeless.empty()) lines.push_back(no_place("config", std::move(homeless), target.name));
+  if (!unplaced.empty()) lines.push_back(no_place("config", std::move(unplaced), target.name));
 }
 
-void fit_config(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+void fit_config(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                 std::vector<Change>& lines) {
   if (model.config.empty()) return;
   if (asked_to_drop(options, ModelPart::config)) {
@@ -151,12 +151,12 @@ void fit_config(Model& model, const Format& target, const AdaptOptions& options,
   }
   if (!target.holds.config) return refused.add("config", ModelPart::config);
   count_vocabulary(model, target, lines);
-  leave_homeless_fields(model, target, lines);
+  leave_unplaced_fields(model, target, lines);
   Change filled = fill_defaults(model, target.holds);
   if (!filled.items.empty()) lines.push_back(std::move(filled));
 }
 
-void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, Homeless& refused,
+void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                     std::vector<Change>& lines) {
   Vocabulary& vocabulary = model.vocabulary;
   if (vocabulary.empty()) return;
@@ -207,7 +207,7 @@ void fit_rest(Model& model, const Format& target, const AdaptOptions& options, s
               std::vector<LostKeys>& lost) {
   fill_card(model, target, options, lines);
   leave_own_keys(model, target, options, lines);
-  Homeless refused(target);
+  Unplaced refused(target);
   fit_metadata(model, target, options, refused, lines);
   fit_config(model, target, options, refused, lines);
   fit_vocabulary(model, target, options, refused, lines);

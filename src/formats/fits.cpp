@@ -17,9 +17,9 @@ class FitCheck {
 
   void run() const {
     model_.refuse_broken();
-    std::vector<std::string> homeless;
-    add_homeless(homeless);
-    if (!homeless.empty()) throw error("room", fmt::format("{} has no place for {}", format_.name, some_of(homeless)));
+    std::vector<std::string> unplaced;
+    add_unplaced(unplaced);
+    if (!unplaced.empty()) throw error("room", fmt::format("{} has no place for {}", format_.name, some_of(unplaced)));
     if (!holds_.many_tensors && model_.tensors.size() != 1)
       throw error("single", fmt::format("{} tensors; {} holds exactly one", model_.tensors.size(), format_.name));
     if (!holds_.architecture.empty()) return;  // its writer knows every tensor, and lists all that is wrong at once
@@ -43,28 +43,28 @@ class FitCheck {
     return text;
   }
 
-  void add_homeless(std::vector<std::string>& homeless) const {
+  void add_unplaced(std::vector<std::string>& unplaced) const {
     for (const auto& [key, value] : model_.metadata) {
       if (holds_.metadata == Room::none || !lists(holds_.metadata_keys, key))
-        homeless.push_back(fmt::format("the metadata key {}", escape_name(key)));
+        unplaced.push_back(fmt::format("the metadata key {}", escape_name(key)));
       else if (holds_.metadata == Room::strings && value.text() == nullptr)
         throw error("metadata", fmt::format("the metadata key {} is not a text", escape_name(key)));
     }
     for (const auto& [field, value] : model_.config.to_map())
-      if (!holds_.config || !holds_.has_field(field)) homeless.push_back(fmt::format("config {}", field));
-    add_vocabulary(homeless);
-    if (!holds_.attachments && !model_.attachments.empty()) homeless.emplace_back("attachments");
+      if (!holds_.config || !holds_.has_field(field)) unplaced.push_back(fmt::format("config {}", field));
+    add_vocabulary(unplaced);
+    if (!holds_.attachments && !model_.attachments.empty()) unplaced.emplace_back("attachments");
     for (const Tensor& tensor : model_.tensors)
-      if (has_homeless_attributes(tensor))
-        homeless.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
+      if (has_unplaced_attributes(tensor))
+        unplaced.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
   }
 
-  void add_vocabulary(std::vector<std::string>& homeless) const {
+  void add_vocabulary(std::vector<std::string>& unplaced) const {
     const Vocabulary& vocabulary = model_.vocabulary;
     if (vocabulary.empty()) return;
-    if (!holds_.vocabulary) return homeless.emplace_back("a vocabulary"), void();
+    if (!holds_.vocabulary) return unplaced.emplace_back("a vocabulary"), void();
     const auto add = [&](std::string_view part, std::string_view words, bool present) {
-      if (present && !lists(holds_.vocabulary_parts, part)) homeless.emplace_back(words);
+      if (present && !lists(holds_.vocabulary_parts, part)) unplaced.emplace_back(words);
     };
     const auto any = [&](const auto& is) { return std::ranges::any_of(vocabulary.tokens, is); };
     add("kind", "the vocabulary's kind", !vocabulary.kind.empty());
@@ -74,7 +74,7 @@ class FitCheck {
   }
 
   // The parameters of a codec travel with its layout.
-  bool has_homeless_attributes(const Tensor& tensor) const {
+  bool has_unplaced_attributes(const Tensor& tensor) const {
     if (holds_.tensor_attributes || tensor.attributes.empty()) return false;
     const Codec* const codec = find_codec(tensor.layout);
     return std::ranges::any_of(tensor.attributes, [&](const Map::Entry& entry) {

@@ -1,4 +1,4 @@
-// What a file may decode to, held against its size: a few kilobytes of zeros, compressed, sparse or listed a thousand
+// What a file may decode to, checked against its size: a few kilobytes of zeros, compressed, sparse or listed a thousand
 // times, must not become terabytes of work.
 #include "formats/registry_limits.hpp"
 

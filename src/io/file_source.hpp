@@ -11,7 +11,7 @@ struct stat;
 
 namespace tare::io {
 
-// What tells one state of a file from the next. The time of the last change to the inode is left out: renaming, linking
+// What tells one state of a file from the next. The time of the last change to the inode is omitted: renaming, linking
 // and backing up a file set it, and its bytes are still the same. Who writes to a file and then forges the time of that
 // goes unnoticed; he gets us to read wrong numbers, as he could have by writing a moment earlier.
 struct FileStamp {

@@ -49,7 +49,7 @@ std::string deed(const Change& c, std::string_view advice) {
     case ChangeKind::unfit: return fmt::format("kept although a rule says {}, which takes {}", c.after, c.detail);
     case ChangeKind::unweighted:
       return fmt::format("without a use for its importance: the search of {} does not weigh columns", c.after);
-    case ChangeKind::skipped: return "left out";
+    case ChangeKind::skipped: return "omitted";
     case ChangeKind::unpacked: return fmt::format("compressed no longer{}", with(", ", advice));
     default: return {};
   }
@@ -71,7 +71,7 @@ std::string rest_text(const Change& c, std::string_view advice) {
     case ChangeKind::dropped:
       return c.items.empty() ? fmt::format("{} dropped ({} entries)", c.part, c.count)
                              : fmt::format("{} dropped: {}", c.part, some_items(c));
-    case ChangeKind::left_out: return fmt::format("{}{} left out{}", part_of(c), some_items(c), with(", ", c.detail));
+    case ChangeKind::left_out: return fmt::format("{}{} omitted{}", part_of(c), some_items(c), with(", ", c.detail));
     case ChangeKind::kept_as:
       return fmt::format("{}{} kept as {}{}", part_of(c), all_items(c), c.after,
                          !c.part.empty()       ? ""

@@ -23,7 +23,7 @@ inline constexpr std::size_t kNoPosition = std::numeric_limits<std::size_t>::max
 
 class NameTable {
  public:
-  // Positions have 32 bits: names beyond are left out. Of equal names, the first is found.
+  // Positions have 32 bits: names beyond are omitted. Of equal names, the first is found.
   template <typename NameAt>
   NameTable(std::size_t count, const NameAt& name_at) : slots_(std::bit_ceil(2 * count + 1)) {
     for (std::size_t i = 0; i < count && i < std::numeric_limits<std::uint32_t>::max(); ++i) {

@@ -55,7 +55,7 @@ class Parser {
     return true;
   }
 
-  // Nothing when there is no number here. One beyond 64 bits is as good as the largest: no axis is that long.
+  // Nothing when there is not a number here. One beyond 64 bits is as good as the largest: no axis is that long.
   std::optional<std::int64_t> number() {
     skip_space();
     const bool negative = take('-');

@@ -14,7 +14,7 @@ std::vector<AddedToken> parse_added_tokens(std::string_view added_tokens) {
   const Map root = parse_small_json(added_tokens);
   for (const Map::Entry* const entry : sorted_entries(root)) {
     const auto id = count_of(entry->second);
-    if (!id) throw Error(ErrorKind::corrupt, "tokenizer.added", "the id of an added token is no number");
+    if (!id) throw Error(ErrorKind::corrupt, "tokenizer.added", "the id of an added token is not a number");
     added.push_back({*id, {entry->first, 0, TokenType::user_defined}});
   }
   return added;

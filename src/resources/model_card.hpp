@@ -10,7 +10,7 @@ namespace tare::resources {
 
 struct Card {
   std::string license;     // "apache-2.0"; the license_name where license is "other"
-  std::string base_model;  // "mistralai/Mistral-7B-v0.1"; several with a comma and a blank between
+  std::string base_model;  // "mistralai/Mistral-7B-v0.1"; several with a comma and a space between
 };
 
 // From the front matter at the beginning of a README.md: the lines between two "---", a small part of YAML (a text, plain or

@@ -96,7 +96,7 @@ void read_message(std::span<const std::byte> message, std::vector<Token>& tokens
   }
 }
 
-// "IQ== 0": a token in base64, a blank, its rank.
+// "IQ== 0": a token in base64, a space, its rank.
 bool looks_like_tiktoken(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789";
   constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";

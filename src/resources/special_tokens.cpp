@@ -67,7 +67,7 @@ class Finder {
  private:
   // An empty text is how some files say that there is none.
   std::int64_t named(std::string_view key, const std::string* text) {
-    if (text == nullptr) return ignore(fmt::format("\"{}\" is no text", key));
+    if (text == nullptr) return ignore(fmt::format("\"{}\" is not text", key));
     if (text->empty()) return -1;
     const std::int64_t id = look_up(*text);
     return id >= 0 ? id : ignore(fmt::format("\"{}\" is \"{}\", no token of the vocabulary", key, escape_name(*text)));

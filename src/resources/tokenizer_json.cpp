@@ -44,7 +44,7 @@ std::string as_bytes(std::string_view text, bool byte_level) {
 void read_vocab_map(VocabularyBuilder& tokens, const object& vocab, bool byte_level, bool byte_tokens) {
   for (const auto& [text, value] : vocab) {
     const auto id = get<std::uint64_t>(value);
-    if (!id) throw malformed("tokenizer.vocab", fmt::format("the id of the token \"{}\" is no number", text));
+    if (!id) throw malformed("tokenizer.vocab", fmt::format("the id of the token \"{}\" is not a number", text));
     Token token{as_bytes(text, byte_level), 0, TokenType::normal};
     if (byte_tokens && is_byte_token(token.text)) token.type = TokenType::byte;
     tokens.add(*id, std::move(token));
@@ -186,7 +186,7 @@ std::vector<std::string> parse_merges(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || (first && line.starts_with("#version"))) continue;
     if (line.find(' ') == std::string_view::npos)
-      throw malformed("tokenizer.merges", fmt::format("merge {} is not two parts and a blank", merges.size()));
+      throw malformed("tokenizer.merges", fmt::format("merge {} is not two parts and a space", merges.size()));
     merges.emplace_back(line);
   }
   return merges;

@@ -114,7 +114,7 @@ class Tokenizer {
   }
 
   // Tokens that are looked for in a text before it is normalized, other than those at its ends. A normalizer sees each
-  // part between them as a text of its own and would put a blank in front of each; the pre-tokenizer knows the first.
+  // part between them as a text of its own and would put a space in front of each; the pre-tokenizer knows the first.
   bool cuts_texts() const {
     const std::int64_t at_ends[] = {vocabulary_.bos, vocabulary_.eos, vocabulary_.pad, vocabulary_.unk};
     for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {

@@ -92,7 +92,7 @@ struct StrictTables final : BytePairTokenizer::Tables {
     const std::size_t blank = line.find(' ');
     if (blank == 0 || blank == std::string_view::npos || blank + 1 == line.size() || has(line.substr(blank + 1), " "))
       throw origin.error("bpe.merges.line", number,
-                         fmt::format("\"{}\" is not two tokens with a blank between", escape_name(line)));
+                         fmt::format("\"{}\" is not two tokens with a space between", escape_name(line)));
     const auto part = [&](std::string_view spelled) {
       std::string key(spelled);
       if (spelling == Spelling::bytes) key = tare::resources::from_byte_alphabet(spelled).value_or(key);

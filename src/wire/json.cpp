@@ -88,7 +88,7 @@ class JsonReader {
 
   // ---- structure
 
-  // The first character that is not a blank; 0 at the end.
+  // The first character that is not white space; 0 at the end.
   char next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
       ++at_;

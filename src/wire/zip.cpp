@@ -193,7 +193,7 @@ void Reader::read_zip64_end(std::uint64_t locator) {
     fail(Error(ErrorKind::unsupported, "zip.disks", "the archive is one disk of several"), locator);
   if (!fits(at, kZip64EndSize, locator))
     fail(corrupt("zip.zip64.place",
-                 fmt::format("the zip64 end record is said to be at {}, it must end before {}", at, locator)),
+                 fmt::format("the zip64 end record is stated to be at {}, it must end before {}", at, locator)),
          locator);
   const auto record = window_.get(at, kZip64EndSize);
   if (u32(record, 0) != kZip64End || u64(record, 4) != locator - at - 12)
@@ -347,7 +347,7 @@ void Reader::warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack
 void Reader::read_local(ZipMember& member) {
   if (!fits(member.header, kZipLocalSize, end_.offset))
     throw corrupt("zip.member.bounds",
-                  fmt::format("its header is said to be at {}, the members end at {}", member.header, end_.offset));
+                  fmt::format("its header is stated to be at {}, the members end at {}", member.header, end_.offset));
   const auto fixed = window_.get(member.header, kZipLocalSize);
   if (u32(fixed, 0) != kZipLocal) throw corrupt("zip.local.signature", "no member header where the directory points");
   const std::uint64_t name_length = u16(fixed, 26), extra_length = u16(fixed, 28);

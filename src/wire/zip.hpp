@@ -34,7 +34,7 @@ struct BadMember {
 };
 
 // The members in the order of their local headers. Members that break a rule go to `bad`, or to `diagnostics` when that
-// is null, and are left out; an archive whose directory cannot be followed throws. `limit` bounds the directory's bytes.
+// is null, and are omitted; an archive whose directory cannot be followed throws. `limit` bounds the directory's bytes.
 std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
                                 std::vector<BadMember>* bad = nullptr);
 

@@ -48,12 +48,12 @@ TEST(ChangeReport, WarnsFirstAndPutsDetailsLast) {
                    .after = "f16",
                    .count = 7,
                    .detail = "clamped"}}),
-            (Lines{"results: config.json: rope_scaling, logit_scale left out, which may change what the model computes",
+            (Lines{"results: config.json: rope_scaling, logit_scale omitted, which may change what the model computes",
                    "results: 3 tensors with values beyond the largest f16 (7 clamped): a, b, c",
                    "lost: vocabulary: its kind (bpe), 12 merges", "changed: 2 tensors widened from bf16 to f32: a, b",
                    "note: config.json: the key x is not a number",
-                   "detail: metadata: format left out, it is about the file it stood in",
-                   "detail: config.json: architectures left out"}));
+                   "detail: metadata: format omitted, it is about the file it stood in",
+                   "detail: config.json: architectures omitted"}));
 }
 
 TEST(ChangeReport, NamesTensorsWhereThereIsRoom) {

@@ -70,7 +70,7 @@ TEST(Parse, Understands) {
       {{"a", "b", "-fo", "x"}, "force output=x | a b"},
       {{"a", "b", "-zf"}, "force zstd | a b"},
       {{"a", "b", "-z=3"}, "zstd=3 | a b"},
-      // A value that may be left out is never the next word.
+      // A value that may be omitted is never the next word.
       {{"a", "--zstd", "b"}, "zstd | a b"},
       {{"a", "b", "--zstd=3"}, "zstd=3 | a b"},
       // Given again: all are kept, and a bare one takes the others back.

@@ -62,7 +62,7 @@ inline Item indefinite_text(const std::vector<std::string>& pieces) {
   return out + "\xFF";
 }
 
-// The same entries with one replaced or, when it is not there, added behind; and with one left out.
+// The same entries with one replaced or, when it is not there, added behind; and with one omitted.
 inline std::vector<Entry> with(std::vector<Entry> entries, const std::string& key, const Item& item) {
   for (auto& entry : entries)
     if (entry.first == key) {

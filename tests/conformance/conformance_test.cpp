@@ -1,4 +1,4 @@
-// What every container promises, held against every row of the table of formats.
+// What every container promises, checked against every row of the table of formats.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -330,7 +330,7 @@ TEST_P(WritableConformance, ConvertingThereAndBackKeepsTheContent) {
     const std::string first = scratch / ("it" + std::string(format().suffixes[0]));
     const std::string second = scratch / ("it.there" + std::string(other.suffixes[0]));
     put_file(first, write_bytes(format(), model));
-    // Nothing is left out unless it is asked for.
+    // Nothing is omitted unless it is asked for.
     AdaptOptions there, home;
     there.drop = without_room(open(first), other.holds);
     const bool room = there.drop.empty();

@@ -1,4 +1,4 @@
-// What bad bytes get, held against every row of the table of formats: cut files, flipped bits, lying numbers, soup.
+// What bad bytes get, checked against every row of the table of formats: cut files, flipped bits, lying numbers, soup.
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 

@@ -41,9 +41,9 @@ TEST(FixedFields, GetDefaultsAndALineForWhatStaysBehind) {
   EXPECT_TRUE(mentions(adapted.changes, "num_key_value_heads = 2"));
   EXPECT_FALSE(mentions(adapted.changes, "vocab_size"));  // as many as the embedding has rows
   EXPECT_TRUE(mentions(adapted.changes, "the order of 1 merges kept as scores"));
-  EXPECT_TRUE(mentions(adapted.changes, "its kind (bpe) left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "its kind (bpe) omitted"));
   EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json kept as config and vocabulary"));
-  EXPECT_TRUE(mentions(adapted.changes, "generation_config.json left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "generation_config.json omitted"));
   EXPECT_TRUE(mentions(adapted.changes, "widened from bf16 to f32"));
 }
 
@@ -168,8 +168,8 @@ TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
                                                  "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
   const Adapted adapted = adapt(model, *find_format("alt"));
   EXPECT_TRUE(
-      mentions(adapted.changes, "config.json: rope_scaling.factor left out, which may change what the model computes"));
-  EXPECT_TRUE(mentions(adapted.changes, "config.json: architectures left out"));
+      mentions(adapted.changes, "config.json: rope_scaling.factor omitted, which may change what the model computes"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json: architectures omitted"));
   ASSERT_EQ(adapted.lost.size(), 1U);
   EXPECT_EQ(adapted.lost[0].file, "config.json");
   EXPECT_EQ(adapted.lost[0].harmful, std::vector<std::string>{"rope_scaling.factor"});
@@ -200,13 +200,13 @@ TEST(FixedFields, KeysThatGoWithADroppedFileAreNamed) {
   model.attachments[0] = file("config.json", R"({"hidden_size": 8, "rope_scaling": {"factor": 2}})");
   AdaptOptions options;
   options.drop = {ModelPart::attachments, ModelPart::vocabulary};
-  EXPECT_TRUE(mentions(adapt(model, *find_format("alt"), options).changes, "rope_scaling.factor left out"));
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt"), options).changes, "rope_scaling.factor omitted"));
 }
 
 // Without tokens there is no place for their ids.
 TEST(FixedFields, IdsAreLostWithTheVocabulary) {
-  EXPECT_TRUE(mentions(changes_of(R"({"hidden_size": 8, "bos_token_id": 1})"), "config.json: bos_token_id left out"));
-  EXPECT_FALSE(mentions(adapt(directory_model(), *find_format("alt")).changes, "bos_token_id left out"));
+  EXPECT_TRUE(mentions(changes_of(R"({"hidden_size": 8, "bos_token_id": 1})"), "config.json: bos_token_id omitted"));
+  EXPECT_FALSE(mentions(adapt(directory_model(), *find_format("alt")).changes, "bos_token_id omitted"));
 }
 
 TEST(FixedFields, SpecialTokensThatNobodyAddsAnyMoreAreTold) {
@@ -240,11 +240,11 @@ TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
                                       "vision_config": {"hidden_size": 9}, "eos_token_id": [1, 107],
                                       "rope_parameters": {"rope_theta": 5.0, "factor": 8.0}})"),
                        "config.json: eos_token_id, rope_parameters.factor, "
-                       "text_config.query_pre_attn_scalar, vision_config left out"));
+                       "text_config.query_pre_attn_scalar, vision_config omitted"));
   // Nothing of it is kept.
   const auto changes = changes_of(R"({"architectures": ["M"]})");
-  EXPECT_TRUE(mentions(changes, "config.json: architectures left out"));
-  EXPECT_TRUE(mentions(changes, "config.json left out, alt has no place for it"));
+  EXPECT_TRUE(mentions(changes, "config.json: architectures omitted"));
+  EXPECT_TRUE(mentions(changes, "config.json omitted, alt has no place for it"));
 }
 
 // No file is said to be kept that is not.
@@ -253,7 +253,7 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   options.drop = {ModelPart::vocabulary};
   auto changes = adapt(directory_model(), *find_format("alt"), options).changes;
   EXPECT_TRUE(mentions(changes, "config.json kept as config, not as a file"));
-  EXPECT_TRUE(mentions(changes, "tokenizer.json, generation_config.json left out, alt has no place for them"));
+  EXPECT_TRUE(mentions(changes, "tokenizer.json, generation_config.json omitted, alt has no place for them"));
   EXPECT_FALSE(mentions(changes, "normalized"));
   options.drop = {ModelPart::config};
   changes = adapt(directory_model(), *find_format("alt"), options).changes;
@@ -264,7 +264,7 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   changes = adapt(model, *find_format("alt")).changes;
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json: not JSON"));
   EXPECT_TRUE(mentions(changes, "config.json, tokenizer.json kept as config and vocabulary, not as files"));
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json left out, alt has no place for them"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json omitted, alt has no place for them"));
 }
 
 // The refusal names the file that matters.
@@ -310,7 +310,7 @@ TEST(FixedFields, TheVocabularyIsCountedInAnEmbeddingOfAnyName) {
     model.config.vocab_size = 7;
     EXPECT_FALSE(mentions(adapt(model, *find_format("alt")).changes, "vocab_size")) << name;
     model.config.vocab_size = 8;
-    EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "config: vocab_size left out")) << name;
+    EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "config: vocab_size omitted")) << name;
   }
 }
 
@@ -341,9 +341,9 @@ TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {
       file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
                                         "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null})"));
   const auto changes = adapt(model, *find_format("alt")).changes;
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template left out, which may change what a text becomes"));
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: model_max_length left out"));
-  EXPECT_TRUE(mentions(changes, "tokenizer.json: how a text is normalized and split left out"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template omitted, which may change what a text becomes"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json: model_max_length omitted"));
+  EXPECT_TRUE(mentions(changes, "tokenizer.json: how a text is normalized and split omitted"));
 }
 
 TEST(FixedFields, NoDefaultStandsForWhatConfigJsonSaysInOtherWords) {
@@ -370,7 +370,7 @@ TEST(FixedFields, OneErrorNamesEverythingWithoutAPlace) {
 TEST(FixedFields, ChatTemplatesAreLeftBehind) {
   Model model = directory_model();
   model.attachments.push_back(file("additional_chat_templates/rag.jinja", "{{ x }}"));
-  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "additional_chat_templates/rag.jinja left out"));
+  EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "additional_chat_templates/rag.jinja omitted"));
   model.attachments.push_back(file("additional_chat_templates/rag.txt", ""));
   const auto error = error_of([&] { adapt(model, *find_format("alt")); });
   EXPECT_NE(error.value().sentence().find("attachment additional_chat_templates/rag.txt"), std::string::npos);
@@ -381,7 +381,7 @@ TEST(FixedFields, WhatFrameworksNoteAboutTheirFilesIsNoObstacle) {
   model.metadata.set("format", "pt");
   const Adapted adapted = adapt(model, *find_format("alt"));
   EXPECT_TRUE(adapted.model.metadata.empty());
-  EXPECT_TRUE(mentions(adapted.changes, "format left out"));
+  EXPECT_TRUE(mentions(adapted.changes, "format omitted"));
   EXPECT_EQ(adapt(model, *find_format("zt")).model.metadata.size(), 1U);
 }
 

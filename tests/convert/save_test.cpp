@@ -56,8 +56,8 @@ TEST(Save, SaysWhatChanged) {
   const Saved saved = save(model, scratch / "m.alt", {.adapt = {.skip = {"b"}}});
   EXPECT_EQ(saved.tensors, 2U);
   ASSERT_GE(saved.changes.size(), 2U);
-  EXPECT_EQ(saved.changes[0], "1 tensor left out: b");
-  EXPECT_EQ(saved.changes[1], "1 tensor widened from bf16 to f32: h");
+  EXPECT_EQ(to_text(saved.changes[0]), "1 tensor omitted: b");
+  EXPECT_EQ(to_text(saved.changes[1]), "1 tensor widened from bf16 to f32: h");
   EXPECT_EQ(model.tensors.size(), 3U) << "the caller's is as it was";
 
   Model weights;
@@ -153,7 +153,7 @@ TEST(Save, AModelThatDoesNotFitTouchesNothing) {
   EXPECT_EQ(rule_of([&] { save(small_model(), scratch / "one.npy"); }), "convert.one_tensor");
   EXPECT_EQ(get_file(scratch / "old.alt"), old);
   EXPECT_EQ(visible(scratch), (std::vector<std::string>{"old.alt"}));
-  save(told, scratch / "old.alt", {.adapt = {.drop = {"metadata"}}, .overwrite = true});
+  save(told, scratch / "old.alt", {.adapt = {.drop = {ModelPart::metadata}}, .overwrite = true});
   EXPECT_EQ(open(scratch / "old.alt").tensors.size(), 2U);
 }
 

@@ -277,7 +277,7 @@ def function_at(frame):
 
 
 def by_frames(frames):
-    """Functions of the stack where a fault happened, the innermost first, ours left out."""
+    """Functions of the stack where a fault happened, the innermost first, ours omitted."""
     named = "\n".join(map(function_at, frames))
     plain = subprocess.run(["c++filt", "-p"], input=named, capture_output=True, text=True).stdout.split("\n")
     ours = ("faults::", "malloc", "calloc", "realloc", "operator new", "no_memory", "(anonymous namespace)::refuse")

@@ -25,7 +25,7 @@ TEST(Change, OfTensors) {
       to_text(
           {.kind = ChangeKind::overflowed, .items = {"a"}, .after = "f16", .count = 1234, .detail = "now infinite"}),
       "1 tensor with values beyond the largest f16 (1,234 now infinite): a");
-  EXPECT_EQ(to_text({.kind = ChangeKind::skipped, .items = {"a\nb"}}), "1 tensor left out: a\\nb");
+  EXPECT_EQ(to_text({.kind = ChangeKind::skipped, .items = {"a\nb"}}), "1 tensor omitted: a\\nb");
   EXPECT_EQ(to_text({.kind = ChangeKind::unpacked, .items = names(9)}),
             "9 tensors compressed no longer: a, b, c, d, e, f, g, h and 1 more");
 }
@@ -34,11 +34,11 @@ TEST(Change, OfTheRest) {
   EXPECT_EQ(to_text({.kind = ChangeKind::dropped, .part = "metadata", .items = names(2)}), "metadata dropped: a, b");
   EXPECT_EQ(to_text({.kind = ChangeKind::dropped, .part = "config", .count = 3}), "config dropped (3 entries)");
   EXPECT_EQ(to_text({.kind = ChangeKind::left_out, .items = {"a"}, .detail = "alt has no place for it"}),
-            "a left out, alt has no place for it");
+            "a omitted, alt has no place for it");
   EXPECT_EQ(to_text({.kind = ChangeKind::left_out, .part = "config.json", .items = names(10), .named = 10}),
-            "config.json: a, b, c, d, e, f, g, h, i, j left out");
+            "config.json: a, b, c, d, e, f, g, h, i, j omitted");
   EXPECT_EQ(to_text({.kind = ChangeKind::left_out, .part = "config.json", .items = names(10)}),
-            "config.json: a, b, c, d, e, f, g, h and 2 more left out");
+            "config.json: a, b, c, d, e, f, g, h and 2 more omitted");
   EXPECT_EQ(to_text({.kind = ChangeKind::kept_as, .items = {"config.json"}, .after = "config"}),
             "config.json kept as config, not as a file");
   EXPECT_EQ(to_text({.kind = ChangeKind::kept_as, .part = "vocabulary", .items = {"the order"}, .after = "scores"}),

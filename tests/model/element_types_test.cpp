@@ -181,8 +181,9 @@ TEST(ElementTypes, EveryCodeComesBackFromDouble) {
     const Tensor wide = cast(original, DType::f64);
     const std::vector<double> read = values_of(original), seen = values_of(wide);
     ASSERT_TRUE(std::equal(read.begin(), read.end(), seen.begin(), seen.end(), same)) << type->name;
-    if (logical_name(*type).empty())
+    if (logical_name(*type).empty()) {
       EXPECT_EQ(stored_bytes(cast(wide, type->storage)), bytes_of(*type, codes)) << type->name;
+    }
   }
 }
 

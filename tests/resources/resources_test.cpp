@@ -600,7 +600,7 @@ TEST(TokenizerJson, AUnigramKnowsItsUnknownPiece) {
   EXPECT_NE(resources::tokenizer_json(v).find("\"unk_id\": 1"), std::string::npos);
 }
 
-// It makes no words, puts a blank in front of any text and takes what it does not know as one piece.
+// It makes no words, puts a space in front of any text and takes what it does not know as one piece.
 TEST(TokenizerJson, PiecesWithScoresAreSplitAsSentencePieceDoes) {
   const auto has = [](const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; };
   Vocabulary v;

@@ -120,12 +120,12 @@ TEST(TokenizerFiles, ASpecialTokenThatIsNoneIsSaid) {
                               file("special_tokens_map.json", R"({"eos_token": {"content": "<s>"},
                                    "bos_token": {"content": "<no>"}, "pad_token": {}})")});
   EXPECT_EQ(odd.warnings, (std::vector<std::string>{
-                              "tokenizer_config.json tokenizer.special: \"bos_token\" is no text; it is ignored",
+                              "tokenizer_config.json tokenizer.special: \"bos_token\" is not text; it is ignored",
                               "tokenizer_config.json tokenizer.special: \"eos_token\" is \"<nope>\", no token of the "
                               "vocabulary; it is ignored",
                               "special_tokens_map.json tokenizer.special: \"bos_token\" is \"<no>\", no token of the "
                               "vocabulary; it is ignored",
-                              "special_tokens_map.json tokenizer.special: \"pad_token\" is no text; it is ignored"}));
+                              "special_tokens_map.json tokenizer.special: \"pad_token\" is not text; it is ignored"}));
   EXPECT_EQ(odd.vocabulary.eos, 1);
   EXPECT_EQ(odd.vocabulary.bos, -1);
 }

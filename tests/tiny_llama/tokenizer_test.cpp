@@ -100,7 +100,7 @@ TEST(BytePairTokenizer, BadFilesNameTheLine) {
   EXPECT_EQ(problem("", ""), "bpe.vocab.empty: line 1: a vocabulary without tokens");
   EXPECT_EQ(problem("a\n\nb\n", ""), "bpe.vocab.blank: line 2: a token without text");
   EXPECT_EQ(problem("a\nb\na\n", ""), "bpe.vocab.duplicate: line 3: token \"a\" is token 0 already");
-  EXPECT_EQ(problem("a\n", "a\n"), "bpe.merges.line: line 1: \"a\" is not two tokens with a blank between");
+  EXPECT_EQ(problem("a\n", "a\n"), "bpe.merges.line: line 1: \"a\" is not two tokens with a space between");
   EXPECT_EQ(problem("a\nb\nab\n", "a b\na b c\n").substr(0, 23), "bpe.merges.line: line 2");
   EXPECT_EQ(problem("a\n", "a b\n"), "bpe.merges.token: line 1: \"b\" is not in the vocabulary");
   EXPECT_EQ(problem("a\nb\n", "a b\n"), "bpe.merges.token: line 1: \"ab\" is not in the vocabulary");

@@ -1,4 +1,4 @@
-// The ids that Tiny Llama's own program gives: its rules one by one, and held against them written down once more, by
+// The ids that Tiny Llama's own program gives: its rules one by one, and checked against them written down once more, by
 // strings and without a thought for speed.
 #include <map>
 #include <random>

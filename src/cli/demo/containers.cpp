@@ -51,7 +51,7 @@ Model prepare(const Model& original, const Format& format, std::vector<std::stri
     }
   });
   if (!refused.empty())
-    changes.push_back(fmt::format("{} left out, of types it cannot hold: {}", counted(refused.size(), "tensor"),
+    changes.push_back(fmt::format("{} omitted, of types it cannot hold: {}", counted(refused.size(), "tensor"),
                                   fmt::join(refused, ", ")));
   if (!format.holds.many_tensors && model.tensors.size() > 1) {
     model.tensors.resize(1);

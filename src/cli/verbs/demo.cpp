@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/demo/containers.hpp"
-#include "cli/demo/journey.hpp"
+#include "cli/demo/tour.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/table.hpp"
@@ -60,14 +60,14 @@ void print_wrapped(const std::string& text, std::string_view indent, Session& se
   }
 }
 
-void print_journey(const Journey& journey, Session& session) {
-  session.line(fmt::format("A small language model, as it is downloaded: {}.", journey.model));
+void print_tour(const Tour& tour, Session& session) {
+  session.line(fmt::format("A small language model, as it is downloaded: {}.", tour.model));
   session.line();
   Table table({{"FILE"}, {"MADE BY"}, {"BYTES", Align::right}, {"WEIGHTS"}, {"CONFIG"}, {"TOKENIZER"}, {"VERIFY"}});
-  const Stop& start = journey.stops.front();
+  const Stop& start = tour.stops.front();
   table.add({Cell(start.file, Style::cyan), "-", count_text(start.bytes), start.weights, "-", "-",
              verdict(start.verified, "ok", "BAD")});
-  for (const Stop& stop : std::span(journey.stops).subspan(1))
+  for (const Stop& stop : std::span(tour.stops).subspan(1))
     table.add({Cell(stop.file, Style::cyan), stop.made_by, count_text(stop.bytes),
                Cell(stop.weights, stop.weights_same ? Style::green
                                   : stop.good       ? Style::yellow
@@ -75,7 +75,7 @@ void print_journey(const Journey& journey, Session& session) {
                kept_cell(stop.config, stop.good), kept_cell(stop.tokens, stop.good),
                verdict(stop.verified, "ok", "BAD")});
   table.print(session);
-  for (const Stop& stop : journey.stops) {
+  for (const Stop& stop : tour.stops) {
     std::vector<std::string> lost;
     for (const ReportLine& change : stop.changes)
       if (change.impact == Impact::results || change.impact == Impact::lost) lost.push_back(change.brief);
@@ -112,9 +112,9 @@ void print_containers(const std::vector<Visit>& visits, Session& session) {
   session.line(line);
 }
 
-void print_details(const Journey& journey, const std::vector<Visit>& visits, Session& session) {
+void print_details(const Tour& tour, const std::vector<Visit>& visits, Session& session) {
   session.line();
-  for (const Stop& stop : journey.stops)
+  for (const Stop& stop : tour.stops)
     for (const ReportLine& change : stop.changes)
       session.line(printable(fmt::format("{}: {}", stop.file, change.full)));
   session.line();
@@ -154,7 +154,7 @@ void print_next(const std::string& kept, Session& session) {
   std::size_t widest = 0;
   for (const auto& [command, meaning] : commands) widest = std::max(widest, display_width(command));
   for (const auto& [command, meaning] : commands) {
-    // A command is there to be typed: it is never cut, what it does is left out where there is no room.
+    // A command is there to be typed: it is never cut, what it does is omitted where there is no room.
     const bool fits = 2 + widest + 2 + meaning.size() <= columns_of(session);
     const std::string gap = fits ? std::string(widest + 2 - display_width(command), ' ') : std::string();
     session.line(fmt::format("  {}{}{}", session.paint(Style::bold, printable(command)), gap, fits ? meaning : ""));
@@ -163,12 +163,12 @@ void print_next(const std::string& kept, Session& session) {
 
 int tour(const std::string& directory, bool kept, const Arguments& arguments, Session& session) {
   const std::vector<Visit> visits = visit_containers(directory, arguments);
-  const Journey journey = demo_journey(directory, arguments);
-  const bool good = std::ranges::all_of(visits, &Visit::good) && std::ranges::all_of(journey.stops, &Stop::good);
-  print_journey(journey, session);
+  const Tour tour = demo_tour(directory, arguments);
+  const bool good = std::ranges::all_of(visits, &Visit::good) && std::ranges::all_of(tour.stops, &Stop::good);
+  print_tour(tour, session);
   session.line();
   print_containers(visits, session);
-  if (verbose(arguments)) print_details(journey, visits, session);
+  if (verbose(arguments)) print_details(tour, visits, session);
   session.line(good ? session.paint(Style::green, "Every file was read back as it was written, and verified.")
                     : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
   session.line();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kChunksInPiece = 16;  // about a million weights
 
-// The regions of a payload in their order, those without bytes left out.
+// The regions of a payload in their order, those without bytes omitted.
 struct Part {
   enum class Kind : std::uint8_t { scales, zero, sub_scales, codes } kind;
   Region region;

@@ -2,7 +2,7 @@
 // encode_simd_search unless `fast`), then codes against them.
 #include "codecs/mcf/encode_kernels.hpp"
 
-// Vectors of unknown length (SVE, RVV) are left out: blocks are laid out by hand.
+// Vectors of unknown length (SVE, RVV) are omitted: blocks are laid out by hand.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/mcf/encode_simd.cpp"

@@ -68,7 +68,7 @@ std::optional<Geometry> refuse(Problem* why, std::string_view rule, std::string 
   return std::nullopt;
 }
 
-// Nothing for what is no number, or one beyond f32.
+// Nothing for what is not a number, or one beyond f32.
 std::optional<float> clip_of(const Value& value) {
   double number = 0;
   if (const auto* const real = value.get<double>())

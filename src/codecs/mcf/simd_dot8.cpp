@@ -10,7 +10,7 @@
 
 #include "codecs/mcf/kernels.hpp"
 
-// Vectors of unknown length (SVE, RVV) are left out: the kernels lay out blocks of 32 by hand.
+// Vectors of unknown length (SVE, RVV) are omitted: the kernels lay out blocks of 32 by hand.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE

@@ -44,7 +44,7 @@ std::vector<Change> remarks_altc(const Model& model) {
   const std::int32_t seq_len = stated_seq_len(model).value_or(0);
   const std::int32_t positions = number_or_zero(model.config.max_position_embeddings);
   if (seq_len > 0 && positions > 0 && seq_len != positions)
-    lines.push_back({.detail = fmt::format("{} is {} in the source and left out: the dialect altc has no seq_len",
+    lines.push_back({.detail = fmt::format("{} is {} in the source and omitted: the dialect altc has no seq_len",
                                            kSeqLenKey, seq_len)});
   return lines;
 }

@@ -1,5 +1,5 @@
 // Reading tensor records. Each has its own length, so there is no way past a broken one: what cannot be measured is
-// fatal, the rest is reported and the tensor left out.
+// fatal, the rest is reported and the tensor omitted.
 #include <fmt/format.h>
 
 #include <cmath>

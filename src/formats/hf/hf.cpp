@@ -77,13 +77,13 @@ class Reader {
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
 
   // Why a file cannot be taken; nothing: it can.
-  std::optional<Error> trouble_with(const std::string& path) const {
+  std::optional<Error> problem_with(const std::string& path) const {
     if (const auto wrong = what_is_wrong(path)) return problem("hf.file.broken", *wrong, path);
     if (const auto outside = links_.outside(path)) return problem("hf.file.outside", *outside, path);
     return std::nullopt;
   }
   void require(const std::string& path) const {
-    if (const auto trouble = trouble_with(path)) throw *trouble;
+    if (const auto bad = problem_with(path)) throw *bad;
   }
 
   void read_weights() {
@@ -116,7 +116,7 @@ class Reader {
 
   void attach(const std::string& file, const std::string& name) {
     const std::string path = path_of(file);
-    if (const auto trouble = trouble_with(path)) return reports_->error(*trouble);
+    if (const auto bad = problem_with(path)) return reports_->error(*bad);
     const SourcePtr source = open_file(path, options_.access);
     model_.file_bytes += source->size();
     model_.sources.push_back(source);
@@ -127,7 +127,7 @@ class Reader {
   void attach_resource(const std::string& file) {
     constexpr std::uint64_t kLongest = std::uint64_t{16} << 20;
     const std::string path = path_of(file);
-    if (!is_vital_resource(file) && (trouble_with(path) || open_file(path, Access::pread)->size() > kLongest))
+    if (!is_vital_resource(file) && (problem_with(path) || open_file(path, Access::pread)->size() > kLongest))
       left_behind_.push_back(file);
     else
       attach(file, file);
@@ -222,7 +222,7 @@ class Reader {
     for (const auto& [file, name] : *others) {
       std::error_code none;
       if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
-        warn(fmt::format("speaks of a file \"{}\", which is not there", escape_name(file)));
+        warn(fmt::format("names a file \"{}\", which is not there", escape_name(file)));
       else if (!is_used(path_of(file)))  // a file that versions before this one did not know
         attach(file, *name.text());
     }

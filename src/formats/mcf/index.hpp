@@ -27,7 +27,7 @@ struct EntryReport {
 
   Error about(const Entry& entry, std::string_view rule, std::string_view sentence,
               ErrorKind kind = ErrorKind::corrupt) const;
-  // An error of this entry, which is left out.
+  // An error of this entry, which is omitted.
   void bad(Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind = ErrorKind::corrupt) const {
     bad(entry, about(entry, rule, sentence, kind));
   }

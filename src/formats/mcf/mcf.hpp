@@ -55,7 +55,7 @@ struct Header {
 };
 
 // Header and directory, checked: every section lies inside the file and overlaps nothing. Broken rules of a section go
-// to `diagnostics`, and the section is left out; what is wrong with the header or the directory as a whole is thrown.
+// to `diagnostics`, and the section is omitted; what is wrong with the header or the directory as a whole is thrown.
 struct Container {
   Header header;
   std::vector<Section> sections;  // by type

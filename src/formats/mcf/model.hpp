@@ -48,8 +48,8 @@ InfoFields fields_of(const Config& config, const resources::RopeScaling& scaling
 
 // Programs look for the chat template in tokenizer_config.json; directories have it in a file of its own now.
 inline constexpr std::string_view kTemplateFile = "chat_template.jinja", kTokenizerConfig = "tokenizer_config.json";
-// tokenizer_config.json with the template in it, in place of one that it has. Nothing when it says so already, is no JSON
-// object, or the template is no UTF-8.
+// tokenizer_config.json with the template in it, in place of one that it has. Nothing when it says so already, is not JSON
+// object, or the template is not UTF-8.
 std::optional<std::string> with_chat_template(std::string_view tokenizer_config, std::string_view chat_template);
 // The section that a model with a chat_template.jinja gets for its tokenizer_config.json (be there one or not). Nothing
 // when that is the file as it is, or there is none.

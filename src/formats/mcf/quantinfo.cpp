@@ -1,4 +1,4 @@
-// QuantInfo: the records, held against the index.
+// QuantInfo: the records, checked against the index.
 #include <fmt/format.h>
 
 #include <cmath>

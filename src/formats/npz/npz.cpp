@@ -80,9 +80,9 @@ class Reader {
       diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
     if (own != nullptr) guarded(*own, [&] { read_own(*own); });
     source_->check();
-    std::sort(vouched_.begin(), vouched_.end());
+    std::sort(typed_.begin(), typed_.end());
     for (const auto& [name, note] : notes_)
-      if (!std::binary_search(vouched_.begin(), vouched_.end(), name)) diagnostics_.note(note);
+      if (!std::binary_search(typed_.begin(), typed_.end(), name)) diagnostics_.note(note);
     if (diagnostics_.thorough()) check_crcs(members);
     model_.version = version_ == 0 ? "" : fmt::format("{}.0", version_);
     return std::move(model_);
@@ -185,7 +185,7 @@ class Reader {
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     // What it costs in the file is what it is allowed to become, not what it inflates to.
     read_private({reinterpret_cast<const char*>(text.data()), text.size()},
-                 private_bounds(options_.limits, member.stored), model_, vouched_, diagnostics_);
+                 private_bounds(options_.limits, member.stored), model_, typed_, diagnostics_);
   }
 
   SourcePtr source_;
@@ -199,7 +199,7 @@ class Reader {
   NameSet attached_;         // members
   std::uint64_t inflated_headers_ = 0;
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
-  std::vector<std::string> vouched_;
+  std::vector<std::string> typed_;
 };
 
 Model read(const Input& input, const ReadOptions& options) { return Reader(input, options).run(); }

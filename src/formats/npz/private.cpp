@@ -21,8 +21,8 @@ bool needs_type(const Component& data) {
 
 class PrivateReader {
  public:
-  PrivateReader(Model& model, std::vector<std::string>& vouched, Diagnostics& diagnostics)
-      : model_(model), vouched_(vouched), diagnostics_(diagnostics), tensors_(tensors_by_name(model)) {}
+  PrivateReader(Model& model, std::vector<std::string>& typed, Diagnostics& diagnostics)
+      : model_(model), typed_(typed), diagnostics_(diagnostics), tensors_(tensors_by_name(model)) {}
 
   void run(PrivateTree& tree) {
     if (Map* const map = tree.map("metadata")) model_.metadata = std::move(*map);
@@ -41,8 +41,8 @@ class PrivateReader {
     return nullptr;
   }
   void stale(std::string_view what, std::string_view name) {
-    diagnostics_.warning(malformed("npz.private.stale",
-                                   fmt::format("speaks of {} \"{}\", which is not there", what, escape_name(name))));
+    diagnostics_.warning(
+        malformed("npz.private.stale", fmt::format("names {} \"{}\", which is not there", what, escape_name(name))));
   }
 
   void set_type(const std::string& name, const std::string& type) {
@@ -53,11 +53,11 @@ class PrivateReader {
       const LogicalType* const known = find_logical_type(type);
       if (known == nullptr || known->storage != data.dtype || known->per_element != 1 ||
           (!data.type.empty() && data.type != type))
-        throw malformed("npz.private.type", fmt::format("\"{}\" is said to be {}; its array holds {}",
+        throw malformed("npz.private.type", fmt::format("\"{}\" is stated to be {}; its array holds {}",
                                                         escape_name(name), escape_name(type), data.type_name()));
       data.type = type;
     }
-    vouched_.push_back(name);
+    typed_.push_back(name);
   }
 
   void rename(PrivateTree& tree) {
@@ -75,7 +75,7 @@ class PrivateReader {
   }
 
   Model& model_;
-  std::vector<std::string>& vouched_;
+  std::vector<std::string>& typed_;
   Diagnostics& diagnostics_;
   NameViewMap<Tensor*> tensors_;
 };
@@ -114,11 +114,11 @@ std::string write_private(const Model& model, const std::vector<std::pair<std::s
   return tree.text();
 }
 
-void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model,
-                  std::vector<std::string>& vouched, Diagnostics& diagnostics) {
+void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model, std::vector<std::string>& typed,
+                  Diagnostics& diagnostics) {
   try {
     PrivateTree tree = PrivateTree::parse(text, bounds, "npz.private.form", "npz.private.version");
-    PrivateReader(model, vouched, diagnostics).run(tree);
+    PrivateReader(model, typed, diagnostics).run(tree);
   } catch (Error& error) {
     throw error.about(kPrivateMember);
   }

@@ -27,10 +27,10 @@ bool is_safe_path(std::string_view name);
 // The member's text; empty when there is nothing to say. `renamed`: member name, attachment name.
 std::string write_private(const Model& model, const std::vector<std::pair<std::string, std::string>>& renamed);
 
-// Puts what the text says into the model, whose tensors and attachments are there already. `vouched` receives
+// Puts what the text says into the model, whose tensors and attachments are there already. `typed` receives
 // the names of the tensors whose type it gave. Broken rules `npz.private.*` and `json.*` are thrown, things
 // to know go to `diagnostics`.
-void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model,
-                  std::vector<std::string>& vouched, Diagnostics& diagnostics);
+void read_private(std::string_view text, const wire::TreeBounds& bounds, Model& model, std::vector<std::string>& typed,
+                  Diagnostics& diagnostics);
 
 }  // namespace tare::npz

@@ -2,7 +2,7 @@
 //
 //   {"metadata": {"total_size": bytes of all tensors, ...}, "weight_map": {tensor: file, ...}}
 //
-// Nothing keeps the index and the headers of its shards in step, so each is held against the other here.
+// Nothing keeps the index and the headers of its shards in step, so each is checked against the other here.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -215,7 +215,7 @@ class SetReader {
   void error(std::string_view rule, const std::string& sentence, const Index::Entry& entry) {
     reports_->error(about(rule, sentence, entry.tensor, entry.at));
   }
-  // Where the index speaks of each shard first.
+  // Where the index names each shard first.
   void find_mentions() {
     mentions_.resize(index_.shards.size());
     for (auto entry = index_.weights.rbegin(); entry != index_.weights.rend(); ++entry)

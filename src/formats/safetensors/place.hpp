@@ -1,4 +1,4 @@
-// What a header says, held against the data: turns entries into tensors as they come.
+// What a header says, checked against the data: turns entries into tensors as they come.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reading one file: its header held against its data.
+// Reading one file: its header checked against its data.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
                              escape_name(letters)));
   if (length > most)
     throw refuse(ErrorKind::limit, "safetensors.header.large",
-                 fmt::format("the header is said to have {} bytes, at most {} allowed", length, most));
+                 fmt::format("the file states a header of {} bytes, at most {} allowed", length, most));
   if (length > size - 8)
     throw refuse(
         ErrorKind::corrupt, "safetensors.truncated",

@@ -48,7 +48,7 @@ const HeaderType* find_type(std::string_view name);
 const HeaderType* type_of(const Tensor& tensor);
 
 // Parses `text`, which starts at byte 8 of the file and has Json::kPadding readable bytes behind it, into `placer` and
-// `metadata`. Throws for what is no JSON or breaks the form; entries that make no sense are reported and left out.
+// `metadata`. Throws for what is not JSON or breaks the form; entries that make no sense are reported and omitted.
 class Placer;
 void parse_header(std::string_view text, const std::string& file, Placer& placer, Map& metadata,
                   Diagnostics& diagnostics);
@@ -74,14 +74,14 @@ struct Index {
   std::vector<Entry> weights;
   std::vector<std::string> shards;  // file names, sorted
   std::optional<std::uint64_t> total_size;
-  std::string bad_total;  // a total_size that is no number of bytes, as it stands there
+  std::string bad_total;  // a total_size that is not a number of bytes, as it stands there
   std::uint64_t total_at = 0;
   Map metadata;  // without total_size
 };
-// Throws for what is no JSON, breaks the form or names a file elsewhere than beside the index.
+// Throws for what is not JSON, breaks the form or names a file elsewhere than beside the index.
 Index parse_index(std::string_view text, const std::string& file);
 Index read_index(const std::string& path, const Source& source, const Limits& limits);
-// The whole set: every shard, held against the index. `path` is the index's, its shards lie beside it.
+// The whole set: every shard, checked against the index. `path` is the index's, its shards lie beside it.
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options);
 // Whether the bytes are an index, or the name says that they are meant to be one.
 bool is_index(const Source& source);

@@ -1,5 +1,5 @@
 // Reads Tiny Llama weights: walks the tensors that the header implies. Nothing is allocated from a number before the
-// bytes it speaks of are there.
+// bytes it names are there.
 #include <fmt/format.h>
 
 #include "base/checked.hpp"

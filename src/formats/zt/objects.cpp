@@ -1,4 +1,4 @@
-// What a manifest says, held against the rules: types, encodings, bounds, alignment, sizes, overlaps.
+// What a manifest says, checked against the rules: types, encodings, bounds, alignment, sizes, overlaps.
 #include <fmt/format.h>
 
 #include <algorithm>

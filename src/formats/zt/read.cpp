@@ -377,7 +377,7 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
   if (length > room) {
     if (!manifest.has_footer && !v01) throw refuse("zt.footer.magic", cut_off, size - 8);
     throw refuse("zt.manifest.bounds",
-                 fmt::format("the manifest is said to have {} bytes, there is room for {}", length, room),
+                 fmt::format("the footer states a manifest of {} bytes, there is room for {}", length, room),
                  size - footer);
   }
   // 0.1 writes no list at all for no tensors, and then nothing else either: zeros at the end of more are padding.

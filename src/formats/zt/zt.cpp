@@ -11,7 +11,7 @@
 //   component  {dtype, type?, offset, length, uncompressed_length?, encoding?, digest?}
 //
 // Struct keys are written in this order, name maps in byte order of the UTF-8 key, lengths definite, heads shortest,
-// optional keys left out when empty, `encoding` only for zstd. A file without tensors is 48 bytes.
+// optional keys omitted when empty, `encoding` only for zstd. A file without tensors is 48 bytes.
 //
 // Older containers: 1.1 is 1.2 without `type` and `uncompressed_length`. 1.0 has no footer magic, long dtype names at
 // the object (called tensor) and nothing but offset, length, encoding and digest at the component. 0.1 ("ZTEN0001")

@@ -1,4 +1,4 @@
-// alt.qint8 and alt.qint4: codes and values held against plain arithmetic, one element at a time.
+// alt.qint8 and alt.qint4: codes and values checked against plain arithmetic, one element at a time.
 #include <cmath>
 #include <limits>
 #include <random>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ALT v1 and v2 by a reader and a writer made from the format's documents alone, held against the command.
+"""ALT v1 and v2 by a reader and a writer made from the format's documents alone, checked against the command.
 
     alt_independent.py TARE
 

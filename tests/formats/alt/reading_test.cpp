@@ -222,7 +222,7 @@ TEST(AltWriting, TheDialectWithoutASeqLenSaysSo) {
     options.dialect = dialect;
     return to_text(find_format("alt")->remarks(model, options).back());
   };
-  EXPECT_EQ(last("altc"), "alt.seq_len is 99 in the source and left out: the dialect altc has no seq_len");
+  EXPECT_EQ(last("altc"), "alt.seq_len is 99 in the source and omitted: the dialect altc has no seq_len");
   EXPECT_EQ(last("").find("seq_len"), std::string::npos);
 }
 

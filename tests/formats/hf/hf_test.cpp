@@ -265,13 +265,13 @@ TEST_F(Hf, AnOlderPrivateFileIsRead) {
 
 TEST_F(Hf, FilesThatAreMadeAreSaid) {
   Model model = small_model(find_format("hf")->holds);
-  const auto remarks = [&] { return find_format("hf")->remarks(model, {}); };
+  const auto remarks = [&] { return lines_of(find_format("hf")->remarks(model, {})); };
   EXPECT_TRUE(remarks().empty());
   model.config.hidden_size = 2;
-  EXPECT_EQ(remarks(), std::vector<std::string>{"config.json made, not copied"});
+  EXPECT_EQ(remarks(), Lines{"config.json made, not copied"});
   model.vocabulary = sample_vocabulary();
   model.attachments.push_back({"config.json", Blob::memory(hf_config())});
-  EXPECT_EQ(remarks(), std::vector<std::string>{"tokenizer.json, tokenizer_config.json made, not copied"});
+  EXPECT_EQ(remarks(), Lines{"tokenizer.json, tokenizer_config.json made, not copied"});
 }
 
 TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {

@@ -153,7 +153,7 @@ TEST_F(Hub, FoldersThatModulesJsonNamesComeAlong) {
   Files more = files;
   more["1_Pooling/.hidden"] = more["other/config.json"] = to_bytes("x");
   expect_carried(make(more), files);
-  // Into a container with fields only, they are left out and named, as the other files of a model are.
+  // Into a container with fields only, they are omitted and named, as the other files of a model are.
   const Model model = open(make(files));
   for (const Format& format : formats())
     if (format.write != nullptr && !format.holds.attachments && format.holds.config && format.holds.vocabulary &&

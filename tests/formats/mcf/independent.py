@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """MCF read and written by another program: a reader, a writer and decoders of all eight quantization methods made from
-the format's documents alone, with nothing but Python's standard library, held against the command.
+the format's documents alone, with nothing but Python's standard library, checked against the command.
 
     mcf_independent.py PATH-TO-TARE
 """

@@ -272,7 +272,7 @@ TEST(McfModel, AKindOfScalingWithoutANumberIsTold) {
       R"({"rope_theta":5e5,"rope_scaling":{"rope_type":"llama3","factor":8,"original_max_position_embeddings":8192}})");
   EXPECT_EQ(rope_fields(write_mcf(model)), rope_fields(8192, 1, 5e5F, 1));
   ASSERT_EQ(format().remarks(model, {}).size(), 1U);
-  EXPECT_NE(format().remarks(model, {})[0].find("llama3"), std::string::npos);
+  EXPECT_NE(to_text(format().remarks(model, {})[0]).find("llama3"), std::string::npos);
   EXPECT_TRUE(reopen(model).metadata.empty());
 }
 

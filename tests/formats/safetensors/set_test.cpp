@@ -1,4 +1,4 @@
-// Sharded sets: the index held against its shards.
+// Sharded sets: the index checked against its shards.
 #include <functional>
 
 #include "conformance/models.hpp"
@@ -236,7 +236,7 @@ TEST_F(SafetensorsSet, TheFirstShardsConfigCounts) {
   EXPECT_EQ(open(index()).config.hidden_size, 1);
 }
 
-// Each where the index speaks of it first.
+// Each where the index names it first.
 TEST_F(SafetensorsSet, EveryMissingShardIsToldAtItsPlace) {
   const std::string text = R"({"weight_map":{"c":"n2.safetensors","a":"n1.safetensors","b":"n2.safetensors"}})";
   put_index(text);

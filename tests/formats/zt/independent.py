@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """zTensor read and written by another program: a CBOR codec, a reader and a writer made from the format's document
-alone, with nothing but Python's standard library, held against the command.
+alone, with nothing but Python's standard library, checked against the command.
 
     ztensor_independent.py PATH-TO-TARE
 """

@@ -1,4 +1,4 @@
-#include "cli/demo/journey.hpp"
+#include "cli/demo/tour.hpp"
 
 #include <fmt/format.h>
 
@@ -77,24 +77,24 @@ class Traveller {
  public:
   Traveller(const std::string& directory, const Arguments& arguments) : directory_(directory), arguments_(arguments) {}
 
-  Journey travel() {
+  Tour travel() {
     WriteOptions write;
     write.threads = arguments_.threads();
     write.shard_bytes = kShardBytes;
     find_format("hf")->write_tree(mistral_model(), path_of(kStart), write, arguments_.has("force"));
     before_ = start_ = open_at(kStart);
     digest_before_ = digest_ = content_digest(start_, arguments_.threads());
-    Journey journey;
-    journey.model = fmt::format("{}, {}, {}", counted(start_.tensors.size(), "tensor"), size_text(tensor_bytes(start_)),
-                                counted(start_.vocabulary.tokens.size(), "token"));
-    journey.stops.push_back(stop_at({kStart}, {}));
-    journey.stops.back().weights = dtype_name(start_.tensors.front());
+    Tour tour;
+    tour.model = fmt::format("{}, {}, {}", counted(start_.tensors.size(), "tensor"), size_text(tensor_bytes(start_)),
+                             counted(start_.vocabulary.tokens.size(), "token"));
+    tour.stops.push_back(stop_at({kStart}, {}));
+    tour.stops.back().weights = dtype_name(start_.tensors.front());
     std::string_view from = kStart;
     for (const Step& step : kSteps) {
-      journey.stops.push_back(stop_at(step, convert_to(step, from)));
+      tour.stops.push_back(stop_at(step, convert_to(step, from)));
       from = step.file;
     }
-    return journey;
+    return tour;
   }
 
  private:
@@ -147,7 +147,7 @@ class Traveller {
 
 }  // namespace
 
-Journey demo_journey(const std::string& directory, const Arguments& arguments) {
+Tour demo_tour(const std::string& directory, const Arguments& arguments) {
   return Traveller(directory, arguments).travel();
 }
 

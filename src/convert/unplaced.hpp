@@ -12,11 +12,11 @@
 
 namespace tare {
 
-// What has no place in the target and may only be left out when that is asked for. Everything is looked at before it is
+// What has no place in the target and may only be omitted when that is asked for. Everything is looked at before it is
 // refused, so that one error names all.
-class Homeless {
+class Unplaced {
  public:
-  explicit Homeless(const Format& target) : target_(target) {}
+  explicit Unplaced(const Format& target) : target_(target) {}
 
   void add(std::string what, ModelPart part) {
     things_.push_back(std::move(what));

@@ -25,12 +25,12 @@ struct Stop {
   bool good = false;  // nothing was lost without a word
 };
 
-struct Journey {
+struct Tour {
   std::string model;  // "21 tensors, 168.6 KiB, 96 tokens"
   std::vector<Stop> stops;
 };
 
 // Leaves its files under `directory`.
-Journey demo_journey(const std::string& directory, const Arguments& arguments);
+Tour demo_tour(const std::string& directory, const Arguments& arguments);
 
 }  // namespace tare::cli
