@@ -91,7 +91,7 @@ template <Element T>
 [[nodiscard]] TARE_API Blob blob_of(const std::vector<T>& elements);
 
 // A dense tensor of the type that corresponds to T, with a copy of these elements, row after row. Throws usage
-// `dense.elements` unless there are as many as the shape says.
+// `values.count` unless there are as many as the shape says.
 template <Element T>
 [[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, const std::vector<T>& elements);
 

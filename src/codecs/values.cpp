@@ -156,7 +156,7 @@ Blob blob_of(const std::vector<T>& elements) {
 template <Element T>
 Tensor dense(std::string name, Shape shape, const std::vector<T>& elements) {
   if (shape.elements() != elements.size())
-    throw Error(ErrorKind::usage, "dense.elements",
+    throw Error(ErrorKind::usage, "values.count",
                 fmt::format("{} elements for a tensor of the shape {}", elements.size(), shape.text()))
         .about(name);
   return dense(std::move(name), std::move(shape), dtype_of<T>(), blob_of(elements));

@@ -206,9 +206,9 @@ TEST(Span, SaysWhyThereIsNone) {
 }
 
 TEST(Dense, OfAsManyElementsAsTheShapeHas) {
-  EXPECT_EQ(rule_of([] { (void)dense("t", {2}, std::vector<float>{1}); }), "dense.elements");
-  EXPECT_EQ(rule_of([] { (void)dense("t", {}, std::vector<float>{}); }), "dense.elements");
-  EXPECT_EQ(rule_of([] { (void)dense("t", {1ULL << 40, 1ULL << 40}, std::vector<float>{}); }), "dense.elements");
+  EXPECT_EQ(rule_of([] { (void)dense("t", {2}, std::vector<float>{1}); }), "values.count");
+  EXPECT_EQ(rule_of([] { (void)dense("t", {}, std::vector<float>{}); }), "values.count");
+  EXPECT_EQ(rule_of([] { (void)dense("t", {1ULL << 40, 1ULL << 40}, std::vector<float>{}); }), "values.count");
   const Tensor tensor = dense("t", {2, 1}, std::vector<std::uint16_t>{1, 513});
   EXPECT_EQ(tensor.components[0].dtype, DType::u16);
   EXPECT_EQ(to_text(tensor.components[0].blob.bytes()), std::string("\x01\x00\x01\x02", 4));

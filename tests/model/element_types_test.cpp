@@ -274,9 +274,9 @@ TEST(ElementTypes, TheLargestIsNamed) {
     return std::string();
   };
   const auto starts = [](const std::string& text, std::string_view start) { return text.starts_with(start); };
-  EXPECT_PRED2(starts, sentence(DType::f16), "element 0 is 1e+300, beyond the largest f16 (65504); ");
-  EXPECT_PRED2(starts, sentence(DType::bf16), "element 0 is 1e+300, beyond the largest bf16 (3.3895e38); ");
-  EXPECT_PRED2(starts, sentence(DType::f32), "element 0 is 1e+300, beyond the largest f32 (3.4028e38); ");
+  EXPECT_PRED2(starts, sentence(DType::f16), "element 0 is 1e+300, beyond the largest f16 (65504)");
+  EXPECT_PRED2(starts, sentence(DType::bf16), "element 0 is 1e+300, beyond the largest bf16 (3.3895e38)");
+  EXPECT_PRED2(starts, sentence(DType::f32), "element 0 is 1e+300, beyond the largest f32 (3.4028e38)");
 }
 
 TEST(ElementTypes, PairsAreTwoOfTheirStorage) {

@@ -332,12 +332,11 @@ TEST_F(Hf, AKillNeverMixesTwoModels) {
       };
       if (const auto error = error_of([&] { expect_whole(open(path)); })) {
         EXPECT_TRUE(error->rule().starts_with("hf.weights.")) << error->what();
-        const std::string sentence(error->sentence()), convert_it = "`tare convert ";
-        const std::size_t at = sentence.find(convert_it);
-        ASSERT_NE(at, std::string::npos) << sentence;
-        const std::string whole = sentence.substr(at + convert_it.size());
-        expect_whole(open(whole.substr(0, whole.find(' '))));
-        convert(whole.substr(0, whole.find(' ')), path + "/", {.overwrite = true});
+        ASSERT_EQ(error->remedies().size(), 1U) << error->what();
+        EXPECT_EQ(error->remedies()[0].remedy, Remedy::restore_leftover);
+        const std::string both = error->remedies()[0].argument, whole = both.substr(0, both.find(' '));
+        expect_whole(open(whole));
+        convert(whole, path + "/", {.overwrite = true});
         expect_whole(open(path));
         for (const auto& [name, bytes] : files_in(path)) EXPECT_FALSE(name.starts_with('.')) << name;
       }
