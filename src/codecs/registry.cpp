@@ -25,6 +25,7 @@ std::span<const Codec> codecs() {
     std::vector<Codec> rows = {kDense,          sparse::kCsr,    sparse::kCoo, group::kCodec, packed::kF4,
                                packed::kF6Fine, packed::kF6Wide, alt::kQint8,  alt::kQint4};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
+    rows.insert(rows.end(), ggml::kCodecs.begin(), ggml::kCodecs.end());
     rows.insert(rows.end(), added_rows().begin(), added_rows().end());
     return rows;
   }();

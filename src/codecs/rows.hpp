@@ -27,5 +27,8 @@ extern const Codec kQint8, kQint4;
 namespace mcf {
 extern const std::array<Codec, 8> kCodecs;
 }
+namespace ggml {
+extern const std::array<Codec, 20> kCodecs;
+}
 
 }  // namespace tare::codec

@@ -57,12 +57,12 @@ inline const char* fault_of(const std::byte* block) {
   return std::isfinite(scale_of(block)) ? nullptr : "its scale is not a finite number";
 }
 
-inline constexpr BlockCodec kQ4_0 = {.layout = "ggml.q4_0",
+inline constexpr BlockCodec kQ4_0 = {.layout = "toy.q4_0",
                                      .title = "4 bits with a scale for every 32 weights, as ggml has them",
-                                     .rules = "ggml",
+                                     .rules = "toy",
                                      .weights = kWeights,
                                      .bytes = kBytes,
-                                     .method = {"q4_0"},
+                                     .method = {"toy4"},
                                      .decode = decode_q4_0,
                                      .encode = encode_q4_0,
                                      .dot = dot_q4_0,

@@ -1,0 +1,35 @@
+// How ggml's blocks become floats. Each function takes `count` whole blocks, one behind the other.
+//
+// The values are those of ggml's own C code, bit for bit: products and sums in f32, in its order, without fused
+// multiply-adds.
+#pragma once
+
+#include <cstddef>
+
+namespace tare::codec::ggml {
+
+// 32 weights in a block, a scale (and a minimum) for them.
+void decode_q4_0(const std::byte* block, std::size_t count, float* out);
+void decode_q4_1(const std::byte* block, std::size_t count, float* out);
+void decode_q5_0(const std::byte* block, std::size_t count, float* out);
+void decode_q5_1(const std::byte* block, std::size_t count, float* out);
+void decode_q8_0(const std::byte* block, std::size_t count, float* out);
+void decode_q8_1(const std::byte* block, std::size_t count, float* out);
+void decode_iq4_nl(const std::byte* block, std::size_t count, float* out);
+void decode_mxfp4(const std::byte* block, std::size_t count, float* out);
+void decode_nvfp4(const std::byte* block, std::size_t count, float* out);
+void decode_q1_0(const std::byte* block, std::size_t count, float* out);
+void decode_q2_0(const std::byte* block, std::size_t count, float* out);
+
+// 256 weights in a block, scales for parts of it.
+void decode_q2_k(const std::byte* block, std::size_t count, float* out);
+void decode_q3_k(const std::byte* block, std::size_t count, float* out);
+void decode_q4_k(const std::byte* block, std::size_t count, float* out);
+void decode_q5_k(const std::byte* block, std::size_t count, float* out);
+void decode_q6_k(const std::byte* block, std::size_t count, float* out);
+void decode_q8_k(const std::byte* block, std::size_t count, float* out);
+void decode_iq4_xs(const std::byte* block, std::size_t count, float* out);
+void decode_tq1_0(const std::byte* block, std::size_t count, float* out);
+void decode_tq2_0(const std::byte* block, std::size_t count, float* out);
+
+}  // namespace tare::codec::ggml

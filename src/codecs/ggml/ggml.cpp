@@ -1,0 +1,113 @@
+// ggml's block types, the ones that GGUF files hold: a row of the table for each.
+//
+// A type is the bytes of a block and the formula of blocks32.cpp or blocks256.cpp. Blocks never cross a row. The types whose
+// values are tables in ggml's sources (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
+//
+//   type     weights bytes   in a block (f16 unless another type is given)
+//   q4_0         32    18    d, 16 x 2 codes
+//   q4_1         32    20    d, minimum, 16 x 2 codes
+//   q5_0         32    22    d, u32 fifth bits, 16 x 2 codes
+//   q5_1         32    24    d, minimum, u32 fifth bits, 16 x 2 codes
+//   q8_0         32    34    d, 32 i8
+//   q8_1         32    36    d, d times the sum of the codes, 32 i8
+//   q2_k        256    84    16 x scale and minimum of 4 bits, 64 x 4 codes, d, dmin
+//   q3_k        256   110    32 x 8 third bits, 64 x 4 codes, 12 bytes of scales, d
+//   q4_k        256   144    d, dmin, 12 bytes of scales and minimums, 128 x 2 codes
+//   q5_k        256   176    d, dmin, 12 bytes of scales and minimums, 32 x 8 fifth bits, 128 x 2 codes
+//   q6_k        256   210    128 x 2 low halves, 64 x 4 high bits, 16 i8 scales, d
+//   q8_k        256   292    f32 d, 256 i8, 16 i16 sums
+//   iq4_nl       32    18    d, 16 x 2 codes of a table
+//   iq4_xs      256   136    d, u16 high bits and 4 bytes of low halves of the scales, 128 x 2 codes of a table
+//   tq1_0       256    54    52 bytes of codes to the base of 3, d
+//   tq2_0       256    66    64 x 4 codes, d
+//   mxfp4        32    17    u8 exponent, 16 x 2 floats of 4 bits
+//   nvfp4        64    36    4 floats of 8 bits, 32 x 2 floats of 4 bits
+//   q1_0        128    18    d, 128 signs
+//   q2_0         64    18    d, 16 x 4 codes
+#include <cmath>
+
+#include "codecs/block_codec.hpp"
+#include "codecs/ggml/blocks.hpp"
+#include "codecs/ggml/parts.hpp"
+#include "codecs/rows.hpp"
+
+namespace tare::codec::ggml {
+namespace {
+
+// Halves that must be finite, by their places.
+template <std::size_t... kAt>
+const char* fault_of_halves(const std::byte* block) {
+  return (std::isfinite(half_at(block + kAt)) && ...) ? nullptr : "a scale or minimum is not a finite number";
+}
+const char* fault_of_float(const std::byte* block) {
+  return std::isfinite(load_le<float>(block)) ? nullptr : "its scale is not a finite number";
+}
+const char* fault_of_exponent(const std::byte* block) {
+  return byte_at(block, 0) != 255 ? nullptr : "its exponent is 255, which is no number";
+}
+
+using Decode = void (*)(const std::byte* blocks, std::size_t count, float* out);
+using Fault = const char* (*)(const std::byte* block);
+
+constexpr BlockCodec type(std::string_view layout, std::string_view title, std::uint64_t weights, std::uint64_t bytes,
+                          Decode decode, Fault fault) {
+  return {.layout = layout,
+          .title = title,
+          .rules = "ggml",
+          .weights = weights,
+          .bytes = bytes,
+          .decode = decode,
+          .fault = fault};
+}
+
+constexpr BlockCodec kQ4_0 = type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in GGUF", 32, 18,
+                                  decode_q4_0, fault_of_halves<0>);
+constexpr BlockCodec kQ4_1 = type("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
+                                  20, decode_q4_1, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ5_0 = type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in GGUF", 32, 22,
+                                  decode_q5_0, fault_of_halves<0>);
+constexpr BlockCodec kQ5_1 = type("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
+                                  24, decode_q5_1, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ8_0 = type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in GGUF", 32, 34,
+                                  decode_q8_0, fault_of_halves<0>);
+constexpr BlockCodec kQ8_1 = type("ggml.q8_1", "8 bits with a scale and a sum for every 32 values: activations", 32, 36,
+                                  decode_q8_1, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ2K = type("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256,
+                                 84, decode_q2_k, fault_of_halves<80, 82>);
+constexpr BlockCodec kQ3K = type("ggml.q3_k", "3 bits with scales for every 256 and every 16 weights", 256, 110,
+                                 decode_q3_k, fault_of_halves<108>);
+constexpr BlockCodec kQ4K = type("ggml.q4_k", "4 bits with scales and minimums for every 256 and every 32 weights", 256,
+                                 144, decode_q4_k, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ5K = type("ggml.q5_k", "5 bits with scales and minimums for every 256 and every 32 weights", 256,
+                                 176, decode_q5_k, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ6K = type("ggml.q6_k", "6 bits with scales for every 256 and every 16 weights", 256, 210,
+                                 decode_q6_k, fault_of_halves<208>);
+constexpr BlockCodec kQ8K = type("ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256, 292,
+                                 decode_q8_k, fault_of_float);
+constexpr BlockCodec kIq4Nl = type("ggml.iq4_nl", "4 bits of a table with a scale for every 32 weights", 32, 18,
+                                   decode_iq4_nl, fault_of_halves<0>);
+constexpr BlockCodec kIq4Xs = type("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights", 256,
+                                   136, decode_iq4_xs, fault_of_halves<0>);
+constexpr BlockCodec kTq1_0 = type("ggml.tq1_0", "-1, 0 or 1, five in a byte, with a scale for every 256 weights", 256,
+                                   54, decode_tq1_0, fault_of_halves<52>);
+constexpr BlockCodec kTq2_0 = type("ggml.tq2_0", "-1, 0 or 1 in 2 bits with a scale for every 256 weights", 256, 66,
+                                   decode_tq2_0, fault_of_halves<64>);
+constexpr BlockCodec kMxfp4 = type("ggml.mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", 32, 17,
+                                   decode_mxfp4, fault_of_exponent);
+constexpr BlockCodec kNvfp4 = type("ggml.nvfp4", "4-bit floats with an 8-bit float for every 16 weights (NVFP4)", 64, 36,
+                                   decode_nvfp4, nullptr);
+constexpr BlockCodec kQ1_0 = type("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, decode_q1_0,
+                                  fault_of_halves<0>);
+constexpr BlockCodec kQ2_0 = type("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, decode_q2_0,
+                                  fault_of_halves<0>);
+
+}  // namespace
+
+constexpr std::array<Codec, 20> kCodecs = {
+    block_row<kQ4_0>(),  block_row<kQ4_1>(),  block_row<kQ5_0>(),  block_row<kQ5_1>(),  block_row<kQ8_0>(),
+    block_row<kQ8_1>(),  block_row<kQ2K>(),   block_row<kQ3K>(),   block_row<kQ4K>(),   block_row<kQ5K>(),
+    block_row<kQ6K>(),   block_row<kQ8K>(),   block_row<kIq4Nl>(), block_row<kIq4Xs>(), block_row<kTq1_0>(),
+    block_row<kTq2_0>(), block_row<kMxfp4>(), block_row<kNvfp4>(), block_row<kQ1_0>(),  block_row<kQ2_0>(),
+};
+
+}  // namespace tare::codec::ggml

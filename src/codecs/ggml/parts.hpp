@@ -1,0 +1,43 @@
+// What the blocks of several types are made of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+
+namespace tare::codec::ggml {
+
+inline float half_at(const std::byte* bytes) { return f16_to_f32(load_le<std::uint16_t>(bytes)); }
+inline unsigned byte_at(const std::byte* bytes, std::size_t i) { return std::to_integer<unsigned>(bytes[i]); }
+inline int signed_at(const std::byte* bytes, std::size_t i) { return std::to_integer<std::int8_t>(bytes[i]); }
+
+// The 16 values of the IQ4 types: closer to each other where weights are more frequent.
+inline constexpr std::array<float, 16> kIq4 = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                               1,    13,   25,  38,  53,  69,  89,  113};
+// 4-bit floats: a sign, two bits of exponent, one of mantissa.
+inline constexpr std::array<float, 16> kE2m1 = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
+                                                -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
+
+// The 12 bytes in front of Q4_K and Q5_K: a scale and a minimum of 6 bits for each of 8 parts. The first four have a byte
+// each; the low halves of the others share bytes, their high bits are on top of the first.
+struct ScaleAndMinimum {
+  unsigned scale, minimum;
+};
+inline ScaleAndMinimum k_scale(const std::byte* packed, std::size_t part) {
+  if (part < 4) return {byte_at(packed, part) & 63, byte_at(packed, part + 4) & 63};
+  const unsigned low = byte_at(packed, part + 4);
+  return {(low & 15) | (byte_at(packed, part - 4) >> 6) << 4, low >> 4 | (byte_at(packed, part) >> 6) << 4};
+}
+
+// The same 12 bytes of Q3_K: 16 scales of 6 bits, 32 too large. Low halves first, two in a byte, then the high bits, four in
+// a byte.
+inline int q3_scale(const std::byte* packed, std::size_t part) {
+  const unsigned low = part < 8 ? byte_at(packed, part) & 15 : byte_at(packed, part - 8) >> 4;
+  const unsigned high = byte_at(packed, 8 + part % 4) >> (2 * (part / 4)) & 3;
+  return static_cast<int>(low | high << 4) - 32;
+}
+
+}  // namespace tare::codec::ggml
