@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
-#include "codecs/ggml_q4_0.hpp"
 #include "codecs/quantized_vector.hpp"
 #include "codecs/rows.hpp"
+#include "codecs/toy_q4_0.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
 #include "counting_source.hpp"
@@ -21,9 +21,9 @@ namespace {
 
 using namespace tare::testing;
 
-const bool kAdded = (add_row(block_row<ggml::kQ4_0>()), true);
+const bool kAdded = (add_row(block_row<toy::kQ4_0>()), true);
 
-const Codec& row() { return *find_codec("ggml.q4_0"); }
+const Codec& row() { return *find_codec("toy.q4_0"); }
 
 std::vector<float> floats_of(const Bytes& bytes) {
   std::vector<float> values(bytes.size() / 4);
@@ -51,7 +51,7 @@ Tensor floats(const std::vector<float>& values, Shape shape) {
 Tensor coded(Shape shape, Blob payload) {
   Tensor tensor;
   tensor.name = "w";
-  tensor.layout = "ggml.q4_0";
+  tensor.layout = "toy.q4_0";
   tensor.shape = std::move(shape);
   tensor.components.push_back({"payload", DType::u8, {}, std::move(payload)});
   return tensor;
@@ -161,15 +161,15 @@ TEST(BlockCodec, CheckNamesWhatIsWrong) {
     return problem ? problem->rule : std::string();
   };
   EXPECT_EQ(rule(coded({2, 64}, Blob::memory(Bytes(72)))), "");
-  EXPECT_EQ(rule(coded({0, 33}, Blob::memory({}))), "ggml.row");
-  EXPECT_EQ(rule(coded({2, 64}, Blob::memory(Bytes(71)))), "ggml.size");
-  EXPECT_EQ(rule(coded({64, 2}, Blob::memory(Bytes(72)))), "ggml.row");
-  EXPECT_EQ(rule(coded({std::uint64_t{1} << 63, 64}, Blob::memory(Bytes(72)))), "ggml.row");
+  EXPECT_EQ(rule(coded({0, 33}, Blob::memory({}))), "toy.row");
+  EXPECT_EQ(rule(coded({2, 64}, Blob::memory(Bytes(71)))), "toy.size");
+  EXPECT_EQ(rule(coded({64, 2}, Blob::memory(Bytes(72)))), "toy.row");
+  EXPECT_EQ(rule(coded({std::uint64_t{1} << 63, 64}, Blob::memory(Bytes(72)))), "toy.row");
   Tensor tensor = coded({2, 64}, Blob::memory(Bytes(72)));
   tensor.components[0].dtype = DType::i8;
-  EXPECT_EQ(rule(tensor), "ggml.type");
+  EXPECT_EQ(rule(tensor), "toy.type");
   tensor.components[0].role = "data";
-  EXPECT_EQ(rule(tensor), "ggml.components");
+  EXPECT_EQ(rule(tensor), "toy.components");
 }
 
 TEST(BlockCodec, VerifyTellsOfTheFirstBadBlockAndOfAll) {
@@ -179,7 +179,7 @@ TEST(BlockCodec, VerifyTellsOfTheFirstBadBlockAndOfAll) {
   const Tensor tensor = coded({700, 96}, Blob::memory(payload));
   row().verify(tensor, [&](Problem problem) { found.push_back(std::move(problem)); });
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].rule, "ggml.block");
+  EXPECT_EQ(found[0].rule, "toy.block");
   EXPECT_EQ(found[0].offset, 1501u * 18);
   EXPECT_NE(found[0].sentence.find("block 1501 (row 500, columns from 32)"), std::string::npos) << found[0].sentence;
   EXPECT_NE(found[0].sentence.find("3 such blocks"), std::string::npos) << found[0].sentence;
@@ -222,14 +222,14 @@ TEST(BlockCodec, EncodingRefusesWhatItCannotHold) {
   };
   std::vector<float> values(64, 1);
   EXPECT_EQ(rule(values, {2, 32}), "");
-  EXPECT_EQ(rule(values, {4, 16}), "ggml.row");
-  EXPECT_EQ(rule(values, {2, 32}, {.method = "q4_0", .clip = std::pair(1.0F, -1.0F)}), "ggml.clip");
+  EXPECT_EQ(rule(values, {4, 16}), "toy.row");
+  EXPECT_EQ(rule(values, {2, 32}, {.method = "q4_0", .clip = std::pair(1.0F, -1.0F)}), "toy.clip");
   values[40] = 1e6F;
-  EXPECT_EQ(rule(values, {2, 32}), "ggml.overflow");
+  EXPECT_EQ(rule(values, {2, 32}), "toy.overflow");
   EXPECT_EQ(rule(values, {2, 32}, {.method = "q4_0", .clip = std::pair(-1.0F, 1.0F)}), "");
   values[40] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(rule(values, {2, 32}), "ggml.nonfinite");
-  EXPECT_EQ(rule_of([&] { row().encode(make_csr("s"), {.method = "q4_0"}); }), "ggml.input");
+  EXPECT_EQ(rule(values, {2, 32}), "toy.nonfinite");
+  EXPECT_EQ(rule_of([&] { row().encode(make_csr("s"), {.method = "q4_0"}); }), "toy.input");
 }
 
 // Into a container that holds any layout and back, out into one that does not, and by the recipes of `quantize`.
@@ -237,12 +237,12 @@ TEST(BlockCodec, TravelsLikeEveryOtherCodec) {
   Model model;
   model.tensors = {floats(some_weights(64 * 96), {64, 96})};
   AdaptOptions options;
-  options.quant.method = "ggml.q4_0";
+  options.quant.method = "toy.q4_0";
   const Adapted adapted = adapt(model, *find_format("zt"), options);
   MemorySink sink;
   find_format("zt")->write(adapted.model, sink, {});
   const Model read = open(memory_source(sink.bytes()));
-  ASSERT_EQ(dtype_name(read.tensors[0]), "ggml.q4_0");
+  ASSERT_EQ(dtype_name(read.tensors[0]), "toy.q4_0");
   EXPECT_TRUE(payload_of(read.tensors[0]) == encoded(some_weights(64 * 96), {64, 96}));
   EXPECT_TRUE(adapted.outcomes[0].report->complete);
   EXPECT_EQ(adapted.outcomes[0].bits_per_weight(), 4.5);

@@ -137,7 +137,8 @@ void decode_tq1_0(const std::byte* blocks, std::size_t count, float* out) {
 void decode_tq2_0(const std::byte* blocks, std::size_t count, float* out) {
   for_supers<66>(blocks, count, out, [](const std::byte* block, float* weights) {
     const float d = half_at(block + 64);
-    for (std::size_t i = 0; i < kWeights; ++i) weights[i] = static_cast<float>(static_cast<int>(crumb(block, i)) - 1) * d;
+    for (std::size_t i = 0; i < kWeights; ++i)
+      weights[i] = static_cast<float>(static_cast<int>(crumb(block, i)) - 1) * d;
   });
 }
 

@@ -60,16 +60,16 @@ constexpr BlockCodec type(std::string_view layout, std::string_view title, std::
           .fault = fault};
 }
 
-constexpr BlockCodec kQ4_0 = type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in GGUF", 32, 18,
-                                  decode_q4_0, fault_of_halves<0>);
+constexpr BlockCodec kQ4_0 =
+    type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in GGUF", 32, 18, decode_q4_0, fault_of_halves<0>);
 constexpr BlockCodec kQ4_1 = type("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
                                   20, decode_q4_1, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ5_0 = type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in GGUF", 32, 22,
-                                  decode_q5_0, fault_of_halves<0>);
+constexpr BlockCodec kQ5_0 =
+    type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in GGUF", 32, 22, decode_q5_0, fault_of_halves<0>);
 constexpr BlockCodec kQ5_1 = type("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
                                   24, decode_q5_1, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ8_0 = type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in GGUF", 32, 34,
-                                  decode_q8_0, fault_of_halves<0>);
+constexpr BlockCodec kQ8_0 =
+    type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in GGUF", 32, 34, decode_q8_0, fault_of_halves<0>);
 constexpr BlockCodec kQ8_1 = type("ggml.q8_1", "8 bits with a scale and a sum for every 32 values: activations", 32, 36,
                                   decode_q8_1, fault_of_halves<0, 2>);
 constexpr BlockCodec kQ2K = type("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256,
@@ -82,24 +82,24 @@ constexpr BlockCodec kQ5K = type("ggml.q5_k", "5 bits with scales and minimums f
                                  176, decode_q5_k, fault_of_halves<0, 2>);
 constexpr BlockCodec kQ6K = type("ggml.q6_k", "6 bits with scales for every 256 and every 16 weights", 256, 210,
                                  decode_q6_k, fault_of_halves<208>);
-constexpr BlockCodec kQ8K = type("ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256, 292,
-                                 decode_q8_k, fault_of_float);
+constexpr BlockCodec kQ8K = type("ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256,
+                                 292, decode_q8_k, fault_of_float);
 constexpr BlockCodec kIq4Nl = type("ggml.iq4_nl", "4 bits of a table with a scale for every 32 weights", 32, 18,
                                    decode_iq4_nl, fault_of_halves<0>);
-constexpr BlockCodec kIq4Xs = type("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights", 256,
-                                   136, decode_iq4_xs, fault_of_halves<0>);
+constexpr BlockCodec kIq4Xs = type("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights",
+                                   256, 136, decode_iq4_xs, fault_of_halves<0>);
 constexpr BlockCodec kTq1_0 = type("ggml.tq1_0", "-1, 0 or 1, five in a byte, with a scale for every 256 weights", 256,
                                    54, decode_tq1_0, fault_of_halves<52>);
 constexpr BlockCodec kTq2_0 = type("ggml.tq2_0", "-1, 0 or 1 in 2 bits with a scale for every 256 weights", 256, 66,
                                    decode_tq2_0, fault_of_halves<64>);
 constexpr BlockCodec kMxfp4 = type("ggml.mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", 32, 17,
                                    decode_mxfp4, fault_of_exponent);
-constexpr BlockCodec kNvfp4 = type("ggml.nvfp4", "4-bit floats with an 8-bit float for every 16 weights (NVFP4)", 64, 36,
-                                   decode_nvfp4, nullptr);
-constexpr BlockCodec kQ1_0 = type("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, decode_q1_0,
-                                  fault_of_halves<0>);
-constexpr BlockCodec kQ2_0 = type("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, decode_q2_0,
-                                  fault_of_halves<0>);
+constexpr BlockCodec kNvfp4 =
+    type("ggml.nvfp4", "4-bit floats with an 8-bit float for every 16 weights (NVFP4)", 64, 36, decode_nvfp4, nullptr);
+constexpr BlockCodec kQ1_0 =
+    type("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, decode_q1_0, fault_of_halves<0>);
+constexpr BlockCodec kQ2_0 =
+    type("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, decode_q2_0, fault_of_halves<0>);
 
 }  // namespace
 

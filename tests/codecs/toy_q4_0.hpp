@@ -12,7 +12,7 @@
 #include "base/half.hpp"
 #include "codecs/block_codec.hpp"
 
-namespace tare::codec::ggml {
+namespace tare::codec::toy {
 
 inline constexpr std::size_t kWeights = 32, kBytes = 18;
 
@@ -62,10 +62,10 @@ inline constexpr BlockCodec kQ4_0 = {.layout = "toy.q4_0",
                                      .rules = "toy",
                                      .weights = kWeights,
                                      .bytes = kBytes,
-                                     .method = {"toy4"},
+                                     .method = {"q4_0"},
                                      .decode = decode_q4_0,
                                      .encode = encode_q4_0,
                                      .dot = dot_q4_0,
                                      .fault = fault_of};
 
-}  // namespace tare::codec::ggml
+}  // namespace tare::codec::toy
