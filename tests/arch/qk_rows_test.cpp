@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "base/endian.hpp"
-#include "codecs/ggml_q4_0.hpp"
+#include "codecs/toy_q4_0.hpp"
 #include "counting_source.hpp"
 #include "produced_blob.hpp"
 #include "tare/codec.hpp"
@@ -104,11 +104,11 @@ TEST(ArchQkRows, QuantizedRowsMoveWithoutBeingDecoded) {
   for (std::size_t i = 0; i < kRows * kColumns; ++i)
     store_le<float>(floats.data() + 4 * i, static_cast<float>(static_cast<int>(i * 37 % 211) - 105) / 16);
   const Tensor tensor = dense("q", {kRows, kColumns}, DType::f32, Blob::memory(floats));
-  const Tensor coded = codec::encode_blocks(codec::ggml::kQ4_0, tensor, {});
+  const Tensor coded = codec::encode_blocks(codec::toy::kQ4_0, tensor, {});
   Tensor moved = coded;
   for (Component& component : moved.components) component.blob = reorder_qk(component.blob, kRows, 2, QkOrder::pairs);
   const auto decoded = [](const Tensor& from) {
-    return codec::decode_blocks(codec::ggml::kQ4_0, from).component("data")->blob.bytes();
+    return codec::decode_blocks(codec::toy::kQ4_0, from).component("data")->blob.bytes();
   };
   EXPECT_TRUE(decoded(moved) == naive(decoded(coded), kRows, 2, QkOrder::pairs));
   EXPECT_FALSE(decoded(moved) == decoded(coded));
