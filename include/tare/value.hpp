@@ -139,8 +139,8 @@ TARE_API std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_or
 TARE_API std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
 // Appends `text` as a JSON string, quotes included.
 TARE_API void append_json_string(std::string& out, std::string_view text);
-// A tensor or attachment name as text that is always valid UTF-8 and one line: backslash, TAB, LF and CR are
-// escaped, bytes that are not UTF-8 become \xNN.
+// A tensor or attachment name as text that is always valid UTF-8, one line and safe to print: backslash, TAB, LF and CR are
+// escaped; bytes that are not UTF-8, and characters that could steer a terminal, become \xNN.
 TARE_API std::string escape_name(std::string_view name);
 
 }  // namespace tare

@@ -63,7 +63,11 @@ bool steers_terminal(std::uint32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x206F);
 }
 
-std::string escape_name(std::string_view name) {
+namespace {
+
+// Backslashes, ends of lines and what is not UTF-8, and of the rest the characters that `is_spelled`.
+template <typename IsSpelled>
+std::string one_line_but(std::string_view name, const IsSpelled& is_spelled) {
   std::string out;
   out.reserve(name.size());
   for (std::size_t i = 0; i < name.size();) {
@@ -76,14 +80,23 @@ std::string escape_name(std::string_view name) {
       out += "\\n";
     else if (name[i] == '\r')
       out += "\\r";
-    else if (point.valid)
+    else if (point.valid && !is_spelled(point.value))
       out += name.substr(i, point.length);
     else
-      fmt::format_to(std::back_inserter(out), "\\x{:02X}", point.value);
+      for (const char byte : name.substr(i, point.length))
+        fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<unsigned char>(byte));
     i += point.length;
   }
   return out;
 }
+
+}  // namespace
+
+std::string one_line(std::string_view name) {
+  return one_line_but(name, [](std::uint32_t) { return false; });
+}
+
+std::string escape_name(std::string_view name) { return one_line_but(name, steers_terminal); }
 
 std::string printable(std::string_view text) {
   if (is_plain_ascii(text)) return std::string(text);

@@ -29,6 +29,9 @@ bool steers_terminal(std::uint32_t code_point);
 // On one line: line feeds and tabs as \n and \t; other code points that steer, and bytes that are not UTF-8, as \xNN
 // for each of their bytes. What it returns it leaves as it is.
 std::string printable(std::string_view text);
+// A name as `escape_name` has it, but for characters that steer a terminal, which stay as they are: what content digests
+// are computed from.
+std::string one_line(std::string_view name);
 
 // Text that is JSON already, with what steers a terminal as \uNNNN. JSON has such characters inside strings only (C0
 // controls not at all, but line feeds between values, which stay), so the value is the same.

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "base/glob.hpp"
 #include "base/text.hpp"
 #include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
@@ -81,7 +82,7 @@ void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
       fmt::format("a dense tensor that brings {} beside its data; {}", listed(std::move(extras)),
                   quantized ? "quantized, it would lose that" : fmt::format("{} has no place for that", target.name)));
   if (quantized) error.remedy(Remedy::keep);
-  throw error.remedy(Remedy::skip, escape_name(tensor.name));
+  throw error.remedy(Remedy::skip, escape_glob(tensor.name));
 }
 
 // Which formats hold a layout, for a sentence.
@@ -209,7 +210,7 @@ void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
     throw refused(ErrorKind::unsupported, "convert.layout", tensor,
                   fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it", target.name,
                               escape_name(tensor.layout)))
-        .remedy(Remedy::skip, escape_name(tensor.name));
+        .remedy(Remedy::skip, escape_glob(tensor.name));
   decode(tensor, *codec, changes);
 }
 
@@ -258,7 +259,7 @@ class Unfit {
         fmt::format("{} cannot hold the type{} {}", target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
     // Advice that would not help is worse than none.
     if (castable_ && !asked_) error.remedy(Remedy::cast, name_of(DType::f32));
-    throw error.about("tensor " + escape_name(first_)).remedy(Remedy::skip, count_ == 1 ? escape_name(first_) : "");
+    throw error.about("tensor " + escape_name(first_)).remedy(Remedy::skip, count_ == 1 ? escape_glob(first_) : "");
   }
 
  private:

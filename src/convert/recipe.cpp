@@ -97,6 +97,8 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance",
                 "importance weighs the search, and the fast way does without one");
+  if (how.bits && !(std::isfinite(*how.bits) && *how.bits > 0))
+    throw Error(ErrorKind::usage, "quantize.bits", fmt::format("{} bits a weight are no budget", *how.bits));
   if (how.bits && how.range)
     throw Error(ErrorKind::usage, "convert.quant",
                 "the methods that a budget of bits chooses from have no form with a range")

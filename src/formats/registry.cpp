@@ -10,6 +10,7 @@
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
+#include "io/descriptor.hpp"
 
 namespace tare {
 
@@ -136,10 +137,12 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
 }  // namespace
 
 Model open(const SourcePtr& source, const ReadOptions& options) {
+  if (source == nullptr) throw Error(ErrorKind::usage, "open.source", "there is no source");
   return read(detect(*source), {source->name(), source}, options);
 }
 
 Model open(const std::string& path, const ReadOptions& options) {
+  io::check_path(path);
   std::error_code none;
   if (!std::filesystem::is_directory(path, none)) return open(open_file(path, options.access), options);
   return read(detect_directory(path), {path, nullptr}, options);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "inspect/pull.hpp"
 #include "tare/inspect.hpp"
 
@@ -69,16 +70,16 @@ void hash_all(std::vector<Line>& lines, unsigned threads, Progress* progress) {
 // Layout, roles and types are open sets as names are: escaped, they cannot forge a line.
 std::string text_of(const Line& line) {
   const Tensor& tensor = *line.tensor;
-  std::string text = escape_name(tensor.name) + '\t' + escape_name(tensor.layout) + '\t' + tensor.shape.text() + '\t';
+  std::string text = one_line(tensor.name) + '\t' + one_line(tensor.layout) + '\t' + tensor.shape.text() + '\t';
   if (line.component == nullptr) {
     // Only now, when every component has been made, do all attributes come for free.
     const Map attributes = tensor.complete_attributes();
     return attributes.empty() ? std::string() : text + "@\t" + to_json(attributes, JsonKeys::sorted) + '\n';
   }
   const Component& component = *line.component;
-  text += escape_name(component.role) + '\t';
+  text += one_line(component.role) + '\t';
   text += name_of(component.dtype);
-  return text + '\t' + (component.type.empty() ? "-" : escape_name(component.type)) + '\t' + line.hex + '\n';
+  return text + '\t' + (component.type.empty() ? "-" : one_line(component.type)) + '\t' + line.hex + '\n';
 }
 
 }  // namespace

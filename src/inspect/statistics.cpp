@@ -208,6 +208,10 @@ Statistics statistics_of(const Component& data, std::size_t bins, std::size_t fi
 }  // namespace
 
 Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first, unsigned threads) {
+  constexpr std::size_t kMost = std::size_t{1} << 20;
+  if (bins > kMost || first > kMost)
+    throw Error(ErrorKind::usage, "stats.bins",
+                fmt::format("{} bins and {} first values, at most {} of each", bins, first, kMost));
   const Tensor decoded = to_dense(tensor);
   const Component* const data = decoded.component("data");
   if (data == nullptr || !is_numeric(data->dtype, data->type))

@@ -97,4 +97,9 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+void check_path(const std::string& path) {
+  if (const std::size_t at = path.find('\0'); at != std::string::npos)
+    throw Error(ErrorKind::usage, "io.path.zero", fmt::format("byte {} of the path is zero", at)).in(path);
+}
+
 }  // namespace tare::io

@@ -50,4 +50,7 @@ void expect_room(int fd, std::uint64_t bytes, const std::string& file);
 // The directory part of a path; "." when there is none.
 std::string directory_of(const std::string& path);
 
+// Throws usage `io.path.zero` for a path with a zero byte in it: the system would take what is before it for the path.
+void check_path(const std::string& path);
+
 }  // namespace tare::io

@@ -50,6 +50,7 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
 }  // namespace
 
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing) {
+  check_path(path);
   Place place;
   std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
   for (int links = 0; links <= kMostLinks; ++links) {

@@ -117,6 +117,7 @@ std::optional<std::span<const std::byte>> Source::view(std::uint64_t offset, std
 }
 
 SourcePtr open_file(const std::string& path, Access access) {
+  io::check_path(path);
   // O_NONBLOCK: opening a FIFO must not wait for a writer before we can refuse it. It has no effect on files.
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/glob.hpp"
 #include "tare/version.hpp"
 
 namespace tare {
@@ -49,7 +50,7 @@ void Model::refuse_broken() const {
   if (broken.empty()) return;
   constexpr std::size_t kNamed = 8;
   Error first = broken.front().error;
-  if (broken.size() == 1) throw first.remedy(Remedy::skip, escape_name(broken.front().tensor.name));
+  if (broken.size() == 1) throw first.remedy(Remedy::skip, escape_glob(broken.front().tensor.name));
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i) names.push_back(escape_name(broken[i].tensor.name));
   throw first

@@ -136,5 +136,14 @@ TEST(Printable, ASyntaxCannotLeaveItsString) {
   EXPECT_EQ(to_json(Value(Opaque{"cbor", Bytes(2)})), R"({"$cbor":"0000"})");
 }
 
+TEST(Printable, ANameCannotSteerATerminal) {
+  EXPECT_EQ(escape_name("\x1B[31mred\x07\x7F"), "\\x1B[31mred\\x07\\x7F");
+  EXPECT_EQ(escape_name("\xC2\x9B"), "\\xC2\\x9B");
+  EXPECT_EQ(escape_name(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(escape_name("caf\xC3\xA9 \\ \n"), "caf\xC3\xA9 \\\\ \\n");
+  // The digests of models are computed from names as they always were.
+  EXPECT_EQ(one_line("\x1B\t\\"), "\x1B\\t\\\\");
+}
+
 }  // namespace
 }  // namespace tare

@@ -230,5 +230,36 @@ TEST(Save, AFileThatWasWrittenToMeanwhileIsNotPassedOn) {
   EXPECT_EQ(visible(scratch), (std::vector<std::string>{"in.zt"}));
 }
 
+// What a remedy names can be used as it is: a name that looks like a glob skips itself only.
+TEST(Save, TheSkipThatIsAdvisedSkipsNothingElse) {
+  const Scratch scratch;
+  for (const std::string name : {"w?", "w[0]*", "w\\1"}) {
+    Model model = small_model();
+    model.tensors.push_back(dense("w1", {1}, std::vector<float>{1}));
+    Tensor odd = model.tensors.back();
+    odd.name = name;
+    odd.layout = "nobody.knows";
+    model.tensors.push_back(odd);
+    const auto error = error_of([&] { save(model, scratch / "m.npz"); });
+    ASSERT_TRUE(error);
+    ASSERT_FALSE(error->remedies().empty());
+    ASSERT_EQ(error->remedies()[0].remedy, Remedy::skip);
+    const Saved saved =
+        save(model, scratch / "m.npz", {.adapt = {.skip = {error->remedies()[0].argument}}, .overwrite = true});
+    EXPECT_EQ(saved.tensors, model.tensors.size() - 1) << name;
+  }
+}
+
+TEST(Save, APathWithAZeroByteIsNoPath) {
+  const Scratch scratch;
+  put_file(scratch / "victim", to_bytes("mine"));
+  const std::string path = (scratch / "victim") + std::string("\0.zt", 4);
+  EXPECT_EQ(rule_of([&] { save(small_model(), path, {.overwrite = true}); }), "io.path.zero");
+  EXPECT_EQ(rule_of([&] { save(small_model(), path + "/", {.to = "hf", .overwrite = true}); }), "io.path.zero");
+  EXPECT_EQ(rule_of([&] { open(path); }), "io.path.zero");
+  EXPECT_EQ(rule_of([&] { open(SourcePtr()); }), "open.source");
+  EXPECT_EQ(to_text(get_file(scratch / "victim")), "mine");
+}
+
 }  // namespace
 }  // namespace tare

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/glob.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/alt/alt.hpp"
@@ -90,7 +91,7 @@ class Checker {
     };
     if (tensor.name.empty() || !is_valid_utf8(tensor.name)) refuse("write.name", "the name is empty or not UTF-8");
     const auto too_much = [&](std::string_view sentence) {
-      throw limit(sentence).about("tensor " + escape_name(tensor.name)).remedy(Remedy::skip, escape_name(tensor.name));
+      throw limit(sentence).about("tensor " + escape_name(tensor.name)).remedy(Remedy::skip, escape_glob(tensor.name));
     };
     if (tensor.name.size() > kMost32)
       too_much(fmt::format("a name of {} bytes, {} is the most", tensor.name.size(), kMost32));
