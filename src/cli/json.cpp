@@ -94,12 +94,7 @@ void write_vocabulary(JsonWriter& json, const Vocabulary& vocabulary) {
 void write_attachments(JsonWriter& json, const Model& model) {
   json.open('[');
   for (const Attachment& attachment : model.attachments)
-    json.open('{')
-        .key("name")
-        .text(escape_name(attachment.name))
-        .key("bytes")
-        .number(attachment.blob.size())
-        .close('}');
+    json.open('{').key("name").text(one_line(attachment.name)).key("bytes").number(attachment.blob.size()).close('}');
   json.close(']');
 }
 
@@ -131,10 +126,10 @@ void write_component(JsonWriter& json, const Component& component, std::string_v
 
 void write_tensor(JsonWriter& json, const Tensor& tensor, std::string_view file, const Error* broken) {
   json.open('{').key("name");
-  // escape_name only changes what text() would have to escape as well.
+  // one_line only changes what text() would have to escape as well.
   const bool plain =
       std::all_of(tensor.name.begin(), tensor.name.end(), [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; });
-  json.text(plain ? std::string_view(tensor.name) : std::string_view(escape_name(tensor.name)));
+  json.text(plain ? std::string_view(tensor.name) : std::string_view(one_line(tensor.name)));
   json.key("shape").open('[');
   for (const std::uint64_t dimension : tensor.shape) json.number(dimension);
   json.close(']').key("layout").text(tensor.layout).key("dtype").text(dtype_name(tensor));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/text.hpp"
 
@@ -19,7 +20,7 @@ const Item& find_named(const std::vector<Item>& items, const std::string& file, 
   names.reserve(items.size());
   for (const Item& item : items) {
     names.push_back(escape_name(item.name));
-    if (names.back() == name) return item;
+    if (names.back() == name || one_line(item.name) == name) return item;  // as `ls` spells it, or --json
   }
   throw Error(ErrorKind::not_found, fmt::format("cli.{}", thing),
               fmt::format("no {} '{}'{}", thing, name, did_you_mean(name, names)))
@@ -35,7 +36,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name) {
   for (const BrokenTensor& broken : model.broken)
-    if (broken.tensor.name == name || escape_name(broken.tensor.name) == name) throw broken.error;
+    if (broken.tensor.name == name || escape_name(broken.tensor.name) == name || one_line(broken.tensor.name) == name)
+      throw broken.error;
   return find_named(model.tensors, file, name, "tensor");
 }
 

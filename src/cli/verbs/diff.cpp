@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
@@ -76,7 +77,7 @@ void print_json(const Difference& difference, Session& session) {
     if (!a.empty() || !b.empty()) json.key(name).open('[').text(a).text(b).close(']');
   };
   for (const TensorDifference& tensor : difference.tensors) {
-    json.open('{').key("name").text(escape_name(tensor.name));
+    json.open('{').key("name").text(one_line(tensor.name));
     if (tensor.only_in) json.key("only_in").text(*tensor.only_in == Side::a ? "a" : "b");
     pair("shape", tensor.shape_a, tensor.shape_b);
     pair("dtype", tensor.type_a, tensor.type_b);
@@ -114,7 +115,7 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   if (arguments.has("json")) {
     std::string text;
     JsonWriter json(text);
-    json.open('{').key("same").boolean(found.same()).key("name").text(escape_name(x.name)).key("dtype");
+    json.open('{').key("same").boolean(found.same()).key("name").text(one_line(x.name)).key("dtype");
     json.open('[').text(dtype_name(x)).text(dtype_name(y)).close(']');
     json.key("rms").real(rms).key("relative_rms").real(size > 0 ? rms / size : 0);
     json.key("max_abs").real(std::max(std::abs(errors.min), std::abs(errors.max)));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
 #include "cli/change_report.hpp"
@@ -146,14 +147,14 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     write_numbers(json, group.elements, group.bytes, group.bits());
     write_errors(json, group);
     if (group.measured) {
-      json.key("worst").open('{').key("name").text(escape_name(group.worst));
+      json.key("worst").open('{').key("name").text(one_line(group.worst));
       json.key("relative_rms").real(group.worst_rms).close('}');
     }
     json.close('}');
   }
   json.close(']').key("tensors").open('[');
   for (const TensorOutcome& outcome : done.outcomes) {
-    json.open('{').key("name").text(escape_name(outcome.name)).key("method").text(outcome.type);
+    json.open('{').key("name").text(one_line(outcome.name)).key("method").text(outcome.type);
     json.key("encoded").boolean(outcome.encoded);
     write_numbers(json, outcome.elements, outcome.bytes, outcome.bits_per_weight());
     if (is_measured(outcome))

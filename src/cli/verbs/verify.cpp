@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
 #include "cli/json.hpp"
@@ -88,7 +89,7 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
   json.key("findings").open('[');
   for (const Finding& finding : result.findings) {
     json.open('{').key("severity").text(name_of(finding.severity)).key("kind").text(name_of(finding.kind));
-    json.key("rule").text(finding.rule).key("item").text(escape_name(finding.item)).key("offset");
+    json.key("rule").text(finding.rule).key("item").text(one_line(finding.item)).key("offset");
     if (finding.offset)
       json.number(*finding.offset);
     else
