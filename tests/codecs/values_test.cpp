@@ -161,7 +161,7 @@ std::string no_span_of(const Tensor& tensor) {
 }
 
 TEST(Span, ShowsTheBytesWhereTheyAre) {
-  if (!kLittleEndianHost) GTEST_SKIP();
+  if (!kLittleEndianHost) GTEST_SKIP() << "the bytes of a file are in the other order here";
   const Scratch scratch;
   Model model;
   model.tensors.push_back(dense("t", {3}, std::vector<float>{1, 2, 3}));

@@ -17,6 +17,21 @@ unsigned crumb(const std::byte* codes, std::size_t i) {
   return byte_at(codes, 32 * (i / 128) + i % 32) >> (2 * (i % 128 / 32)) & 3;
 }
 
+// What Q4_K and Q5_K share: a scale and a minimum for each part of 32 weights, whose low four bits lie in the low or the
+// high halves of 32 bytes. `high` gives the bits above them.
+template <typename High>
+void decode_halves(const std::byte* block, const std::byte* codes, float* weights, const High& high) {
+  const float d = half_at(block), dmin = half_at(block + 2);
+  for (std::size_t part = 0; part < 8; ++part) {
+    const ScaleAndMinimum packed = k_scale(block + 4, part);
+    const float scale = d * static_cast<float>(packed.scale), minimum = dmin * static_cast<float>(packed.minimum);
+    for (std::size_t i = 0; i < 32; ++i) {
+      const unsigned both = byte_at(codes, 32 * (part / 2) + i), low = part % 2 == 0 ? both & 15 : both >> 4;
+      weights[32 * part + i] = scale * static_cast<float>(low | high(part, i)) - minimum;
+    }
+  }
+}
+
 }  // namespace
 
 void decode_q2_k(const std::byte* blocks, std::size_t count, float* out) {
@@ -47,32 +62,14 @@ void decode_q3_k(const std::byte* blocks, std::size_t count, float* out) {
 
 void decode_q4_k(const std::byte* blocks, std::size_t count, float* out) {
   for_supers<144>(blocks, count, out, [](const std::byte* block, float* weights) {
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (std::size_t part = 0; part < 8; ++part) {
-      const ScaleAndMinimum packed = k_scale(block + 4, part);
-      const float scale = d * static_cast<float>(packed.scale), minimum = dmin * static_cast<float>(packed.minimum);
-      const std::byte* const codes = block + 16 + 32 * (part / 2);
-      for (std::size_t i = 0; i < 32; ++i) {
-        const unsigned code = part % 2 == 0 ? byte_at(codes, i) & 15 : byte_at(codes, i) >> 4;
-        weights[32 * part + i] = scale * static_cast<float>(code) - minimum;
-      }
-    }
+    decode_halves(block, block + 16, weights, [](std::size_t, std::size_t) { return 0U; });
   });
 }
 
 void decode_q5_k(const std::byte* blocks, std::size_t count, float* out) {
   for_supers<176>(blocks, count, out, [](const std::byte* block, float* weights) {
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (std::size_t part = 0; part < 8; ++part) {
-      const ScaleAndMinimum packed = k_scale(block + 4, part);
-      const float scale = d * static_cast<float>(packed.scale), minimum = dmin * static_cast<float>(packed.minimum);
-      const std::byte* const codes = block + 48 + 32 * (part / 2);
-      for (std::size_t i = 0; i < 32; ++i) {
-        const unsigned low = part % 2 == 0 ? byte_at(codes, i) & 15 : byte_at(codes, i) >> 4;
-        const unsigned high = byte_at(block, 16 + i) >> part & 1;
-        weights[32 * part + i] = scale * static_cast<float>(low | high << 4) - minimum;
-      }
-    }
+    decode_halves(block, block + 48, weights,
+                  [&](std::size_t part, std::size_t i) { return (byte_at(block, 16 + i) >> part & 1) << 4; });
   });
 }
 

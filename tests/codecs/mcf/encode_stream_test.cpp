@@ -185,7 +185,7 @@ class NullSink final : public Sink {
 };
 
 TEST(McfEncodeStream, MemoryDoesNotGrowWithTheTensor) {
-  if (!kCountsMemory) GTEST_SKIP();
+  if (!kCountsMemory) GTEST_SKIP() << "memory is not counted under a sanitizer";
   class Endless final : public BlobProducer {
    public:
     void verify() const override {}  // made of nothing
