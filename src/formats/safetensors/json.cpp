@@ -137,9 +137,13 @@ void Json::walk(Value value, unsigned depth) {
   }
 }
 
-std::string_view Json::unescaped(simdjson::simdjson_result<std::string_view> result) {
+std::string_view Json::unescaped(simdjson::ondemand::raw_json_string raw) {
+  if (unescaped_ == nullptr) {
+    unescaped_ = std::make_unique_for_overwrite<std::uint8_t[]>(text_.size() + kPadding);
+    free_ = unescaped_.get();
+  }
   std::string_view text;
-  check(std::move(result).get(text));
+  check(parser_.unescape(raw, free_).get(text));
   if (!is_valid_utf8(text)) fail(simdjson::STRING_ERROR);
   return text;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class Json {
       check(std::move(result).get(field));
       const char* const raw = field.key().raw();
       std::string_view key(raw, length_of(raw));
-      if (raw[key.size()] == '\\') key = unescaped(field.unescaped_key());
+      if (raw[key.size()] == '\\') key = unescaped(field.key());
       visit(key, raw - 1, field.value());
     }
   }
@@ -69,10 +70,9 @@ class Json {
   std::string_view string(Value& value) {
     const char* const raw = value.raw_json_token().data() + 1;
     const std::size_t length = length_of(raw);
-    if (raw[length] == '\\') return unescaped(value.get_string());
     simdjson::ondemand::raw_json_string consumed;
     check(value.get_raw_json_string().get(consumed));
-    return {raw, length};
+    return raw[length] == '\\' ? unescaped(consumed) : std::string_view(raw, length);
   }
   // Consumes a value nobody wants, checking that it is JSON. `depth`: the levels above it.
   void walk(Value value, unsigned depth);
@@ -90,8 +90,9 @@ class Json {
     const auto* const escape = static_cast<const char*>(std::memchr(raw, '\\', length));
     return escape == nullptr ? length : static_cast<std::size_t>(escape - raw);
   }
-  // simdjson lets a lone low surrogate through, as bytes that are not UTF-8.
-  std::string_view unescaped(simdjson::simdjson_result<std::string_view> result);
+  // Into memory of our own: simdjson does not ask whether it got its. It also lets a lone low surrogate through, as bytes
+  // that are not UTF-8.
+  std::string_view unescaped(simdjson::ondemand::raw_json_string raw);
 
   void check(simdjson::error_code code) {
     if (code != simdjson::SUCCESS) fail(code);
@@ -108,6 +109,8 @@ class Json {
   std::string_view family_;
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document document_;
+  std::unique_ptr<std::uint8_t[]> unescaped_;  // as much as all strings could take; null until one has an escape
+  std::uint8_t* free_ = nullptr;               // behind those that were
 };
 
 }  // namespace tare::safetensors
