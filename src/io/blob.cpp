@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/checked.hpp"
+#include "base/once.hpp"
 #include "base/parallel.hpp"
 #include "io/zstd.hpp"
 #include "tare/error.hpp"
@@ -112,7 +112,7 @@ class ZstdProducer final : public BlobProducer {
   // Whoever decodes packed bytes decodes those that were written, however they got here: cast, sliced, copied. Hashed
   // once, by the first who asks; the others wait for the answer.
   void verify() const override {
-    std::call_once(hashed_, [this] {
+    hashed_.run([this] {
       try {
         verify_stored(*source_, offset_, stored_, digest_);
       } catch (const Error& error) {
@@ -124,7 +124,7 @@ class ZstdProducer final : public BlobProducer {
 
  private:
   const std::vector<io::ZstdFrame>& index() const {
-    std::call_once(indexed_, [this] {
+    indexed_.run([this] {
       try {
         frames_ = io::find_zstd_frames(*source_, offset_, stored_, size_);
       } catch (const Error&) {
@@ -138,7 +138,7 @@ class ZstdProducer final : public BlobProducer {
   SourcePtr source_;
   std::uint64_t offset_, stored_, size_;
   Digest digest_;
-  mutable std::once_flag hashed_, indexed_;
+  mutable Once hashed_, indexed_;
   mutable std::unique_ptr<const Error> mismatch_;
   mutable std::vector<io::ZstdFrame> frames_;
 };

@@ -1,10 +1,10 @@
 #include "model/widen.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "base/endian.hpp"
+#include "base/once.hpp"
 #include "model/block_reader.hpp"
 
 namespace tare {
@@ -40,7 +40,7 @@ class WidenProducer final : public BlobProducer {
   explicit WidenProducer(Blob blob) : blob_(std::move(blob)) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // Whoever widens the bytes widens those that were written; hashed once, by the first who asks.
-    if (blob_.digest()) std::call_once(checked_, [this] { blob_.verify(); });
+    if (blob_.digest()) checked_.run([this] { blob_.verify(); });
     auto reader = std::make_unique<WidenReader>(blob_, offset / kWide);
     reader->skip(offset % kWide);
     return reader;
@@ -50,7 +50,7 @@ class WidenProducer final : public BlobProducer {
 
  private:
   Blob blob_;
-  mutable std::once_flag checked_;
+  mutable Once checked_;
 };
 
 }  // namespace

@@ -60,7 +60,7 @@ void PayloadDecoder::decode(const Run& run, float* out) const { decode_rows(rows
 
 ScaleZero PayloadDecoder::parameters() const {
   if (geometry_.method->family != Family::raw || geometry_.bytes == 0) return {};
-  std::call_once(read_, [this] {
+  read_.run([this] {
     parameters_.scale = read_f32(payload_, geometry_.scales.offset);
     if (geometry_.domain == Domain::activations) parameters_.zero = read_f32(payload_, geometry_.zero.offset);
   });

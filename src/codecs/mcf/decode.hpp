@@ -1,8 +1,7 @@
 // A payload for the framework of block codecs: its planes, and what a run of them stands for.
 #pragma once
 
-#include <mutex>
-
+#include "base/once.hpp"
 #include "codecs/block_codec.hpp"
 #include "codecs/mcf/reference.hpp"
 
@@ -25,7 +24,7 @@ class PayloadDecoder final : public Decoder {
 
   Blob payload_;
   Geometry geometry_;
-  mutable std::once_flag read_;
+  mutable Once read_;
   mutable ScaleZero parameters_;
 };
 

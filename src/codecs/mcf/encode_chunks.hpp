@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/once.hpp"
 #include "codecs/mcf/encode_kernels.hpp"
 #include "codecs/weights.hpp"
 #include "tare/codec.hpp"
@@ -91,7 +92,7 @@ class Chunks {
   std::uint64_t blocks_;
   std::vector<float> importance_;  // of a row, padded as the values are
 
-  mutable std::once_flag ranged_;
+  mutable Once ranged_;
   mutable Range range_;
   mutable std::mutex mutex_;  // over what follows
   mutable std::vector<Slot> slots_;

@@ -54,7 +54,7 @@ CodeGrid grid_of(const Geometry& geometry, const CodeRange& range) {
 }  // namespace
 
 Range Chunks::range_of_all() const {
-  std::call_once(ranged_, [this] {
+  ranged_.run([this] {
     const Parts parts(tensor_, geometry_.elements());
     const bool searched = geometry_.method->family == Family::raw && !options_.fast && !options_.clip;
     ValueHistograms histograms;

@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/once.hpp"
 #include "codecs/buckets.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/sparse/sparse.hpp"
@@ -407,7 +407,7 @@ class CooProducer final : public BlobProducer {
   }
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    std::call_once(once_, [this] { scan(); });
+    once_.run([this] { scan(); });
     const std::uint64_t element = offset / width_;
     std::unique_ptr<BlockReader> reader;
     if (rising_) {
@@ -474,7 +474,7 @@ class CooProducer final : public BlobProducer {
 
   Tensor tensor_;
   std::uint64_t elements_, width_ = 0, entries_ = 0;
-  mutable std::once_flag once_;
+  mutable Once once_;
   mutable bool rising_ = false;
   mutable Tensor entered_;  // with coordinates that can be entered at each dimension
   mutable std::shared_ptr<const CooWindows> windows_;
