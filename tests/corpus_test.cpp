@@ -4,6 +4,7 @@
 #include <set>
 
 #include "conformance/alt_cases.hpp"
+#include "conformance/gguf_cases.hpp"
 #include "conformance/hf_cases.hpp"
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
@@ -78,6 +79,16 @@ void add_safetensors(Corpus& corpus) {
 
 void add_tllm_rejects(Corpus& corpus) {
   for (const TllmCase& bad : tllm_cases()) corpus["tllm/reject." + bad.rule + "." + bad.name] = bad.file;
+}
+
+void add_gguf(Corpus& corpus) {
+  for (const GgufCase& bad : gguf_cases()) {
+    if (bad.file.size() >= (std::size_t{64} << 10)) continue;
+    corpus["gguf/reject." + bad.rule + "." + bad.name] = bad.file;
+  }
+  for (const std::uint32_t version : {1U, 2U, 3U})
+    for (const bool big : {false, true})
+      corpus["gguf/valid.golden_" + std::to_string(version) + (big ? "_big" : "")] = gguf_golden(big, version).bytes();
 }
 
 void add_npy_rejects(Corpus& corpus) {
@@ -196,6 +207,7 @@ Corpus make_corpus() {
   add_mcf_rejects(corpus);
   add_safetensors(corpus);
   add_tllm_rejects(corpus);
+  add_gguf(corpus);
   add_npy_rejects(corpus);
   add_directories(corpus);
   add_alt(corpus);

@@ -46,6 +46,8 @@ struct ReadOptions {
   Diagnostics* diagnostics = nullptr;  // null: throw the first error
   // Only names, types and sizes are wanted: that the tensors would decode to more than `limits` allows is no error.
   bool listing = false;
+  // Off: Model::vocabulary may stay empty. Hundreds of thousands of tokens and merges take longer than everything else.
+  bool vocabulary = true;
   unsigned threads = 0;  // for readers that check the data (zip's checksums); 0: all cores
   // Of a model's directory: files to carry beyond those that belong to every model, as globs over their relative names.
   std::vector<std::string> attach = {};
@@ -122,8 +124,9 @@ struct TARE_API Capabilities {
   bool widens_logical_types = true;  // fp8 becomes a wider float without being asked for
   bool zstd = false, digests = false, dedup = false, shards = false;  // WriteOptions it honours
   std::span<const std::string_view> dialects = {};
-  bool forward_only = false;  // can be written to a pipe
-  bool many_tensors = true;   // false: exactly one (npy)
+  bool forward_only = false;                             // can be written to a pipe
+  bool many_tensors = true;                              // false: exactly one (npy)
+  std::size_t max_rank = SIZE_MAX, max_name = SIZE_MAX;  // dimensions of a tensor, bytes of its name
   // Not empty: only models of this one architecture, which fixes the names and shapes of the tensors ("tiny_llama").
   std::string_view architecture = {};
 

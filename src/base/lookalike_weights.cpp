@@ -29,8 +29,6 @@ constexpr Magic kMagics[] = {
      "\x80\x02\x8a\nl\xfc\x9c"
      "F\xf9 j\xa8P\x19."sv,
      "a PyTorch file of the form before version 1.6 (a pickle)" TARE_TORCH_ADVICE},
-    {0, "GGUF"sv, "a GGUF file (llama.cpp's)" TARE_NOT_YET},
-    {0, "FUGG"sv, "a GGUF file (llama.cpp's), in big-endian byte order" TARE_NOT_YET},
     {0, "tjgg"sv, "a GGJT file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "fmgg"sv, "a GGMF file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "lmgg"sv, "a GGML file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
@@ -113,7 +111,6 @@ constexpr NamedWeights kNames[] = {
     {"*.pt2", "an exported PyTorch program"},
     {"*.ckpt", "PyTorch's or TensorFlow's format"},
     {"*.distcp", "PyTorch's distributed checkpoint"},
-    {"*.gguf", "GGUF"},
     {"*.ggml", "GGML"},
     {"*.onnx", "ONNX"},
     {"*.h5", "HDF5"},

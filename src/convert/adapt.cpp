@@ -308,6 +308,16 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
   unfit.add(tensor);
 }
 
+void refuse_excess(const Tensor& tensor, const Format& target) {
+  const auto& [rank, name] = std::pair(tensor.shape.rank(), tensor.name.size());
+  if (rank <= target.holds.max_rank && name <= target.holds.max_name) return;
+  throw refused(ErrorKind::unsupported, "convert.limit", tensor,
+                rank > target.holds.max_rank
+                    ? fmt::format("{} dimensions, {} takes {}", rank, target.name, target.holds.max_rank)
+                    : fmt::format("a name of {} bytes, {} takes {}", name, target.name, target.holds.max_name))
+      .remedy(Remedy::skip, escape_glob(tensor.name));
+}
+
 // The parameters of a codec travel with its layout; other attributes need a place of their own.
 void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& options) {
   const Codec* const codec = find_codec(tensor.layout);
@@ -394,6 +404,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;
+    refuse_excess(tensor, target);
     refuse_extras(tensor, target, !decisions[i].method.empty());
     if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);

@@ -83,6 +83,13 @@ class FitCheck {
   }
 
   void check_tensor(const Tensor& tensor) const {
+    if (tensor.name.size() > holds_.max_name)
+      throw error("name",
+                  fmt::format("a name of {} bytes, {} takes {}", tensor.name.size(), format_.name, holds_.max_name),
+                  tensor);
+    if (tensor.shape.rank() > holds_.max_rank)
+      throw error("rank", fmt::format("{} dimensions, {} takes {}", tensor.shape.rank(), format_.name, holds_.max_rank),
+                  tensor);
     if (!lists(holds_.layouts, tensor.layout))
       throw error("layout", fmt::format("{} cannot hold the layout \"{}\"", format_.name, escape_name(tensor.layout)),
                   tensor);

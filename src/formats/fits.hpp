@@ -10,6 +10,8 @@ namespace tare {
 //   write.room        metadata, a field of the config, a part of the vocabulary, attachments, attributes without a place
 //   write.metadata    a metadata value that is not a text, where only texts can be
 //   write.single      not exactly one tensor
+//   write.name        a tensor's name that is too long
+//   write.rank        too many dimensions
 //   write.layout      a layout it does not have
 //   write.type        a type of elements it does not have
 //   write.duplicate   two tensors of one name

@@ -32,6 +32,7 @@ std::span<const Format> formats() {
     std::vector<Format> rows = {
         zt::kFormat,           //
         mcf::kFormat,          //
+        gguf::kFormat,         //
         tllm::kFormat,         //
         alt::kFormat,          //
         alt::kFormat1,         //

@@ -12,6 +12,7 @@ namespace tare::alt { extern const Format kFormat, kFormat1; }
 namespace tare::npz { extern const Format kFormat; }
 namespace tare::npy { extern const Format kFormat; }
 namespace tare::safetensors { extern const Format kFormat; }
+namespace tare::gguf { extern const Format kFormat; }
 namespace tare::hf { extern const Format kFormat; }
 // clang-format on
 

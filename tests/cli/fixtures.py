@@ -276,7 +276,7 @@ def make(directory):
         "pipeline/model_index.json": b"{}",
         "pipeline/unet/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "pipeline/vae/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
-        "foreign/model.gguf": b"GGUF\3\0\0\0",
+        "foreign/model.ggml": b"tjgg\3\0\0\0",
         "foreign/model.h5": b"\x89HDF\r\n\x1a\n" + bytes(56),
         "cut/short.safetensors": safetensors({"w": ("F32", [4], f32(1, 2, 3, 4))})[:-3],
         "vocab.txt": b"<unk>\nh\ne\nl\no \nhe\n",

@@ -73,7 +73,6 @@ inline std::vector<HfCase> hf_reject_cases() {
       {"hf.weights.torch",
        "pytorch_index",
        {{"config.json", config}, {"pytorch_model.bin.index.json", to_bytes("{}")}}},
-      {"hf.weights.foreign", "gguf", {{"config.json", config}, {"model.gguf", to_bytes("GGUF")}}},
       {"hf.weights.foreign", "onnx", {{"config.json", config}, {"model.onnx", to_bytes("x")}}},
       {"hf.weights.foreign", "tensorflow", {{"config.json", config}, {"tf_model.h5", to_bytes("x")}}},
       {"hf.weights.foreign", "flax", {{"config.json", config}, {"flax_model.msgpack", to_bytes("x")}}},

@@ -155,12 +155,18 @@ inline void add_the_rest(Model& model, const Capabilities& holds) {
                          {"deep/er/merges.txt", Blob::memory(noise(300, 11))}};
 }
 
+// A tensor that the container has no room for, whatever is in it.
+inline bool exceeds(const Tensor& tensor, const Capabilities& holds) {
+  return tensor.shape.rank() > holds.max_rank || tensor.name.size() > holds.max_name;
+}
+
 // A model of small tensors that uses all that `holds` promises.
 inline Model full_model(const Capabilities& holds) {
   if (!holds.architecture.empty()) return architecture_model(holds.architecture, holds, Scale::full);
   Model model;
   std::uint64_t seed = 20;
   const auto add = [&](Tensor tensor) {
+    if (exceeds(tensor, holds)) return;
     if (holds.many_tensors || model.tensors.empty()) model.tensors.push_back(std::move(tensor));
   };
   for (const DType dtype : holds.dtypes)

@@ -11,7 +11,7 @@ using namespace tare::testing;
 Tensor any_tensor(const Capabilities& holds, const std::string& name) {
   const std::vector<DType> dtypes(holds.dtypes.begin(), holds.dtypes.end());
   const std::uint64_t seed = *rc::gen::arbitrary<std::uint32_t>();
-  const int rank = *rc::gen::inRange(0, 6);
+  const int rank = *rc::gen::inRange(0, static_cast<int>(std::min<std::size_t>(5, holds.max_rank)) + 1);
   Shape shape;
   for (int d = 0; d < rank; ++d)
     shape.push_back(*rc::gen::weightedElement<std::uint64_t>({{6, 1}, {6, 2}, {4, 3}, {2, 7}, {1, 0}}));
@@ -45,6 +45,7 @@ Model any_model(const Capabilities& holds) {
     // Names that every container takes: unique, not empty, no NUL.
     std::string name = std::to_string(i) + *gen_text();
     std::replace(name.begin(), name.end(), '\0', '0');
+    if (name.size() > holds.max_name) name = std::to_string(i);
     model.tensors.push_back(any_tensor(holds, name));
     if (holds.tensor_attributes && *rc::gen::inRange(0, 3) == 0) model.tensors.back().attributes = any_map(3);
   }
@@ -96,7 +97,7 @@ RC_GTEST_PROP(ConformanceProperty, ModelsComeBackByWayOfEveryFormat, ()) {
                                                       : any_of_architecture(second.holds.architecture, first.holds);
       const auto& types = second.holds.dtypes;
       std::erase_if(model.tensors, [&](const Tensor& t) {
-        return !lists(second.holds.layouts, t.layout) ||
+        return !lists(second.holds.layouts, t.layout) || exceeds(t, second.holds) ||
                std::any_of(t.components.begin(), t.components.end(), [&](const Component& c) {
                  return std::find(types.begin(), types.end(), c.dtype) == types.end() ||
                         (!c.type.empty() && !lists(second.holds.logical_types, c.type));

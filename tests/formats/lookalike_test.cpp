@@ -23,8 +23,7 @@ TEST(Lookalike, WeightsOfOtherPrograms) {
   tar.replace(0, 10, "weights.pt");
   tar.replace(257, 5, "ustar");
   const std::tuple<std::string, std::string, std::string> cases[] = {
-      {"m.gguf", "GGUF\3\0\0\0"s, "a GGUF file"},
-      {"m.bin", "GGUF\3\0\0\0"s + std::string(64, 'x'), "a GGUF file"},
+      {"m.ggml", "tjgg\3\0\0\0"s, "a GGJT file"},
       {"old.pt",
        "\x80\x02\x8a\nl\xfc\x9c"
        "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03."s,
@@ -98,8 +97,8 @@ TEST(Lookalike, Directories) {
        "a directory without a model of its own; there are models in unet/, vae/: name one of them"},
       {{{"blobs/x", weights}, {"refs/main", to_bytes("abc")}, {"snapshots/abc/model.safetensors", weights}},
        "a directory without a model of its own; there is one in snapshots/abc/: name that"},
-      {{{"a.gguf", weights}, {"b.onnx", weights}},
-       "a directory without weights that Tare reads; there are a.gguf (GGUF), b.onnx (ONNX)"},
+      {{{"a.ggml", weights}, {"b.onnx", weights}},
+       "a directory without weights that Tare reads; there are a.ggml (GGML), b.onnx (ONNX)"},
       {{{"model.zt", weights}}, "a directory, and not one in Hugging Face's layout; name a file in it: model.zt"},
       {{{"README.md", weights}},
        "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads"},

@@ -61,15 +61,15 @@ constexpr BlockCodec type(std::string_view layout, std::string_view title, std::
 }
 
 constexpr BlockCodec kQ4_0 =
-    type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in GGUF", 32, 18, decode_q4_0, fault_of_halves<0>);
-constexpr BlockCodec kQ4_1 = type("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
+    type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in ggml", 32, 18, decode_q4_0, fault_of_halves<0>);
+constexpr BlockCodec kQ4_1 = type("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in ggml", 32,
                                   20, decode_q4_1, fault_of_halves<0, 2>);
 constexpr BlockCodec kQ5_0 =
-    type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in GGUF", 32, 22, decode_q5_0, fault_of_halves<0>);
-constexpr BlockCodec kQ5_1 = type("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in GGUF", 32,
+    type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in ggml", 32, 22, decode_q5_0, fault_of_halves<0>);
+constexpr BlockCodec kQ5_1 = type("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in ggml", 32,
                                   24, decode_q5_1, fault_of_halves<0, 2>);
 constexpr BlockCodec kQ8_0 =
-    type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in GGUF", 32, 34, decode_q8_0, fault_of_halves<0>);
+    type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in ggml", 32, 34, decode_q8_0, fault_of_halves<0>);
 constexpr BlockCodec kQ8_1 = type("ggml.q8_1", "8 bits with a scale and a sum for every 32 values: activations", 32, 36,
                                   decode_q8_1, fault_of_halves<0, 2>);
 constexpr BlockCodec kQ2K = type("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256,

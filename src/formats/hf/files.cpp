@@ -242,9 +242,13 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
                   fmt::format("there are no weights that Tare can read; {} ({}) is there", escape_name(foreign.front()),
                               foreign_weights(foreign.front())),
                   fmt::format("download the model's {}", kFile));
+  std::vector<std::string> others;
+  for (const std::string& file : files)
+    if (format_of_suffix(file) != nullptr) others.push_back(escape_name(file));
   throw lacking(ErrorKind::not_found, "hf.weights.missing",
                 fmt::format("there are no weights: neither {} nor {}", kFile, kIndex),
-                "download them into the directory");
+                others.empty() ? "download them into the directory"
+                               : fmt::format("to read one of these files, name it: {}", fmt::join(others, ", ")));
 }
 
 }  // namespace tare::hf

@@ -17,7 +17,7 @@ tare quantize gptq out.mcf --method q8
 tare convert gptq out.zt && tare hash gptq out.zt
 # What Tare does not read is named.
 tare info foreign
-tare info foreign/model.gguf
+tare info foreign/model.ggml
 tare info foreign/model.h5
 tare info pipeline
 # A link out of the directory is not followed.

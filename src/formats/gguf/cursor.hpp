@@ -1,0 +1,82 @@
+// Fields one after another, in either byte order and in the widths of the version.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "base/endian.hpp"
+#include "formats/gguf/gguf.hpp"
+#include "io/metadata.hpp"
+
+namespace tare::gguf {
+
+class Cursor {
+ public:
+  Cursor(const Source& source, const Limits& limits)
+      : source_(source), window_(source, kAhead), most_(std::min(source.size(), limits.metadata_bytes)) {}
+
+  void set_form(bool big, bool short_lengths) {
+    big_ = big;
+    short_lengths_ = short_lengths;
+  }
+  bool big() const { return big_; }
+  std::uint64_t at() const { return at_; }
+  std::uint64_t left() const { return source_.size() - at_; }
+  void skip(std::uint64_t count, std::string_view what) {
+    require(count, what);
+    at_ += count;
+  }
+
+  template <typename T>
+  T take(std::string_view what) {
+    return load<T>(bytes(sizeof(T), what).data());
+  }
+  // Lengths, counts and dimensions: 32 bits in version 1.
+  std::uint64_t length(std::string_view what) {
+    return short_lengths_ ? take<std::uint32_t>(what) : take<std::uint64_t>(what);
+  }
+  std::uint64_t length_bytes() const { return short_lengths_ ? 4 : 8; }
+  // Valid until the next call.
+  std::span<const std::byte> bytes(std::uint64_t count, std::string_view what) {
+    require(count, what);
+    const auto found = window_.get(at_, count);
+    at_ += count;
+    return found;
+  }
+  std::string_view text(std::string_view what) {
+    const std::uint64_t start = at_, count = length(what);
+    if (count > kMaxCount || count > left())
+      fail("gguf.string.length", fmt::format("{} states {} bytes, the file has {} left", what, count, left()), start);
+    const auto found = bytes(count, what);
+    return {reinterpret_cast<const char*>(found.data()), found.size()};
+  }
+  template <typename T>
+  T load(const std::byte* from) const {
+    return big_ ? load_be<T>(from) : load_le<T>(from);
+  }
+
+  Error error(ErrorKind kind, std::string_view rule, std::string_view sentence, std::uint64_t at) const {
+    return Error(kind, rule, sentence).in(source_.name()).at(at);
+  }
+  [[noreturn]] void fail(std::string_view rule, std::string_view sentence, std::uint64_t at) const {
+    throw error(ErrorKind::corrupt, rule, sentence, at);
+  }
+
+ private:
+  static constexpr std::size_t kAhead = std::size_t{64} << 10;
+
+  void require(std::uint64_t count, std::string_view what) const {
+    if (count <= most_ - at_) return;
+    if (count > left())
+      fail("gguf.truncated",
+           fmt::format("{} needs {} bytes, the file has {} left: it was cut off", what, count, left()), at_);
+    throw error(ErrorKind::limit, "gguf.metadata.large",
+                fmt::format("more than {} bytes of metadata, which is all that is allowed", most_), at_);
+  }
+
+  const Source& source_;
+  io::Window window_;
+  std::uint64_t most_, at_ = 0;
+  bool big_ = false, short_lengths_ = false;
+};
+
+}  // namespace tare::gguf

@@ -1,0 +1,81 @@
+// GGUF (.gguf): the container of llama.cpp and of what stands on ggml.
+//
+//   0   "GGUF"
+//   4   u32 version: 1, 2 or 3
+//   8   u64 number of tensors
+//   16  u64 number of metadata entries
+//   24  the entries, one behind the other: string key, u32 type, value
+//         types   0 u8, 1 i8, 2 u16, 3 i16, 4 u32, 5 i32, 6 f32, 7 bool, 8 string, 9 array, 10 u64, 11 i64, 12 f64
+//         string  u64 length, bytes
+//         array   u32 type of its elements (not another array), u64 count, the elements one behind the other
+//       the tensors: string name, u32 number of dimensions (at most 4), u64 for each dimension, the fastest first,
+//         u32 type (types.cpp), u64 offset from the beginning of the data
+//       zeros up to a multiple of the alignment: the entry general.alignment, else 32
+//       the data: the tensors in that order, each followed by zeros up to a multiple of the alignment
+//
+// Version 1 has u32 lengths, counts and dimensions. Version 3 may be in the other byte order throughout, the numbers inside
+// blocks included; the version's own bytes tell. Written: version 3, little-endian, alignment 32 unless the model says
+// otherwise.
+//
+// Mapping: shapes slowest dimension first, as everywhere in Tare. Blocks are layouts "ggml.q4_0", ... with one component
+// `payload`. Entries with the architecture's hyper-parameters are the config, the tokenizer's the vocabulary (tokenizer.cpp),
+// all others are metadata under their keys. What a reader of the model could not tell, the order and the types of the keys,
+// is the metadata key gguf.keys. What GGUF has no place for is the entry tare.private.
+//
+// A model in several files: splits.cpp.
+#include "formats/gguf/gguf.hpp"
+
+#include <array>
+
+#include "formats/rows.hpp"
+
+namespace tare::gguf {
+namespace {
+
+bool recognize(const Source& source) {
+  std::array<char, 4> head{};
+  if (source.size() < head.size()) return false;
+  source.read(0, std::as_writable_bytes(std::span(head)));
+  return std::string_view(head.data(), head.size()) == kMagic;
+}
+
+constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
+                            DType::i64, DType::i32, DType::i16, DType::i8};
+constexpr std::string_view kLayouts[] = {
+    "dense",       "ggml.q4_0",  "ggml.q4_1",    "ggml.q5_0",  "ggml.q5_1",  "ggml.q8_0",  "ggml.q8_1",
+    "ggml.q2_k",   "ggml.q3_k",  "ggml.q4_k",    "ggml.q5_k",  "ggml.q6_k",  "ggml.q8_k",  "ggml.iq2_xxs",
+    "ggml.iq2_xs", "ggml.iq2_s", "ggml.iq3_xxs", "ggml.iq3_s", "ggml.iq1_s", "ggml.iq1_m", "ggml.iq4_nl",
+    "ggml.iq4_xs", "ggml.tq1_0", "ggml.tq2_0",   "ggml.mxfp4", "ggml.nvfp4", "ggml.q1_0",  "ggml.q2_0"};
+constexpr std::string_view kSuffixes[] = {kSuffix};
+constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},
+                               {.key = kPlainTokensKey, .about_file = true},
+                               {.key = kAlignmentKey, .about_file = true}};
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = kFormatName,
+    .title = "GGUF",
+    .versions = "reads 1 to 3, either byte order, split sets; writes 3",
+    .suffixes = kSuffixes,
+    .holds = {.dtypes = kTypes,
+              .logical_types = {},
+              .layouts = kLayouts,
+              .metadata = Room::tree,
+              .config = true,
+              .vocabulary = true,
+              .own_fields = kOwnFields,
+              .tensor_attributes = true,
+              .shards = true,
+              .forward_only = true,
+              .max_rank = kMaxRank,
+              .max_name = kMaxName},
+    .recognize = recognize,
+    .read = read,
+    .write = write,
+    .own_keys = kOwnKeys,
+    .recognize_tree = recognize_tree,
+    .write_tree = write_tree,
+};
+
+}  // namespace tare::gguf

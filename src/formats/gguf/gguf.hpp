@@ -1,0 +1,111 @@
+// What the parts of the GGUF format share; see gguf.cpp for the byte map.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "formats/gguf/types.hpp"
+#include "tare/format.hpp"
+
+namespace tare::gguf {
+
+inline constexpr std::string_view kMagic = "GGUF";
+inline constexpr std::uint32_t kVersion = 3;     // the one that is written
+inline constexpr std::uint64_t kAlignment = 32;  // of tensors, where the metadata does not say otherwise
+inline constexpr std::uint64_t kMaxAlignment = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxName = 63, kMaxRank = 4, kMaxKey = 65535;
+inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 30;  // of an array's elements, and a string's bytes
+inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // in front of the entries; behind a tensor, usually
+inline constexpr std::string_view kFormatName = "gguf", kSuffix = ".gguf";
+
+// Keys that say what the file is made of.
+inline constexpr std::string_view kAlignmentKey = "general.alignment", kArchitectureKey = "general.architecture";
+inline constexpr std::string_view kSplitNumber = "split.no", kSplitCount = "split.count",
+                                  kSplitTensors = "split.tensors.count";
+// Ours: a text with what GGUF has no place for (formats/private_tree.hpp).
+inline constexpr std::string_view kPrivateKey = "tare.private";
+// Ours, in the metadata of a Model: the keys of the file with their types, in its order, where a writer that only knows
+// the values would choose others; and the ids of tokens that are not spelled in the alphabet of the others.
+inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
+
+// What an entry says. Arrays that may be long have forms of their own; the others are lists, u8 ones Bytes.
+using Payload = std::variant<Value, std::vector<std::string>, std::vector<float>, std::vector<std::int32_t>>;
+
+struct Entry {
+  std::string key;
+  EntryType type;
+  Payload payload;
+  std::uint64_t at = 0;  // in the file
+};
+
+// The payload as a value of a Model's metadata.
+Value to_value(Payload payload, const EntryType& type);
+// The type that is written for a value unless the model knows better; nothing for what GGUF cannot say.
+std::optional<EntryType> usual_type(const Value& value);
+// Whether the value can be written as this type and comes back the same.
+bool is_of(const Value& value, const EntryType& type);
+
+// ---- what the keys mean ----
+
+// The names of hyper-parameters, behind the architecture and a dot.
+inline constexpr OwnField kOwnFields[] = {
+    {.field = "model_type", .name = "general.architecture"},
+    {.field = "vocab_size", .name = "vocab_size"},
+    {.field = "hidden_size", .name = "embedding_length"},
+    {.field = "intermediate_size", .name = "feed_forward_length"},
+    {.field = "num_hidden_layers", .name = "block_count"},
+    {.field = "num_attention_heads", .name = "attention.head_count"},
+    {.field = "num_key_value_heads", .name = "attention.head_count_kv", .expected = true},
+    {.field = "head_dim", .name = "attention.key_length"},
+    {.field = "max_position_embeddings", .name = "context_length", .expected = true},
+    {.field = "sliding_window", .name = "attention.sliding_window"},
+    {.field = "rope_theta", .name = "rope.freq_base"},
+    {.field = "rms_norm_eps", .name = "attention.layer_norm_rms_epsilon", .expected = true},
+};
+
+// Where a reader tells what is wrong with an entry.
+class Complaints {
+ public:
+  Complaints(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
+  void error(std::string_view rule, std::string_view sentence, const Entry& entry) const;
+  void warning(std::string_view rule, std::string_view sentence, const Entry& entry) const;
+
+ private:
+  Error about(std::string_view rule, std::string_view sentence, const Entry& entry) const;
+  const std::string& file_;
+  Diagnostics& diagnostics_;
+};
+
+// Puts the entries where a Model has a place for them. `tensors` are there already. Consumes the entries.
+void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary);
+// The inverse: the entries that are written for a model, in order.
+std::vector<Entry> entries_of(const Model& model);
+
+// ---- files ----
+
+struct Split {
+  std::uint32_t number = 0, count = 0;
+  std::int64_t tensors = 0;
+};
+// One file as it is. `split` gets what it says about the set it is a part of, and keeps those keys out of the model.
+Model read_file(const SourcePtr& source, const ReadOptions& options, std::optional<Split>& split);
+// A file, or the set that it is a part of.
+Model read(const Input& input, const ReadOptions& options);
+
+void check_writable(const Model& model);
+void write(const Model& model, Sink& sink, const WriteOptions& options);
+// One file with these entries and tensors.
+void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
+                const WriteOptions& options);
+
+// Bytes of a file up to its data, without padding.
+std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
+
+bool recognize_tree(const std::string& path);
+std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite);
+
+}  // namespace tare::gguf

@@ -1,0 +1,296 @@
+// What the keys mean: hyper-parameters, the vocabulary, and the rest.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/families.hpp"
+#include "base/half.hpp"
+#include "base/name_map.hpp"
+#include "base/text.hpp"
+#include "formats/gguf/tokenizer.hpp"
+#include "formats/own_fields.hpp"
+#include "formats/private_tree.hpp"
+
+namespace tare::gguf {
+namespace {
+
+constexpr std::string_view kPrivateRule = "gguf.private";
+
+// ---- hyper-parameters ----
+
+std::string model_type_of(const std::string& architecture) {
+  const arch::Family* const family = arch::find_gguf_family(architecture);
+  return family == nullptr ? architecture : std::string(family->model_types.front());
+}
+std::string architecture_of(const std::string& model_type) {
+  const arch::Family* const family = arch::find_family(model_type);
+  return family == nullptr || family->gguf.empty() ? model_type : std::string(family->gguf);
+}
+
+// What a field is as an entry: texts, and numbers of the types that llama.cpp insists on.
+class ToEntry {
+ public:
+  ToEntry(const Config& config, std::string key) : config_(config), key_(std::move(key)) {}
+  std::optional<Entry> operator()(std::optional<std::int64_t> Config::*member) const {
+    return entry(config_.*member, ValueType::u32);
+  }
+  std::optional<Entry> operator()(std::optional<double> Config::*member) const {
+    if (!(config_.*member)) return std::nullopt;
+    // The nearest that 32 bits can say; the private tree has what is beyond.
+    return entry(std::optional(decimal_double(f64_to_f32(*(config_.*member)))), ValueType::f32);
+  }
+  template <typename Member>
+  std::optional<Entry> operator()(Member /*texts and truths have no key of their own*/) const {
+    return std::nullopt;
+  }
+
+ private:
+  template <typename T>
+  std::optional<Entry> entry(const std::optional<T>& number, ValueType type) const {
+    if (!number || !is_of(Value(*number), {type, false})) return std::nullopt;
+    return Entry{key_, {type, false}, Value(*number)};
+  }
+
+  const Config& config_;
+  std::string key_;
+};
+
+class FromEntry {
+ public:
+  FromEntry(Config& config, const Entry& entry, const Complaints& complaints)
+      : config_(config), entry_(entry), complaints_(complaints) {}
+  bool operator()(std::optional<std::int64_t> Config::*member) const { return take(member, ValueType::u32); }
+  bool operator()(std::optional<double> Config::*member) const { return take(member, ValueType::f32); }
+  template <typename Member>
+  bool operator()(Member /*see ToEntry*/) const {
+    return false;
+  }
+
+ private:
+  template <typename T>
+  bool take(std::optional<T> Config::*member, ValueType type) const {
+    const EntryType expected{type, false};
+    if (entry_.type == expected) {
+      config_.*member = *std::get<Value>(entry_.payload).get<T>();
+      return true;
+    }
+    // One number for each layer is well-formed, and no field.
+    if (!entry_.type.array)
+      complaints_.warning("gguf.key.type",
+                          fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
+                                      entry_.type.text(), expected.text()),
+                          entry_);
+    return false;
+  }
+
+  Config& config_;
+  const Entry& entry_;
+  const Complaints& complaints_;
+};
+
+const Entry* find(const std::vector<Entry>& entries, std::string_view key) {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bool>& taken,
+                 const Complaints& complaints) {
+  const Entry* const named = find(entries, kArchitectureKey);
+  if (named == nullptr) return;
+  if (named->type != EntryType{ValueType::string, false})
+    return complaints.warning("gguf.key.type", fmt::format("is of type {}, not a string", named->type.text()), *named);
+  const std::string architecture = *std::get<Value>(named->payload).text();
+  if (architecture.empty() || !is_valid_utf8(architecture)) return;
+  model.config.model_type = model_type_of(architecture);
+  taken[static_cast<std::size_t>(named - entries.data())] = true;
+  const std::string prefix = architecture + ".";
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!entries[i].key.starts_with(prefix)) continue;
+    const std::string_view name = std::string_view(entries[i].key).substr(prefix.size());
+    if (std::ranges::find(kOwnFields, name, &OwnField::name) == std::end(kOwnFields)) continue;
+    if (std::visit(FromEntry(model.config, entries[i], complaints), field_called(kOwnFields, name).member))
+      taken[i] = true;
+  }
+}
+
+std::vector<Entry> config_entries(const Config& config) {
+  std::vector<Entry> entries;
+  if (!config.model_type || config.model_type->empty()) return entries;
+  const std::string architecture = architecture_of(*config.model_type);
+  entries.push_back({std::string(kArchitectureKey), {ValueType::string, false}, Value(architecture)});
+  for (const OwnField& own : kOwnFields) {
+    if (own.name == kArchitectureKey) continue;
+    if (auto entry = std::visit(ToEntry(config, fmt::format("{}.{}", architecture, own.name)),
+                                field_called(kOwnFields, own.name).member))
+      entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+// ---- the private tree ----
+
+// The fields that the entries do not give back as they are.
+Map config_rest(const Config& config, const std::vector<Entry>& entries) {
+  Model back;
+  std::vector<bool> taken(entries.size());
+  Diagnostics silent;
+  const std::string nowhere;
+  take_config(entries, back, taken, Complaints(nowhere, silent));
+  const Map found = back.config.to_map();
+  Map rest = config.to_map();
+  rest.erase_if([&](const Map::Entry& field) {
+    const Value* const value = found.find(field.first);
+    return value != nullptr && *value == field.second;
+  });
+  return rest;
+}
+
+// What the tree says more exactly than the entries, or in addition to them. What somebody has changed in the entries since
+// counts for more.
+void take_config_rest(const Map& rest, Config& config) {
+  Map fields = config.to_map();
+  const auto spelled = [](const Map& map) {
+    Map spellings;
+    for (const Entry& entry : config_entries(Config::from_map(map)))
+      spellings.append(entry.key, std::get<Value>(entry.payload));
+    return spellings;
+  };
+  const Map before = spelled(fields);
+  for (const auto& [name, value] : rest) {
+    Map more = fields;
+    more.set(name, value);
+    if (fields.find(name) == nullptr || spelled(more) == before) fields = std::move(more);
+  }
+  config = Config::from_map(fields);
+}
+
+void take_private(const Entry& entry, Model& model, const Limits& limits, const Complaints& complaints) {
+  const std::string* const text = std::get<Value>(entry.payload).text();
+  try {
+    PrivateTree tree = PrivateTree::parse(*text, private_bounds(limits, text->size()), kPrivateRule);
+    if (const Map* const config = tree.map("config")) take_config_rest(*config, model.config);
+    if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
+    if (Map* const metadata = tree.map("metadata"))
+      for (auto& [key, value] : *metadata)
+        if (model.metadata.find(key) == nullptr) model.metadata.append(key, std::move(value));
+    tree.take_attributes(tensors_by_name(model), [&](const std::string& name) {
+      complaints.warning("gguf.private.stale", fmt::format("there is no tensor {}", escape_name(name)), entry);
+    });
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    complaints.warning(kPrivateRule, fmt::format("is not what Tare writes: {}", error.sentence()), entry);
+    model.metadata.append(std::string(kPrivateKey), *text);
+  }
+}
+
+// ---- order ----
+
+bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainTokensKey; }
+
+// A model's metadata key that can be one of the file.
+bool can_be_key(std::string_view key) {
+  return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kSplitNumber &&
+         key != kSplitCount && key != kSplitTensors;
+}
+
+const Map* keys_of(const Model& model) {
+  const Value* const kept = model.metadata.find(kKeysKey);
+  return kept == nullptr ? nullptr : kept->get<Map>();
+}
+
+// Groups in the order in which they are written.
+int group_of(std::string_view key) {
+  if (key == kArchitectureKey) return 0;
+  if (key.starts_with("general.")) return 1;
+  return key == kPrivateKey ? 4 : key.starts_with("tokenizer.") ? 3 : 2;
+}
+
+std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
+  NameViewMap<std::size_t> places;
+  for (const auto& [key, type] : keys) places.emplace(key, places.size());
+  const auto rank = [&](const Entry& entry) {
+    const auto found = places.find(entry.key);
+    return found == places.end() ? std::pair(places.size(), group_of(entry.key)) : std::pair(found->second, 0);
+  };
+  std::ranges::stable_sort(entries, {}, rank);
+  return entries;
+}
+
+Map key_types(const std::vector<Entry>& entries) {
+  Map types;
+  for (const Entry& entry : entries) types.append(entry.key, entry.type.text());
+  return types;
+}
+
+// Maps are equal in any order; here the order is what matters.
+bool same_order(const Map& a, const Map& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
+Error Complaints::about(std::string_view rule, std::string_view sentence, const Entry& entry) const {
+  return Error(ErrorKind::corrupt, rule, sentence).in(file_).at(entry.at).about("key " + escape_name(entry.key));
+}
+void Complaints::error(std::string_view rule, std::string_view sentence, const Entry& entry) const {
+  diagnostics_.error(about(rule, sentence, entry));
+}
+void Complaints::warning(std::string_view rule, std::string_view sentence, const Entry& entry) const {
+  diagnostics_.warning(about(rule, sentence, entry));
+}
+
+void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary) {
+  Map file_keys = key_types(entries);
+  std::vector<bool> taken(entries.size());
+  if (with_vocabulary) taken = VocabularyReader(entries, model, complaints).run();
+  take_config(entries, model, taken, complaints);
+  const Entry* own = nullptr;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (taken[i] || (!with_vocabulary && is_vocabulary_key(entries[i].key))) continue;
+    if (entries[i].key == kPrivateKey && entries[i].type == EntryType{ValueType::string, false})
+      own = &entries[i];
+    else
+      model.metadata.append(entries[i].key, to_value(std::move(entries[i].payload), entries[i].type));
+  }
+  if (own != nullptr) take_private(*own, model, Limits(), complaints);
+  if (!with_vocabulary) return;
+  // What a writer would make of it without being told.
+  if (!same_order(file_keys, key_types(entries_of(model))))
+    model.metadata.append(std::string(kKeysKey), std::move(file_keys));
+}
+
+std::vector<Entry> entries_of(const Model& model) {
+  static const Map kNone;
+  const Map& keys = keys_of(model) == nullptr ? kNone : *keys_of(model);
+  std::vector<Entry> entries;
+  NameSet there;
+  const auto add = [&](Entry entry) {
+    if (there.insert(entry.key).second) entries.push_back(std::move(entry));
+  };
+  PrivateTree tree(kPrivateRule);
+  Map unsaid;
+  for (const auto& [key, value] : model.metadata) {
+    if (is_ours(key)) continue;
+    std::optional<EntryType> type = usual_type(value);
+    if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
+      if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
+    if (type && can_be_key(key))
+      add({key, *type, value});
+    else
+      unsaid.append(key, value);
+  }
+  for (Entry& entry : config_entries(model.config)) add(std::move(entry));
+  auto [vocabulary, rest] = vocabulary_entries(model, keys);
+  for (Entry& entry : vocabulary) add(std::move(entry));
+
+  tree.put("metadata", std::move(unsaid));
+  tree.put("config", config_rest(model.config, entries));
+  tree.put("vocabulary", std::move(rest));
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  tree.put_attributes(tensors);
+  if (!tree.empty()) entries.push_back({std::string(kPrivateKey), {ValueType::string, false}, Value(tree.text())});
+  return in_order(std::move(entries), keys);
+}
+
+}  // namespace tare::gguf

@@ -1,0 +1,254 @@
+// The tokenizer's keys and a Vocabulary.
+//
+// A Vocabulary has bytes where byte-level tokenizers ("gpt2") spell each byte as a character. Merges keep their spelling.
+#include "formats/gguf/tokenizer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/name_map.hpp"
+#include "base/text.hpp"
+#include "resources/byte_alphabet.hpp"
+
+namespace tare::gguf {
+namespace {
+
+constexpr EntryType kText{ValueType::string, false}, kTexts{ValueType::string, true}, kFloats{ValueType::f32, true},
+    kInts{ValueType::i32, true}, kU32{ValueType::u32, false};
+
+// Kinds of tokenizers, here and there.
+struct Kind {
+  std::string_view kind, model;
+};
+constexpr Kind kKinds[] = {{"spm", "llama"}, {"bpe", "gpt2"}, {"unigram", "t5"}, {"wordpiece", "bert"}};
+
+constexpr std::string_view kVocabularyKeys[] = {kTokenizerModel,
+                                                kTokens,
+                                                kScores,
+                                                kTokenTypes,
+                                                kMerges,
+                                                kSpecialKeys[0].key,
+                                                kSpecialKeys[1].key,
+                                                kSpecialKeys[2].key,
+                                                kSpecialKeys[3].key};
+
+// Types are numbered from 1, and those that a Vocabulary has beyond them are tokens that steer.
+std::int32_t number_of(TokenType type) {
+  const auto number = static_cast<std::int32_t>(type);
+  return number <= static_cast<std::int32_t>(TokenType::byte) ? number + 1 : number_of(TokenType::control);
+}
+std::optional<TokenType> token_type(std::int32_t number) {
+  if (number < 1 || number > number_of(TokenType::byte)) return std::nullopt;
+  return static_cast<TokenType>(number - 1);
+}
+
+// Tokens that are looked for in a text as they are.
+bool is_plain(const Token& token) {
+  return token.type != TokenType::normal && token.type != TokenType::byte && token.type != TokenType::unused;
+}
+
+std::vector<bool> plain_tokens(const Model& model) {
+  std::vector<bool> plain(model.vocabulary.tokens.size());
+  const Value* const kept = model.metadata.find(kPlainTokensKey);
+  const List* const ids = kept == nullptr ? nullptr : kept->get<List>();
+  if (ids == nullptr) return plain;
+  for (const Value& id : *ids)
+    if (const auto* const number = id.get<std::int64_t>();
+        number != nullptr && *number >= 0 && static_cast<std::size_t>(*number) < plain.size())
+      plain[static_cast<std::size_t>(*number)] = true;
+  return plain;
+}
+
+}  // namespace
+
+bool is_vocabulary_key(std::string_view key) {
+  return std::ranges::find(kVocabularyKeys, key) != std::end(kVocabularyKeys);
+}
+
+template <typename T>
+T* VocabularyReader::find(std::string_view key, const EntryType& type, std::size_t& number) {
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  if (found == entries_.end()) return nullptr;
+  number = static_cast<std::size_t>(found - entries_.begin());
+  if (found->type == type) return std::get_if<T>(&found->payload);
+  complaints_.warning("gguf.key.type",
+                      fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
+                                  found->type.text(), type.text()),
+                      *found);
+  return nullptr;
+}
+
+std::vector<bool> VocabularyReader::run() {
+  taken_.assign(entries_.size(), false);
+  take_kind();
+  take_tokens();
+  take_merges();
+  take_ids();
+  return std::move(taken_);
+}
+
+void VocabularyReader::take_kind() {
+  std::size_t number = 0;
+  const Value* const model = find<Value>(kTokenizerModel, kText, number);
+  if (model == nullptr) return;
+  const auto known = std::ranges::find(kKinds, *model->text(), &Kind::model);
+  if (known == std::end(kKinds)) return;
+  model_.vocabulary.kind = known->kind;
+  taken_[number] = true;
+}
+
+void VocabularyReader::take_tokens() {
+  std::size_t number = 0;
+  auto* const texts = find<std::vector<std::string>>(kTokens, kTexts, number);
+  if (texts == nullptr) return;
+  std::vector<Token>& tokens = model_.vocabulary.tokens;
+  tokens.resize(texts->size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].text = std::move((*texts)[i]);
+  taken_[number] = true;
+  take_scores();
+  take_types();
+  if (model_.vocabulary.kind == "bpe") spell_tokens();
+}
+
+void VocabularyReader::take_scores() {
+  std::size_t number = 0;
+  const auto* const scores = find<std::vector<float>>(kScores, kFloats, number);
+  if (scores == nullptr) return;
+  std::vector<Token>& tokens = model_.vocabulary.tokens;
+  if (scores->size() != tokens.size())
+    return complaints_.error("gguf.tokenizer.length",
+                             fmt::format("{} scores for {} tokens", scores->size(), tokens.size()), entries_[number]);
+  for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].score = (*scores)[i];
+  taken_[number] = true;
+}
+
+void VocabularyReader::take_types() {
+  std::size_t number = 0;
+  const auto* const types = find<std::vector<std::int32_t>>(kTokenTypes, kInts, number);
+  if (types == nullptr) return;
+  std::vector<Token>& tokens = model_.vocabulary.tokens;
+  if (types->size() != tokens.size())
+    return complaints_.error("gguf.tokenizer.length",
+                             fmt::format("{} types for {} tokens", types->size(), tokens.size()), entries_[number]);
+  const auto odd = std::ranges::find_if(*types, [](std::int32_t type) { return !token_type(type); });
+  if (odd != types->end())
+    return complaints_.warning(
+        "gguf.tokenizer.type",
+        fmt::format("the type of token {} is {}; 1 to 6 are defined", odd - types->begin(), *odd), entries_[number]);
+  for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i].type = *token_type((*types)[i]);
+  taken_[number] = true;
+}
+
+void VocabularyReader::take_merges() {
+  std::size_t number = 0;
+  auto* const merges = find<std::vector<std::string>>(kMerges, kTexts, number);
+  if (merges == nullptr) return;
+  model_.vocabulary.merges = std::move(*merges);
+  taken_[number] = true;
+}
+
+void VocabularyReader::take_ids() {
+  for (const auto& [key, id] : kSpecialKeys) {
+    std::size_t number = 0;
+    const Value* const value = find<Value>(key, kU32, number);
+    if (value == nullptr) continue;
+    model_.vocabulary.*id = *value->get<std::int64_t>();
+    taken_[number] = true;
+    if (const std::size_t tokens = model_.vocabulary.tokens.size();
+        tokens > 0 && static_cast<std::uint64_t>(model_.vocabulary.*id) >= tokens)
+      complaints_.warning("gguf.tokenizer.id", fmt::format("is {}, there are {} tokens", model_.vocabulary.*id, tokens),
+                          entries_[number]);
+  }
+}
+
+// From the byte-level alphabet to bytes. A token that has another character is kept as it is, and its id noted.
+void VocabularyReader::spell_tokens() {
+  List plain;
+  std::vector<Token>& tokens = model_.vocabulary.tokens;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (is_plain(tokens[i])) continue;
+    if (auto bytes = resources::from_byte_alphabet(tokens[i].text))
+      tokens[i].text = std::move(*bytes);
+    else
+      plain.emplace_back(static_cast<std::int64_t>(i));
+  }
+  if (!plain.empty()) model_.metadata.append(std::string(kPlainTokensKey), std::move(plain));
+}
+
+VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted) {
+  const Vocabulary& vocabulary = model.vocabulary;
+  VocabularyEntries result;
+  const auto add = [&](std::string_view key, const EntryType& type, Payload payload) {
+    result.entries.push_back({std::string(key), type, std::move(payload)});
+  };
+  const auto is_wanted = [&](std::string_view key) { return wanted.find(key) != nullptr; };
+
+  const auto known = std::ranges::find(kKinds, vocabulary.kind, &Kind::kind);
+  if (known != std::end(kKinds))
+    add(kTokenizerModel, kText, Value(known->model));
+  else if (!vocabulary.kind.empty())
+    result.rest.append("kind", vocabulary.kind);
+
+  const std::vector<Token>& tokens = vocabulary.tokens;
+  const std::vector<bool> plain = plain_tokens(model);
+  if (!tokens.empty() || is_wanted(kTokens)) {
+    std::vector<std::string> texts;
+    texts.reserve(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      texts.push_back(vocabulary.kind == "bpe" && !is_plain(tokens[i]) && !plain[i]
+                          ? resources::to_byte_alphabet(tokens[i].text)
+                          : tokens[i].text);
+    add(kTokens, kTexts, std::move(texts));
+  }
+  const auto any = [&](const auto& is) { return std::ranges::any_of(tokens, is); };
+  if (any([](const Token& token) { return token.score != 0; }) || is_wanted(kScores)) {
+    std::vector<float> scores;
+    scores.reserve(tokens.size());
+    for (const Token& token : tokens) scores.push_back(token.score);
+    add(kScores, kFloats, std::move(scores));
+  }
+  if (any([](const Token& token) { return token.type != TokenType::normal; }) || is_wanted(kTokenTypes)) {
+    std::vector<std::int32_t> types;
+    types.reserve(tokens.size());
+    for (const Token& token : tokens) types.push_back(number_of(token.type));
+    add(kTokenTypes, kInts, std::move(types));
+  }
+  if (any([](const Token& token) { return token.type > TokenType::byte; })) {
+    List types;
+    for (const Token& token : tokens) types.emplace_back(static_cast<int>(token.type));
+    result.rest.append("types", std::move(types));
+  }
+  if (!vocabulary.merges.empty() || is_wanted(kMerges)) add(kMerges, kTexts, vocabulary.merges);
+  for (const auto& [key, id] : kSpecialKeys) {
+    const std::int64_t value = vocabulary.*id;
+    if (value == -1) continue;
+    if (value >= 0 && value <= std::numeric_limits<std::uint32_t>::max())
+      add(key, kU32, Value(value));
+    else
+      result.rest.append(std::string(key), value);
+  }
+  return result;
+}
+
+void take_rest(const Map& rest, Vocabulary& vocabulary) {
+  if (const Value* const kind = rest.find("kind"); kind != nullptr && kind->text() != nullptr)
+    if (vocabulary.kind.empty()) vocabulary.kind = *kind->text();
+  const Value* const kept = rest.find("types");
+  const List* const types = kept == nullptr ? nullptr : kept->get<List>();
+  if (types != nullptr && types->size() == vocabulary.tokens.size())
+    for (std::size_t i = 0; i < types->size(); ++i) {
+      const auto* const number = (*types)[i].get<std::int64_t>();
+      if (number == nullptr || *number < 0 || *number > static_cast<std::int64_t>(TokenType::pad)) continue;
+      const auto type = static_cast<TokenType>(*number);
+      // What the file itself says now counts for more.
+      Token& token = vocabulary.tokens[i];
+      if (number_of(type) == number_of(token.type)) token.type = type;
+    }
+  for (const auto& [key, id] : kSpecialKeys)
+    if (const Value* const value = rest.find(key); value != nullptr && value->get<std::int64_t>() != nullptr)
+      if (vocabulary.*id == -1) vocabulary.*id = *value->get<std::int64_t>();
+}
+
+}  // namespace tare::gguf

@@ -1,0 +1,58 @@
+// The tokenizer's keys and a Vocabulary.
+#pragma once
+
+#include "formats/gguf/gguf.hpp"
+
+namespace tare::gguf {
+
+inline constexpr std::string_view kTokenizerModel = "tokenizer.ggml.model", kTokens = "tokenizer.ggml.tokens",
+                                  kScores = "tokenizer.ggml.scores", kTokenTypes = "tokenizer.ggml.token_type",
+                                  kMerges = "tokenizer.ggml.merges";
+
+struct SpecialKey {
+  std::string_view key;
+  std::int64_t Vocabulary::*id;
+};
+inline constexpr SpecialKey kSpecialKeys[] = {{"tokenizer.ggml.bos_token_id", &Vocabulary::bos},
+                                              {"tokenizer.ggml.eos_token_id", &Vocabulary::eos},
+                                              {"tokenizer.ggml.unknown_token_id", &Vocabulary::unk},
+                                              {"tokenizer.ggml.padding_token_id", &Vocabulary::pad}};
+
+// Whether a key is one of a vocabulary's own, read as part of it.
+bool is_vocabulary_key(std::string_view key);
+
+// Takes what it can from the entries, leaving them empty (`taken`), and sets kPlainTokensKey where that is needed.
+class VocabularyReader {
+ public:
+  VocabularyReader(std::vector<Entry>& entries, Model& model, const Complaints& complaints)
+      : entries_(entries), model_(model), complaints_(complaints) {}
+  // By number of entry, whether its content is in the vocabulary now.
+  std::vector<bool> run();
+
+ private:
+  template <typename T>
+  T* find(std::string_view key, const EntryType& type, std::size_t& number);
+  void take_kind();
+  void take_tokens();
+  void take_scores();
+  void take_types();
+  void take_merges();
+  void take_ids();
+  void spell_tokens();
+
+  std::vector<Entry>& entries_;
+  Model& model_;
+  const Complaints& complaints_;
+  std::vector<bool> taken_;
+};
+
+// The entries for a model's vocabulary. `wanted` (by key) are written though a reader would assume the same without them.
+struct VocabularyEntries {
+  std::vector<Entry> entries;
+  Map rest;  // what they cannot say, for the private tree
+};
+VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted);
+// Gives back what was in `rest`, as far as it fits.
+void take_rest(const Map& rest, Vocabulary& vocabulary);
+
+}  // namespace tare::gguf

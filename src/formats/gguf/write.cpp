@@ -1,0 +1,187 @@
+// Writing one file, front to back: everything in front of the data is known before it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "formats/fits.hpp"
+#include "formats/gguf/gguf.hpp"
+#include "formats/rows.hpp"
+#include "model/transfer.hpp"
+
+namespace tare::gguf {
+namespace {
+
+class HeadWriter {
+ public:
+  template <typename T>
+  void put(T number) {
+    bytes_.resize(bytes_.size() + sizeof(T));
+    store_le(bytes_.data() + bytes_.size() - sizeof(T), number);
+  }
+  void put_bytes(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void put_text(std::string_view text) {
+    put<std::uint64_t>(text.size());
+    put_bytes(std::as_bytes(std::span(text)));
+  }
+  void put_entry(const Entry& entry) {
+    put_text(entry.key);
+    if (entry.type.array) put(static_cast<std::uint32_t>(ValueType::array));
+    put(static_cast<std::uint32_t>(entry.type.type));
+    std::visit([&](const auto& payload) { put_payload(payload, entry.type); }, entry.payload);
+  }
+  void put_info(const Tensor& tensor, const TensorType& type, std::uint64_t offset) {
+    put_text(tensor.name);
+    put(static_cast<std::uint32_t>(tensor.shape.size()));
+    for (std::size_t d = tensor.shape.size(); d-- > 0;) put<std::uint64_t>(tensor.shape[d]);
+    put(type.number);
+    put(offset);
+  }
+  const Bytes& bytes() const { return bytes_; }
+
+ private:
+  void put_payload(const Value& value, const EntryType& type) {
+    if (!type.array) return put_single(value, type.type);
+    if (const Bytes* const bytes = value.get<Bytes>()) {
+      put<std::uint64_t>(bytes->size());
+      return put_bytes(*bytes);
+    }
+    const List& list = *value.get<List>();
+    put<std::uint64_t>(list.size());
+    for (const Value& item : list) put_single(item, type.type);
+  }
+  void put_payload(const std::vector<std::string>& texts, const EntryType& /*strings*/) {
+    put<std::uint64_t>(texts.size());
+    for (const std::string& text : texts) put_text(text);
+  }
+  template <typename T>
+  void put_payload(const std::vector<T>& numbers, const EntryType& /*of T*/) {
+    put<std::uint64_t>(numbers.size());
+    for (const T number : numbers) put(number);
+  }
+
+  // `is_of` holds.
+  void put_single(const Value& value, ValueType type) {
+    std::uint64_t integer = 0;
+    if (const auto* const number = value.get<std::int64_t>()) integer = static_cast<std::uint64_t>(*number);
+    if (const auto* const number = value.get<std::uint64_t>()) integer = *number;
+    switch (type) {
+      case ValueType::u8:
+      case ValueType::i8: return put(static_cast<std::uint8_t>(integer));
+      case ValueType::u16:
+      case ValueType::i16: return put(static_cast<std::uint16_t>(integer));
+      case ValueType::u32:
+      case ValueType::i32: return put(static_cast<std::uint32_t>(integer));
+      case ValueType::u64:
+      case ValueType::i64: return put(integer);
+      case ValueType::f32: return put(f64_to_f32(*value.get<double>()));
+      case ValueType::f64: return put(*value.get<double>());
+      case ValueType::boolean: return put(static_cast<std::uint8_t>(*value.get<bool>()));
+      case ValueType::string: {
+        if (value.text() != nullptr) return put_text(*value.text());
+        const Bytes& bytes = *value.get<Bytes>();
+        put<std::uint64_t>(bytes.size());
+        return put_bytes(bytes);
+      }
+      case ValueType::array: return;
+    }
+  }
+
+  Bytes bytes_;
+};
+
+Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+}
+
+std::uint64_t alignment_in(const std::vector<Entry>& entries) {
+  const auto found = std::ranges::find(entries, kAlignmentKey, &Entry::key);
+  if (found == entries.end()) return kAlignment;
+  const Value& value = std::get<Value>(found->payload);
+  const auto* const number = value.get<std::int64_t>();
+  const auto alignment = number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
+  if (found->type != EntryType{ValueType::u32, false} || alignment == 0 || (alignment & (alignment - 1)) != 0 ||
+      alignment > kMaxAlignment)
+    throw Error(
+        ErrorKind::usage, "gguf.write.alignment",
+        fmt::format("{} is {}; a power of two up to {} was expected", kAlignmentKey, to_json(value), kMaxAlignment));
+  return alignment;
+}
+
+void check_tensor(const Tensor& tensor) {
+  const TensorType* const type = type_of(tensor);
+  if (type == nullptr || tensor.components.size() != 1)
+    throw unwritable("gguf.write.type", tensor, fmt::format("GGUF has no type for the layout {}", tensor.layout));
+  // Blocks that have no codec were not checked with the others.
+  const std::uint64_t row = tensor.shape.empty() ? 1 : tensor.shape[tensor.shape.size() - 1];
+  const auto elements = tensor.shape.elements();
+  const auto bytes = elements ? checked_mul(*elements / type->weights, type->bytes) : std::nullopt;
+  if (row % type->weights != 0 || !bytes || *bytes != tensor.bytes() ||
+      *elements > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    throw unwritable(
+        "gguf.write.shape", tensor,
+        fmt::format("the shape {} is not one of {} bytes of {}", tensor.shape.text(), tensor.bytes(), tensor.layout));
+  // Readers multiply from the left, and overflow before a zero.
+  std::optional<std::uint64_t> product = 1;
+  for (const std::uint64_t dimension : tensor.shape)
+    if (product) product = checked_mul(*product, dimension);
+  if (!product)
+    throw unwritable("gguf.write.shape", tensor, fmt::format("the shape {} overflows", tensor.shape.text()));
+}
+
+}  // namespace
+
+void check_writable(const Model& model) {
+  require_fit(model, kFormat);
+  for (const Tensor& tensor : model.tensors) check_tensor(tensor);
+}
+
+void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
+                const WriteOptions& options) {
+  const std::uint64_t alignment = alignment_in(entries);
+  HeadWriter head;
+  head.put_bytes(std::as_bytes(std::span(kMagic)));
+  head.put(kVersion);
+  head.put<std::uint64_t>(tensors.size());
+  head.put<std::uint64_t>(entries.size());
+  for (const Entry& entry : entries) head.put_entry(entry);
+  std::uint64_t offset = 0;
+  for (const Tensor* const tensor : tensors) {
+    head.put_info(*tensor, *type_of(*tensor), offset);
+    const auto end = checked_add(offset, tensor->bytes());
+    const auto next = end ? checked_align(*end, alignment) : std::nullopt;
+    if (!next) throw unwritable("gguf.write.shape", *tensor, "the data does not fit 64 bits of length");
+    offset = *next;
+  }
+  sink.write(head.bytes());
+  if (tensors.empty()) return;
+  sink.align(alignment);
+  Transfer transfer(sink, {.alignment = alignment,
+                           .zstd_level = std::nullopt,
+                           .digest = std::nullopt,
+                           .threads = options.threads,
+                           .progress = options.progress});
+  for (const Tensor* const tensor : tensors) transfer.add(tensor->components.front().blob);
+  transfer.finish();
+  sink.align(alignment);
+}
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  check_writable(model);
+  std::vector<const Tensor*> tensors;
+  tensors.reserve(model.tensors.size());
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  write_file(entries_of(model), tensors, sink, options);
+}
+
+std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors) {
+  HeadWriter head;
+  for (const Entry& entry : entries) head.put_entry(entry);
+  for (const Tensor* const tensor : tensors) head.put_info(*tensor, *type_of(*tensor), 0);
+  return kFixedBytes + head.bytes().size();
+}
+
+}  // namespace tare::gguf
