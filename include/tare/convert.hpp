@@ -23,6 +23,7 @@ struct AdaptOptions {
   std::vector<std::string> match, skip;  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
   std::vector<ModelPart> drop;                           // what may be omitted
+  bool keep_names = false;    // of tensors, and all else that Format::adopt and Format::release would change
   bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
   unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
 };

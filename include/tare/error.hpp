@@ -60,6 +60,7 @@ enum class Remedy : std::uint8_t {
   accept_overflow,   // say what becomes of values beyond the largest
   allow_expansion,   // raise Limits::expansion: to this number, if it is known
   name_format,       // say which format is meant
+  keep_names,        // leave the names of tensors, and what goes with them, as they are
   set,               // give a metadata key a value: KEY=VALUE, if it is known which
   attach,            // take files along that are not part of the model
   compress,          // compress the tensors

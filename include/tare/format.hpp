@@ -155,6 +155,12 @@ struct Format {
   // Adds the tensors of `extra` (names must be new) to a file in place and sets its metadata keys, see append.hpp. Null:
   // it can only be written anew.
   void (*append)(const std::string& path, const Model& extra, const WriteOptions& options) = nullptr;
+  // What the programs that read this container expect of a model beside the bytes: the names of tensors, the order of their
+  // rows, keys. `adopt` turns a model that follows Hugging Face's conventions into one that follows theirs, and throws
+  // `convert.names` where it does not know how; `release` does the opposite. Neither changes a model that is so already, or
+  // that says nothing of its architecture. Null: there are no such conventions.
+  void (*adopt)(Model& model, std::vector<Change>& changes) = nullptr;
+  void (*release)(Model& model, std::vector<Change>& changes) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

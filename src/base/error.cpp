@@ -48,6 +48,7 @@ std::string_view name_of(Remedy remedy) {
     case Remedy::accept_overflow: return "accept_overflow";
     case Remedy::allow_expansion: return "allow_expansion";
     case Remedy::name_format: return "name_format";
+    case Remedy::keep_names: return "keep_names";
     case Remedy::set: return "set";
     case Remedy::attach: return "attach";
     case Remedy::compress: return "compress";

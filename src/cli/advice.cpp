@@ -35,6 +35,7 @@ constexpr Wording kWords[] = {
     {Remedy::allow_expansion, "", "--max-expansion allows more"},
     {Remedy::allow_expansion, kAny, "--max-expansion {} allows it"},
     {Remedy::name_format, "", "name the format with --to"},
+    {Remedy::keep_names, "", "--names keep writes them as they are"},
     {Remedy::set, "", "--set KEY=TEXT gives a text"},
     {Remedy::set, kAny, "`tare convert --set '{}'` writes that key into a file"},
     {Remedy::attach, "", "--attach GLOB takes files along"},

@@ -48,6 +48,8 @@ std::string spelling(const Option& option) {
   return fmt::format("--{} {}", option.name, option.value);
 }
 
+Words names_words() { return {"keep"}; }
+
 Words drop_words() {
   Words words;
   for (const ModelPart part : kModelParts) words.emplace_back(name_of(part));

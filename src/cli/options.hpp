@@ -52,6 +52,11 @@ inline constexpr Option kDrop{.name = "drop",
 
 inline constexpr Option kWeightsOnly{.name = "weights-only",
                                      .help = "write the tensors only, without config, vocabulary and files"};
+Words names_words();
+inline constexpr Option kNames{.name = "names",
+                               .value = "WHAT",
+                               .help = "keep: tensors are called as in IN, whatever the programs that read OUT expect",
+                               .words = names_words};
 inline constexpr Option kAttach{
     .name = "attach",
     .value = "GLOB",

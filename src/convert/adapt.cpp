@@ -356,6 +356,23 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   return value;
 }
 
+// Those of the target's readers. Where files say what a model is, they are Hugging Face's.
+void follow_conventions(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
+  if (target.adopt != nullptr) {
+    // A vocabulary that is not going to be there need not be one that the readers know.
+    Vocabulary unwanted;
+    const bool drop = asked_to_drop(options, ModelPart::vocabulary);
+    if (drop) std::swap(unwanted, model.vocabulary);
+    target.adopt(model, lines);
+    if (drop) std::swap(unwanted, model.vocabulary);
+    return;
+  }
+  const bool is_directory = target.write == nullptr;
+  if (!target.holds.wants_files && !is_directory) return;
+  for (const Format& format : formats())
+    if (format.release != nullptr) format.release(model, lines);
+}
+
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
   Changes ignored;
@@ -383,6 +400,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
         throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, problem));
     model.metadata.set(key, std::move(value));
   }
+  if (!options.keep_names) follow_conventions(model, target, options, lines);
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}", target.name, model.tensors.size()))

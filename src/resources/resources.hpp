@@ -109,7 +109,9 @@ void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
 
 // A tokenizer.json that the tokenizers library loads: BPE when there are merges or scores that are ranks (see
 // piece_merges.hpp), WordPiece and WordLevel for those kinds, else Unigram with the scores.
-std::string tokenizer_json(const Vocabulary& vocabulary);
+// `rules`: how texts are cut and framed, where that is known; otherwise it is told from the tokens.
+struct TokenizerRules;
+std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules = nullptr);
 // The special tokens by name.
 std::string tokenizer_config_json(const Vocabulary& vocabulary);
 

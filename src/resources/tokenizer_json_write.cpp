@@ -16,6 +16,7 @@
 #include "resources/byte_alphabet.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
+#include "resources/tokenizer_rules.hpp"
 #include "resources/vocabulary_builder.hpp"
 
 namespace tare::resources {
@@ -61,7 +62,7 @@ Vocabulary with_types(Vocabulary vocabulary) {
 
 class Tokenizer {
  public:
-  explicit Tokenizer(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {
+  Tokenizer(const Vocabulary& vocabulary, const TokenizerRules* rules) : vocabulary_(vocabulary), rules_(rules) {
     NameViewSet texts;
     for (const Token& token : vocabulary.tokens) {
       if (is_gap(token)) continue;
@@ -77,6 +78,7 @@ class Tokenizer {
       if (!texts.contains(joined)) byte_level_ = true;
       if (byte_level_) break;
     }
+    if (rules_ != nullptr && rules_->byte_level) byte_level_ = true;
     model_ = choose_model();
   }
 
@@ -84,7 +86,7 @@ class Tokenizer {
     out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
     put_added();
     out_ += "],\n  \"normalizer\": " + normalizer() + ",\n  \"pre_tokenizer\": " + splitter();
-    out_ += ",\n  \"post_processor\": null,\n  \"decoder\": " + decoder();
+    out_ += ",\n  \"post_processor\": " + frame() + ",\n  \"decoder\": " + decoder();
     out_ += ",\n  \"model\": {\n    ";
     switch (model_) {
       case ModelType::word_piece: put_word_piece(); break;
@@ -143,6 +145,8 @@ class Tokenizer {
       return fmt::format(
           R"({{"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null, "lowercase": {}}})",
           !has_capitals());
+    if (is_sentence_piece() && !puts_blank())
+      return fmt::format(R"({{"type": "Replace", "pattern": {{"String": " "}}, "content": "{}"}})", kBlank);
     if (is_sentence_piece() && !cuts_texts())
       return fmt::format(
           R"({{"type": "Sequence", "normalizers": [{{"type": "Prepend", "prepend": "{0}"}}, {{"type": "Replace", "pattern": {{"String": " "}}, "content": "{0}"}}]}})",
@@ -153,17 +157,75 @@ class Tokenizer {
   std::string splitter() const {
     if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
     if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
-    if (is_sentence_piece() && !cuts_texts()) return "null";
+    if (is_sentence_piece() && (!cuts_texts() || !puts_blank())) return "null";
     if (is_sentence_piece())
       return fmt::format(R"({{"type": "Metaspace", "replacement": "{}", "prepend_scheme": "first", "split": false}})",
                          kBlank);
-    return blanks_or_bytes();
+    return byte_level_ && rules_ != nullptr ? cuts() : blanks_or_bytes();
+  }
+
+  bool puts_blank() const { return rules_ == nullptr || rules_->adds_blank.value_or(true); }
+
+  // The ways to cut a text that are known, and then bytes as characters.
+  std::string cuts() const {
+    std::string steps;
+    bool regex = false;
+    for (const std::string& cut : rules_->cuts) {
+      constexpr std::string_view kSplit = "split ";
+      if (cut == "bytes") {
+        regex = true;
+      } else if (cut.starts_with(kSplit)) {
+        steps += R"({"type": "Split", "pattern": {"Regex": )";
+        append_json_string(steps, std::string_view(cut).substr(kSplit.size()));
+        steps += R"(}, "behavior": "Isolated", "invert": false}, )";
+      } else if (cut.starts_with("digits")) {
+        steps += fmt::format(R"({{"type": "Digits", "individual_digits": {}}}, )", cut != "digits");
+      }
+    }
+    return fmt::format(
+        R"({{"type": "Sequence", "pretokenizers": [{}{{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": {}}}]}})",
+        steps, regex);
+  }
+
+  // Special tokens around a text, and between two.
+  std::string frame() const {
+    if (rules_ == nullptr || (rules_->before.empty() && rules_->behind.empty())) return "null";
+    std::string ids;
+    NameViewMap<std::size_t> places;
+    for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) places.emplace(vocabulary_.tokens[id].text, id);
+    const auto special = [&](const std::string& text, int type) {
+      std::string quoted;
+      append_json_string(quoted, text);
+      return fmt::format(R"({{"SpecialToken": {{"id": {}, "type_id": {}}}}})", quoted, type);
+    };
+    const auto around = [&](char sequence, int type) {
+      std::string items;
+      for (const std::string& text : rules_->before) items += special(text, type) + ", ";
+      items += fmt::format(R"({{"Sequence": {{"id": "{}", "type_id": {}}}}})", sequence, type);
+      for (const std::string& text : rules_->behind) items += ", " + special(text, type);
+      return items;
+    };
+    for (const std::vector<std::string>* const texts : {&rules_->before, &rules_->behind})
+      for (const std::string& text : *texts) {
+        std::string quoted;
+        append_json_string(quoted, text);
+        if (ids.find(quoted) != std::string::npos) continue;
+        ids += fmt::format(R"({}{}: {{"id": {}, "ids": [{}], "tokens": [{}]}})", ids.empty() ? "" : ", ", quoted,
+                           quoted, places.at(text), quoted);
+      }
+    return fmt::format(
+        R"({{"type": "TemplateProcessing", "single": [{}], "pair": [{}, {}], "special_tokens": {{{}}}}})",
+        around('A', 0), around('A', 0), around('B', 1), ids);
   }
 
   std::string decoder() const {
     if (model_ == ModelType::word_piece) return R"({"type": "WordPiece", "prefix": "##", "cleanup": true})";
     if (model_ == ModelType::word_level) return "null";
     if (!byte_tokens_ && !is_sentence_piece()) return blanks_or_bytes();
+    if (!puts_blank())
+      return fmt::format(
+          R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}]}})",
+          kBlank);
     // Blanks, then the bytes that stand for themselves, then without the blank that was put in front.
     return fmt::format(
         R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}, {{"type": "Strip", "content": " ", "start": 1, "stop": 0}}]}})",
@@ -222,6 +284,7 @@ class Tokenizer {
         ",\n    \"continuing_subword_prefix\": null,\n    \"end_of_word_suffix\": null,\n    \"fuse_unk\": {},\n    "
         "\"byte_fallback\": {},\n    ",
         byte_tokens_ || is_sentence_piece(), byte_tokens_);
+    if (rules_ != nullptr && rules_->ignores_merges) out_ += "\"ignore_merges\": true,\n    ";
     put_vocab_map();
     out_ += ",\n    \"merges\": [";
     for (std::size_t i = 0; i < merges.size(); ++i) {
@@ -269,6 +332,7 @@ class Tokenizer {
   }
 
   const Vocabulary& vocabulary_;
+  const TokenizerRules* rules_;
   ModelType model_ = ModelType::unigram;
   bool unique_ = true, byte_level_ = false, blanks_ = false, byte_tokens_ = false;
   std::string out_;
@@ -276,9 +340,9 @@ class Tokenizer {
 
 }  // namespace
 
-std::string tokenizer_json(const Vocabulary& vocabulary) {
+std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules) {
   const Vocabulary typed = with_types(vocabulary);
-  return Tokenizer(typed).text();
+  return Tokenizer(typed, rules).text();
 }
 
 std::string tokenizer_config_json(const Vocabulary& vocabulary) {

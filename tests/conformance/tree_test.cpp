@@ -26,7 +26,7 @@ class Tree : public ::testing::TestWithParam<const Format*> {
   // Whole, and split into many files where it can be.
   std::vector<WriteOptions> variants() const {
     std::vector<WriteOptions> all = {{}};
-    if (holds().shards) all.push_back({.shard_bytes = 6000});
+    if (holds().shards) all.push_back({.shard_bytes = 2500});
     return all;
   }
   // A set of files without a directory format of its own is opened by its own reader.
@@ -64,7 +64,7 @@ TEST_P(Tree, WhatIsWrittenIsReadBack) {
     expect_same(model, found, holds());
     EXPECT_EQ(found.format, format().name);
     if (options.shard_bytes) {
-      EXPECT_GT(files_in(path).size(), 3U);
+      EXPECT_GT(files_in(path).size(), 1U);
     }
   }
   expect_same(open_tree(scratch / "whole"), open_tree(scratch / (holds().shards ? "split" : "whole")), holds());
@@ -104,7 +104,7 @@ TEST_P(Tree, NoFileIsLargerThanAskedUnlessOneTensorIs) {
   format().write_tree(model, scratch / "d", {.shard_bytes = 9000}, false);
   int large = 0;
   for (const auto& [name, bytes] : files_in(scratch / "d"))
-    if (name.ends_with(".safetensors") && bytes.size() > 9000) ++large;
+    if (!name.ends_with(".json") && bytes.size() > 9000) ++large;
   EXPECT_EQ(large, 1);
   EXPECT_EQ(content_digest(open_tree(scratch / "d")), content_digest(model));
 }

@@ -16,6 +16,13 @@
 namespace tare::cli {
 namespace {
 
+// Its tensors are no architecture's.
+const AdaptOptions kKeepNames = [] {
+  AdaptOptions options;
+  options.keep_names = true;
+  return options;
+}();
+
 // What the format's row says it has no room for.
 std::vector<ModelPart> without_room(const Model& model, const Capabilities& holds) {
   std::vector<ModelPart> drop;
@@ -37,13 +44,14 @@ std::vector<ModelPart> without_room(const Model& model, const Capabilities& hold
 Model prepare(const Model& original, const Format& format, std::vector<std::string>& changes) {
   Model model = original;
   AdaptOptions options;
+  options.keep_names = true;
   options.drop = without_room(original, format.holds);
   std::vector<std::string> refused;
   std::erase_if(model.tensors, [&](const Tensor& tensor) {
     Model one;
     one.tensors.push_back(tensor);
     try {
-      (void)adapt(one, format);
+      (void)adapt(one, format, kKeepNames);
       return false;
     } catch (const Error&) {
       refused.push_back(tensor.name);
@@ -117,7 +125,7 @@ Visit visit(const Format& format, const Model& original, const Format& home, con
   result.findings = verification.count(Severity::error) + verification.count(Severity::warning) > 0;
 
   MemorySink sink;
-  const Adapted returned = adapt(there, home);
+  const Adapted returned = adapt(there, home, kKeepNames);
   home.write(returned.model, sink, {});
   result.back = content_digest(open(memory_source(sink.take())), threads) == written;
   return result;
@@ -128,7 +136,7 @@ const Format& home_of(const Model& model) {
   for (const Format& format : formats()) {
     if (format.write == nullptr) continue;
     try {
-      if (adapt(model, format).changes.empty()) return format;
+      if (adapt(model, format, kKeepNames).changes.empty()) return format;
     } catch (const Error&) {
       continue;  // not this one
     }

@@ -104,6 +104,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = dropped_parts(arguments);
   options.adapt.weights_only = arguments.has("weights-only");
+  options.adapt.keep_names = arguments.has("names");
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
@@ -188,6 +189,7 @@ constexpr Option kOptions[] = {
     kSkip,
     kDrop,
     kWeightsOnly,
+    kNames,
     kAttach,
     kSet,
     {.name = "check", .help = "check the digests and checksums stored in IN while reading"},

@@ -179,6 +179,7 @@ int run(const Arguments& arguments, Session& session) {
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = dropped_parts(arguments);
   options.adapt.weights_only = arguments.has("weights-only");
+  options.adapt.keep_names = arguments.has("names");
   options.adapt.set = set_pairs(arguments);
   options.adapt.threads = options.write.threads;
   options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
@@ -230,6 +231,7 @@ constexpr Option kOptions[] = {
     kSkip,
     kDrop,
     kWeightsOnly,
+    kNames,
     kAttach,
     kSet,
     {.letter = 'f', .name = "force", .help = "replace OUT if it exists, even if it is IN"},

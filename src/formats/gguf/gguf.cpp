@@ -27,6 +27,7 @@
 
 #include <array>
 
+#include "formats/gguf/conventions.hpp"
 #include "formats/rows.hpp"
 
 namespace tare::gguf {
@@ -64,6 +65,7 @@ constinit const Format kFormat = {
               .metadata = Room::tree,
               .config = true,
               .vocabulary = true,
+              .attachments = true,
               .own_fields = kOwnFields,
               .tensor_attributes = true,
               .shards = true,
@@ -74,6 +76,8 @@ constinit const Format kFormat = {
     .read = read,
     .write = write,
     .own_keys = kOwnKeys,
+    .adopt = adopt,
+    .release = release,
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };

@@ -28,6 +28,8 @@ inline constexpr std::string_view kSplitNumber = "split.no", kSplitCount = "spli
                                   kSplitTensors = "split.tensors.count";
 // Ours: a text with what GGUF has no place for (formats/private_tree.hpp).
 inline constexpr std::string_view kPrivateKey = "tare.private";
+// Ours: attached files, as arrays of u8 under this and their names.
+inline constexpr std::string_view kFilePrefix = "tare.file.";
 // Ours, in the metadata of a Model: the keys of the file with their types, in its order, where a writer that only knows
 // the values would choose others; and the ids of tokens that are not spelled in the alphabet of the others.
 inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
@@ -81,7 +83,9 @@ class Complaints {
 };
 
 // Puts the entries where a Model has a place for them. `tensors` are there already. Consumes the entries.
-void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary);
+// `elsewhere` gets the attributes of tensors that are not there; null: there is a warning about each.
+void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
+               Map* elsewhere);
 // The inverse: the entries that are written for a model, in order.
 std::vector<Entry> entries_of(const Model& model);
 
@@ -90,6 +94,7 @@ std::vector<Entry> entries_of(const Model& model);
 struct Split {
   std::uint32_t number = 0, count = 0;
   std::int64_t tensors = 0;
+  Map attributes = {};  // of tensors in other files
 };
 // One file as it is. `split` gets what it says about the set it is a part of, and keeps those keys out of the model.
 Model read_file(const SourcePtr& source, const ReadOptions& options, std::optional<Split>& split);
@@ -102,6 +107,9 @@ void write(const Model& model, Sink& sink, const WriteOptions& options);
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
                 const WriteOptions& options);
 
+// A digest of what the entries say about the architecture and the tokenizer: attached files that say the same are out of date
+// when it is not what it was.
+std::string facts_of(const std::vector<Entry>& entries);
 // Bytes of a file up to its data, without padding.
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
 

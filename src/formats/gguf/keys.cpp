@@ -10,6 +10,7 @@
 #include "formats/gguf/tokenizer.hpp"
 #include "formats/own_fields.hpp"
 #include "formats/private_tree.hpp"
+#include "resources/resources.hpp"
 
 namespace tare::gguf {
 namespace {
@@ -164,17 +165,29 @@ void take_config_rest(const Map& rest, Config& config) {
   config = Config::from_map(fields);
 }
 
-void take_private(const Entry& entry, Model& model, const Limits& limits, const Complaints& complaints) {
+struct PrivateParts {
+  std::string& said;
+  Map* elsewhere;
+};
+
+void take_private(const Entry& entry, Model& model, const Complaints& complaints, const PrivateParts& parts) {
   const std::string* const text = std::get<Value>(entry.payload).text();
   try {
-    PrivateTree tree = PrivateTree::parse(*text, private_bounds(limits, text->size()), kPrivateRule);
+    PrivateTree tree = PrivateTree::parse(*text, private_bounds(Limits(), text->size()), kPrivateRule);
     if (const Map* const config = tree.map("config")) take_config_rest(*config, model.config);
     if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
     if (Map* const metadata = tree.map("metadata"))
       for (auto& [key, value] : *metadata)
         if (model.metadata.find(key) == nullptr) model.metadata.append(key, std::move(value));
-    tree.take_attributes(tensors_by_name(model), [&](const std::string& name) {
-      complaints.warning("gguf.private.stale", fmt::format("there is no tensor {}", escape_name(name)), entry);
+    if (const Value* const facts = tree.find("facts"); facts != nullptr && facts->text() != nullptr)
+      parts.said = *facts->text();
+    const NameViewMap<Tensor*> tensors = tensors_by_name(model);
+    if (Map* const attributes = parts.elsewhere == nullptr ? nullptr : tree.map("attributes"))
+      for (const auto& [name, value] : *attributes)
+        if (!tensors.contains(name)) parts.elsewhere->append(name, value);
+    tree.take_attributes(tensors, [&](const std::string& name) {
+      if (parts.elsewhere == nullptr)
+        complaints.warning("gguf.private.stale", fmt::format("there is no tensor {}", escape_name(name)), entry);
     });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
@@ -190,7 +203,7 @@ bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainToke
 // A model's metadata key that can be one of the file.
 bool can_be_key(std::string_view key) {
   return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kSplitNumber &&
-         key != kSplitCount && key != kSplitTensors;
+         key != kSplitCount && key != kSplitTensors && !key.starts_with(kFilePrefix);
 }
 
 const Map* keys_of(const Model& model) {
@@ -202,7 +215,8 @@ const Map* keys_of(const Model& model) {
 int group_of(std::string_view key) {
   if (key == kArchitectureKey) return 0;
   if (key.starts_with("general.")) return 1;
-  return key == kPrivateKey ? 4 : key.starts_with("tokenizer.") ? 3 : 2;
+  if (key == kPrivateKey || key.starts_with(kFilePrefix)) return 4;
+  return key.starts_with("tokenizer.") ? 3 : 2;
 }
 
 std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
@@ -218,7 +232,8 @@ std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
 
 Map key_types(const std::vector<Entry>& entries) {
   Map types;
-  for (const Entry& entry : entries) types.append(entry.key, entry.type.text());
+  for (const Entry& entry : entries)
+    if (group_of(entry.key) < 4) types.append(entry.key, entry.type.text());
   return types;
 }
 
@@ -239,8 +254,10 @@ void Complaints::warning(std::string_view rule, std::string_view sentence, const
   diagnostics_.warning(about(rule, sentence, entry));
 }
 
-void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary) {
+void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
+               Map* elsewhere) {
   Map file_keys = key_types(entries);
+  const std::string facts = model.attachments.empty() ? std::string() : facts_of(entries);
   std::vector<bool> taken(entries.size());
   if (with_vocabulary) taken = VocabularyReader(entries, model, complaints).run();
   take_config(entries, model, taken, complaints);
@@ -252,7 +269,17 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
     else
       model.metadata.append(entries[i].key, to_value(std::move(entries[i].payload), entries[i].type));
   }
-  if (own != nullptr) take_private(*own, model, Limits(), complaints);
+  std::string said;
+  if (own != nullptr) take_private(*own, model, complaints, {said, elsewhere});
+  if (facts != said) {
+    // Another program has changed what the files say, too.
+    const auto is_stale = [](const Attachment& file) {
+      return resources::role_of(file.name) != resources::Role::other;
+    };
+    if (own != nullptr && std::erase_if(model.attachments, is_stale) > 0)
+      complaints.warning("gguf.files.stale", "the files that came with the model are not what its keys say any more",
+                         *own);
+  }
   if (!with_vocabulary) return;
   // What a writer would make of it without being told.
   if (!same_order(file_keys, key_types(entries_of(model))))
@@ -283,6 +310,9 @@ std::vector<Entry> entries_of(const Model& model) {
   auto [vocabulary, rest] = vocabulary_entries(model, keys);
   for (Entry& entry : vocabulary) add(std::move(entry));
 
+  for (const Attachment& file : model.attachments)
+    add({fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
+  if (!model.attachments.empty()) tree.put("facts", Value(facts_of(entries)));
   tree.put("metadata", std::move(unsaid));
   tree.put("config", config_rest(model.config, entries));
   tree.put("vocabulary", std::move(rest));

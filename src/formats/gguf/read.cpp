@@ -28,7 +28,8 @@ class Reader {
     take_split(entries, split);
     read_infos();
     place_tensors();
-    interpret(entries, model_, Complaints(source_->name(), diagnostics_), options_.vocabulary);
+    interpret(entries, model_, Complaints(source_->name(), diagnostics_), options_.vocabulary,
+              split ? &split->attributes : nullptr);
     source_->check();
     return std::move(model_);
   }
@@ -89,8 +90,9 @@ class Reader {
       check_key(entry);
       if (!keys.insert(entry.key).second)
         cursor_.fail("gguf.key.duplicate", fmt::format("the key {} appears twice", escape_name(entry.key)), entry.at);
+      const std::size_t files = model_.attachments.size();
       read_value(entry);
-      entries.push_back(std::move(entry));
+      if (model_.attachments.size() == files) entries.push_back(std::move(entry));
     }
     return entries;
   }
@@ -129,7 +131,11 @@ class Reader {
       throw about(entry, "gguf.array.length",
                   fmt::format("{} elements, there is room for {}", count, std::min(kMaxCount, cursor_.left() / least)),
                   at);
-    if (!options_.vocabulary && is_vocabulary_key(entry.key))
+    if (entry.key.starts_with(kFilePrefix) && entry.type.type == ValueType::u8) {
+      cursor_.skip(count, "a file");
+      model_.attachments.push_back(
+          {entry.key.substr(kFilePrefix.size()), Blob::range(source_, cursor_.at() - count, count)});
+    } else if (!options_.vocabulary && is_vocabulary_key(entry.key))
       skip_items(entry.type.type, count);
     else
       entry.payload = read_items(entry, count);

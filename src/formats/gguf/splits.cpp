@@ -71,10 +71,18 @@ class SetReader {
                                fmt::format("{} tensors in all files, {} were stated: a file is of another model",
                                            model_.tensors.size() + model_.broken.size(), total_))
                              .in(path_));
+    give_attributes();
     return std::move(model_);
   }
 
  private:
+  // The first file has those of all tensors.
+  void give_attributes() {
+    for (Tensor& tensor : model_.tensors)
+      if (Value* const found = attributes_.find(tensor.name); found != nullptr && found->get<Map>() != nullptr)
+        tensor.attributes = std::move(*found->get<Map>());
+  }
+
   void read_part(const std::string& path, std::uint32_t number, std::uint32_t count, const SourcePtr& opened) {
     const auto wrong = [&](std::string_view rule, const std::string& sentence) {
       whole_ = false;
@@ -99,6 +107,7 @@ class SetReader {
                          : std::string("does not say that it is one of several"));
     if (number == 0) {
       total_ = split->tensors;
+      attributes_ = std::move(split->attributes);
       model_ = std::move(part);
       for (const Tensor& tensor : model_.tensors) names_.insert(tensor.name);
       model_.file_bytes = source->size();
@@ -126,6 +135,7 @@ class SetReader {
   Diagnostics& diagnostics_;
   Model model_;
   NameSet names_;
+  Map attributes_;
   std::int64_t total_ = -1;
   bool whole_ = true;  // every file could be read
 };

@@ -7,6 +7,8 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/name_map.hpp"
+#include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "formats/rows.hpp"
@@ -137,6 +139,14 @@ void check_tensor(const Tensor& tensor) {
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
   for (const Tensor& tensor : model.tensors) check_tensor(tensor);
+  NameViewSet names;
+  for (const Attachment& file : model.attachments)
+    if (!names.insert(file.name).second || file.name.empty() || file.name.size() > kMaxKey - kFilePrefix.size() ||
+        !is_valid_utf8(file.name) || file.blob.size() > kMaxCount)
+      throw Error(
+          ErrorKind::unsupported, "gguf.write.file",
+          "a file whose name appears twice, or is empty, too long or not text, or which has more than a gigabyte")
+          .about(escape_name(file.name));
 }
 
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
@@ -175,6 +185,21 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   tensors.reserve(model.tensors.size());
   for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
   write_file(entries_of(model), tensors, sink, options);
+}
+
+std::string facts_of(const std::vector<Entry>& entries) {
+  const auto named = std::ranges::find(entries, kArchitectureKey, &Entry::key);
+  const Value* const value = named == entries.end() ? nullptr : std::get_if<Value>(&named->payload);
+  const std::string prefix = value != nullptr && value->text() != nullptr ? *value->text() + "." : std::string();
+  // In the order of the keys, which other programs may change.
+  std::vector<const Entry*> facts;
+  for (const Entry& entry : entries)
+    if (entry.key.starts_with("tokenizer.") || (!prefix.empty() && entry.key.starts_with(prefix)))
+      facts.push_back(&entry);
+  std::ranges::sort(facts, {}, &Entry::key);
+  HeadWriter head;
+  for (const Entry* const fact : facts) head.put_entry(*fact);
+  return digest_of(DigestAlgorithm::sha256, head.bytes()).hex();
 }
 
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors) {

@@ -1,0 +1,328 @@
+// From Hugging Face's conventions (or those of Meta's own files) to llama.cpp's: the tensors.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "arch/qk_rows.hpp"
+#include "formats/gguf/conventions.hpp"
+#include "model/joined_blob.hpp"
+#include "resources/config_parts.hpp"
+#include "resources/resources.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "tare/slice.hpp"
+
+namespace tare::gguf {
+namespace {
+
+using arch::Dialect;
+using arch::Role;
+using arch::TensorName;
+
+std::string some_names(std::vector<std::string> names) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t count = names.size();
+  if (count > kMost) names.resize(kMost);
+  for (std::string& name : names) name = escape_name(name);
+  return fmt::format("{}{}", fmt::join(names, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : "");
+}
+
+Error unmapped(const std::string& sentence) {
+  return Error(ErrorKind::unsupported, "convert.names", sentence).remedy(Remedy::keep_names);
+}
+
+bool is_plain_float(const Tensor& tensor) {
+  return tensor.is_dense() && tensor.components.size() == 1 && tensor.components.front().type.empty() &&
+         is_float(tensor.components.front().dtype);
+}
+
+// Rows that can be moved as a whole: dense ones, and blocks, which never cross a row.
+bool has_whole_rows(const Tensor& tensor) { return tensor.is_dense() || tensor.layout.starts_with("ggml."); }
+
+Tensor with_whole_rows(Tensor tensor) { return has_whole_rows(tensor) ? std::move(tensor) : to_dense(tensor); }
+
+class TensorAdopter {
+ public:
+  TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes)
+      : model_(model), family_(family), config_(config), changes_(changes) {}
+
+  void run() {
+    parse_names();
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) add(std::move(model_.tensors[i]), names_[i]);
+    stack_experts();
+    add_head();
+    add_rope_factors();
+    model_.tensors = std::move(out_);
+    tell();
+  }
+
+ private:
+  void parse_names() {
+    const auto known = [&](Dialect dialect) {
+      return std::ranges::any_of(
+          model_.tensors, [&](const Tensor& tensor) { return arch::parse(family_, dialect, tensor.name).has_value(); });
+    };
+    dialect_ = known(Dialect::hugging_face) ? Dialect::hugging_face : Dialect::meta;
+    std::vector<std::string> strangers;
+    for (const Tensor& tensor : model_.tensors) {
+      const auto name = arch::parse(family_, dialect_, tensor.name);
+      if (!name) strangers.push_back(tensor.name);
+      names_.push_back(name.value_or(TensorName()));
+    }
+    if (!strangers.empty())
+      throw unmapped(fmt::format("{} of {} tensors are not part of a {} model as llama.cpp knows it: {}",
+                                 strangers.size(), model_.tensors.size(), family_.name, some_names(strangers)));
+  }
+
+  void add(Tensor tensor, const TensorName& name) {
+    if (name.role == Role::rope_inverse) return left_out_.push_back(tensor.name);
+    if (name.role == Role::output_head && family_.head == arch::Presence::never)
+      return left_out_.push_back(tensor.name);
+    if (name.role == Role::token_embedding) embedding_ = tensor;
+    if (const auto all = arch::stacked(name.role); all && name.expert) {
+      experts_[{name.layer.value_or(0), *all}][*name.expert] = std::move(tensor);
+      return;
+    }
+    if (name.role == Role::stacked_gate_up) return split_gate_up(tensor, name);
+    reorder(tensor, name);
+    finish(std::move(tensor), name);
+  }
+
+  void reorder(Tensor& tensor, const TensorName& name) {
+    const arch::QkOrder from = arch::qk_order(family_, dialect_), to = arch::qk_order(family_, Dialect::gguf);
+    if (from == to || (name.role != Role::q && name.role != Role::k)) return;
+    const auto heads = arch::rotated_heads(name.role, model_.config);
+    if (!heads) throw unmapped("the number of heads is not known, by which rows of q and k are in another order");
+    tensor = with_whole_rows(std::move(tensor));
+    try {
+      if (tensor.is_dense()) {
+        tensor = arch::reorder_qk(tensor, *heads, to);
+      } else {
+        Component& payload = tensor.components.front();
+        payload.blob = arch::reorder_qk(payload.blob, tensor.shape.empty() ? 0 : tensor.shape[0], *heads, to);
+      }
+    } catch (const Error& error) {
+      throw unmapped(fmt::format("{}: {}", escape_name(tensor.name), error.sentence()));
+    }
+    ++reordered_;
+  }
+
+  // Types and numbers as the runtime wants them.
+  void finish(Tensor tensor, const TensorName& name) {
+    const std::string before = tensor.name;
+    const auto spelled = arch::spell(family_, Dialect::gguf, name);
+    if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", escape_name(before)));
+    tensor.name = *spelled;
+    if (arch::is_norm(name.role) && family_.norm_shift != 0 && name.suffix == arch::Suffix::weight) shift(tensor);
+    const bool small = tensor.shape.rank() <= 1 || arch::is_norm(name.role) || name.role == Role::router ||
+                       name.role == Role::shared_router;
+    if (small && is_plain_float(tensor) && tensor.components.front().dtype != DType::f32) {
+      const std::string was(name_of(tensor.components.front().dtype));
+      Map attributes = std::move(tensor.attributes);
+      tensor = cast(tensor, DType::f32);
+      tensor.attributes = std::move(attributes);
+      tensor.attributes.set(kWasType, was);
+      widened_.push_back(tensor.name);
+    }
+    if (name.role == Role::token_embedding) trim(tensor);
+    out_.push_back(std::move(tensor));
+  }
+
+  // Norms are small: they are made here, and not when they are asked for.
+  void shift(Tensor& tensor) {
+    if (!is_plain_float(tensor))
+      throw unmapped(fmt::format("{} is not of a float type, to which {} is to be added", escape_name(tensor.name),
+                                 family_.norm_shift));
+    const std::string was(name_of(tensor.components.front().dtype));
+    std::vector<float> values = tensor.values<float>();
+    for (float& value : values) value += family_.norm_shift;
+    Map attributes = std::move(tensor.attributes);
+    tensor = dense<float>(tensor.name, tensor.shape, values);
+    tensor.attributes = std::move(attributes);
+    if (was != name_of(DType::f32)) tensor.attributes.set(kWasType, was);
+    ++shifted_;
+  }
+
+  // No rows beyond the tokens.
+  void trim(Tensor& tensor) {
+    const std::size_t tokens = model_.vocabulary.tokens.size();
+    if (!family_.trims_embedding || tokens == 0 || tensor.shape.rank() != 2 || tensor.shape[0] <= tokens) return;
+    tensor = with_whole_rows(std::move(tensor));
+    if (!tensor.is_dense()) return;
+    changes_.push_back({.kind = ChangeKind::left_out,
+                        .impact = Impact::lost,
+                        .part = tensor.name,
+                        .items = {fmt::format("{} rows", tensor.shape[0] - tokens)},
+                        .detail = "beyond the tokens"});
+    const std::string name = tensor.name;
+    tensor = slice(tensor, parse_slice(fmt::format(":{}", tokens)));
+    tensor.name = name;
+  }
+
+  // Rows of gate, then rows of up, for each expert.
+  void split_gate_up(const Tensor& tensor, TensorName name) {
+    if (!tensor.is_dense() || tensor.shape.rank() != 3 || tensor.shape[1] % 2 != 0)
+      throw unmapped(fmt::format("{}: a stack of pairs of matrices was expected", escape_name(tensor.name)));
+    const std::uint64_t half = tensor.shape[1] / 2;
+    for (const auto& [role, part] : {std::pair(Role::stacked_gate, fmt::format(":,:{}", half)),
+                                     std::pair(Role::stacked_up, fmt::format(":,{}:", half))}) {
+      Tensor one = slice(tensor, parse_slice(part));
+      one.name = tensor.name;
+      name.role = role;
+      finish(std::move(one), name);
+    }
+  }
+
+  void stack_experts() {
+    std::size_t count = 0;
+    for (const auto& [key, experts] : experts_) count = std::max(count, experts.size());
+    for (auto& [key, experts] : experts_) {
+      const auto& [layer, role] = key;
+      if (experts.size() != count)
+        throw unmapped(fmt::format("{} of {} experts are there: {} is one of them", experts.size(), count,
+                                   escape_name(experts.begin()->second.name)));
+      const Tensor& first = experts.begin()->second;
+      std::vector<Blob> blobs;
+      for (auto& [number, tensor] : experts) {
+        if (number != blobs.size() || tensor.shape != first.shape || tensor.layout != first.layout ||
+            tensor.components.size() != 1 || tensor.components.front().dtype != first.components.front().dtype ||
+            tensor.components.front().type != first.components.front().type || !has_whole_rows(tensor))
+          throw unmapped(
+              fmt::format("{} cannot be put together with the other experts: one is missing, or they differ in "
+                          "shape or type",
+                          escape_name(tensor.name)));
+        blobs.push_back(tensor.components.front().blob);
+      }
+      Tensor all = first;
+      all.shape = Shape();
+      all.shape.push_back(blobs.size());
+      for (const std::uint64_t dimension : first.shape) all.shape.push_back(dimension);
+      all.components.front().blob = joined_blob(std::move(blobs));
+      ++stacked_;
+      finish(std::move(all), {.role = role, .layer = layer});
+    }
+  }
+
+  // Where a tied head must be there all the same.
+  void add_head() {
+    if (family_.head != arch::Presence::required || !embedding_) return;
+    const auto name = arch::spell(family_, Dialect::gguf, {.role = Role::output_head});
+    if (!name || std::ranges::find(out_, *name, &Tensor::name) != out_.end()) return;
+    Tensor head = *embedding_;
+    head.name = *name;
+    out_.push_back(std::move(head));
+  }
+
+  std::uint64_t head_size() const {
+    const Config& config = model_.config;
+    if (config.head_dim.value_or(0) > 0) return static_cast<std::uint64_t>(*config.head_dim);
+    const std::int64_t heads = config.num_attention_heads.value_or(0);
+    return heads > 0 ? static_cast<std::uint64_t>(config.hidden_size.value_or(0) / heads) : 0;
+  }
+
+  void add_rope_factors() {
+    const auto add = [&](Role role, const std::vector<float>& values) {
+      const auto name = arch::spell(family_, Dialect::gguf, {.role = role});
+      if (name && !values.empty())
+        out_.push_back(dense<float>(*name, {static_cast<std::uint64_t>(values.size())}, values));
+    };
+    if (const auto scaling = llama3_scaling(config_))
+      add(Role::rope_factors, llama3_divisors(*scaling, model_.config.rope_theta.value_or(10000), head_size()));
+    for (const auto& [role, key] :
+         {std::pair(Role::rope_factors_long, "long_factor"), std::pair(Role::rope_factors_short, "short_factor")})
+      for (const char* const object : {"rope_scaling", "rope_parameters"}) {
+        const Value* const found = config_.find(fmt::format("{}.{}", object, key));
+        const List* const list = found == nullptr ? nullptr : found->get<List>();
+        if (list == nullptr) continue;
+        std::vector<float> values;
+        for (const Value& value : *list) values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
+        add(role, values);
+        break;
+      }
+  }
+
+  void tell() {
+    std::string detail = fmt::format("{} tensors have llama.cpp's names", out_.size());
+    if (reordered_ > 0) detail += fmt::format(", {} of them (q and k) its order of rows", reordered_);
+    if (stacked_ > 0) detail += fmt::format(", {} are stacks of experts", stacked_);
+    if (shifted_ > 0) detail += fmt::format(", to {} norms {} was added", shifted_, family_.norm_shift);
+    changes_.push_back({.impact = Impact::detail, .detail = std::move(detail)});
+    if (!widened_.empty())
+      changes_.push_back({.kind = ChangeKind::widened,
+                          .impact = Impact::detail,
+                          .items = widened_,
+                          .before = "16 bits",
+                          .after = std::string(name_of(DType::f32))});
+    if (!left_out_.empty())
+      changes_.push_back({.kind = ChangeKind::skipped, .impact = Impact::detail, .items = left_out_});
+  }
+
+  Model& model_;
+  const arch::Family& family_;
+  const ConfigFile& config_;
+  std::vector<Change>& changes_;
+  Dialect dialect_ = Dialect::hugging_face;
+  std::vector<TensorName> names_;
+  std::vector<Tensor> out_;
+  std::optional<Tensor> embedding_;
+  std::map<std::pair<std::uint32_t, Role>, std::map<std::uint32_t, Tensor>> experts_;
+  std::vector<std::string> left_out_, widened_;
+  std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
+};
+
+}  // namespace
+
+ConfigFile::ConfigFile(const Model& model) {
+  const Attachment* const file = model.attachment("config.json");
+  if (file == nullptr) return;
+  try {
+    const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
+    const Map root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    resources::for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;  // a bad file is told by those who read it
+  }
+}
+
+const Value* ConfigFile::find(std::string_view path) const {
+  for (const Map& part : parts_)
+    if (const Value* const found = resources::find_path(part, path); found != nullptr && !found->is_null())
+      return found;
+  return nullptr;
+}
+
+std::optional<double> ConfigFile::number(std::string_view path) const {
+  const Value* const found = find(path);
+  return found == nullptr ? std::nullopt : resources::number_of(*found);
+}
+
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {
+  TensorAdopter(model, family, config, changes).run();
+}
+
+void adopt(Model& model, std::vector<Change>& changes) {
+  if (!model.config.model_type || model.tensors.empty()) return;
+  const std::string& type = *model.config.model_type;
+  const arch::Family* const family = arch::find_family(type);
+  const auto is_adopted = [&](const Tensor& tensor) {
+    const arch::Family* const any = family != nullptr ? family : &arch::families().front();
+    return arch::parse(*any, Dialect::gguf, tensor.name).has_value();
+  };
+  if (std::ranges::any_of(model.tensors, is_adopted)) return;
+  // Another program's GGUF file of a family that is not known here.
+  if (model.metadata.find(kKeysKey) != nullptr) return;
+  if (family == nullptr || family->gguf.empty())
+    throw unmapped(
+        fmt::format("what llama.cpp calls the tensors of a {} model is not known; they are {}", escape_name(type), [&] {
+          std::vector<std::string> names;
+          for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
+          return some_names(std::move(names));
+        }()));
+  const ConfigFile config(model);
+  adopt_tensors(model, *family, config, changes);
+  adopt_keys(model, *family, config, changes);
+  adopt_tokenizer(model, *family, changes);
+}
+
+}  // namespace tare::gguf

@@ -1,0 +1,234 @@
+// The keys that llama.cpp looks for beside the fields of Config.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "base/half.hpp"
+#include "base/text.hpp"
+#include "formats/gguf/conventions.hpp"
+#include "resources/json_file.hpp"
+
+namespace tare::gguf {
+namespace {
+
+constexpr ExtraKey kExtraKeys[] = {
+    {"expert_count", {"num_local_experts", "num_experts"}, ValueType::u32},
+    {"expert_used_count", {"num_experts_per_tok"}, ValueType::u32},
+    {"expert_feed_forward_length", {"moe_intermediate_size"}, ValueType::u32},
+    {"expert_shared_feed_forward_length", {"shared_expert_intermediate_size"}, ValueType::u32},
+    {"attn_logit_softcapping", {"attn_logit_softcapping"}, ValueType::f32},
+    {"final_logit_softcapping", {"final_logit_softcapping"}, ValueType::f32},
+    {"logit_scale", {"logits_scaling"}, ValueType::f32},
+    {"residual_scale", {"residual_multiplier"}, ValueType::f32},
+    {"embedding_scale", {"embedding_multiplier"}, ValueType::f32},
+    {"attention.scale", {"attention_multiplier"}, ValueType::f32},
+    {"attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
+};
+
+// Which families take which of them; the others are of all that have the key in config.json.
+bool takes(const arch::Family& family, const ExtraKey& extra) {
+  const std::string_view name = family.name;
+  if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
+  if (extra.key.ends_with("softcapping")) return name == "gemma2" || name == "gemma3";
+  if (extra.key == "attention.clamp_kqv") return name == "olmo";
+  return name == "granite";
+}
+
+class KeyAdopter {
+ public:
+  KeyAdopter(Model& model, const arch::Family& family, const ConfigFile& file, std::vector<Change>& changes)
+      : model_(model), family_(family), file_(file), changes_(changes), config_(model.config) {}
+
+  void run() {
+    apply_defaults();
+    if (!config_.num_key_value_heads) config_.num_key_value_heads = config_.num_attention_heads;
+    for (const ExtraKey& extra : kExtraKeys) {
+      if (!takes(family_, extra)) continue;
+      for (const std::string_view name : extra.from)
+        if (const auto number = name.empty() ? std::nullopt : file_.number(name)) {
+          set(extra.key, extra.type == ValueType::f32 ? as_f32(*number) : Value(static_cast<std::int64_t>(*number)));
+          break;
+        }
+    }
+    add_head_sizes();
+    add_window();
+    add_rope();
+    if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
+    tell_unsaid();
+    model_.metadata.set("general.type", "model");
+    model_.metadata.set("general.quantization_version", 2);
+  }
+
+ private:
+  static Value as_f32(double number) { return decimal_double(f64_to_f32(number)); }
+  void set(std::string_view name, Value value) {
+    const std::string key = key_of(family_, name);
+    if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
+  }
+
+  // What the family assumes where config.json is silent.
+  void apply_defaults() {
+    Map fields = config_.to_map();
+    for (const arch::Default& assumed : family_.defaults) {
+      if (fields.find(assumed.key) != nullptr) continue;
+      const bool whole = std::trunc(assumed.value) == assumed.value && assumed.key != "rope_theta";
+      fields.set(assumed.key, whole ? Value(static_cast<std::int64_t>(assumed.value)) : Value(assumed.value));
+    }
+    config_ = Config::from_map(fields);
+  }
+
+  std::int64_t head_size() const {
+    if (config_.head_dim.value_or(0) > 0) return *config_.head_dim;
+    const std::int64_t heads = config_.num_attention_heads.value_or(0);
+    return heads > 0 ? config_.hidden_size.value_or(0) / heads : 0;
+  }
+
+  void add_head_sizes() {
+    // Where config.json says nothing of it, it is the usual one; the field stays what the file said.
+    if (config_.head_dim) set("attention.value_length", *config_.head_dim);
+    const bool all = family_.permutes_qk;  // llama.cpp refuses another number there
+    const double part = file_.number("partial_rotary_factor")
+                            .value_or(file_.number("rope_parameters.partial_rotary_factor").value_or(1));
+    if ((all || family_.name == "phi3") && head_size() > 0)
+      set("rope.dimension_count", static_cast<std::int64_t>(part * static_cast<double>(head_size())));
+  }
+
+  void add_window() {
+    if (family_.name == "phi3" && !config_.sliding_window) set("attention.sliding_window", 0);
+    // Llama's kin have no windows in the runtime, but for those whose names say so.
+    if (family_.name == "gemma3" && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
+  }
+
+  void tell_unsaid() {
+    for (const auto& [name, value] : taken_for_granted(family_, config_)) {
+      const Value* const said = file_.find(name);
+      const auto number = said == nullptr ? std::nullopt : resources::number_of(*said);
+      if (said == nullptr || *said == value || (number && number == resources::number_of(value))) continue;
+      changes_.push_back(
+          {.kind = ChangeKind::left_out,
+           .impact = Impact::results,
+           .part = "config.json",
+           .items = {name},
+           .detail = fmt::format("it is {}, and llama.cpp takes {} for granted", to_json(*said), to_json(value))});
+    }
+  }
+
+  // Of one kind of layers, if they differ: those that see everything.
+  const Value* rope(std::string_view name) const {
+    for (const char* const object : {"rope_parameters.full_attention", "rope_parameters", "rope_scaling"})
+      if (const Value* const found = file_.find(fmt::format("{}.{}", object, name))) return found;
+    return nullptr;
+  }
+  std::optional<double> rope_number(std::string_view name) const {
+    const Value* const found = rope(name);
+    return found == nullptr ? std::nullopt : resources::number_of(*found);
+  }
+
+  void add_rope() {
+    const Value* named = rope("rope_type");
+    if (named == nullptr) named = rope("type");
+    const std::string kind = named != nullptr && named->text() != nullptr ? *named->text() : "";
+    const auto factor = rope_number("factor");
+    const auto original = rope_number("original_max_position_embeddings");
+    if (kind == "linear" && factor) {
+      set("rope.scaling.type", "linear");
+      set("rope.scaling.factor", as_f32(*factor));
+    } else if (kind == "yarn" && factor) {
+      set("rope.scaling.type", "yarn");
+      set("rope.scaling.factor", as_f32(*factor));
+      if (original) set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
+      const std::pair<std::string_view, std::string_view> more[] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
+                                                                    {"rope.scaling.yarn_beta_slow", "beta_slow"}};
+      for (const auto& [key, name] : more)
+        if (const auto number = rope_number(name)) set(key, as_f32(*number));
+    } else if (kind == "longrope" || kind == "su") {
+      set("rope.scaling.type", "longrope");
+      add_long_rope(original ? original : file_.number("original_max_position_embeddings"));
+    }
+    if (family_.name == "phi3" &&
+        model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)
+      set("rope.scaling.original_context_length",
+          static_cast<std::int64_t>(file_.number("original_max_position_embeddings")
+                                        .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
+  }
+
+  void add_long_rope(std::optional<double> original) {
+    const auto reached = static_cast<double>(config_.max_position_embeddings.value_or(0));
+    if (!original || *original <= 1) return;
+    set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
+    const double scale = reached / *original;
+    set("rope.scaling.attn_factor", as_f32(scale <= 1 ? 1.0 : std::sqrt(1 + std::log(scale) / std::log(*original))));
+  }
+
+  Model& model_;
+  const arch::Family& family_;
+  const ConfigFile& file_;
+  std::vector<Change>& changes_;
+  Config& config_;
+};
+
+}  // namespace
+
+std::string key_of(const arch::Family& family, std::string_view name) {
+  return fmt::format("{}.{}", family.gguf, name);
+}
+
+std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
+
+std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
+  for (const char* const object : {"rope_parameters", "rope_scaling"}) {
+    const auto text = [&](std::string_view key) {
+      const Value* const found = config.find(fmt::format("{}.{}", object, key));
+      return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
+    };
+    if (text("rope_type") != "llama3" && text("type") != "llama3") continue;
+    const auto number = [&](std::string_view key, double otherwise) {
+      return config.number(fmt::format("{}.{}", object, key)).value_or(otherwise);
+    };
+    const Llama3Scaling usual;
+    return Llama3Scaling{number("factor", usual.factor), number("low_freq_factor", usual.low),
+                         number("high_freq_factor", usual.high),
+                         number("original_max_position_embeddings", usual.context)};
+  }
+  return std::nullopt;
+}
+
+// A pair whose wave is short keeps its frequency, a long one is slowed down by the factor, and between them it is a mixture.
+std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size) {
+  std::vector<float> divisors;
+  for (std::uint64_t i = 0; i + 1 < head_size; i += 2) {
+    const double wave = 2 * std::numbers::pi * std::pow(base, static_cast<double>(i) / static_cast<double>(head_size));
+    if (wave < scaling.context / scaling.high) {
+      divisors.push_back(1);
+    } else if (wave > scaling.context / scaling.low) {
+      divisors.push_back(static_cast<float>(scaling.factor));
+    } else {
+      const double smooth = (scaling.context / wave - scaling.low) / (scaling.high - scaling.low);
+      divisors.push_back(static_cast<float>(1 / ((1 - smooth) / scaling.factor + smooth)));
+    }
+  }
+  return divisors;
+}
+
+Map taken_for_granted(const arch::Family& family, const Config& config) {
+  Map facts;
+  if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
+  if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
+  if (family.name == "gemma2" || family.name == "gemma3") {
+    // Queries are scaled by the size of a head, in the largest model of each generation by what it would usually be.
+    const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
+    const bool largest = layers == (family.name == "gemma2" ? 46 : 62);
+    const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;
+    const std::int64_t scale = largest ? usual : config.head_dim.value_or(usual);
+    if (scale > 0) facts.append("query_pre_attn_scalar", scale);
+  }
+  return facts;
+}
+
+void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {
+  KeyAdopter(model, family, config, changes).run();
+}
+
+}  // namespace tare::gguf

@@ -1,0 +1,167 @@
+// The tokenizer as llama.cpp wants it: kind, special tokens, how texts are cut, and the template of chats.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/name_map.hpp"
+#include "formats/gguf/conventions.hpp"
+#include "resources/json_file.hpp"
+#include "resources/piece_merges.hpp"
+#include "resources/resources.hpp"
+
+namespace tare::gguf {
+namespace {
+
+constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kTemplateKey = "tokenizer.chat_template";
+
+std::optional<std::string> text_of(const Model& model, std::string_view name) {
+  const Attachment* const file = model.attachment(name);
+  if (file == nullptr) return std::nullopt;
+  const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Reads a file, if it is there and can be read.
+template <typename Parse>
+auto parsed(const Model& model, std::string_view name, const Parse& parse)
+    -> std::optional<decltype(parse(std::string_view()))> {
+  const auto text = text_of(model, name);
+  if (!text) return std::nullopt;
+  try {
+    return parse(*text);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return std::nullopt;
+  }
+}
+
+class TokenizerAdopter {
+ public:
+  TokenizerAdopter(Model& model, const arch::Family& family, std::vector<Change>& changes)
+      : model_(model), family_(family), changes_(changes), vocabulary_(model.vocabulary) {}
+
+  void run() {
+    if (vocabulary_.tokens.empty()) return;
+    rules_ = parsed(model_, "tokenizer.json", resources::parse_tokenizer_rules);
+    settings_ = parsed(model_, "tokenizer_config.json",
+                       [](std::string_view text) { return resources::parse_small_json(text); });
+    choose_kind();
+    for (Token& token : vocabulary_.tokens)
+      if (token.type > TokenType::byte) token.type = TokenType::control;  // the ids say which
+    pad();
+    add_frame();
+    add_template();
+  }
+
+ private:
+  bool is_byte_level() const {
+    if (rules_) return rules_->byte_level;
+    return vocabulary_.kind == "bpe" && model_.attachment("vocab.json") != nullptr;
+  }
+
+  void choose_kind() {
+    if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
+    const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
+    if (!pieces) return;
+    // Pieces that are put together by merges: the runtime puts them together by scores.
+    if (vocabulary_.kind == "bpe" && resources::rank_by_merges(vocabulary_)) vocabulary_.merges.clear();
+    vocabulary_.kind = "spm";
+    set(kPreKey, "default");
+    bool adds = !family_.name.starts_with("gemma");
+    if (rules_) adds = adds && rules_->adds_blank.value_or(true);
+    adds = adds && parsed(model_, "tokenizer.model", resources::adds_blank).value_or(true);
+    if (!adds) set("tokenizer.ggml.add_space_prefix", false);
+  }
+
+  void set_pre() {
+    if (model_.metadata.find(kPreKey) != nullptr) return;  // somebody said it
+    const std::vector<std::string> cuts = rules_ ? rules_->cuts : std::vector<std::string>{"bytes"};
+    const std::string_view name = pre_tokenizer_of(cuts);
+    if (name.empty())
+      throw Error(ErrorKind::unsupported, "convert.pre_tokenizer",
+                  fmt::format("llama.cpp's name for how tokenizer.json cuts a text is not known ({})",
+                              escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))))
+          .remedy(Remedy::set, fmt::format("{}=NAME", kPreKey))
+          .remedy(Remedy::drop, name_of(ModelPart::vocabulary));
+    set(kPreKey, name);
+  }
+
+  // As many tokens as the table has rows, or the runtime refuses the model.
+  void pad() {
+    const auto name = arch::spell(family_, arch::Dialect::gguf, {.role = arch::Role::token_embedding});
+    const auto table = std::ranges::find(model_.tensors, name.value_or(""), &Tensor::name);
+    if (table == model_.tensors.end() || table->shape.rank() != 2) return;
+    const std::uint64_t rows = table->shape[0];
+    std::vector<Token>& tokens = vocabulary_.tokens;
+    if (tokens.size() > rows) {
+      changes_.push_back(
+          {.kind = ChangeKind::remark,
+           .impact = Impact::results,
+           .part = "vocabulary",
+           .detail = fmt::format("{} tokens for {} rows of the token table: llama.cpp refuses such a model",
+                                 tokens.size(), rows)});
+      return;
+    }
+    NameSet texts;
+    for (Token& token : tokens) {
+      // Ids that nobody uses have no text, and each needs one of its own.
+      if (token.text.empty() && token.type == TokenType::unused) token.text = pad_text(&token - tokens.data());
+    }
+    while (tokens.size() < rows)
+      tokens.push_back({pad_text(static_cast<std::ptrdiff_t>(tokens.size())), 0, TokenType::unused});
+  }
+  static std::string pad_text(std::ptrdiff_t id) { return fmt::format("[PAD{}]", id); }
+
+  void add_frame() {
+    const auto flag = [&](std::string_view name) -> std::optional<bool> {
+      const bool* const said = settings_ ? resources::get<bool>(*settings_, name) : nullptr;
+      return said == nullptr ? std::nullopt : std::optional(*said);
+    };
+    const auto frames = [&](const std::vector<std::string>& texts, std::int64_t id) {
+      return id >= 0 && static_cast<std::size_t>(id) < vocabulary_.tokens.size() &&
+             std::ranges::find(texts, vocabulary_.tokens[static_cast<std::size_t>(id)].text) != texts.end();
+    };
+    std::optional<bool> bos = flag("add_bos_token"), eos = flag("add_eos_token");
+    if (rules_) {
+      if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
+      if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
+    }
+    if (bos) set("tokenizer.ggml.add_bos_token", *bos);
+    if (eos) set("tokenizer.ggml.add_eos_token", *eos);
+  }
+
+  void add_template() {
+    if (auto text = text_of(model_, "chat_template.jinja")) return set(kTemplateKey, std::move(*text));
+    const Value* const found = settings_ ? settings_->find("chat_template") : nullptr;
+    if (found == nullptr) return;
+    if (found->text() != nullptr) return set(kTemplateKey, *found->text());
+    const List* const several = found->get<List>();
+    if (several == nullptr) return;
+    for (const Value& one : *several) {
+      const Map* const named = one.get<Map>();
+      const std::string* const name = named == nullptr ? nullptr : resources::get<std::string>(*named, "name");
+      const std::string* const text = named == nullptr ? nullptr : resources::get<std::string>(*named, "template");
+      if (name == nullptr || text == nullptr) continue;
+      set(*name == "default" ? std::string(kTemplateKey) : fmt::format("{}.{}", kTemplateKey, *name), *text);
+    }
+  }
+
+  void set(std::string_view key, Value value) {
+    if (model_.metadata.find(key) == nullptr) model_.metadata.append(std::string(key), std::move(value));
+  }
+
+  Model& model_;
+  const arch::Family& family_;
+  std::vector<Change>& changes_;
+  Vocabulary& vocabulary_;
+  std::optional<resources::TokenizerRules> rules_;
+  std::optional<Map> settings_;
+};
+
+}  // namespace
+
+void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes) {
+  TokenizerAdopter(model, family, changes).run();
+}
+
+}  // namespace tare::gguf

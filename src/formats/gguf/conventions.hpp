@@ -1,0 +1,66 @@
+// What llama.cpp expects of a file: names, row orders and types of tensors, keys, the tokenizer; and the way back to Hugging
+// Face's conventions.
+#pragma once
+
+#include "arch/families.hpp"
+#include "arch/names.hpp"
+#include "formats/gguf/gguf.hpp"
+#include "resources/tokenizer_rules.hpp"
+
+namespace tare::gguf {
+
+void adopt(Model& model, std::vector<Change>& changes);
+void release(Model& model, std::vector<Change>& changes);
+
+// ---- parts ----
+
+// config.json, language part and all: what comes first counts. Empty where there is none.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const Model& model);
+  const Value* find(std::string_view path) const;
+  std::optional<double> number(std::string_view path) const;
+
+ private:
+  std::vector<Map> parts_;
+};
+
+// An attribute of a tensor: the type it had before it was made f32.
+inline constexpr std::string_view kWasType = "gguf.was";
+
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
+// After the tensors have their names.
+void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
+void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes);
+
+void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes);
+// config.json, tokenizer.json and tokenizer_config.json from the keys, where the model has none.
+void release_files(Model& model, const arch::Family& family, std::vector<Change>& changes);
+
+// A key behind the architecture.
+std::string key_of(const arch::Family& family, std::string_view name);
+
+// Whether a hyper-parameter of config.json has a key beside those of Config, and which.
+struct ExtraKey {
+  std::string_view key;                  // behind the architecture
+  std::array<std::string_view, 3> from;  // of config.json; the first that is there counts, the first is written
+  ValueType type;
+};
+std::span<const ExtraKey> extra_keys();
+
+// What llama.cpp takes for granted of a family, under the name of config.json: the file has no key for it.
+Map taken_for_granted(const arch::Family& family, const Config& config);
+
+// The divisors of Llama 3's frequencies, one for each rotated pair; nothing where config.json does not ask for them.
+struct Llama3Scaling {
+  double factor = 8, low = 1, high = 4, context = 8192;
+};
+std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size);
+std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config);
+
+// The name of tokenizer.ggml.pre for a way to cut texts; empty: none is known.
+std::string_view pre_tokenizer_of(const std::vector<std::string>& cuts);
+// The inverse; nothing for a name that is not known.
+std::optional<std::vector<std::string>> cuts_of(std::string_view pre_tokenizer);
+
+}  // namespace tare::gguf

@@ -1,0 +1,98 @@
+#include "resources/tokenizer_rules.hpp"
+
+#include <fmt/format.h>
+
+#include "resources/json_file.hpp"
+#include "tare/error.hpp"
+#include "wire/protobuf.hpp"
+
+namespace tare::resources {
+namespace {
+
+using simdjson::dom::array;
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+// Calls visit(step) for a part of the file, or for each of a sequence of them.
+template <typename Visit>
+void for_each_step(const object& root, std::string_view part, std::string_view parts, const Visit& visit) {
+  const auto step = get<object>(root, part);
+  if (!step) return;
+  const auto steps = get<array>(*step, parts);
+  if (!steps) return visit(*step);
+  for (const element& inner : *steps)
+    if (const auto one = get<object>(inner)) visit(*one);
+}
+
+void add_cut(const object& step, TokenizerRules& rules) {
+  const std::string_view type = get<std::string_view>(step, "type").value_or("");
+  if (type == "ByteLevel") {
+    rules.byte_level = true;
+    if (get<bool>(step, "use_regex").value_or(true)) rules.cuts.emplace_back("bytes");
+  } else if (type == "Split") {
+    const auto pattern = get<object>(step, "pattern");
+    const auto regex = pattern ? get<std::string_view>(*pattern, "Regex") : std::nullopt;
+    rules.cuts.push_back(regex ? fmt::format("split {}", *regex) : "split by a text");
+  } else if (type == "Digits") {
+    rules.cuts.emplace_back(get<bool>(step, "individual_digits").value_or(false) ? "digits one by one" : "digits");
+  } else if (type == "Metaspace") {
+    const auto scheme = get<std::string_view>(step, "prepend_scheme");
+    rules.adds_blank = scheme ? *scheme != "never" : get<bool>(step, "add_prefix_space").value_or(true);
+  } else {
+    rules.cuts.emplace_back(type);
+  }
+}
+
+void add_normalizer(const object& step, TokenizerRules& rules) {
+  if (get<std::string_view>(step, "type") == "Prepend") rules.adds_blank = true;
+}
+
+// {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": text}}, {"Sequence": ...}, ...]}
+void add_frame(const object& step, TokenizerRules& rules) {
+  const auto single = get<array>(step, "single");
+  if (!single) return;
+  bool text_seen = false;
+  for (const element& item : *single) {
+    const auto one = get<object>(item);
+    if (!one) continue;
+    if (get<object>(*one, "Sequence")) text_seen = true;
+    const auto special = get<object>(*one, "SpecialToken");
+    const auto id = special ? get<std::string_view>(*special, "id") : std::nullopt;
+    if (id) (text_seen ? rules.behind : rules.before).emplace_back(*id);
+  }
+}
+
+}  // namespace
+
+TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json) {
+  const BigJson json(tokenizer_json);
+  const object& root = json.root();
+  TokenizerRules rules;
+  for_each_step(root, "normalizer", "normalizers", [&](const object& step) { add_normalizer(step, rules); });
+  for_each_step(root, "pre_tokenizer", "pretokenizers", [&](const object& step) { add_cut(step, rules); });
+  for_each_step(root, "post_processor", "processors", [&](const object& step) { add_frame(step, rules); });
+  for_each_step(root, "decoder", "decoders", [&](const object& step) {
+    if (get<std::string_view>(step, "type") == "ByteLevel") rules.byte_level = true;
+  });
+  if (const auto model = get<object>(root, "model")) {
+    rules.byte_fallback = get<bool>(*model, "byte_fallback").value_or(false);
+    rules.ignores_merges = get<bool>(*model, "ignore_merges").value_or(false);
+  }
+  return rules;
+}
+
+// ModelProto 3 normalizer_spec, NormalizerSpec 3 add_dummy_prefix.
+bool adds_blank(std::string_view tokenizer_model) {
+  using wire::ProtobufReader;
+  bool adds = true;
+  ProtobufReader model(std::as_bytes(std::span(tokenizer_model.data(), tokenizer_model.size())));
+  while (const auto field = model.next()) {
+    if (!field->is(3, ProtobufReader::Type::bytes)) continue;
+    ProtobufReader normalizer(field->bytes);
+    while (const auto inner = normalizer.next())
+      if (inner->is(3, ProtobufReader::Type::varint)) adds = inner->value != 0;
+  }
+  return adds;
+}
+
+}  // namespace tare::resources

@@ -1,0 +1,29 @@
+// What tokenizer.json says beside the tokens: how a text is cut into words, and what is put around it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tare::resources {
+
+struct TokenizerRules {
+  // The steps that cut a text, as "split REGEX", "digits", "digits one by one", "bytes" (GPT-2's own regex), "punctuation",
+  // ... in their order. ByteLevel without a regex cuts nothing and is not listed.
+  std::vector<std::string> cuts;
+  bool byte_level = false;      // tokens are spelled in the byte-level alphabet
+  bool byte_fallback = false;   // what has no token becomes byte tokens
+  bool ignores_merges = false;  // words that are tokens are not put together by merges
+  // Whether a blank is put in front of a text; nothing where the file does not say.
+  std::optional<bool> adds_blank;
+  // Texts of the special tokens before and behind a text.
+  std::vector<std::string> before, behind;
+};
+
+// Throws `json.*`, `tokenizer.*` as the other readers do.
+TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json);
+// Whether SentencePiece's own file says to put a blank in front of a text.
+bool adds_blank(std::string_view tokenizer_model);
+
+}  // namespace tare::resources
