@@ -15,7 +15,8 @@
 //                      t = A / B loses least, and A t is what it saves. That saving most is kept, the first of equals.
 //   loss of a scale    the sum of p (w w), w = x - t q, for the codes of t
 //   block of 32        f16(t) of the fit; below f16's normal numbers, where rounding may cost more than the fit saves, of
-//                      f16(t of `fast`) and this the first that loses least. (The step of `fast` is among `steps`.)
+//                      f16(t of `fast`) and this the first that loses least. (The step of `fast` is among `steps`, so
+//                      that no block loses more than by it, but for rounding.)
 //   block of 256       the scale of a part is t = D u, u from `sub_lowest` to `sub_highest`. Sixteen D are tried,
 //                      f16(t / divisor) with the t of the largest magnitude: u = rint(t (1 / D)) saves t (2 A - t B) by t =
 //                      D u, or 0 when that is less. That saving most is kept. Then each part takes of u, u - 1, u + 1 the
@@ -70,6 +71,7 @@ struct Spec {
   float fast = 0;
   bool magnitude = false;
   std::span<const float> steps = {};  // a multiple of 4
+  bool cuts = true;                   // some step maps the extreme beyond the codes
   std::span<const Trim> trims = {};   // likewise
   // Blocks of 256:
   std::size_t super = 0;  // parts in one; 0: each part is a block

@@ -36,8 +36,8 @@ void find_extremes(const Spec& spec, const Tile& tile, Fits& fits) {
   }
 }
 
-// Scales that are better than those of `fast`, which are there.
-template <bool kWeighted, Grid kGrid>
+// Scales that are better than those of `fast`, which are there. Without kCut no step maps a weight beyond the codes.
+template <bool kWeighted, Grid kGrid, bool kCut>
 void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {
   const V lowest = hn::Set(kFloat, spec.lowest), highest = hn::Set(kFloat, spec.highest), zero = hn::Zero(kFloat);
   for (std::size_t l = 0; l < kParts; l += kLanes) {
@@ -56,7 +56,8 @@ void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {
         const V p = kWeighted ? hn::Load(kFloat, tile.weights(l) + i * kLanes) : zero;
         const V px = kWeighted ? hn::Mul(p, x) : x;
         for (unsigned k = 0; k < kAtOnce; ++k) {
-          const V q = nearest<kGrid>(hn::Mul(x, v[k]), lowest, highest);
+          const V y = hn::Mul(x, v[k]);
+          const V q = kCut ? nearest<kGrid>(y, lowest, highest) : round(y);
           const V qq = hn::Mul(q, q);
           sum_a[k] = hn::Add(sum_a[k], hn::Mul(px, q));
           sum_b[k] = hn::Add(sum_b[k], kWeighted ? hn::Mul(p, qq) : qq);
@@ -118,7 +119,10 @@ void choose_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fits, Ch
   for (std::size_t l = 0; l < kParts && out.fitting == kParts; ++l)
     if (is_infinite(out.scale[l])) out.fitting = l;
   if (fast || out.fitting != kParts) return;
-  fit_scales<kWeighted, kGrid>(spec, tile, fits);
+  if (kGrid == Grid::linear && !spec.cuts)
+    fit_scales<kWeighted, Grid::linear, false>(spec, tile, fits);
+  else
+    fit_scales<kWeighted, kGrid, true>(spec, tile, fits);
   clamp_scales(fits.scale);
   alignas(64) float fitted[kParts];
   std::array<std::uint16_t, kParts> bits;
@@ -214,7 +218,7 @@ void choose_super_scales(const Spec& spec, const Tile& tile, bool fast, Fits& fi
     out.scale[first / spec.super] = bits[0];
   }
   if (!fast) {
-    fit_scales<kWeighted, kGrid>(spec, tile, fits);
+    fit_scales<kWeighted, kGrid, true>(spec, tile, fits);
     for (std::size_t first = 0; first < kParts; first += spec.super) {
       const float largest = largest_scale(spec, fits.scale + first);
       for (std::size_t j = 0; j < kDivisors; ++j) tries[j] = largest / spec.divisors[j] + 0.0f;

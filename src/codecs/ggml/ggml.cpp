@@ -1,8 +1,8 @@
 // ggml's block types, the ones that GGUF files hold: a row of the table for each.
 //
 // A type is the bytes of a block and the formula of blocks32.cpp or blocks256.cpp; encode.hpp says how weights become
-// blocks, where that is done. Blocks never cross a row. The types whose
-// values are tables in ggml's sources (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
+// blocks, for the types that have a method. Blocks never cross a row. The types whose values are tables in ggml's sources
+// (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
 //
 //   type     weights bytes   in a block (f16 unless another type is given)
 //   q4_0         32    18    d, 16 x 2 codes
@@ -50,7 +50,6 @@ const char* fault_of_exponent(const std::byte* block) {
 }
 
 using Fault = const char* (*)(const std::byte* block);
-
 using Encode = std::size_t (*)(const BlockWeights& in, std::byte* blocks);
 
 constexpr std::uint8_t kAt0[] = {0}, kAt0And2[] = {0, 2}, kAt80And82[] = {80, 82}, kAt108[] = {108}, kAt208[] = {208};
