@@ -117,17 +117,24 @@ class BlockRows final : public CodedRows {
       : CodedRows(std::move(decoder), shape), codec_(codec) {}
 
  protected:
-  using CodedRows::do_dot;
   void do_dot(std::uint64_t first, std::uint64_t count, const float* vector, float* out) const override {
     if (codec_.dot == nullptr) return CodedRows::do_dot(first, count, vector, out);
-    const auto blocks = static_cast<std::size_t>(columns() / codec_.weights);
-    for_rows(first, count, [&](const Run& run, std::uint64_t done) {
-      for (std::uint64_t row = 0; row < run.rows; ++row)
-        out[done + row] = codec_.dot(run.at[0] + row * blocks * codec_.bytes, blocks, vector);
-    });
+    multiply(codec_.dot, first, count, vector, out);
+  }
+  void do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const override {
+    if (codec_.dot8 == nullptr) return CodedRows::do_dot(first, count, vector, out);
+    multiply(codec_.dot8, first, count, vector, out);
   }
 
  private:
+  template <typename Dot, typename Vector>
+  void multiply(const Dot& dot, std::uint64_t first, std::uint64_t count, const Vector& vector, float* out) const {
+    const auto blocks = static_cast<std::size_t>(columns() / codec_.weights);
+    for_rows(first, count, [&](const Run& run, std::uint64_t done) {
+      dot(run.at[0], static_cast<std::size_t>(run.rows), blocks, vector, out + done);
+    });
+  }
+
   const BlockCodec& codec_;
 };
 

@@ -80,6 +80,14 @@ class CodedRows : public Rows {
   std::vector<const std::byte*> views_;  // of the planes' blobs, if all can be seen
 };
 
+// What an encoder gets: the finite weights of `count` blocks, one behind the other.
+struct BlockWeights {
+  const float* weights = nullptr;
+  const float* importance = nullptr;  // null, or what the squared error of each of them counts: from 0 to 1
+  std::size_t count = 0;
+  bool fast = false;  // as EncodeOptions has it
+};
+
 // Blocks one behind the other in one component `payload` (u8), without attributes. The functions get whole blocks.
 struct BlockCodec {
   std::string_view layout;  // "ggml.q4_0"; also what `ls` shows
@@ -90,10 +98,16 @@ struct BlockCodec {
   std::array<std::string_view, 1> method = {};  // for --quant, where there is `encode`
 
   void (*decode)(const std::byte* blocks, std::size_t count, float* out) = nullptr;
-  // One block of finite weights. False when they need a scale that it cannot hold.
-  bool (*encode)(const float* weights, std::byte* block) = nullptr;
-  // Products with as many values, in f32; null: the blocks are decoded. Not with `across_rows`.
-  float (*dot)(const std::byte* blocks, std::size_t count, const float* vector) = nullptr;
+  // How many blocks were coded: all, or those in front of the first that needs a scale which it cannot hold.
+  std::size_t (*encode)(const BlockWeights& in, std::byte* blocks) = nullptr;
+  bool weighted = false;                      // BlockWeights::importance makes a difference
+  bool budgeted = true;                       // a budget of bits may choose it
+  std::span<const std::uint8_t> scales = {};  // where a block has scales of f16, for the report
+  // Products of `rows` rows of `count` blocks each with as many values, in f32; null: the blocks are decoded. Not with
+  // `across_rows`.
+  void (*dot)(const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) = nullptr;
+  void (*dot8)(const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector& vector,
+               float* out) = nullptr;
   // What is wrong with a block ("its scale is infinite"); null: nothing. Null function: nothing ever is.
   const char* (*fault)(const std::byte* block) = nullptr;
 };
@@ -125,7 +139,8 @@ constexpr Codec block_row() {
   };
   if (K.encode == nullptr) return row;
   row.methods = K.method;
-  row.budget = [](const Shape& shape) { return bytes_of_blocks(K, shape); };
+  row.weighted = K.weighted;
+  if (K.budgeted) row.budget = [](const Shape& shape) { return bytes_of_blocks(K, shape); };
   row.encode = [](const Tensor& tensor, const EncodeOptions& options) { return encode_blocks(K, tensor, options); };
   return row;
 }

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
+#include "base/endian.hpp"
 #include "codecs/block_codec.hpp"
 #include "codecs/loss_report.hpp"
 #include "codecs/streams.hpp"
@@ -20,7 +22,9 @@ struct BlockEncoding {
   const BlockCodec& codec;
   Tensor tensor;
   std::optional<std::pair<float, float>> clip;
-  std::uint64_t blocks, chunk;  // of the tensor, of a chunk
+  bool fast;
+  std::vector<float> importance;  // of a row's columns, the largest 1; empty: all alike
+  std::uint64_t blocks, chunk;    // of the tensor, of a chunk
   std::string not_finite_rule;
   std::unique_ptr<LossReport> losses;  // null: nobody asks
 
@@ -45,36 +49,67 @@ class BlockWriter final : public BlockReader {
     source_.resize(count * size);
     weights_.read(source_.data(), source_.size());
     weights_.check();
-    const auto bad = std::find_if(source_.begin(), source_.end(), [](float w) { return !std::isfinite(w); });
-    if (bad != source_.end())
+    if (!all_finite(source_)) {
+      const auto bad = std::find_if(source_.begin(), source_.end(), [](float w) { return !std::isfinite(w); });
       throw not_finite(how_.tensor, first * size + static_cast<std::uint64_t>(bad - source_.begin()),
                        how_.not_finite_rule);
-    values_ = source_;
-    if (how_.clip)
+    }
+    if (how_.clip) {
+      values_ = source_;
       for (float& value : values_) value = std::clamp(value, how_.clip->first, how_.clip->second);
+    }
+    const std::vector<float>& values = how_.clip ? values_ : source_;
     made_.resize(count * static_cast<std::size_t>(codec.bytes));
-    for (std::size_t block = 0; block < count; ++block)
-      if (!codec.encode(&values_[block * size], &made_[block * codec.bytes])) refuse(first + block, block * size);
+    const std::size_t coded = codec.encode({.weights = values.data(),
+                                            .importance = importance_of(first * size, count * size),
+                                            .count = count,
+                                            .fast = how_.fast},
+                                           made_.data());
+    if (coded != count) refuse(first + coded, std::span(values).subspan(coded * size, size));
     if (how_.losses != nullptr) measure(first, count);
     ++chunk_;
     return made_;
   }
 
  private:
+  // Of the largest magnitude, as a number, without a branch for each weight.
+  static bool all_finite(std::span<const float> weights) {
+    std::uint32_t most = 0;
+    for (const float weight : weights) most = std::max(most, std::bit_cast<std::uint32_t>(weight) & 0x7FFFFFFFu);
+    return most < 0x7F800000u;
+  }
+
+  // Of `count` weights from `first`, over as many rows as they are; null: all alike.
+  const float* importance_of(std::uint64_t first, std::size_t count) {
+    const std::vector<float>& row = how_.importance;
+    if (row.empty()) return nullptr;
+    importance_.resize(count);
+    auto from = static_cast<std::size_t>(first % row.size());
+    for (std::size_t done = 0; done < count; from = 0) {
+      const std::size_t part = std::min(count - done, row.size() - from);
+      std::copy_n(&row[from], part, &importance_[done]);
+      done += part;
+    }
+    return importance_.data();
+  }
+
   void measure(std::uint64_t first, std::size_t count) {
     const auto size = static_cast<std::size_t>(how_.codec.weights);
+    values_.resize(source_.size());
     how_.codec.decode(made_.data(), count, values_.data());
     ChunkLoss loss;
     for (std::size_t at = 0; at < source_.size(); at += size)
       loss.add_block<float>(first * size + at, std::span(source_).subspan(at, size),
                             [&](std::size_t i) { return values_[at + i]; });
+    for (std::size_t block = 0; block < count; ++block)
+      for (const std::uint8_t at : how_.codec.scales)
+        loss.add_scale(load_le<std::uint16_t>(&made_[block * how_.codec.bytes + at]));
     how_.losses->settle(chunk_, loss);
   }
 
-  [[noreturn]] void refuse(std::uint64_t block, std::size_t at) const {
-    const auto begin = values_.begin() + static_cast<std::ptrdiff_t>(at);
-    const float most = *std::max_element(begin, begin + static_cast<std::ptrdiff_t>(how_.codec.weights),
-                                         [](float a, float b) { return std::fabs(a) < std::fabs(b); });
+  [[noreturn]] void refuse(std::uint64_t block, std::span<const float> weights) const {
+    const float most =
+        *std::max_element(weights.begin(), weights.end(), [](float a, float b) { return std::fabs(a) < std::fabs(b); });
     throw Error(ErrorKind::unsupported, fmt::format("{}.overflow", how_.codec.rules),
                 fmt::format("block {}: a weight of {} needs a scale that is more than {} holds", block, most,
                             how_.codec.layout))
@@ -87,7 +122,7 @@ class BlockWriter final : public BlockReader {
   const BlockEncoding& how_;
   std::uint64_t chunk_;
   WeightStream weights_;
-  std::vector<float> source_, values_;
+  std::vector<float> source_, values_, importance_;
   std::vector<std::byte> made_;
 };
 
@@ -109,6 +144,27 @@ class BlockProducer final : public BlobProducer {
   BlockEncoding how_;
 };
 
+// As the search wants it. Empty where it makes no difference.
+std::vector<float> importance_for(const BlockCodec& codec, const Tensor& tensor, const EncodeOptions& options) {
+  const std::uint64_t columns = tensor.shape.rank() == 0 ? 1 : tensor.shape.back();
+  const std::string rule = fmt::format("{}.importance", codec.rules);
+  std::vector<float> importance = options.importance;
+  if (importance.empty()) return importance;
+  if (importance.size() != columns)
+    throw Error(ErrorKind::usage, rule,
+                fmt::format("{} weights of importance for {} columns", importance.size(), columns))
+        .about(tensor.name);
+  for (std::size_t i = 0; i < importance.size(); ++i)
+    if (!std::isfinite(importance[i]) || importance[i] < 0)
+      throw Error(ErrorKind::usage, rule,
+                  fmt::format("importance is a finite number of at least 0; that of column {} is {}", i, importance[i]))
+          .about(tensor.name);
+  if (!codec.weighted || options.fast) return {};
+  const float most = *std::max_element(importance.begin(), importance.end());
+  for (float& one : importance) one = most > 0 ? one / most : 0;
+  return importance;
+}
+
 }  // namespace
 
 Tensor encode_blocks(const BlockCodec& codec, const Tensor& tensor, const EncodeOptions& options) {
@@ -125,11 +181,14 @@ Tensor encode_blocks(const BlockCodec& codec, const Tensor& tensor, const Encode
                 fmt::format("{} takes whole blocks of {} weights, the shape is {}", codec.layout, codec.weights,
                             tensor.shape.text()))
         .about(tensor.name);
+  std::vector<float> importance = importance_for(codec, tensor, options);
   Blob blob = Blob::memory({});
   if (bytes != 0) {
     BlockEncoding how{.codec = codec,
                       .tensor = tensor,
                       .clip = options.clip,
+                      .fast = options.fast,
+                      .importance = std::move(importance),
                       .blocks = bytes / codec.bytes,
                       .chunk = std::max<std::uint64_t>(1, kChunkWeights / codec.weights),
                       .not_finite_rule = fmt::format("{}.nonfinite", codec.rules),

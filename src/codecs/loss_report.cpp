@@ -20,6 +20,8 @@ void LossReport::settle(std::uint64_t chunk, const ChunkLoss& loss) {
     report_->squared_sum += one.squared_sum;
     report_->squared_error += one.squared_error;
     report_->max_error = std::max(report_->max_error, one.max_error);
+    report_->scales += one.scales;
+    report_->subnormal_scales += one.subnormal;
     if (one.worst_error <= report_->worst_block_error) continue;
     report_->worst_block_error = one.worst_error;
     report_->worst_block = one.worst_block;

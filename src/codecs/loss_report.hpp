@@ -19,6 +19,8 @@ struct ChunkLoss {
   // The block with the largest squared error: its first element in the tensor, and that error.
   std::uint64_t worst_block = 0;
   double worst_error = 0;
+  // Scales of f16, and those of them that are neither 0 nor a normal number.
+  std::uint64_t scales = 0, subnormal = 0;
 
   // One block: its weights, and decoded(i), what weight i has become.
   template <typename Weight, typename Decoded>
@@ -34,6 +36,10 @@ struct ChunkLoss {
     if (error <= worst_error) return;
     worst_error = error;
     worst_block = first_element;
+  }
+  void add_scale(std::uint16_t bits) {
+    ++scales;
+    subnormal += (bits & 0x7C00) == 0 && (bits & 0x03FF) != 0 ? 1 : 0;
   }
 };
 

@@ -60,7 +60,7 @@ Tensor coded(Shape shape, Blob payload) {
 Bytes payload_of(const Tensor& tensor) { return tensor.component("payload")->blob.bytes(); }
 
 Bytes encoded(const std::vector<float>& values, const Shape& shape) {
-  return payload_of(row().encode(floats(values, shape), {.method = "q4_0"}));
+  return payload_of(row().encode(floats(values, shape), {.method = "toy4"}));
 }
 
 // The same bytes in every way a file or a codec may offer them.
@@ -118,7 +118,7 @@ TEST(BlockCodec, RowsAreThoseOfTheDenseTensor) {
   packed.layout = "packed.f6_e2m3";
   Bytes codes(3 * 7 * 20 * 6 / 8);
   for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::byte>(i * 37);
-  Tensor odd = row().encode(floats(some_weights(5 * 2 * 64), {5, 2, 64}), {.method = "q4_0"});
+  Tensor odd = row().encode(floats(some_weights(5 * 2 * 64), {5, 2, 64}), {.method = "toy4"});
   std::vector<std::pair<Tensor, Bytes>> tensors = {{packed, codes}, {odd, payload_of(odd)}};
   for (const char* const method : {"qint8", "qint4"}) {
     const Tensor alt = find_codec_by_method(method)->encode(floats(some_weights(5 * 33), {5, 33}), {.method = method});
@@ -191,7 +191,7 @@ TEST(BlockCodec, EncodingGivesTheSameBytesFromAnyOffsetAndSaysWhatWasLost) {
   for (const bool seekable : {true, false}) {
     const auto report = std::make_shared<EncodeReport>();
     const Tensor input = dense("w", shape, DType::f32, test::produced_blob(bytes_of(values), seekable ? 4 : 0));
-    const Tensor tensor = row().encode(input, {.method = "q4_0", .report = report});
+    const Tensor tensor = row().encode(input, {.method = "toy4", .report = report});
     const Blob& blob = tensor.component("payload")->blob;
     const Bytes whole = blob.bytes();
     EXPECT_TRUE(report->complete);
@@ -217,19 +217,19 @@ TEST(BlockCodec, EncodingGivesTheSameBytesFromAnyOffsetAndSaysWhatWasLost) {
 }
 
 TEST(BlockCodec, EncodingRefusesWhatItCannotHold) {
-  const auto rule = [](std::vector<float> values, const Shape& shape, EncodeOptions options = {.method = "q4_0"}) {
+  const auto rule = [](std::vector<float> values, const Shape& shape, EncodeOptions options = {.method = "toy4"}) {
     return rule_of([&] { payload_of(row().encode(floats(values, shape), options)); });
   };
   std::vector<float> values(64, 1);
   EXPECT_EQ(rule(values, {2, 32}), "");
   EXPECT_EQ(rule(values, {4, 16}), "toy.row");
-  EXPECT_EQ(rule(values, {2, 32}, {.method = "q4_0", .clip = std::pair(1.0F, -1.0F)}), "toy.clip");
+  EXPECT_EQ(rule(values, {2, 32}, {.method = "toy4", .clip = std::pair(1.0F, -1.0F)}), "toy.clip");
   values[40] = 1e6F;
   EXPECT_EQ(rule(values, {2, 32}), "toy.overflow");
-  EXPECT_EQ(rule(values, {2, 32}, {.method = "q4_0", .clip = std::pair(-1.0F, 1.0F)}), "");
+  EXPECT_EQ(rule(values, {2, 32}, {.method = "toy4", .clip = std::pair(-1.0F, 1.0F)}), "");
   values[40] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(rule(values, {2, 32}), "toy.nonfinite");
-  EXPECT_EQ(rule_of([&] { row().encode(make_csr("s"), {.method = "q4_0"}); }), "toy.input");
+  EXPECT_EQ(rule_of([&] { row().encode(make_csr("s"), {.method = "toy4"}); }), "toy.input");
 }
 
 // Into a container that holds any layout and back, out into one that does not, and by the recipes of `quantize`.
@@ -237,7 +237,7 @@ TEST(BlockCodec, TravelsLikeEveryOtherCodec) {
   Model model;
   model.tensors = {floats(some_weights(64 * 96), {64, 96})};
   AdaptOptions options;
-  options.quant.method = "toy.q4_0";
+  options.quant.method = "toy.toy4";
   const Adapted adapted = adapt(model, *find_format("zt"), options);
   MemorySink sink;
   find_format("zt")->write(adapted.model, sink, {});

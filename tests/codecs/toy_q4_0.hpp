@@ -15,6 +15,7 @@
 namespace tare::codec::toy {
 
 inline constexpr std::size_t kWeights = 32, kBytes = 18;
+inline constexpr std::uint8_t kScales[] = {0};  // where they are
 
 inline float scale_of(const std::byte* block) { return f16_to_f32(load_le<std::uint16_t>(block)); }
 
@@ -27,7 +28,7 @@ inline void decode_q4_0(const std::byte* block, std::size_t count, float* out) {
     }
 }
 
-inline bool encode_q4_0(const float* weights, std::byte* block) {
+inline bool encode_block(const float* weights, std::byte* block) {
   const auto smaller = [](float a, float b) { return std::fabs(a) < std::fabs(b); };
   const float d = *std::max_element(weights, weights + kWeights, smaller) / -8;
   // A scale whose inverse is beyond f32 is 0 as an f16.
@@ -39,7 +40,13 @@ inline bool encode_q4_0(const float* weights, std::byte* block) {
   return std::isfinite(scale_of(block));
 }
 
-inline float dot_q4_0(const std::byte* block, std::size_t count, const float* vector) {
+inline std::size_t encode_q4_0(const BlockWeights& in, std::byte* blocks) {
+  std::size_t done = 0;
+  while (done < in.count && encode_block(in.weights + done * kWeights, blocks + done * kBytes)) ++done;
+  return done;
+}
+
+inline float dot_row(const std::byte* block, std::size_t count, const float* vector) {
   float sum = 0;
   for (; count > 0; --count, block += kBytes, vector += kWeights) {
     float products = 0;
@@ -53,6 +60,10 @@ inline float dot_q4_0(const std::byte* block, std::size_t count, const float* ve
   return sum;
 }
 
+inline void dot_q4_0(const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) {
+  for (std::size_t row = 0; row < rows; ++row) out[row] = dot_row(blocks + row * count * kBytes, count, vector);
+}
+
 inline const char* fault_of(const std::byte* block) {
   return std::isfinite(scale_of(block)) ? nullptr : "its scale is not a finite number";
 }
@@ -62,9 +73,10 @@ inline constexpr BlockCodec kQ4_0 = {.layout = "toy.q4_0",
                                      .rules = "toy",
                                      .weights = kWeights,
                                      .bytes = kBytes,
-                                     .method = {"q4_0"},
+                                     .method = {"toy4"},
                                      .decode = decode_q4_0,
                                      .encode = encode_q4_0,
+                                     .scales = kScales,
                                      .dot = dot_q4_0,
                                      .fault = fault_of};
 

@@ -187,9 +187,9 @@ inline Model full_model(const Capabilities& holds) {
   if (lists(holds.layouts, "sparse_csr")) add(make_csr("layout.csr"));
   if (lists(holds.layouts, "sparse_coo")) add(make_coo("layout.coo"));
   if (lists(holds.layouts, "quantized_group")) add(make_group("layout.group"));
-  // Every codec that can encode, where the format names its layout.
+  // Every codec that can encode, where the format names its layout; not ggml's, whose blocks are wider.
   for (const Codec& codec : codecs())
-    if (codec.encode != nullptr && codec.layout != "quantized_group" &&
+    if (codec.encode != nullptr && codec.layout != "quantized_group" && !codec.layout.starts_with("ggml.") &&
         std::find(holds.layouts.begin(), holds.layouts.end(), codec.layout) != holds.layouts.end())
       for (const std::string_view method : codec.methods)
         add(codec.encode(make_dense("codec." + std::string(method), {3, 7}, DType::f32, "", ++seed),

@@ -1,10 +1,13 @@
-// How ggml's blocks become floats. Each function takes `count` whole blocks, one behind the other.
+// How ggml's blocks become floats, one weight at a time: the reference for kernels.hpp. Each function takes `count` whole
+// blocks, one behind the other.
 //
 // The values are those of ggml's own C code, bit for bit: products and sums in f32, in its order, without fused
 // multiply-adds.
 #pragma once
 
 #include <cstddef>
+
+#include "codecs/ggml/kernels.hpp"
 
 namespace tare::codec::ggml {
 
@@ -31,5 +34,12 @@ void decode_q8_k(const std::byte* block, std::size_t count, float* out);
 void decode_iq4_xs(const std::byte* block, std::size_t count, float* out);
 void decode_tq1_0(const std::byte* block, std::size_t count, float* out);
 void decode_tq2_0(const std::byte* block, std::size_t count, float* out);
+
+struct BlockShape {
+  std::size_t weights, bytes;
+};
+BlockShape shape_of(Type type);
+// By the function of the type.
+void reference_decode(Type type, const std::byte* blocks, std::size_t count, float* out);
 
 }  // namespace tare::codec::ggml

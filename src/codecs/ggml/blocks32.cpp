@@ -1,8 +1,5 @@
 // Types with blocks of 32 weights (and NVFP4, Q1_0, Q2_0 with 64 and 128): weight i in the low half of byte i, weight
 // i + 16 in the high half.
-#include <bit>
-#include <cmath>
-
 #include "codecs/ggml/blocks.hpp"
 #include "codecs/ggml/parts.hpp"
 
@@ -25,17 +22,6 @@ void for_halves(const std::byte* codes, std::uint32_t high, const Put& put) {
 template <std::size_t kWeights, std::size_t kBytes, typename Decode>
 void for_blocks(const std::byte* block, std::size_t count, float* out, const Decode& decode) {
   for (; count > 0; --count, block += kBytes, out += kWeights) decode(block, out);
-}
-
-// An exponent of 8 bits; 0 is 2^-127.
-float e8m0(unsigned code) { return code == 0 ? 0x1p-127F : std::bit_cast<float>(code << 23); }
-
-// A float of 7 bits without a sign: 4 of exponent, 3 of mantissa. The largest code means nothing, and is read as 0.
-float ue4m3(unsigned code) {
-  const unsigned exponent = code >> 3 & 15, mantissa = code & 7;
-  if (code == 0 || code == 0x7F) return 0;
-  if (exponent == 0) return static_cast<float>(mantissa) * 0x1p-9F;
-  return std::ldexp(1 + static_cast<float>(mantissa) / 8, static_cast<int>(exponent) - 7);
 }
 
 }  // namespace

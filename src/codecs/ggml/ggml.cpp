@@ -1,7 +1,8 @@
 // ggml's block types, the ones that GGUF files hold: a row of the table for each.
 //
-// A type is the bytes of a block and the formula of blocks32.cpp or blocks256.cpp. Blocks never cross a row. The types whose
-// values are tables in ggml's sources (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
+// A type is the bytes of a block and the formula of blocks32.cpp or blocks256.cpp; encode.hpp says how weights become
+// blocks, for the types that have a method. Blocks never cross a row. The types whose values are tables in ggml's sources
+// (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
 //
 //   type     weights bytes   in a block (f16 unless another type is given)
 //   q4_0         32    18    d, 16 x 2 codes
@@ -28,6 +29,8 @@
 
 #include "codecs/block_codec.hpp"
 #include "codecs/ggml/blocks.hpp"
+#include "codecs/ggml/encode.hpp"
+#include "codecs/ggml/kernels.hpp"
 #include "codecs/ggml/parts.hpp"
 #include "codecs/rows.hpp"
 
@@ -46,60 +49,100 @@ const char* fault_of_exponent(const std::byte* block) {
   return byte_at(block, 0) != 255 ? nullptr : "its exponent is 255, which is no number";
 }
 
-using Decode = void (*)(const std::byte* blocks, std::size_t count, float* out);
 using Fault = const char* (*)(const std::byte* block);
+using Encode = std::size_t (*)(const BlockWeights& in, std::byte* blocks);
 
+constexpr std::uint8_t kAt0[] = {0}, kAt0And2[] = {0, 2}, kAt80And82[] = {80, 82}, kAt108[] = {108}, kAt208[] = {208};
+
+template <Type kType>
 constexpr BlockCodec type(std::string_view layout, std::string_view title, std::uint64_t weights, std::uint64_t bytes,
-                          Decode decode, Fault fault) {
-  return {.layout = layout,
-          .title = title,
-          .rules = "ggml",
-          .weights = weights,
-          .bytes = bytes,
-          .decode = decode,
-          .fault = fault};
+                          Fault fault) {
+  return {
+      .layout = layout,
+      .title = title,
+      .rules = "ggml",
+      .weights = weights,
+      .bytes = bytes,
+      .decode = [](const std::byte* blocks, std::size_t count, float* out) { ggml::decode(kType, blocks, count, out); },
+      .dot = [](const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector,
+                float* out) { ggml::dot(kType, blocks, rows, count, vector, out); },
+      .dot8 = [](const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector& vector,
+                 float* out) { ggml::dot(kType, blocks, rows, count, vector.data(), out); },
+      .fault = fault};
 }
 
-constexpr BlockCodec kQ4_0 =
-    type("ggml.q4_0", "4 bits with a scale for every 32 weights, as in ggml", 32, 18, decode_q4_0, fault_of_halves<0>);
-constexpr BlockCodec kQ4_1 = type("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in ggml", 32,
-                                  20, decode_q4_1, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ5_0 =
-    type("ggml.q5_0", "5 bits with a scale for every 32 weights, as in ggml", 32, 22, decode_q5_0, fault_of_halves<0>);
-constexpr BlockCodec kQ5_1 = type("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in ggml", 32,
-                                  24, decode_q5_1, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ8_0 =
-    type("ggml.q8_0", "8 bits with a scale for every 32 weights, as in ggml", 32, 34, decode_q8_0, fault_of_halves<0>);
-constexpr BlockCodec kQ8_1 = type("ggml.q8_1", "8 bits with a scale and a sum for every 32 values: activations", 32, 36,
-                                  decode_q8_1, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ2K = type("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256,
-                                 84, decode_q2_k, fault_of_halves<80, 82>);
-constexpr BlockCodec kQ3K = type("ggml.q3_k", "3 bits with scales for every 256 and every 16 weights", 256, 110,
-                                 decode_q3_k, fault_of_halves<108>);
-constexpr BlockCodec kQ4K = type("ggml.q4_k", "4 bits with scales and minimums for every 256 and every 32 weights", 256,
-                                 144, decode_q4_k, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ5K = type("ggml.q5_k", "5 bits with scales and minimums for every 256 and every 32 weights", 256,
-                                 176, decode_q5_k, fault_of_halves<0, 2>);
-constexpr BlockCodec kQ6K = type("ggml.q6_k", "6 bits with scales for every 256 and every 16 weights", 256, 210,
-                                 decode_q6_k, fault_of_halves<208>);
-constexpr BlockCodec kQ8K = type("ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256,
-                                 292, decode_q8_k, fault_of_float);
-constexpr BlockCodec kIq4Nl = type("ggml.iq4_nl", "4 bits of a table with a scale for every 32 weights", 32, 18,
-                                   decode_iq4_nl, fault_of_halves<0>);
-constexpr BlockCodec kIq4Xs = type("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights",
-                                   256, 136, decode_iq4_xs, fault_of_halves<0>);
-constexpr BlockCodec kTq1_0 = type("ggml.tq1_0", "-1, 0 or 1, five in a byte, with a scale for every 256 weights", 256,
-                                   54, decode_tq1_0, fault_of_halves<52>);
-constexpr BlockCodec kTq2_0 = type("ggml.tq2_0", "-1, 0 or 1 in 2 bits with a scale for every 256 weights", 256, 66,
-                                   decode_tq2_0, fault_of_halves<64>);
-constexpr BlockCodec kMxfp4 = type("ggml.mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", 32, 17,
-                                   decode_mxfp4, fault_of_exponent);
+// With an encoder. `scales`: where a block has scales of f16.
+constexpr BlockCodec coded(BlockCodec type, std::string_view method, Encode encode,
+                           std::span<const std::uint8_t> scales) {
+  type.method = {method};
+  type.encode = encode;
+  type.weighted = true;
+  type.budgeted = false;  // what --bits chooses from is not changed by types that are for one container
+  type.scales = scales;
+  return type;
+}
+
+constexpr BlockCodec kQ4_0 = coded(
+    type<Type::q4_0>("ggml.q4_0", "4 bits with a scale for every 32 weights, as in ggml", 32, 18, fault_of_halves<0>),
+    "q4_0", encode_q4_0, kAt0);
+constexpr BlockCodec kQ4_1 =
+    coded(type<Type::q4_1>("ggml.q4_1", "4 bits with a scale and a minimum for every 32 weights, as in ggml", 32, 20,
+                           fault_of_halves<0, 2>),
+          "q4_1", encode_q4_1, kAt0);
+constexpr BlockCodec kQ5_0 = coded(
+    type<Type::q5_0>("ggml.q5_0", "5 bits with a scale for every 32 weights, as in ggml", 32, 22, fault_of_halves<0>),
+    "q5_0", encode_q5_0, kAt0);
+constexpr BlockCodec kQ5_1 =
+    coded(type<Type::q5_1>("ggml.q5_1", "5 bits with a scale and a minimum for every 32 weights, as in ggml", 32, 24,
+                           fault_of_halves<0, 2>),
+          "q5_1", encode_q5_1, kAt0);
+constexpr BlockCodec kQ8_0 = coded(
+    type<Type::q8_0>("ggml.q8_0", "8 bits with a scale for every 32 weights, as in ggml", 32, 34, fault_of_halves<0>),
+    "q8_0", encode_q8_0, kAt0);
+constexpr BlockCodec kQ8_1 = type<Type::q8_1>(
+    "ggml.q8_1", "8 bits with a scale and a sum for every 32 values: activations", 32, 36, fault_of_halves<0, 2>);
+constexpr BlockCodec kQ2K =
+    coded(type<Type::q2_k>("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256, 84,
+                           fault_of_halves<80, 82>),
+          "q2_k", encode_q2_k, kAt80And82);
+constexpr BlockCodec kQ3K = coded(type<Type::q3_k>("ggml.q3_k", "3 bits with scales for every 256 and every 16 weights",
+                                                   256, 110, fault_of_halves<108>),
+                                  "q3_k", encode_q3_k, kAt108);
+constexpr BlockCodec kQ4K =
+    coded(type<Type::q4_k>("ggml.q4_k", "4 bits with scales and minimums for every 256 and every 32 weights", 256, 144,
+                           fault_of_halves<0, 2>),
+          "q4_k", encode_q4_k, kAt0And2);
+constexpr BlockCodec kQ5K =
+    coded(type<Type::q5_k>("ggml.q5_k", "5 bits with scales and minimums for every 256 and every 32 weights", 256, 176,
+                           fault_of_halves<0, 2>),
+          "q5_k", encode_q5_k, kAt0And2);
+constexpr BlockCodec kQ6K = coded(type<Type::q6_k>("ggml.q6_k", "6 bits with scales for every 256 and every 16 weights",
+                                                   256, 210, fault_of_halves<208>),
+                                  "q6_k", encode_q6_k, kAt208);
+constexpr BlockCodec kQ8K = type<Type::q8_k>(
+    "ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256, 292, fault_of_float);
+constexpr BlockCodec kIq4Nl =
+    coded(type<Type::iq4_nl>("ggml.iq4_nl", "4 bits of a table with a scale for every 32 weights", 32, 18,
+                             fault_of_halves<0>),
+          "iq4_nl", encode_iq4_nl, kAt0);
+constexpr BlockCodec kIq4Xs =
+    coded(type<Type::iq4_xs>("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights", 256,
+                             136, fault_of_halves<0>),
+          "iq4_xs", encode_iq4_xs, kAt0);
+constexpr BlockCodec kTq1_0 = type<Type::tq1_0>(
+    "ggml.tq1_0", "-1, 0 or 1, five in a byte, with a scale for every 256 weights", 256, 54, fault_of_halves<52>);
+constexpr BlockCodec kTq2_0 = type<Type::tq2_0>("ggml.tq2_0", "-1, 0 or 1 in 2 bits with a scale for every 256 weights",
+                                                256, 66, fault_of_halves<64>);
+constexpr BlockCodec kMxfp4 =
+    coded(type<Type::mxfp4>("ggml.mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", 32, 17,
+                            fault_of_exponent),
+          "mxfp4", encode_mxfp4, {});
 constexpr BlockCodec kNvfp4 =
-    type("ggml.nvfp4", "4-bit floats with an 8-bit float for every 16 weights (NVFP4)", 64, 36, decode_nvfp4, nullptr);
+    type<Type::nvfp4>("ggml.nvfp4", "4-bit floats with an 8-bit float for every 16 weights (NVFP4)", 64, 36, nullptr);
 constexpr BlockCodec kQ1_0 =
-    type("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, decode_q1_0, fault_of_halves<0>);
+    type<Type::q1_0>("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, fault_of_halves<0>);
 constexpr BlockCodec kQ2_0 =
-    type("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, decode_q2_0, fault_of_halves<0>);
+    type<Type::q2_0>("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, fault_of_halves<0>);
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,9 +19,20 @@ inline int signed_at(const std::byte* bytes, std::size_t i) { return std::to_int
 // The 16 values of the IQ4 types: closer to each other where weights are more frequent.
 inline constexpr std::array<float, 16> kIq4 = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                1,    13,   25,  38,  53,  69,  89,  113};
-// 4-bit floats: a sign, two bits of exponent, one of mantissa.
-inline constexpr std::array<float, 16> kE2m1 = {0.0F,  0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
-                                                -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
+// 4-bit floats: a sign, two bits of exponent, one of mantissa. ggml has no -0.
+inline constexpr std::array<float, 16> kE2m1 = {0.0F, 0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
+                                                0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
+
+// An exponent of 8 bits; 0 is 2^-127.
+inline float e8m0(unsigned code) { return code == 0 ? 0x1p-127F : std::bit_cast<float>(code << 23); }
+
+// A float of 7 bits without a sign: 4 of exponent, 3 of mantissa. The largest code means nothing, and is read as 0.
+inline float ue4m3(unsigned code) {
+  const unsigned exponent = code >> 3 & 15, mantissa = code & 7;
+  if (code == 0 || code == 0x7F) return 0;
+  if (exponent == 0) return static_cast<float>(mantissa) * 0x1p-9F;
+  return std::ldexp(1 + static_cast<float>(mantissa) / 8, static_cast<int>(exponent) - 7);
+}
 
 // The 12 bytes in front of Q4_K and Q5_K: a scale and a minimum of 6 bits for each of 8 parts. The first four have a byte
 // each; the low halves of the others share bytes, their high bits are on top of the first.

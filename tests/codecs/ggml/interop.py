@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""ggml's block types, decoded by the command and by the package `gguf` of ggml's authors: the same bits for random blocks.
+"""ggml's block types, decoded by the command and by the package `gguf` of ggml's authors: the same bits for random blocks, and
+for blocks that the command has made from weights.
 
     interop.py TARE        (TARE: the command; 77: there is no package gguf)
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -20,6 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HALVES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
           "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0], "TQ1_0": [52], "TQ2_0": [64],
           "MXFP4": [], "NVFP4": []}
+# What the command encodes to.
+METHODS = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"]
 ROWS, BLOCKS = 4, 25
 
 
@@ -31,6 +35,36 @@ def blocks_of(name, random):
     if name == "MXFP4":
         blocks[:, 0] = 90 + blocks[:, 0] % 60
     return blocks
+
+
+def difference(name, blocks, ours):
+    """Why `ours`, the command's weights, are not those of the package; None: they are."""
+    theirs = gguf.quants.dequantize(blocks, gguf.GGMLQuantizationType[name]).astype(numpy.float32).ravel()
+    if ours.size != theirs.size:
+        return f"{name}: {ours.size} weights, not {theirs.size}"
+    # Zeros of either sign are the same weight.
+    different = (ours.view(numpy.uint32) != theirs.view(numpy.uint32)) & ((ours != 0) | (theirs != 0))
+    return f"{name}: {int(different.sum())} of {ours.size} weights differ" if different.any() else None
+
+
+def output(*command):
+    done = subprocess.run(command, capture_output=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command[1:])}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def encoded(tare, name, weights, directory):
+    """What is wrong with the blocks that the command makes; None: nothing."""
+    source, target = str(pathlib.Path(directory, "weights.npy")), str(pathlib.Path(directory, f"{name}.zt"))
+    numpy.save(source, weights)
+    output(tare, "quantize", source, target, "--method", name.lower(), "-q")
+    _, size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[name]]
+    tensor = json.loads(output(tare, "ls", target, "--json"))["tensors"][0]["name"]
+    blocks = numpy.frombuffer(output(tare, "cat", target, tensor), numpy.uint8).reshape(-1, size)
+    ours = numpy.frombuffer(output(tare, "cat", target, tensor, "--as", "f32"), numpy.float32)
+    error = numpy.sqrt(numpy.mean((ours - weights.ravel()) ** 2) / numpy.mean(weights ** 2))
+    return difference(name, blocks, ours) or (f"{name}: the relative error is {error}" if error > 0.3 else None)
 
 
 def main():
@@ -52,17 +86,13 @@ def main():
                             [("payload", "u8", None, blocks[name].tobytes())]))
         independent.write_file(path, tensors)
         for name in types:
-            theirs = gguf.quants.dequantize(blocks[name], gguf.GGMLQuantizationType[name]).astype(numpy.float32).ravel()
-            done = subprocess.run([tare, "cat", path, name, "--as", "f32"], capture_output=True)
-            ours = numpy.frombuffer(done.stdout, numpy.float32)
-            if done.returncode != 0 or ours.size != theirs.size:
-                failed.append(f"{name}: {done.stderr.decode()}")
-                continue
-            # Zeros of either sign are the same weight.
-            different = (ours.view(numpy.uint32) != theirs.view(numpy.uint32)) & ((ours != 0) | (theirs != 0))
-            if different.any():
-                failed.append(f"{name}: {int(different.sum())} of {ours.size} weights differ")
-    print("\n".join(failed) if failed else f"{len(types)} types, the same bits: {' '.join(types)}")
+            ours = numpy.frombuffer(output(tare, "cat", path, name, "--as", "f32"), numpy.float32)
+            failed.append(difference(name, blocks[name], ours))
+        weights = (random.standard_normal((8, 768)) * 0.02).astype(numpy.float32)
+        made = [name for name in METHODS if name in types]
+        failed += [encoded(tare, name, weights, directory) for name in made]
+    failed = [reason for reason in failed if reason]
+    print("\n".join(failed) if failed else f"{len(types)} types, the same bits, {len(made)} of them encoded: {' '.join(types)}")
     sys.exit(bool(failed))
 
 

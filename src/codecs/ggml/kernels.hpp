@@ -1,0 +1,44 @@
+// Decoding, and products of rows, with whatever SIMD the processor has.
+//
+// The decoded weights are those of blocks.hpp, bit for bit. Products are f32 sums in another order: they differ from exact
+// ones by at most (columns / 4 + 16) * 2^-24 times the sum of the magnitudes of what is added, and never from call to call
+// on one machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codecs/quantized_vector.hpp"
+
+namespace tare::codec::ggml {
+
+enum class Type : std::uint8_t {
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q8_0,
+  q8_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  q8_k,
+  iq4_nl,
+  iq4_xs,
+  tq1_0,
+  tq2_0,
+  mxfp4,
+  nvfp4,
+  q1_0,
+  q2_0
+};
+
+void decode(Type type, const std::byte* blocks, std::size_t count, float* out);
+// `rows` rows of `count` blocks each, times a vector of as many values.
+void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out);
+void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector::Data& vector,
+         float* out);
+
+}  // namespace tare::codec::ggml

@@ -1,0 +1,193 @@
+// Decoding and products of kernels.hpp, for every SIMD target: blocks are expanded to bytes, 256 weights at a time, which
+// stay in the L1 cache; from there one kernel serves all types.
+#include <vector>
+
+#include "codecs/ggml/kernels.hpp"
+
+// Vectors of unknown length (SVE, RVV) are omitted: parts are laid out by hand.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/ggml/simd_rows.cpp"
+#include <hwy/foreach_target.h>
+
+#include "codecs/ggml/simd_expand.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::codec::ggml::HWY_NAMESPACE {
+namespace {
+
+#if TARE_GGML_HAS_SIMD
+
+using FloatTag = hn::CappedTag<float, 16>;
+using V = hn::Vec<FloatTag>;
+constexpr FloatTag kFloat;
+constexpr std::size_t kLanes = hn::MaxLanes(FloatTag());
+
+HWY_INLINE V load_codes(const std::int8_t* codes) {
+  const hn::Rebind<std::int32_t, FloatTag> whole;
+  return hn::ConvertTo(kFloat, hn::PromoteTo(whole, hn::LoadU(hn::Rebind<std::int8_t, FloatTag>(), codes)));
+}
+
+template <std::size_t kPart, bool kMinimum>
+void decode_all(const Shapes& shapes, const std::byte* blocks, std::size_t count, float* out) {
+  for_chunks(shapes, blocks, count, [&](const Expanded& from, std::size_t first, std::size_t weights) HWY_ATTR {
+    for (std::size_t k = 0; k < weights / kPart; ++k) {
+      const V scale = hn::Set(kFloat, from.scale[k]);
+      [[maybe_unused]] const V minimum = hn::Set(kFloat, kMinimum ? from.minimum[k] : 0.0f);
+      HWY_UNROLL(8)
+      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += kLanes) {
+        V weight = hn::Mul(scale, load_codes(from.codes + i));
+        if constexpr (kMinimum) weight = hn::Add(weight, minimum);
+        hn::StoreU(weight, kFloat, out + first + i);
+      }
+    }
+  });
+}
+
+template <std::size_t kPart, bool kMinimum>
+float dot_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, const float* vector) {
+  V even = hn::Zero(kFloat), odd = hn::Zero(kFloat);
+  for_chunks(shapes, blocks, count, [&](const Expanded& from, std::size_t first, std::size_t weights) HWY_ATTR {
+    for (std::size_t k = 0; k < weights / kPart; ++k) {
+      const V scale = hn::Set(kFloat, from.scale[k]);
+      [[maybe_unused]] const V minimum = hn::Set(kFloat, kMinimum ? from.minimum[k] : 0.0f);
+      V sum = hn::Zero(kFloat);
+      HWY_UNROLL(8)
+      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += kLanes) {
+        const V x = hn::LoadU(kFloat, vector + first + i);
+        // With a minimum each weight is made: scales and minimums apart would nearly cancel out.
+        const V code = load_codes(from.codes + i);
+        sum = hn::MulAdd(kMinimum ? hn::MulAdd(scale, code, minimum) : code, x, sum);
+      }
+      V& total = k % 2 == 0 ? even : odd;
+      total = kMinimum ? hn::Add(total, sum) : hn::MulAdd(scale, sum, total);
+    }
+  });
+  return hn::GetLane(hn::SumOfLanes(kFloat, hn::Add(even, odd)));
+}
+
+// The vector's codes times those of a part, summed as integers, and the sums of the vector's own codes for the minimums.
+template <std::size_t kPart, bool kMinimum>
+float dot8_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, const QuantizedVector::Data& vector,
+               const std::vector<float>& sums) {
+  using Wide = hn::CappedTag<std::int16_t, kPart>;
+  using Sum = hn::RepartitionToWide<Wide>;
+  using Float = hn::RebindToFloat<Sum>;
+  const Wide wide;
+  const Sum sum_tag;
+  const Float float_tag;
+  const hn::Rebind<std::int8_t, Wide> bytes;
+  auto even = hn::Zero(float_tag), odd = hn::Zero(float_tag);
+  float minimums = 0;
+  for_chunks(shapes, blocks, count, [&](const Expanded& from, std::size_t first, std::size_t weights) HWY_ATTR {
+    for (std::size_t k = 0; k < weights / kPart; ++k) {
+      auto exact = hn::Zero(sum_tag), more = hn::Zero(sum_tag);
+      HWY_UNROLL(4)
+      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += hn::MaxLanes(wide)) {
+        const auto a = hn::PromoteTo(wide, hn::LoadU(bytes, from.codes + i));
+        const auto b = hn::PromoteTo(wide, hn::LoadU(bytes, vector.codes.data() + first + i));
+        exact = hn::ReorderWidenMulAccumulate(sum_tag, a, b, exact, more);
+      }
+      const float scale = from.scale[k] * vector.scales[(first + k * kPart) / QuantizedVector::Data::kBlock];
+      auto& total = k % 2 == 0 ? even : odd;
+      total = hn::MulAdd(hn::ConvertTo(float_tag, hn::Add(exact, more)), hn::Set(float_tag, scale), total);
+      if constexpr (kMinimum) minimums += from.minimum[k] * sums[first / kPart + k];
+    }
+  });
+  return hn::GetLane(hn::SumOfLanes(float_tag, hn::Add(even, odd))) + minimums;
+}
+
+// Of the values that meet each part.
+std::vector<float> part_sums(const QuantizedVector::Data& vector, std::size_t part) {
+  std::vector<float> sums(static_cast<std::size_t>(vector.columns) / part);
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < part; ++i) sum += vector.codes[k * part + i];
+    sums[k] = static_cast<float>(sum) * vector.scales[k * part / QuantizedVector::Data::kBlock];
+  }
+  return sums;
+}
+
+void decode_blocks(Type type, const std::byte* blocks, std::size_t count, float* out) {
+  const Shapes& shapes = shapes_of(type);
+  if (shapes.part == 16)
+    return (shapes.minimum ? decode_all<16, true> : decode_all<16, false>)(shapes, blocks, count, out);
+  (shapes.minimum ? decode_all<32, true> : decode_all<32, false>)(shapes, blocks, count, out);
+}
+
+void dot_floats(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector,
+                float* out) {
+  const Shapes& shapes = shapes_of(type);
+  const auto row = shapes.part == 16 ? (shapes.minimum ? dot_row<16, true> : dot_row<16, false>)
+                                     : (shapes.minimum ? dot_row<32, true> : dot_row<32, false>);
+  for (std::size_t r = 0; r < rows; ++r) out[r] = row(shapes, blocks + r * count * shapes.bytes, count, vector);
+}
+
+void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count,
+               const QuantizedVector::Data& vector, float* out) {
+  const Shapes& shapes = shapes_of(type);
+  const auto row = shapes.part == 16 ? (shapes.minimum ? dot8_row<16, true> : dot8_row<16, false>)
+                                     : (shapes.minimum ? dot8_row<32, true> : dot8_row<32, false>);
+  const std::vector<float> sums = shapes.minimum ? part_sums(vector, shapes.part) : std::vector<float>();
+  for (std::size_t r = 0; r < rows; ++r) out[r] = row(shapes, blocks + r * count * shapes.bytes, count, vector, sums);
+}
+
+#else
+
+void decode_blocks(Type type, const std::byte* blocks, std::size_t count, float* out) {
+  reference_decode(type, blocks, count, out);
+}
+
+void dot_floats(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector,
+                float* out) {
+  const BlockShape shape = shape_of(type);
+  std::vector<float> row(count * shape.weights);
+  for (std::size_t r = 0; r < rows; ++r) {
+    reference_decode(type, blocks + r * count * shape.bytes, count, row.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) sum += static_cast<double>(row[i]) * static_cast<double>(vector[i]);
+    out[r] = static_cast<float>(sum);
+  }
+}
+
+void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count,
+               const QuantizedVector::Data& vector, float* out) {
+  std::vector<float> values(static_cast<std::size_t>(vector.columns));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(vector.codes[i]) * vector.scales[i / QuantizedVector::Data::kBlock];
+  dot_floats(type, blocks, rows, count, values.data(), out);
+}
+
+#endif
+
+}  // namespace
+}  // namespace tare::codec::ggml::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace tare::codec::ggml {
+namespace {
+
+HWY_EXPORT(decode_blocks);
+HWY_EXPORT(dot_floats);
+HWY_EXPORT(dot_codes);
+
+}  // namespace
+
+void decode(Type type, const std::byte* blocks, std::size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(decode_blocks)(type, blocks, count, out);
+}
+
+void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) {
+  HWY_DYNAMIC_DISPATCH(dot_floats)(type, blocks, rows, count, vector, out);
+}
+
+void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector::Data& vector,
+         float* out) {
+  HWY_DYNAMIC_DISPATCH(dot_codes)(type, blocks, rows, count, vector, out);
+}
+
+}  // namespace tare::codec::ggml
+
+#endif
