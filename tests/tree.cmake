@@ -12,6 +12,7 @@ if(NOT TARE_SANITIZE)
   endif()
   add_test(NAME tree.link-names
            COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --links $<TARGET_FILE:${archive}>)
+  add_test(NAME tree.registers COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/registers.py $<TARGET_FILE:${archive}>)
   add_test(NAME tree.layers-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/layers.py --selftest)
 
   # Names in the file system are changed by one primitive.

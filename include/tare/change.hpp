@@ -39,6 +39,7 @@ enum class ChangeKind : std::uint8_t {
   kept,        // they are of the method `after` already
   unfit,       // kept although a rule asked for the method `after`, which takes `detail` only
   unweighted,  // the method `after` has no use for the importance of columns that was given
+  fell_back,   // from the method `before` to `after` (nothing: kept), because the former takes `detail` only
   skipped,     // omitted, as was asked for
   unpacked,    // compressed in the input and not in the output
   // To something else; `part` says of what: "config", "vocabulary", "config.json". Empty: `items` are files.

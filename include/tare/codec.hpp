@@ -73,6 +73,11 @@ struct Codec {
   // Set where a budget of bits (Quantization::bits) may choose this codec, whose encoder then fills EncodeReport: the
   // bytes of a matrix of this shape, coded. Looks at no weights. Of several methods it is for `methods.front()`.
   std::uint64_t (*budget)(const Shape& shape) = nullptr;
+  bool budget_if_named = false;  // only for containers that name the layout, not for those that take any
+  // A row must have a multiple of so many elements. A tensor whose rows have not gets the method `fallback` instead, or is
+  // kept where that does not fit either.
+  std::uint64_t row_multiple = 1;
+  std::string_view fallback = {};
 
   // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
   std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,18 +25,27 @@ using Importance = std::map<std::string, std::vector<float>, std::less<>>;
 // A recipe: which method for which tensor. Matrices of a float type (coded ones included, which are decoded first)
 // are encoded; everything else is kept.
 struct Quantization {
-  std::string method;  // for tensors that no rule names; empty: they are kept
+  std::string method;  // for tensors that no rule names, or a mix (mixes()); empty: they are kept
   // A glob over names, and a method or kKeep; the first that matches decides.
   std::vector<std::pair<std::string, std::string>> rules;
   // In place of `method`: for each tensor one of the codecs that have Codec::budget and that the target holds, or none,
   // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits a weight.
   std::optional<double> bits;
   bool fast = false, range = false;             // see EncodeOptions
+  bool no_fallback = false;                     // refuse tensors whose rows do not fit the method (Codec::row_multiple)
   std::optional<std::pair<float, float>> clip;  // likewise
   Importance importance;                        // weights of columns by tensor name; others: all alike
 
   bool empty() const { return method.empty() && rules.empty() && !bits; }
 };
+
+// A mix of methods: more bits for the tensors where they matter most, by what they are for and where in the model. The
+// names and what they stand for are llama.cpp's.
+struct Mix {
+  std::string_view name;   // "q4_k_m"
+  std::string_view title;  // for people
+};
+[[nodiscard]] TARE_API std::span<const Mix> mixes();
 
 // One tensor of a quantized model, in the order they were written.
 struct TARE_API TensorOutcome {

@@ -76,6 +76,7 @@ Quantization recipe_from(const Arguments& arguments, const Model& model) {
                                                    [](const auto& rule) { return rule.second != kKeep; });
   if (!says_how && recipe.method.empty()) throw UsageError("give --method METHOD or --bits N");
   recipe.fast = arguments.has("fast");
+  recipe.no_fallback = arguments.has("no-fallback");
   recipe.range = arguments.has("range");
   if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
   if (arguments.has("importance")) {

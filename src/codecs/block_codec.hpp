@@ -101,7 +101,8 @@ struct BlockCodec {
   // How many blocks were coded: all, or those in front of the first that needs a scale which it cannot hold.
   std::size_t (*encode)(const BlockWeights& in, std::byte* blocks) = nullptr;
   bool weighted = false;                      // BlockWeights::importance makes a difference
-  bool budgeted = true;                       // a budget of bits may choose it
+  bool budget_if_named = false;               // see Codec
+  std::string_view fallback = {};             // likewise
   std::span<const std::uint8_t> scales = {};  // where a block has scales of f16, for the report
   // Products of `rows` rows of `count` blocks each with as many values, in f32; null: the blocks are decoded. Not with
   // `across_rows`.
@@ -140,7 +141,10 @@ constexpr Codec block_row() {
   if (K.encode == nullptr) return row;
   row.methods = K.method;
   row.weighted = K.weighted;
-  if (K.budgeted) row.budget = [](const Shape& shape) { return bytes_of_blocks(K, shape); };
+  row.budget = [](const Shape& shape) { return bytes_of_blocks(K, shape); };
+  row.budget_if_named = K.budget_if_named;
+  row.row_multiple = K.across_rows ? 1 : K.weights;
+  row.fallback = K.fallback;
   row.encode = [](const Tensor& tensor, const EncodeOptions& options) { return encode_blocks(K, tensor, options); };
   return row;
 }

@@ -412,7 +412,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   std::vector<recipe::Decision> decisions(model.tensors.size());
   if (asked) {
     const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, target, options); };
-    decisions = recipe::decide(model.tensors, options.quant, {target, bytes}, options.threads);
+    decisions = recipe::decide(model, options.quant, {target, bytes}, options.threads);
   }
   Unfit unfit(target, options);
   require_room(options.quant.method, target);

@@ -71,7 +71,8 @@ struct Candidate {
 std::vector<Candidate> candidates_for(const Format& target) {
   std::vector<Candidate> candidates;
   for (const Codec& codec : codecs())
-    if (codec.budget != nullptr && lists(target.holds.layouts, codec.layout))
+    if (codec.budget != nullptr && lists(target.holds.layouts, codec.layout) &&
+        (!codec.budget_if_named || !lists(target.holds.layouts, "*")))
       candidates.push_back(
           {fmt::format("{}.{}", codec.name.substr(0, codec.name.find('.')), codec.methods.front()), &codec});
   if (candidates.empty())
@@ -93,6 +94,7 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
       static_cast<double>(*tensor.shape.elements()) / static_cast<double>(*sample.tensor.shape.elements());
   std::vector<std::pair<std::string, Price>> all = {{"", {kept_bytes, 0}}};
   for (const auto& [method, codec] : candidates) {
+    if (tensor.shape[tensor.shape.rank() - 1] % codec->row_multiple != 0) continue;
     const std::uint64_t bytes = codec->budget(tensor.shape);
     if (bytes < kept_bytes) all.push_back({method, {bytes, scale * sampled_error(sample, method, how)}});
   }

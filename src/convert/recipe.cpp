@@ -22,6 +22,9 @@ bool is_coded(const Tensor& tensor) {
 std::string method_names() {
   std::vector<std::string_view> names;
   for (const Codec& codec : codecs()) names.insert(names.end(), codec.methods.begin(), codec.methods.end());
+  for (const Mix& mix : mixes()) names.push_back(mix.name);
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -72,6 +75,29 @@ const Codec* codec_of(const std::string& method, const Quantization& how) {
   return codec;
 }
 
+// Another method for rows that are not whole blocks.
+void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how) {
+  const std::string asked = decision.method;
+  const std::uint64_t row = tensor.shape[tensor.shape.rank() - 1];
+  const std::uint64_t block = find_codec_by_method(asked)->row_multiple;
+  if (row % block == 0) return;
+  if (how.no_fallback)
+    throw Error(ErrorKind::unsupported, "quantize.rows",
+                fmt::format("{} needs rows of whole blocks of {}, these have {}", asked, block, row))
+        .about("tensor " + escape_name(tensor.name))
+        .remedy(Remedy::keep);
+  while (!decision.method.empty()) {
+    const Codec& codec = *find_codec_by_method(decision.method);
+    if (row % codec.row_multiple == 0) break;
+    decision.method = codec.fallback;
+  }
+  decision.remark = Change{.kind = ChangeKind::fell_back,
+                           .impact = Impact::changed,
+                           .before = asked,
+                           .after = decision.method,
+                           .detail = fmt::format("rows of whole blocks of {}", block)};
+}
+
 }  // namespace
 
 Tensor as_plain_floats(const Tensor& tensor) {
@@ -92,8 +118,8 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,
-                             unsigned threads) {
+std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads) {
+  const std::vector<Tensor>& tensors = model.tensors;
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance",
                 "importance weighs the search, and the fast way does without one");
@@ -103,7 +129,10 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
     throw Error(ErrorKind::usage, "convert.quant",
                 "the methods that a budget of bits chooses from have no form with a range")
         .remedy(Remedy::no_range);
-  const Codec* const usual = codec_of(how.method, how);
+  const bool mixed = std::ranges::find(mixes(), how.method, &Mix::name) != mixes().end();
+  const std::vector<std::string> mix =
+      mixed ? methods_of_mix(how.method, tensors, model.config) : std::vector<std::string>(tensors.size(), how.method);
+  if (!mixed) codec_of(how.method, how);
   for (const auto& rule : how.rules) {
     const auto& [glob, method] = rule;
     codec_of(method, how);
@@ -116,11 +145,11 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
     const auto rule = std::find_if(how.rules.begin(), how.rules.end(),
                                    [&](const auto& r) { return glob_match(r.first, tensors[i].name); });
     const bool ruled = rule != how.rules.end();
-    const std::string& method = ruled ? rule->second : how.method;
-    const Codec* const codec = ruled ? codec_of(method, how) : usual;
-    if (codec != nullptr) {
+    const std::string& method = ruled ? rule->second : mix[i];
+    if (const Codec* const codec = codec_of(method, how)) {
       if (takes(*codec, tensors[i], ruled)) decisions[i].method = method;
       decisions[i].remark = remark_on(*codec, method, tensors[i], ruled, how);
+      if (!decisions[i].method.empty()) fall_back(decisions[i], tensors[i], how);
     }
     open[i] = !ruled && how.bits && is_real(tensors[i]) && tensors[i].shape.rank() == 2;
   }
@@ -132,36 +161,6 @@ std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantizat
 
 double TensorOutcome::bits_per_weight() const {
   return elements == 0 ? 0 : static_cast<double>(bytes) * 8 / static_cast<double>(elements);
-}
-
-Importance read_importance(const std::string& path, const ReadOptions& options) {
-  Importance all;
-  const Model model = open(path, options);
-  model.refuse_broken();
-  for (const Tensor& stored : model.tensors) {
-    const auto bad = [&](std::string_view rule, std::string_view sentence) {
-      return Error(ErrorKind::corrupt, rule, sentence).in(path).about("tensor " + escape_name(stored.name));
-    };
-    const Tensor tensor = to_dense(stored);
-    const Component* const data = tensor.component("data");
-    const bool row = tensor.shape.rank() == 1 || (tensor.shape.rank() == 2 && tensor.shape[0] == 1);
-    if (!row || data == nullptr || !is_numeric(data->dtype, data->type))
-      throw bad("importance.shape", fmt::format("weights of columns are a vector of numbers; this is {} of shape {}",
-                                                dtype_name(stored), stored.shape.text()));
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 26;
-    if (tensor.shape.elements().value_or(kMost + 1) > kMost)
-      throw bad("importance.shape", fmt::format("more than {} columns", kMost));
-    std::vector<float>& weights = all[tensor.name];
-    for_each_element_run(tensor, [&](std::span<const double> run) {
-      for (const double value : run) {
-        if (!std::isfinite(value) || value < 0)
-          throw bad("importance.value",
-                    fmt::format("weight {} of column {} is not a finite number of at least 0", value, weights.size()));
-        weights.push_back(f64_to_f32(value));
-      }
-    });
-  }
-  return all;
 }
 
 }  // namespace tare

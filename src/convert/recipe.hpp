@@ -28,8 +28,10 @@ struct Decision {
 // One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no form with a range,
 // `quantize.rule` for a rule that fits no tensor, `quantize.importance` for one that nothing would look at, and what
 // `fit_budget` throws.
-std::vector<Decision> decide(const std::vector<Tensor>& tensors, const Quantization& how, const Target& target,
-                             unsigned threads);
+std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads);
+
+// The method that a mix has for each tensor; empty: it is kept. `config` says how many heads share a key.
+std::vector<std::string> methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors, const Config& config);
 
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
                              unsigned threads);

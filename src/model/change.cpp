@@ -49,6 +49,8 @@ std::string deed(const Change& c, std::string_view advice) {
     case ChangeKind::unfit: return fmt::format("kept although a rule says {}, which takes {}", c.after, c.detail);
     case ChangeKind::unweighted:
       return fmt::format("without a use for its importance: the search of {} does not weigh columns", c.after);
+    case ChangeKind::fell_back:
+      return fmt::format("{}, not {}, which takes {}", c.after.empty() ? "kept" : c.after, c.before, c.detail);
     case ChangeKind::skipped: return "omitted";
     case ChangeKind::unpacked: return fmt::format("compressed no longer{}", with(", ", advice));
     default: return {};
@@ -94,10 +96,10 @@ std::string rest_text(const Change& c, std::string_view advice) {
 }  // namespace
 
 std::string_view name_of(ChangeKind kind) {
-  constexpr std::string_view kNames[] = {"cast",    "widened",     "decoded",   "quantized", "overflowed", "kept",
-                                         "unfit",   "unweighted",  "skipped",   "unpacked",  "dropped",    "left_out",
-                                         "kept_as", "filled_in",   "defaulted", "restated",  "made",       "renamed",
-                                         "unsaid",  "left_behind", "remark"};
+  constexpr std::string_view kNames[] = {"cast",     "widened",    "decoded",     "quantized", "overflowed", "kept",
+                                         "unfit",    "unweighted", "fell_back",   "skipped",   "unpacked",   "dropped",
+                                         "left_out", "kept_as",    "filled_in",   "defaulted", "restated",   "made",
+                                         "renamed",  "unsaid",     "left_behind", "remark"};
   const auto index = static_cast<std::size_t>(kind);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

@@ -142,6 +142,7 @@ TEST(CodecTable, CodecsForABudgetKnowTheirSizeAndTheirLoss) {
     if (codec.budget == nullptr) continue;
     ++count;
     for (const Shape& shape : {Shape{3, 288}, Shape{1, 32}, Shape{70, 1024}}) {
+      if (shape[1] % codec.row_multiple != 0) continue;
       const auto report = std::make_shared<EncodeReport>();
       Bytes bytes(static_cast<std::size_t>(*shape.elements() * 4));
       for (std::size_t i = 0; i < bytes.size(); i += 4)

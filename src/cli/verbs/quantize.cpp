@@ -120,7 +120,9 @@ void write_errors(JsonWriter& json, const Group& group) {
 std::vector<ReportLine> subnormal_warnings(const std::vector<Group>& groups) {
   std::vector<ReportLine> warnings;
   for (const Group& group : groups) {
-    if (&group == &groups.back() || group.subnormal_scales == 0) continue;
+    // The programs that read ggml's types know such numbers.
+    const bool harmless = group.type.starts_with("ggml.");
+    if (&group == &groups.back() || group.subnormal_scales == 0 || harmless) continue;
     const std::string text = fmt::format(
         "{} of {} scales of {} are below 2^-14, the smallest normal f16; a program that reads them as 0, as Mantle "
         "does, "
@@ -207,8 +209,11 @@ constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
 constexpr Option kOptions[] = {
     {.name = "method",
      .value = "[GLOB=]METHOD",
-     .help = "the method for all matrices, or for tensors whose name matches; the first match decides",
+     .help =
+         "the method for all matrices, a mix such as q4_k_m, or the method for tensors whose name matches (the first "
+         "match decides)",
      .repeatable = true},
+    {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
     {.name = "keep",
      .value = "GLOB",
      .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",

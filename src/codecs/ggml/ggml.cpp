@@ -73,11 +73,12 @@ constexpr BlockCodec type(std::string_view layout, std::string_view title, std::
 
 // With an encoder. `scales`: where a block has scales of f16.
 constexpr BlockCodec coded(BlockCodec type, std::string_view method, Encode encode,
-                           std::span<const std::uint8_t> scales) {
+                           std::span<const std::uint8_t> scales, std::string_view fallback = {}) {
   type.method = {method};
+  type.fallback = fallback;
   type.encode = encode;
   type.weighted = true;
-  type.budgeted = false;  // what --bits chooses from is not changed by types that are for one container
+  type.budget_if_named = true;  // a container that takes any layout has better ones
   type.scales = scales;
   return type;
 }
@@ -104,21 +105,21 @@ constexpr BlockCodec kQ8_1 = type<Type::q8_1>(
 constexpr BlockCodec kQ2K =
     coded(type<Type::q2_k>("ggml.q2_k", "2 bits with scales and minimums for every 256 and every 16 weights", 256, 84,
                            fault_of_halves<80, 82>),
-          "q2_k", encode_q2_k, kAt80And82);
+          "q2_k", encode_q2_k, kAt80And82, "q4_0");
 constexpr BlockCodec kQ3K = coded(type<Type::q3_k>("ggml.q3_k", "3 bits with scales for every 256 and every 16 weights",
                                                    256, 110, fault_of_halves<108>),
-                                  "q3_k", encode_q3_k, kAt108);
+                                  "q3_k", encode_q3_k, kAt108, "q4_0");
 constexpr BlockCodec kQ4K =
     coded(type<Type::q4_k>("ggml.q4_k", "4 bits with scales and minimums for every 256 and every 32 weights", 256, 144,
                            fault_of_halves<0, 2>),
-          "q4_k", encode_q4_k, kAt0And2);
+          "q4_k", encode_q4_k, kAt0And2, "q5_0");
 constexpr BlockCodec kQ5K =
     coded(type<Type::q5_k>("ggml.q5_k", "5 bits with scales and minimums for every 256 and every 32 weights", 256, 176,
                            fault_of_halves<0, 2>),
-          "q5_k", encode_q5_k, kAt0And2);
+          "q5_k", encode_q5_k, kAt0And2, "q5_1");
 constexpr BlockCodec kQ6K = coded(type<Type::q6_k>("ggml.q6_k", "6 bits with scales for every 256 and every 16 weights",
                                                    256, 210, fault_of_halves<208>),
-                                  "q6_k", encode_q6_k, kAt208);
+                                  "q6_k", encode_q6_k, kAt208, "q8_0");
 constexpr BlockCodec kQ8K = type<Type::q8_k>(
     "ggml.q8_k", "8 bits with a scale and sums for every 256 values: activations", 256, 292, fault_of_float);
 constexpr BlockCodec kIq4Nl =
@@ -128,7 +129,7 @@ constexpr BlockCodec kIq4Nl =
 constexpr BlockCodec kIq4Xs =
     coded(type<Type::iq4_xs>("ggml.iq4_xs", "4 bits of a table with scales for every 256 and every 32 weights", 256,
                              136, fault_of_halves<0>),
-          "iq4_xs", encode_iq4_xs, kAt0);
+          "iq4_xs", encode_iq4_xs, kAt0, "iq4_nl");
 constexpr BlockCodec kTq1_0 = type<Type::tq1_0>(
     "ggml.tq1_0", "-1, 0 or 1, five in a byte, with a scale for every 256 weights", 256, 54, fault_of_halves<52>);
 constexpr BlockCodec kTq2_0 = type<Type::tq2_0>("ggml.tq2_0", "-1, 0 or 1 in 2 bits with a scale for every 256 weights",
