@@ -136,11 +136,20 @@ class TensorAdopter {
                                  family_.norm_shift));
     const std::string was(name_of(tensor.components.front().dtype));
     std::vector<float> values = tensor.values<float>();
-    for (float& value : values) value += family_.norm_shift;
+    List rounded;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float shifted = values[i] + family_.norm_shift;
+      if (shifted - family_.norm_shift != values[i]) {
+        rounded.emplace_back(static_cast<std::int64_t>(i));
+        rounded.emplace_back(static_cast<double>(values[i]));
+      }
+      values[i] = shifted;
+    }
     Map attributes = std::move(tensor.attributes);
     tensor = dense<float>(tensor.name, tensor.shape, values);
     tensor.attributes = std::move(attributes);
     if (was != name_of(DType::f32)) tensor.attributes.set(kWasType, was);
+    if (!rounded.empty()) tensor.attributes.set(kRounded, std::move(rounded));
     ++shifted_;
   }
 

@@ -27,6 +27,8 @@ class ConfigFile {
 
 // An attribute of a tensor: the type it had before it was made f32.
 inline constexpr std::string_view kWasType = "gguf.was";
+// Of a norm: places and values of weights that adding and taking away again would round, one behind the other.
+inline constexpr std::string_view kRounded = "gguf.rounded";
 
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
 // After the tensors have their names.

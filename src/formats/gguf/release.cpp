@@ -82,6 +82,22 @@ class TensorReleaser {
     }
   }
 
+  // Values that rounding has changed, unless somebody else has changed them since.
+  void restore_rounded(Tensor& tensor, std::vector<float>& values) const {
+    const Value* const kept = tensor.attributes.find(kRounded);
+    const List* const pairs = kept == nullptr ? nullptr : kept->get<List>();
+    for (std::size_t i = 0; pairs != nullptr && i + 1 < pairs->size(); i += 2) {
+      const auto* const place = (*pairs)[i].get<std::int64_t>();
+      const auto* const value = (*pairs)[i + 1].get<double>();
+      if (place == nullptr || value == nullptr || *place < 0 || static_cast<std::size_t>(*place) >= values.size())
+        continue;
+      float& now = values[static_cast<std::size_t>(*place)];
+      const auto exact = static_cast<float>(*value);
+      if (exact + family_.norm_shift - family_.norm_shift == now) now = exact;
+    }
+    tensor.attributes.erase(kRounded);
+  }
+
   void restore(Tensor& tensor, const TensorName& name) {
     const arch::QkOrder from = arch::qk_order(family_, Dialect::gguf),
                         to = arch::qk_order(family_, Dialect::hugging_face);
@@ -95,6 +111,7 @@ class TensorReleaser {
         tensor.is_dense()) {
       std::vector<float> values = tensor.values<float>();
       for (float& value : values) value -= family_.norm_shift;
+      restore_rounded(tensor, values);
       Map attributes = std::move(tensor.attributes);
       tensor = dense<float>(tensor.name, tensor.shape, values);
       tensor.attributes = std::move(attributes);
