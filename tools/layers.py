@@ -35,7 +35,7 @@ PUBLIC = {
     "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format", "formats/mcf"],
-    "convert": ["convert", "quantize"],
+    "convert": ["convert", "metadata", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],
 }

@@ -134,6 +134,30 @@ struct TARE_API Capabilities {
   bool expects_field(std::string_view field) const;
 };
 
+// One key of a file's metadata, as the file has it.
+struct MetadataEntry {
+  std::string key;
+  std::string type;  // in the container's words ("u32", "[string]"), or the kind of value ("text") where it has none
+  Value value;
+  friend bool operator==(const MetadataEntry&, const MetadataEntry&) = default;
+};
+
+// How a container keeps its metadata if its files say more than Model::metadata does: types of values, keys for what is the
+// config or the vocabulary of a Model.
+struct MetadataRules {
+  // The keys of the file that is written for a model, in order.
+  std::vector<MetadataEntry> (*list)(const Model& model) = nullptr;
+  // The inverse: the model says what these entries say, which are those of `list`, edited. Throws what is wrong with them.
+  void (*restate)(Model& model, std::vector<MetadataEntry> entries) = nullptr;
+  bool (*is_type)(std::string_view type) = nullptr;
+  // The value as this type; nothing if it cannot be one.
+  std::optional<Value> (*fit)(const Value& value, std::string_view type) = nullptr;
+  // The type of a new key that has this value; empty: the container has none for it.
+  std::string (*usual_type)(const Value& value) = nullptr;
+  // Why a key cannot be set, renamed or removed ("it counts the files of a set"); empty: it can.
+  std::string (*reserved)(std::string_view key) = nullptr;
+};
+
 struct Format {
   std::string_view name;      // "zt"
   std::string_view title;     // "zTensor 1.2"
@@ -161,6 +185,12 @@ struct Format {
   // that says nothing of its architecture. Null: there are no such conventions.
   void (*adopt)(Model& model, std::vector<Change>& changes) = nullptr;
   void (*release)(Model& model, std::vector<Change>& changes) = nullptr;
+  // Null: the metadata of a file is that of its Model.
+  const MetadataRules* metadata = nullptr;
+  // Gives the file at `path` the metadata, config and vocabulary of `after`, in place, such that it is whole at every
+  // moment, whatever happens. It is the file that `before` was read from, and the two differ in nothing else. False: that
+  // cannot be, and nothing was done. `dry_run`: only says so. Null: it can only be written anew.
+  bool (*amend)(const std::string& path, const Model& before, const Model& after, bool dry_run) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

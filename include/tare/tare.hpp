@@ -10,6 +10,7 @@
 #include "tare/format.hpp"
 #include "tare/formats/mcf.hpp"
 #include "tare/inspect.hpp"
+#include "tare/metadata.hpp"
 #include "tare/model.hpp"
 #include "tare/quantize.hpp"
 #include "tare/rows.hpp"

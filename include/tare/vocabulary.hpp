@@ -1,7 +1,9 @@
 // The tokenizer's words: token bytes, scores and types, merges, special ids.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +14,12 @@
 namespace tare {
 
 enum class TokenType : std::uint8_t { normal, unknown, control, user_defined, unused, byte, bos, eos, pad };
+inline constexpr TokenType kAllTokenTypes[] = {TokenType::normal,       TokenType::unknown, TokenType::control,
+                                               TokenType::user_defined, TokenType::unused,  TokenType::byte,
+                                               TokenType::bos,          TokenType::eos,     TokenType::pad};
 TARE_API std::string_view name_of(TokenType type);
+// The type of that name; nothing if there is none.
+[[nodiscard]] TARE_API std::optional<TokenType> parse_token_type(std::string_view name);
 
 struct Token {
   std::string text;  // bytes; need not be UTF-8
@@ -34,5 +41,15 @@ struct TARE_API Vocabulary {
   [[nodiscard]] static Vocabulary from_map(const Map& map);
   friend bool operator==(const Vocabulary&, const Vocabulary&) = default;
 };
+
+// Which tokens are meant: those of which all that is given here holds.
+struct TokenQuery {
+  std::optional<std::string> text = std::nullopt;  // exactly these bytes
+  std::string part = {};                           // these bytes are in it
+  std::optional<TokenType> type = std::nullopt;
+};
+
+// Their ids, in order. Several tokens may have one text.
+[[nodiscard]] TARE_API std::vector<std::size_t> find_tokens(const Vocabulary& vocabulary, const TokenQuery& query);
 
 }  // namespace tare

@@ -33,6 +33,12 @@ extern const Verb kVerb;
 namespace extract_verb {
 extern const Verb kVerb;
 }
+namespace meta_verb {
+extern const Verb kVerb;
+}
+namespace vocab_verb {
+extern const Verb kVerb;
+}
 namespace convert_verb {
 extern const Verb kVerb;
 }

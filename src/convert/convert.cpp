@@ -162,6 +162,37 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
+}  // namespace
+
+std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
+                            const WriteOptions& options) {
+  if (job.tree) {
+    try {
+      return job.format.write_tree(model, job.output, options, job.overwrite);
+    } catch (Error& error) {
+      model.check_sources();  // a file that was written to meanwhile explains anything
+      origins.name_tensor(error);
+      throw error.in(file_at_fault(error, job.input, job.output));
+    }
+  }
+  // Opened last: a refusal above must not touch the output.
+  const std::unique_ptr<Sink> sink = sink_for(job.output, job.format, job.overwrite);
+  try {
+    job.format.write(model, *sink, options);
+    check_written(*sink, job.format, model);
+    model.check_sources();
+  } catch (Error& error) {
+    model.check_sources();
+    origins.name_tensor(error);
+    throw error.in(file_at_fault(error, job.input, job.output));
+  }
+  const std::uint64_t bytes = sink->position();
+  sink->commit();
+  return bytes;
+}
+
+namespace {
+
 // Where a model goes, found out before anything is read.
 struct Destination {
   const Format& format;
@@ -199,29 +230,8 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
-  if (to.tree) {
-    try {
-      done.file_bytes = format.write_tree(adapted.model, output, options.write, options.overwrite);
-    } catch (Error& error) {
-      adapted.model.check_sources();  // a file that was written to meanwhile explains anything
-      origins.name_tensor(error);
-      throw error.in(file_at_fault(error, input, output));
-    }
-    return done;
-  }
-  // Opened last: a refusal above must not touch the output.
-  const std::unique_ptr<Sink> sink = sink_for(output, format, options.overwrite);
-  try {
-    format.write(adapted.model, *sink, options.write);
-    check_written(*sink, format, adapted.model);
-    adapted.model.check_sources();
-  } catch (Error& error) {
-    adapted.model.check_sources();
-    origins.name_tensor(error);
-    throw error.in(file_at_fault(error, input, output));
-  }
-  done.file_bytes = sink->position();
-  sink->commit();
+  done.file_bytes =
+      write_fitting(adapted.model, origins, {format, to.tree, input, output, options.overwrite}, options.write);
   return done;
 }
 

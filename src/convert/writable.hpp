@@ -1,11 +1,29 @@
-// What a format must have so that a model can be saved in it.
+// Saving a model in a format: what the format must have for it, and the writing itself.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
+#include "convert/origins.hpp"
 #include "tare/format.hpp"
 
 namespace tare {
 
 // Throws `convert.read_only` for a format that cannot be written, `convert.option` for an option it does not have.
 void require_writable(const Format& format, const WriteOptions& options);
+
+// Where a model goes.
+struct WriteJob {
+  const Format& format;
+  bool tree;                 // as a directory
+  const std::string& input;  // the file that is named when something is wrong with the model itself
+  const std::string& output;
+  bool overwrite;
+};
+
+// Writes a model that fits the format as it is, and returns the bytes of what was written. A single file is read back
+// before it gets its name.
+std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
+                            const WriteOptions& options);
 
 }  // namespace tare

@@ -1,5 +1,6 @@
 #include "tare/vocabulary.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -33,6 +34,23 @@ Bytes to_bytes(std::string_view text) {
 }  // namespace
 
 std::string_view name_of(TokenType type) { return kTypeNames.at(static_cast<std::size_t>(type)); }
+
+std::optional<TokenType> parse_token_type(std::string_view name) {
+  const auto found = std::ranges::find(kTypeNames, name);
+  if (found == kTypeNames.end()) return std::nullopt;
+  return static_cast<TokenType>(found - kTypeNames.begin());
+}
+
+std::vector<std::size_t> find_tokens(const Vocabulary& vocabulary, const TokenQuery& query) {
+  std::vector<std::size_t> found;
+  for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+    const Token& token = vocabulary.tokens[id];
+    if (query.text && token.text != *query.text) continue;
+    if (query.type && token.type != *query.type) continue;
+    if (token.text.find(query.part) != std::string::npos) found.push_back(id);
+  }
+  return found;
+}
 
 Map Vocabulary::to_map() const {
   List texts, scores, types, merge_list;

@@ -45,6 +45,31 @@ def safetensors(tensors, metadata=None):
     return struct.pack("<Q", len(text)) + text + data
 
 
+def gguf(entries, tensors):
+    """A GGUF file, version 3. entries: key -> (type, value), "[u32]" for arrays; tensors: name -> list of floats."""
+    kinds = {"u8": (0, "B"), "u32": (4, "I"), "i32": (5, "i"), "f32": (6, "f"), "string": (8, None)}
+
+    def text(value):
+        return struct.pack("<Q", len(value.encode())) + value.encode()
+
+    def single(kind, value):
+        return text(value) if kind == "string" else struct.pack("<" + kinds[kind][1], value)
+
+    out, data, infos = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(entries)), b"", b""
+    for key, (kind, value) in entries.items():
+        inner = kind.strip("[]")
+        out += text(key)
+        if kind != inner:
+            out += struct.pack("<IIQ", 9, kinds[inner][0], len(value)) + b"".join(single(inner, item) for item in value)
+        else:
+            out += struct.pack("<I", kinds[kind][0]) + single(kind, value)
+    for name, values in tensors.items():
+        infos += text(name) + struct.pack("<IQIQ", 1, len(values), 0, len(data))
+        data += f32(*values) + bytes(-len(values) * 4 % 32)
+    out += infos
+    return out + bytes(-len(out) % 32) + data
+
+
 WIDTHS = {"f32": 4, "f16": 2, "i64": 8, "u64": 8, "u8": 1, "bool": 1}
 
 
@@ -206,6 +231,24 @@ def make(directory):
         + b"\x1b]0;owned\x07 \xc2\x9b31m \xe2\x80\xae \xff tab\t end\r\nback\rover\n",
         "steer/model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "steer/config.json": b"{}",
+        "chat.gguf": gguf(
+            {
+                "general.architecture": ("string", "llama"),
+                "general.name": ("string", "chatty"),
+                "llama.context_length": ("u32", 2048),
+                "llama.attention.layer_norm_rms_epsilon": ("f32", 1e-5),
+                "x.byte": ("u8", 7),
+                "x.list": ("[i32]", [1, -2]),
+                "tokenizer.ggml.model": ("string", "llama"),
+                "tokenizer.ggml.tokens": ("[string]", ["<unk>", "<s>", "</s>", "▁the", "the", " a ", "new\nline", "the"]),
+                "tokenizer.ggml.scores": ("[f32]", [0.0, 0.0, 0.0, -1.5, -2.25, -3.0, -4.0, -5.0]),
+                "tokenizer.ggml.token_type": ("[i32]", [2, 3, 3, 1, 1, 1, 1, 4]),
+                "tokenizer.ggml.bos_token_id": ("u32", 1),
+                "tokenizer.ggml.eos_token_id": ("u32", 2),
+                "tokenizer.chat_template": ("string", "{% for m in messages %}\n{{ m.content }}\x1b[31m{% endfor %}"),
+            },
+            {"output_norm.weight": [1, 2, 3, 4]},
+        ),
         "needy.zt": needy(),
         # No provider of any algorithm.
         "nossl.cnf": b"openssl_conf = init\n[init]\nproviders = all\n[all]\nnull = one\n[one]\nactivate = 1\n",

@@ -72,6 +72,9 @@ def make_inputs(tare, directory):
     (directory / "extra.npz").write_bytes(
         fixtures.npz({f"extra.{i}": fixtures.npy("<f4", (64,), fixtures.f32(*range(64))) for i in range(3)})
     )
+    (directory / "in.gguf").write_bytes(
+        fixtures.gguf({"general.name": ("string", "old"), "x.number": ("u32", 1)}, {"w": [1, 2, 3]})
+    )
     for command in (["convert", hub, directory / "in.zt"], ["convert", directory / "old.npz", directory / "old.zt"]):
         subprocess.run([tare, *command, "--quiet"], check=True)
 
@@ -101,6 +104,12 @@ FILES = [
     Scenario("append packed", ("append", "in.zt", "extra.npz", "--zstd", "--digest", "crc32c"), "in.zt",
              (IN, MINE, ("extra.npz", "extra.npz")), again=("append", "in.zt", "extra.npz", "--zstd", "--digest", "crc32c"),
              appends=True),
+    Scenario("meta", ("meta", "in.gguf", "--set", "general.name=longer"), "in.gguf", (("in.gguf", "in.gguf"), MINE),
+             again=("meta", "in.gguf", "--set", "general.name=longer")),
+    Scenario("meta in one sector", ("meta", "in.gguf", "--set", "x.number=2"), "in.gguf", (("in.gguf", "in.gguf"), MINE),
+             again=("meta", "in.gguf", "--set", "x.number=2")),
+    Scenario("meta by a manifest", ("meta", "in.zt", "--set", "note=1"), "in.zt", (IN, MINE),
+             again=("meta", "in.zt", "--set", "note=1"), appends=True),
 ]
 TREES = [
     Scenario("directory", ("convert", "in.zt", "out/"), "out", (IN, MINE)),

@@ -22,7 +22,7 @@
 // all others are metadata under their keys. What a reader of the model could not tell, the order and the types of the keys,
 // is the metadata key gguf.keys. What GGUF has no place for is the entry tare.private.
 //
-// A model in several files: splits.cpp.
+// A model in several files: splits.cpp. Editing the entries of a file: entries.cpp.
 #include "formats/gguf/gguf.hpp"
 
 #include <array>
@@ -78,6 +78,8 @@ constinit const Format kFormat = {
     .own_keys = kOwnKeys,
     .adopt = adopt,
     .release = release,
+    .metadata = &kMetadataRules,
+    .amend = amend,
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };

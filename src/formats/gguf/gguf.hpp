@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,6 +27,7 @@ inline constexpr std::string_view kFormatName = "gguf", kSuffix = ".gguf";
 inline constexpr std::string_view kAlignmentKey = "general.alignment", kArchitectureKey = "general.architecture";
 inline constexpr std::string_view kSplitNumber = "split.no", kSplitCount = "split.count",
                                   kSplitTensors = "split.tensors.count";
+bool is_split_key(std::string_view key);
 // Ours: a text with what GGUF has no place for (formats/private_tree.hpp).
 inline constexpr std::string_view kPrivateKey = "tare.private";
 // Ours: attached files, as arrays of u8 under this and their names.
@@ -50,6 +52,10 @@ Value to_value(Payload payload, const EntryType& type);
 std::optional<EntryType> usual_type(const Value& value);
 // Whether the value can be written as this type and comes back the same.
 bool is_of(const Value& value, const EntryType& type);
+// The value as this type, where only the form differs (5 for a float, a list for bytes) or a float is rounded.
+std::optional<Value> fitted(const Value& value, const EntryType& type);
+// The inverse of `to_value`, for a value that `is_of` the type.
+Payload to_payload(Value value, const EntryType& type);
 
 // ---- what the keys mean ----
 
@@ -89,6 +95,11 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 // The inverse: the entries that are written for a model, in order.
 std::vector<Entry> entries_of(const Model& model);
 
+// The key of each field that has one, for a config that says what the architecture is.
+std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& config);
+// Metadata as a list of keys (entries.cpp).
+extern const MetadataRules kMetadataRules;
+
 // ---- files ----
 
 struct Split {
@@ -110,6 +121,14 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
 // A digest of what the entries say about the architecture and the tokenizer: attached files that say the same are out of date
 // when it is not what it was.
 std::string facts_of(const std::vector<Entry>& entries);
+// The entry general.alignment, or what counts without it. Throws `gguf.write.alignment`.
+std::uint64_t alignment_in(const std::vector<Entry>& entries);
+// Everything in front of the data, without padding.
+Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
+std::vector<const Tensor*> tensors_of(const Model& model);
+// See Format::amend.
+bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
+
 // Bytes of a file up to its data, without padding.
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
 

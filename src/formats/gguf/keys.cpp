@@ -114,6 +114,10 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   }
 }
 
+std::string key_of(const OwnField& own, std::string_view architecture) {
+  return own.name == kArchitectureKey ? std::string(own.name) : fmt::format("{}.{}", architecture, own.name);
+}
+
 std::vector<Entry> config_entries(const Config& config) {
   std::vector<Entry> entries;
   if (!config.model_type || config.model_type->empty()) return entries;
@@ -121,8 +125,7 @@ std::vector<Entry> config_entries(const Config& config) {
   entries.push_back({std::string(kArchitectureKey), {ValueType::string, false}, Value(architecture)});
   for (const OwnField& own : kOwnFields) {
     if (own.name == kArchitectureKey) continue;
-    if (auto entry = std::visit(ToEntry(config, fmt::format("{}.{}", architecture, own.name)),
-                                field_called(kOwnFields, own.name).member))
+    if (auto entry = std::visit(ToEntry(config, key_of(own, architecture)), field_called(kOwnFields, own.name).member))
       entries.push_back(std::move(*entry));
   }
   return entries;
@@ -202,8 +205,15 @@ bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainToke
 
 // A model's metadata key that can be one of the file.
 bool can_be_key(std::string_view key) {
-  return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kSplitNumber &&
-         key != kSplitCount && key != kSplitTensors && !key.starts_with(kFilePrefix);
+  return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey &&
+         !key.starts_with(kFilePrefix);
+}
+
+// Of a model in one file, and of the type that a file had it in: what a program that merged a set has left.
+bool is_left_over(std::string_view key, const Model& model, const Map& keys) {
+  const Value* const count = model.metadata.find(kSplitCount);
+  const auto* const number = count == nullptr ? nullptr : count->get<std::int64_t>();
+  return keys.find(key) != nullptr && (count == nullptr || (number != nullptr && *number <= 1));
 }
 
 const Map* keys_of(const Model& model) {
@@ -243,6 +253,15 @@ bool same_order(const Map& a, const Map& b) {
 }
 
 }  // namespace
+
+bool is_split_key(std::string_view key) { return key == kSplitNumber || key == kSplitCount || key == kSplitTensors; }
+
+std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& config) {
+  std::vector<std::pair<std::string, std::string_view>> keys;
+  if (!config.model_type || config.model_type->empty()) return keys;
+  for (const OwnField& own : kOwnFields) keys.emplace_back(key_of(own, architecture_of(*config.model_type)), own.field);
+  return keys;
+}
 
 Error Complaints::about(std::string_view rule, std::string_view sentence, const Entry& entry) const {
   return Error(ErrorKind::corrupt, rule, sentence).in(file_).at(entry.at).about("key " + escape_name(entry.key));
@@ -301,7 +320,7 @@ std::vector<Entry> entries_of(const Model& model) {
     std::optional<EntryType> type = usual_type(value);
     if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
       if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
-    if (type && can_be_key(key))
+    if (type && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
       add({key, *type, value});
     else
       unsaid.append(key, value);

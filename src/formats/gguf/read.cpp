@@ -262,9 +262,7 @@ class Reader {
     const auto tensors = number(kSplitTensors, ValueType::i32);
     if (count.value_or(0) <= 1) return;  // a whole file; programs that merge leave such keys
     split = Split{static_cast<std::uint32_t>(no.value_or(0)), static_cast<std::uint32_t>(*count), tensors.value_or(-1)};
-    std::erase_if(entries, [](const Entry& entry) {
-      return entry.key == kSplitCount || entry.key == kSplitNumber || entry.key == kSplitTensors;
-    });
+    std::erase_if(entries, [](const Entry& entry) { return is_split_key(entry.key); });
   }
 
   // ---- tensors ----

@@ -251,6 +251,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   // The first last: without it the others are nothing.
   for (std::size_t i = parts.size(); i-- > 0;) {
     std::vector<Entry> said = i == 0 ? entries : std::vector<Entry>();
+    if (parts.size() > 1) std::erase_if(said, [](const Entry& entry) { return is_split_key(entry.key); });
     if (parts.size() > 1)
       for (Entry& entry : split_entries(i, parts.size(), model.tensors.size())) said.push_back(std::move(entry));
     const auto sink =

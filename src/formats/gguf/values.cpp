@@ -74,6 +74,20 @@ bool is_single(const Value& value, ValueType type) {
   }
 }
 
+std::optional<Value> fitted_single(const Value& value, ValueType type) {
+  if (type != ValueType::f32 && type != ValueType::f64)
+    return is_single(value, type) ? std::optional(value) : std::nullopt;
+  const auto* const whole = value.get<std::int64_t>();
+  const auto* const given = value.get<double>();
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (given == nullptr && (whole == nullptr || *whole > kExact || *whole < -kExact)) return std::nullopt;
+  const double real = given != nullptr ? *given : static_cast<double>(*whole);
+  if (type == ValueType::f64 || !std::isfinite(real)) return Value(real);
+  const float nearest = f64_to_f32(real);
+  if (!std::isfinite(nearest)) return std::nullopt;
+  return Value(decimal_double(nearest));
+}
+
 constexpr ValueType kUsualNumbers[] = {ValueType::u32, ValueType::i32, ValueType::i64,    ValueType::u64,
                                        ValueType::f32, ValueType::f64, ValueType::boolean};
 constexpr ValueType kUsualItems[] = {ValueType::i32, ValueType::i64,     ValueType::u64,   ValueType::f32,
@@ -101,6 +115,54 @@ bool is_of(const Value& value, const EntryType& type) {
   for (const Value& item : *list)
     if (!is_single(item, type.type)) return false;
   return true;
+}
+
+std::optional<Value> fitted(const Value& value, const EntryType& type) {
+  if (!type.array) return fitted_single(value, type.type);
+  if (is_of(value, type)) return value;
+  const List* const list = value.get<List>();
+  if (list == nullptr) return std::nullopt;
+  List items;
+  items.reserve(list->size());
+  for (const Value& item : *list) {
+    std::optional<Value> mine = fitted_single(item, type.type);
+    if (!mine) return std::nullopt;
+    items.push_back(std::move(*mine));
+  }
+  if (type.type != ValueType::u8) return Value(std::move(items));
+  Bytes bytes;
+  bytes.reserve(items.size());
+  for (const Value& item : items) bytes.push_back(static_cast<std::byte>(*item.get<std::int64_t>()));
+  return Value(std::move(bytes));
+}
+
+Payload to_payload(Value value, const EntryType& type) {
+  List* const list = type.array ? value.get<List>() : nullptr;
+  if (list == nullptr) return value;
+  if (type.type == ValueType::string) {
+    std::vector<std::string> texts;
+    texts.reserve(list->size());
+    for (Value& item : *list) {
+      if (const Bytes* const bytes = item.get<Bytes>())
+        texts.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      else
+        texts.push_back(std::move(*item.get<std::string>()));
+    }
+    return texts;
+  }
+  if (type.type == ValueType::f32) {
+    std::vector<float> floats;
+    floats.reserve(list->size());
+    for (const Value& item : *list) floats.push_back(f64_to_f32(*item.get<double>()));
+    return floats;
+  }
+  if (type.type == ValueType::i32) {
+    std::vector<std::int32_t> numbers;
+    numbers.reserve(list->size());
+    for (const Value& item : *list) numbers.push_back(static_cast<std::int32_t>(*item.get<std::int64_t>()));
+    return numbers;
+  }
+  return value;
 }
 
 std::optional<EntryType> usual_type(const Value& value) {

@@ -43,6 +43,7 @@ class HeadWriter {
     put(offset);
   }
   const Bytes& bytes() const { return bytes_; }
+  Bytes take() { return std::move(bytes_); }
 
  private:
   void put_payload(const Value& value, const EntryType& type) {
@@ -99,20 +100,6 @@ Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view s
   return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
 }
 
-std::uint64_t alignment_in(const std::vector<Entry>& entries) {
-  const auto found = std::ranges::find(entries, kAlignmentKey, &Entry::key);
-  if (found == entries.end()) return kAlignment;
-  const Value& value = std::get<Value>(found->payload);
-  const auto* const number = value.get<std::int64_t>();
-  const auto alignment = number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
-  if (found->type != EntryType{ValueType::u32, false} || alignment == 0 || (alignment & (alignment - 1)) != 0 ||
-      alignment > kMaxAlignment)
-    throw Error(
-        ErrorKind::usage, "gguf.write.alignment",
-        fmt::format("{} is {}; a power of two up to {} was expected", kAlignmentKey, to_json(value), kMaxAlignment));
-  return alignment;
-}
-
 void check_tensor(const Tensor& tensor) {
   const TensorType* const type = type_of(tensor);
   if (type == nullptr || tensor.components.size() != 1)
@@ -149,8 +136,21 @@ void check_writable(const Model& model) {
           .about(escape_name(file.name));
 }
 
-void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
-                const WriteOptions& options) {
+std::uint64_t alignment_in(const std::vector<Entry>& entries) {
+  const auto found = std::ranges::find(entries, kAlignmentKey, &Entry::key);
+  if (found == entries.end()) return kAlignment;
+  const Value& value = std::get<Value>(found->payload);
+  const auto* const number = value.get<std::int64_t>();
+  const auto alignment = number == nullptr || *number < 0 ? 0 : static_cast<std::uint64_t>(*number);
+  if (found->type != EntryType{ValueType::u32, false} || alignment == 0 || (alignment & (alignment - 1)) != 0 ||
+      alignment > kMaxAlignment)
+    throw Error(
+        ErrorKind::usage, "gguf.write.alignment",
+        fmt::format("{} is {}; a power of two up to {} was expected", kAlignmentKey, to_json(value), kMaxAlignment));
+  return alignment;
+}
+
+Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors) {
   const std::uint64_t alignment = alignment_in(entries);
   HeadWriter head;
   head.put_bytes(std::as_bytes(std::span(kMagic)));
@@ -166,7 +166,13 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
     if (!next) throw unwritable("gguf.write.shape", *tensor, "the data does not fit 64 bits of length");
     offset = *next;
   }
-  sink.write(head.bytes());
+  return head.take();
+}
+
+void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
+                const WriteOptions& options) {
+  const std::uint64_t alignment = alignment_in(entries);
+  sink.write(make_head(entries, tensors));
   if (tensors.empty()) return;
   sink.align(alignment);
   Transfer transfer(sink, {.alignment = alignment,
@@ -179,12 +185,16 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
   sink.align(alignment);
 }
 
-void write(const Model& model, Sink& sink, const WriteOptions& options) {
-  check_writable(model);
+std::vector<const Tensor*> tensors_of(const Model& model) {
   std::vector<const Tensor*> tensors;
   tensors.reserve(model.tensors.size());
   for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
-  write_file(entries_of(model), tensors, sink, options);
+  return tensors;
+}
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  check_writable(model);
+  write_file(entries_of(model), tensors_of(model), sink, options);
 }
 
 std::string facts_of(const std::vector<Entry>& entries) {

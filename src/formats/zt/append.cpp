@@ -25,6 +25,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/name_map.hpp"
+#include "formats/amend_file.hpp"
 #include "formats/zt/zt.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
@@ -240,6 +241,38 @@ io::Descriptor open_for_appending(const std::string& path) {
   return file;
 }
 
+// Two copies of it and more must fit between a footer and what it points to.
+bool is_too_large(const Bytes& item, std::uint64_t reach) { return item.size() > reach / 8; }
+
+// The file, and what is in it.
+struct OldFile {
+  const std::string& path;
+  int fd;
+  const Source& source;
+  const Manifest& manifest;
+  Bytes item;
+  std::span<const Tensor> tensors;
+};
+
+// Adds the tensors of `extra`, and a manifest that lists them beside the old ones and says what `all` says.
+void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions& options, std::uint64_t reach) {
+  const std::uint64_t end = settle_end(old.fd, old.source, old.manifest, old.item.size());
+  AppendSink sink(old.path, old.fd, std::move(old.item), old.manifest.offset, end, reach);
+  std::vector<StoredTensor> stored = put_blobs(extra.tensors, sink, options);
+  for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
+  put_footer(sink, build_manifest(all, std::move(stored)));
+  extra.check_sources();
+  // A signal that comes from here on finds the old file or the new one, tidied up.
+  const io::Changing changing;
+  sink.commit();
+  // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
+  std::uint64_t old_data_end = kAlignment;
+  for (const Tensor& tensor : old.tensors)
+    for (const Component& component : tensor.components)
+      old_data_end = std::max(old_data_end, component.blob.offset() + component.blob.stored_size());
+  zero_out(old.fd, std::min(old_data_end, old.manifest.offset), end, old.path);
+}
+
 }  // namespace
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
@@ -258,27 +291,32 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
   check_in_place(old);
   check_names(old, extra);
   check_writable(extra);
-  Model all = merged(old, extra);
-
+  const Model all = merged(old, extra);
   Bytes item = first_item(manifest, path, Limits().depth);
-  if (item.size() > reach / 8)
+  if (is_too_large(item, reach))
     throw Error(ErrorKind::limit, "zt.append.manifest",
                 fmt::format("a manifest of {} bytes is too large to append to", item.size()));
-  const std::uint64_t end = settle_end(file.get(), *source, manifest, item.size());
-  AppendSink sink(path, file.get(), std::move(item), manifest.offset, end, reach);
-  std::vector<StoredTensor> stored = put_blobs(extra.tensors, sink, options);
-  for (const Tensor& tensor : old.tensors) stored.push_back(as_stored(tensor));
-  put_footer(sink, build_manifest(all, std::move(stored)));
-  extra.check_sources();
-  // A signal that comes from here on finds the old file or the new one, tidied up.
-  const io::Changing changing;
-  sink.commit();
-  // The old manifest, and what a killed append may have left before it, are now a gap between blobs; gaps are zero.
-  std::uint64_t old_data_end = kAlignment;
-  for (const Tensor& tensor : old.tensors)
-    for (const Component& component : tensor.components)
-      old_data_end = std::max(old_data_end, component.blob.offset() + component.blob.stored_size());
-  zero_out(file.get(), std::min(old_data_end, manifest.offset), end, path);
+  grow({path, file.get(), *source, manifest, std::move(item), old.tensors}, extra, all, options, reach);
+}
+
+// An append of nothing but a manifest.
+bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run) {
+  const bool stored_so = std::ranges::all_of(after.tensors, [](const Tensor& tensor) {
+    return std::ranges::all_of(tensor.components,
+                               [](const Component& component) { return component.blob.source() != nullptr; });
+  });
+  if (!stored_so || !after.broken.empty()) return false;
+  check_writable(after);
+  const io::Descriptor file = open_to_amend(path, before);
+  if (!file) return false;
+  const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
+  const Manifest manifest = find_manifest(*source, {});
+  if (!manifest.has_footer) return false;
+  Bytes item = first_item(manifest, path, Limits().depth);
+  if (is_too_large(item, kMaxManifest)) return false;
+  if (!dry_run)
+    grow({path, file.get(), *source, manifest, std::move(item), after.tensors}, {}, after, {}, kMaxManifest);
+  return true;
 }
 
 }  // namespace tare::zt

@@ -71,6 +71,7 @@ constexpr Format kFormat = {
     .write = write,
     .append = [](const std::string& path, const Model& extra,
                  const WriteOptions& options) { append(path, extra, options); },
+    .amend = amend,
 };
 
 }  // namespace tare::zt

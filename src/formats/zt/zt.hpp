@@ -172,6 +172,8 @@ bool recognize(const Source& source);
 // See tare/append.hpp. `reach`: how far a footer may stand from its manifest (smaller in tests).
 void append(const std::string& path, const Model& extra, const WriteOptions& options,
             std::uint64_t reach = kMaxManifest);
+// See Format::amend.
+bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
 // Throws unless the reader would accept this model: names unique and UTF-8, layouts and sizes in order, metadata not
 // too deep.
 void check_writable(const Model& model);

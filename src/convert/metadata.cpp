@@ -1,0 +1,327 @@
+// Editing metadata: the list of a file's keys is changed as a list, and the container's row says what it means.
+#include "tare/metadata.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/text.hpp"
+#include "convert/plain_metadata.hpp"
+#include "convert/wording.hpp"
+#include "convert/writable.hpp"
+#include "formats/fits.hpp"
+#include "wire/json.hpp"
+
+namespace tare {
+namespace {
+
+const Format& format_of(const Model& model) {
+  const Format* const format = find_format(model.format);
+  if (format == nullptr)
+    throw Error(ErrorKind::usage, "meta.format", "the model was not opened from a file").blame(Subject::input);
+  return *format;
+}
+const MetadataRules& rules_of(const Format& format) {
+  return format.metadata != nullptr ? *format.metadata : kPlainMetadata;
+}
+
+// As JSON; nothing if it is not.
+std::optional<Value> json_of(std::string_view text) {
+  try {
+    wire::TreeBounds bounds;
+    return wire::read_json(text, bounds);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// What `convert` makes of such a text: a number, truth or text of JSON, else the text itself.
+Value scalar_of(const std::string& text) {
+  std::optional<Value> value = json_of(text);
+  if (!value || value->get<List>() != nullptr || value->get<Map>() != nullptr) return text;
+  return std::move(*value);
+}
+
+// NaN is not equal to itself, and no reason to call an entry changed.
+bool same(const MetadataEntry& a, const MetadataEntry& b) {
+  return a.key == b.key && a.type == b.type && (a.value == b.value || to_json(a.value) == to_json(b.value));
+}
+
+class MetadataEditor {
+ public:
+  MetadataEditor(const Model& model, const Format& format) : format_(format), rules_(rules_of(format)) {
+    if (format.holds.metadata == Room::none)
+      throw Error(ErrorKind::unsupported, "meta.room", fmt::format("{} has no place for metadata", format.name));
+    before_ = rules_.list(model);
+    for (std::size_t i = 0; i < before_.size(); ++i) slots_.push_back({before_[i], i});
+  }
+
+  void apply(const MetadataEdit& edit) {
+    switch (edit.kind) {
+      case MetadataEditKind::set:
+        return set(
+            edit.key, edit.type,
+            [&](std::string_view type) {
+              return type.empty() ? std::optional(edit.value) : rules_.fit(edit.value, type);
+            },
+            edit.value);
+      case MetadataEditKind::read: return read(edit);
+      case MetadataEditKind::remove: return remove(edit.key);
+      case MetadataEditKind::rename: return rename(edit.key, edit.to);
+    }
+  }
+
+  std::vector<MetadataEntry> entries() const {
+    std::vector<MetadataEntry> all;
+    all.reserve(slots_.size());
+    for (const Slot& slot : slots_) all.push_back(slot.entry);
+    return all;
+  }
+
+  std::vector<MetadataChange> changes() const {
+    std::vector<MetadataChange> all;
+    std::size_t next = 0;  // entries keep their order, so those in between are gone
+    const auto removed_up_to = [&](std::size_t origin) {
+      for (; next < origin; ++next) all.push_back({before_[next], std::nullopt});
+    };
+    for (const Slot& slot : slots_) {
+      removed_up_to(slot.origin.value_or(before_.size()));
+      if (!slot.origin)
+        all.push_back({std::nullopt, slot.entry});
+      else if (!same(before_[next++], slot.entry))
+        all.push_back({before_[*slot.origin], slot.entry});
+    }
+    removed_up_to(before_.size());
+    return all;
+  }
+
+ private:
+  struct Slot {
+    MetadataEntry entry;
+    std::optional<std::size_t> origin;  // its number in the file; nothing: it is new
+  };
+
+  Error error(ErrorKind kind, std::string_view rule, std::string_view key, std::string_view sentence) const {
+    return Error(kind, rule, sentence).about(fmt::format("key {}", escape_name(key)));
+  }
+
+  Slot* find(std::string_view key) {
+    const auto found =
+        std::ranges::find(slots_, key, [](const Slot& slot) -> const std::string& { return slot.entry.key; });
+    return found == slots_.end() ? nullptr : &*found;
+  }
+  Slot& need(std::string_view key) {
+    Slot* const slot = find(key);
+    if (slot == nullptr) throw error(ErrorKind::not_found, "meta.key", key, "the file has no such key");
+    return *slot;
+  }
+
+  // What the container itself relies on is not for editing.
+  void require_free(std::string_view key) const {
+    if (const std::string reason = rules_.reserved(key); !reason.empty())
+      throw error(ErrorKind::unsupported, "meta.reserved", key, fmt::format("not for editing: {}", reason));
+  }
+  void require_place(std::string_view key) const {
+    require_free(key);
+    if (!is_valid_utf8(key)) throw error(ErrorKind::usage, "meta.room", key, "the key is not UTF-8");
+    const auto keys = format_.holds.metadata_keys;
+    if (!lists(keys, key))
+      throw error(ErrorKind::unsupported, "meta.room", key,
+                  fmt::format("{} has no field of this name; it has {}", format_.name, fmt::join(keys, ", ")));
+  }
+
+  void remove(std::string_view key) {
+    require_free(key);
+    Slot& slot = need(key);
+    slots_.erase(slots_.begin() + (&slot - slots_.data()));
+  }
+
+  void rename(std::string_view key, const std::string& to) {
+    require_free(key);
+    require_place(to);
+    Slot& slot = need(key);
+    if (find(to) != nullptr)
+      throw error(ErrorKind::usage, "meta.exists", to, "the file has this key already").blame(Subject::output);
+    slot.entry.key = to;
+  }
+
+  // "KEY" or "KEY:TYPE"; a key that exists is one, whatever it looks like.
+  std::pair<std::string, std::string> split_key(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (colon == text.npos || colon == 0 || find(text) != nullptr) return {text, ""};
+    const std::string type = text.substr(colon + 1);
+    if (rules_.is_type(type)) return {text.substr(0, colon), type};
+    // Not a type: the key may contain a colon, unless what is before it is one.
+    if (find(text.substr(0, colon)) != nullptr)
+      throw error(ErrorKind::usage, "meta.type", text.substr(0, colon),
+                  fmt::format("{} has no type \"{}\"", format_.name, escape_name(type)));
+    return {text, ""};
+  }
+
+  void read(const MetadataEdit& edit) {
+    const std::string& text = *edit.value.text();
+    auto [key, type] = split_key(edit.key);
+    if (!edit.type.empty()) type = edit.type;
+    const auto as = [&](std::string_view wanted) -> std::optional<Value> {
+      if (wanted.empty()) return scalar_of(text);
+      std::optional<Value> json = json_of(text);
+      // Where texts are kept, anything is one.
+      if (rules_.fit(Value(text), wanted)) return json && json->text() != nullptr ? *json : Value(text);
+      return json ? rules_.fit(*json, wanted) : std::nullopt;
+    };
+    set(key, type, as, Value(text));
+  }
+
+  // `as`: the value as this type, or as it is; `given`: for words.
+  template <typename As>
+  void set(const std::string& key, std::string type, const As& as, const Value& given) {
+    require_place(key);
+    Slot* const slot = find(key);
+    if (!type.empty() && !rules_.is_type(type))
+      throw error(ErrorKind::usage, "meta.type", key,
+                  fmt::format("{} has no type \"{}\"", format_.name, escape_name(type)));
+    const bool only_texts = format_.holds.metadata == Room::strings;
+    const bool asked = !type.empty();
+    if (only_texts && asked && type != kTextKind)
+      throw error(ErrorKind::unsupported, "meta.type", key, fmt::format("{} keeps texts", format_.name));
+    if (!asked) type = only_texts ? std::string(kTextKind) : slot != nullptr ? slot->entry.type : std::string();
+    std::optional<Value> value = as(type);
+    // Kinds are not declared anywhere: another value may be of another one.
+    if (!value && !asked && format_.metadata == nullptr && !only_texts) {
+      type.clear();
+      value = as(type);
+    }
+    if (!value)
+      throw error(ErrorKind::unsupported, "meta.value", key,
+                  fmt::format("expected {}, found {}", type, given.text() != nullptr ? *given.text() : to_json(given)));
+    if (type.empty()) type = usual_type(key, *value);
+    check_text(key, *value);
+    if (slot != nullptr) {
+      slot->entry.type = std::move(type);
+      slot->entry.value = std::move(*value);
+    } else {
+      slots_.push_back({{key, std::move(type), std::move(*value)}, std::nullopt});
+    }
+  }
+
+  std::string usual_type(std::string_view key, const Value& value) const {
+    if (value.is_null())
+      throw error(ErrorKind::unsupported, "meta.value", key, "null is no value; as a text it is '\"null\"'");
+    std::string type = rules_.usual_type(value);
+    if (type.empty())
+      throw error(ErrorKind::unsupported, "meta.value", key,
+                  fmt::format("{} has no usual type for {}: name one", format_.name, to_json(value)));
+    return type;
+  }
+
+  void check_text(std::string_view key, const Value& value) const {
+    const std::string* const text = value.text();
+    if (text == nullptr) return;
+    if (!is_valid_utf8(*text)) throw error(ErrorKind::unsupported, "meta.value", key, "the text is not UTF-8");
+    if (format_.set_problem == nullptr) return;
+    if (const std::string problem = format_.set_problem(key, *text); !problem.empty())
+      throw error(ErrorKind::unsupported, "meta.value", key, problem);
+  }
+
+  const Format& format_;
+  const MetadataRules& rules_;
+  std::vector<MetadataEntry> before_;
+  std::vector<Slot> slots_;
+};
+
+// The keys that anybody may set: those that a container computes are what they are.
+std::vector<MetadataEntry> free_entries(std::vector<MetadataEntry> entries, const MetadataRules& rules) {
+  std::erase_if(entries, [&](const MetadataEntry& entry) { return !rules.reserved(entry.key).empty(); });
+  return entries;
+}
+
+// ---- files ----
+
+std::size_t files_of_tensors(const Model& model) {
+  std::set<const Source*> files;
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() != nullptr) files.insert(component.blob.source().get());
+  return files.size();
+}
+
+bool shares_bytes(const Model& model) {
+  std::set<std::pair<const Source*, std::uint64_t>> places;
+  for (const Tensor& tensor : model.tensors)
+    for (const Component& component : tensor.components)
+      if (const Blob& blob = component.blob; blob.source() != nullptr && blob.size() > 0)
+        if (!places.emplace(blob.source().get(), blob.offset()).second) return true;
+  return false;
+}
+
+// As the file was written, as far as it shows: a reader puts the dialect in brackets behind the version.
+WriteOptions options_like(const Model& model, const Format& format, const EditOptions& options) {
+  WriteOptions write;
+  write.threads = options.threads;
+  write.progress = options.progress;
+  write.dedup = format.holds.dedup && shares_bytes(model);
+  for (const std::string_view dialect : format.holds.dialects)
+    if (model.version.ends_with(fmt::format("({})", dialect))) write.dialect = dialect;
+  return write;
+}
+
+}  // namespace
+
+std::vector<MetadataEntry> metadata_entries(const Model& model) {
+  const Format* const format = find_format(model.format);
+  return (format != nullptr ? rules_of(*format) : kPlainMetadata).list(model);
+}
+
+std::vector<MetadataChange> edit_metadata(Model& model, std::span<const MetadataEdit> edits) {
+  const Format& format = format_of(model);
+  MetadataEditor editor(model, format);
+  for (const MetadataEdit& edit : edits) editor.apply(edit);
+  std::vector<MetadataChange> changes = editor.changes();
+  if (changes.empty()) return changes;
+  const MetadataRules& rules = rules_of(format);
+  Model edited = model;
+  rules.restate(edited, editor.entries());
+  if (!std::ranges::equal(free_entries(rules.list(edited), rules), free_entries(editor.entries(), rules), same))
+    throw Error(ErrorKind::unsupported, "meta.value", "the file could not say this: other keys contradict it");
+  require_fit(edited, format);
+  model = std::move(edited);
+  return changes;
+}
+
+Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
+  const Model before = open(path, options.read);
+  const Format& format = format_of(before);
+  require_writable(format, {});
+  std::error_code none;
+  const bool directory = std::filesystem::is_directory(path, none), tree = format.write == nullptr;
+  if (const std::size_t files = std::max(files_of_tensors(before), tree ? 1 : before.sources.size()); files > 1)
+    throw Error(ErrorKind::unsupported, "meta.files",
+                fmt::format("the model is in {} files; convert it into one first", files));
+  // A directory with one file in it, of a container that is a file.
+  const std::string target = directory && !tree ? before.sources.front()->name() : path;
+
+  Edited done;
+  Model after = before;
+  done.changes = edit_metadata(after, edits);
+  done.file_bytes = before.file_bytes;
+  if (done.changes.empty()) return done;
+  if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
+    done.in_place = true;
+    if (!options.dry_run) done.file_bytes = open_file(target, Access::pread)->size();
+  } else if (!options.dry_run) {
+    if (options.progress != nullptr) {
+      std::uint64_t bytes = 0;
+      for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();
+      options.progress->expect(bytes);
+    }
+    done.file_bytes = write_fitting(after, Origins(before), {format, tree, path, target, true},
+                                    options_like(before, format, options));
+  }
+  return done;
+} catch (Error& error) {
+  throw error.in(path);
+}
+
+}  // namespace tare

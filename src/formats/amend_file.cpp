@@ -1,0 +1,32 @@
+#include "formats/amend_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "io/place.hpp"
+
+namespace tare {
+namespace {
+
+bool same_file(int a, int b) {
+  struct stat first {
+  }, second{};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+io::Descriptor open_to_amend(const std::string& path, const Model& model) {
+  if (model.sources.size() != 1) return {};
+  const io::Place place = io::find_place(path, "io.open.missing", "cannot open for changing");
+  io::Descriptor file(
+      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file || !same_file(file.get(), model.sources.front()->descriptor())) return {};
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  model.check_sources();  // nobody who asks for the lock can have come in between
+  return file;
+}
+
+}  // namespace tare

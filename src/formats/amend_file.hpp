@@ -1,0 +1,16 @@
+// Files that are changed in place.
+#pragma once
+
+#include <string>
+
+#include "io/descriptor.hpp"
+#include "tare/model.hpp"
+
+namespace tare {
+
+// The file at `path`, open for reading and writing and locked against others who ask the same (flock). Nothing: it cannot
+// be written to, it is not the one that `model` was read from, or somebody else is at it. Throws `io.source.changed` if
+// it was written to since it was read.
+io::Descriptor open_to_amend(const std::string& path, const Model& model);
+
+}  // namespace tare

@@ -1,0 +1,434 @@
+// Metadata key by key: what is listed, what an edit changes and what it leaves alone, in every container; types of GGUF; in
+// place or as a new file; what is refused. That a new file appears whole or not at all is the sinks' (tests/io, kill_test.cpp,
+// faults); an amended zTensor file is appended to (tests/formats/zt/append_test.cpp).
+#include "tare/metadata.hpp"
+
+#include <sys/stat.h>
+
+#include "conformance/gguf_cases.hpp"
+#include "conformance/models.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+MetadataEdit typed(std::string key, std::string text) {
+  return {.kind = MetadataEditKind::read, .key = std::move(key), .value = std::move(text)};
+}
+MetadataEdit removal(std::string key) { return {.kind = MetadataEditKind::remove, .key = std::move(key)}; }
+MetadataEdit renaming(std::string key, std::string to) {
+  return {.kind = MetadataEditKind::rename, .key = std::move(key), .to = std::move(to)};
+}
+Edited edit(const std::string& path, std::vector<MetadataEdit> edits, bool dry_run = false) {
+  return edit_metadata(path, edits, {.dry_run = dry_run});
+}
+std::string rule_of_edit(const std::string& path, std::vector<MetadataEdit> edits) {
+  return rule_of([&] { edit(path, std::move(edits)); });
+}
+
+std::string entries_text(const Model& model) {
+  std::string text;
+  for (const MetadataEntry& entry : metadata_entries(model))
+    text += entry.key + ":" + entry.type + "=" + to_json(entry.value) + "\n";
+  return text;
+}
+
+// What must stay, whatever happens to the metadata.
+void expect_same_rest(const Model& expected, const Model& found) {
+  EXPECT_EQ(describe(found), describe(expected));
+  EXPECT_EQ(content_digest(found), content_digest(expected));
+  EXPECT_TRUE(found.config == expected.config);
+  EXPECT_TRUE(found.vocabulary == expected.vocabulary);
+  expect_same_attachments(expected, found);
+}
+
+class MetadataOf : public ::testing::TestWithParam<const Format*> {
+ protected:
+  const Format& format() const { return *GetParam(); }
+  std::string written() {
+    const Model model = full_model(format().holds);
+    if (format().write == nullptr)
+      format().write_tree(model, path_, {}, false);
+    else
+      put_file(path_, write_bytes(format(), model));
+    return path_;
+  }
+  // As it is now: what is changed in place is no longer what a model was read from.
+  Model snapshot() const {
+    const std::string copy = scratch_ / ("copy" + std::string(format().suffixes.front()));
+    std::filesystem::copy(path_, copy, std::filesystem::copy_options::recursive);
+    return open(copy);
+  }
+  const Scratch scratch_{Scratch::fast_place()};
+  const std::string path_ = scratch_ / ("m" + std::string(format().suffixes.front()));
+};
+
+std::vector<const Format*> rows_with_metadata() {
+  std::vector<const Format*> rows;
+  for (const Format& format : formats())
+    if (format.holds.metadata != Room::none && (format.write != nullptr || format.write_tree != nullptr))
+      rows.push_back(&format);
+  return rows;
+}
+INSTANTIATE_TEST_SUITE_P(Formats, MetadataOf, ::testing::ValuesIn(rows_with_metadata()),
+                         [](const auto& row) { return std::string(row.param->name); });
+
+TEST_P(MetadataOf, IsSetRenamedAndRemovedAndNothingElseChanges) {
+  const std::string path = written();
+  const Model before = snapshot();
+  if (!lists(format().holds.metadata_keys, "*")) {
+    const std::string key(format().holds.metadata_keys.back());
+    const bool text = format().holds.metadata == Room::strings;
+    EXPECT_EQ(edit(path, {typed(key, text ? "7" : "0.375")}).changes.size(), 1U);
+    const Model after = open(path);
+    Model expected = before;
+    expected.metadata.set(key, text ? Value("7") : Value(0.375));
+    EXPECT_EQ(entries_text(after), entries_text(expected));
+    expect_same_rest(before, after);
+    EXPECT_EQ(rule_of_edit(path, {typed("another", "1")}), "meta.room");
+    return;
+  }
+  const Edited done = edit(path, {renaming("epochs", "rounds"), removal("done"), typed("author", "me"),
+                                  typed("new.text", "hello"), typed("new.number", "-5"), typed("new.truth", "true")});
+  EXPECT_EQ(done.changes.size(), 6U);
+  const Model after = open(path);
+  EXPECT_EQ(done.file_bytes, format().write == nullptr ? done.file_bytes : after.file_bytes);
+  Map expected = before.metadata;
+  for (const std::string_view own : {"gguf.keys"}) expected.erase(own);
+  expected.erase("epochs");
+  expected.erase("done");
+  expected.set("rounds", 3);
+  expected.set("author", "me");
+  expected.set("new.text", "hello");
+  expected.set("new.number", -5);
+  expected.set("new.truth", true);
+  Map found = after.metadata;
+  found.erase("gguf.keys");
+  EXPECT_EQ(to_json(found, JsonKeys::sorted), to_json(expected, JsonKeys::sorted));
+  EXPECT_TRUE(found == expected);
+  expect_same_rest(before, after);
+
+  // And back: the same model as before.
+  edit(path, {renaming("rounds", "epochs"), removal("new.text"), removal("new.number"), removal("new.truth"),
+              typed("author", *before.metadata.find("author")->text()), typed("done", "true")});
+  const Model again = open(path);
+  EXPECT_TRUE(again.metadata.find("epochs") != nullptr && again.metadata.find("new.text") == nullptr);
+  expect_same_rest(before, again);
+}
+
+TEST_P(MetadataOf, ARefusalOrATrialChangesNothing) {
+  const std::string path = written();
+  const auto bytes = [&] { return listing(open(path)); };
+  const std::string before = bytes();
+  const std::string key = metadata_entries(open(path)).front().key;
+  EXPECT_EQ(rule_of_edit(path, {removal("no such key")}), "meta.key");
+  EXPECT_EQ(rule_of_edit(path, {renaming("no such key", key)}), "meta.key");
+  EXPECT_EQ(rule_of_edit(path, {renaming(key, key)}), "meta.exists");
+  EXPECT_EQ(bytes(), before);
+  const Edited trial = edit(path, {removal(key)}, true);
+  EXPECT_EQ(trial.changes.size(), 1U);
+  EXPECT_TRUE(trial.changes[0].before && !trial.changes[0].after);
+  EXPECT_EQ(edit(path, {}).changes.size(), 0U);
+  EXPECT_EQ(bytes(), before);
+}
+
+TEST(Metadata, OfAContainerWithoutIsRefused) {
+  const Scratch scratch;
+  put_file(scratch / "m.npy", write_bytes(*find_format("npy"), small_model(find_format("npy")->holds)));
+  EXPECT_EQ(rule_of_edit(scratch / "m.npy", {typed("a", "1")}), "meta.room");
+  EXPECT_TRUE(metadata_entries(open(scratch / "m.npy")).empty());
+}
+
+// ---- types ----
+
+class GgufMetadata : public ::testing::Test {
+ protected:
+  GgufMetadata() { put_file(path_, gguf_golden().bytes()); }
+  // The bytes of the file for which the golden one's parts were changed.
+  void expect_bytes(const std::function<void(GgufFile&)>& change) const {
+    GgufFile file = gguf_golden();
+    change(file);
+    EXPECT_TRUE(get_file(path_) == file.bytes());
+  }
+  const Scratch scratch_{Scratch::fast_place()};
+  const std::string path_ = scratch_ / "m.gguf";
+};
+
+TEST_F(GgufMetadata, IsListedAsTheFileHasIt) {
+  EXPECT_EQ(entries_text(open(path_)),
+            "general.architecture:string=\"llama\"\n"
+            "general.name:string=\"golden\"\n"
+            "llama.context_length:u32=128\n"
+            "llama.embedding_length:u32=64\n"
+            "llama.block_count:u32=2\n"
+            "llama.attention.layer_norm_rms_epsilon:f32=1e-05\n"
+            "x.u8:u8=200\n"
+            "x.i8:i8=-3\n"
+            "x.u16:u16=60000\n"
+            "x.i16:i16=-2\n"
+            "x.i32:i32=-1\n"
+            "x.bool:bool=true\n"
+            "x.u64:u64=9223372036854775813\n"
+            "x.i64:i64=-7\n"
+            "x.f64:f64=0.1\n"
+            "x.floats:[f32]=[0.5,-1.25]\n"
+            "x.bytes:[u8]={\"$bytes\":\"0100ff\"}\n"
+            "x.none:[string]=[]\n"
+            "x.shorts:[i16]=[-1,7]\n"
+            "tokenizer.ggml.model:string=\"gpt2\"\n"
+            "tokenizer.ggml.pre:string=\"qwen2\"\n"
+            "tokenizer.ggml.tokens:[string]=[\"a\",\"\xC4\xA0z\",\"<|end|>\"]\n"
+            "tokenizer.ggml.token_type:[i32]=[1,1,3]\n"
+            "tokenizer.ggml.merges:[string]=[\"\xC4\xA0 z\"]\n"
+            "tokenizer.ggml.eos_token_id:u32=2\n");
+}
+
+TEST_F(GgufMetadata, KeepsTheTypeOfAKeyAndTakesTheOneAskedFor) {
+  const Edited done =
+      edit(path_, {typed("x.u8", "7"), typed("x.i16", "-300"), typed("x.u64", "5"), typed("x.f64", "2"),
+                   typed("x.floats", "[1, 0.1]"), typed("x.bytes", "[3,4]"), typed("x.none", "[\"a\",\"b\"]"),
+                   typed("x.shorts", "[]"), typed("general.name", "42"), typed("tokenizer.ggml.eos_token_id", "1"),
+                   typed("new.u64:u64", "5"), typed("new.list:[i8]", "[1,-2]"), typed("new.json", "[1,2]"),
+                   typed("new.real", "0.5"), typed("x.i32:i64", "9"), typed("odd:key", "1")});
+  EXPECT_EQ(done.changes.size(), 16U);
+  EXPECT_FALSE(done.in_place);
+  const std::string text = entries_text(open(path_));
+  for (const std::string line :
+       {"x.u8:u8=7", "x.i16:i16=-300", "x.u64:u64=5", "x.f64:f64=2.0", "x.floats:[f32]=[1.0,0.1]",
+        "x.bytes:[u8]={\"$bytes\":\"0304\"}", "x.none:[string]=[\"a\",\"b\"]", "x.shorts:[i16]=[]",
+        "general.name:string=\"42\"", "tokenizer.ggml.eos_token_id:u32=1", "new.u64:u64=5", "new.list:[i8]=[1,-2]",
+        "new.json:string=\"[1,2]\"", "new.real:f32=0.5", "x.i32:i64=9", "odd:key:u32=1"})
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
+  EXPECT_EQ(open(path_).vocabulary.eos, 1);
+}
+
+TEST_F(GgufMetadata, WhatDoesNotFitIsRefused) {
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<std::string, std::string>>{{"x.u8", "256"},
+                                                                  {"x.u8", "-1"},
+                                                                  {"x.u16", "1.5"},
+                                                                  {"x.bool", "1"},
+                                                                  {"llama.context_length", "many"},
+                                                                  {"x.floats", "[1,\"a\"]"},
+                                                                  {"x.floats", "1"},
+                                                                  {"x.shorts", "[70000]"},
+                                                                  {"x.f64", "null"},
+                                                                  {"new", "null"},
+                                                                  {"new:u32", "-1"},
+                                                                  {"tokenizer.ggml.token_type", "[1,1]"}})
+    EXPECT_EQ(rule_of_edit(path_, {typed(key, value)}), "meta.value") << key << "=" << value;
+  EXPECT_EQ(rule_of_edit(path_, {typed("x.u8:u128", "1")}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {{.key = "new", .value = 1, .type = "int"}}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {{.key = "new", .value = Map()}}), "meta.value");
+  for (const std::string key : {"split.count", "split.no", "split.tensors.count", "tare.private", "gguf.keys"})
+    EXPECT_EQ(rule_of_edit(path_, {typed(key, "1")}), "meta.reserved") << key;
+  EXPECT_EQ(rule_of_edit(path_, {typed("general.alignment", "48")}), "gguf.write.alignment");
+  expect_bytes([](GgufFile&) {});
+}
+
+// ---- in place, or not ----
+
+TEST_F(GgufMetadata, AChangeWithinOneSectorIsMadeInPlace) {
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat(path_.c_str(), &before), 0);
+  const auto trial = edit(path_, {typed("llama.context_length", "4096")}, true);
+  EXPECT_TRUE(trial.in_place);
+  expect_bytes([](GgufFile&) {});
+  EXPECT_TRUE(edit(path_, {typed("llama.context_length", "4096"), typed("general.name", "silver")}).in_place);
+  ASSERT_EQ(::stat(path_.c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  expect_bytes([](GgufFile& file) {
+    file.entries[1] = [](GgufText& out) { out.text("general.name").u32(8).text("silver"); };
+    file.entries[2] = [](GgufText& out) { out.text("llama.context_length").u32(4).u32(4096); };
+  });
+  EXPECT_EQ(open(path_).config.max_position_embeddings, 4096);
+}
+
+TEST_F(GgufMetadata, EverythingElseIsANewFile) {
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(::stat(path_.c_str(), &before), 0);
+  // The first and the last key are in different sectors; so is whatever follows a text of another length.
+  for (const std::vector<MetadataEdit>& edits :
+       {std::vector{typed("llama.context_length", "1"), typed("tokenizer.ggml.eos_token_id", "0")},
+        std::vector{typed("general.name", "a much longer name than before")}, std::vector{removal("general.name")}}) {
+    const Edited done = edit(path_, edits);
+    EXPECT_FALSE(done.in_place);
+    EXPECT_EQ(done.file_bytes, get_file(path_).size());
+    ASSERT_EQ(::stat(path_.c_str(), &after), 0);
+    EXPECT_NE(before.st_ino, after.st_ino);
+    EXPECT_TRUE(verify(path_).ok(true));
+    before = after;
+  }
+  expect_bytes([](GgufFile& file) {
+    file.entries[2] = [](GgufText& out) { out.text("llama.context_length").u32(4).u32(1); };
+    file.entries.back() = [](GgufText& out) { out.text("tokenizer.ggml.eos_token_id").u32(4).u32(0); };
+    file.entries.erase(file.entries.begin() + 1);
+  });
+}
+
+TEST_F(GgufMetadata, AnotherAlignmentMovesTheData) {
+  const std::string digest = content_digest(open(path_));
+  EXPECT_FALSE(edit(path_, {typed("general.alignment", "256")}).in_place);
+  const Model model = open(path_);
+  EXPECT_EQ(model.tensors.front().components.front().blob.offset() % 256, 0U);
+  EXPECT_EQ(content_digest(model), digest);
+  EXPECT_TRUE(verify(path_).ok(true));
+  EXPECT_FALSE(edit(path_, {removal("general.alignment")}).in_place);
+  expect_bytes([](GgufFile&) {});
+}
+
+TEST_F(GgufMetadata, ARemovedKeyDoesNotComeBackFromThePrivateTree) {
+  Model model = open(path_);
+  model.config.rms_norm_eps = 1e-5 + 1e-13;  // which 32 bits cannot say
+  model.config.hidden_act = "silu";
+  put_file(path_, write_bytes(*find_format("gguf"), model));
+  ASSERT_NE(entries_text(open(path_)).find("tare.private"), std::string::npos);
+  edit(path_, {removal("llama.attention.layer_norm_rms_epsilon")});
+  EXPECT_EQ(open(path_).config.rms_norm_eps, std::nullopt);
+  EXPECT_EQ(open(path_).config.hidden_act, "silu");
+}
+
+TEST_F(GgufMetadata, WhatAMergedSetLeftStays) {
+  const auto left = [](GgufFile& file) {
+    file.entry("split.no", 2, [](GgufText& out) { out.u16(0); });
+    file.entry("split.count", 2, [](GgufText& out) { out.u16(0); });
+    file.entry("split.tensors.count", 5, [](GgufText& out) { out.u32(3); });
+  };
+  GgufFile merged = gguf_golden();
+  left(merged);
+  put_file(path_, merged.bytes());
+  EXPECT_TRUE(write_bytes(*find_format("gguf"), open(path_)) == merged.bytes());
+  edit(path_, {removal("general.name")});
+  expect_bytes([&](GgufFile& file) {
+    left(file);
+    file.entries.erase(file.entries.begin() + 1);
+  });
+  find_format("gguf")->write_tree(open(path_), scratch_ / "set", {.shard_bytes = 1000}, false);
+  EXPECT_EQ(content_digest(open(scratch_ / "set")), content_digest(open(path_)));
+}
+
+TEST_F(GgufMetadata, OlderVersionsAndTheOtherByteOrderBecomeVersion3) {
+  for (const auto& [big, version] : {std::pair(false, 2U), std::pair(true, 3U)}) {
+    put_file(path_, gguf_golden(big, version).bytes());
+    EXPECT_FALSE(edit(path_, {typed("llama.context_length", "4096")}).in_place);
+    expect_bytes([](GgufFile& file) {
+      file.entries[2] = [](GgufText& out) { out.text("llama.context_length").u32(4).u32(4096); };
+    });
+  }
+}
+
+TEST_F(GgufMetadata, OfASetIsRefused) {
+  find_format("gguf")->write_tree(open(path_), scratch_ / "set", {.shard_bytes = 1000}, false);
+  ASSERT_GT(open(scratch_ / "set").sources.size(), 1U);
+  EXPECT_EQ(rule_of_edit(scratch_ / "set", {typed("general.name", "x")}), "meta.files");
+  // One file in a directory is that file.
+  const Scratch alone;
+  put_file(alone / "llama.gguf", gguf_golden().bytes());
+  edit(alone.path(), {typed("general.name", "a longer name")});
+  EXPECT_EQ(alone.entries(), (std::vector<std::string>{"llama.gguf"}));
+  EXPECT_EQ(*open(alone.path()).metadata.find("general.name"), Value("a longer name"));
+}
+
+TEST(Metadata, ZTensorIsAmendedByAnotherManifest) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "m.zt";
+  put_file(path, write_bytes(*find_format("zt"), full_model(find_format("zt")->holds),
+                             {.zstd_level = 3, .digest = DigestAlgorithm::sha256}));
+  std::filesystem::copy(path, scratch / "copy.zt");
+  const Model before = open(scratch / "copy.zt");
+  struct stat old {
+  }, now{};
+  ASSERT_EQ(::stat(path.c_str(), &old), 0);
+  EXPECT_TRUE(edit(path, {typed("new", "1")}, true).in_place);
+  const Edited done = edit(path, {typed("new", "1"), removal("author")});
+  EXPECT_TRUE(done.in_place);
+  ASSERT_EQ(::stat(path.c_str(), &now), 0);
+  EXPECT_EQ(old.st_ino, now.st_ino);
+  EXPECT_EQ(done.file_bytes, static_cast<std::uint64_t>(now.st_size));
+  const Model after = open(path);
+  EXPECT_EQ(*after.metadata.find("new"), Value(1));
+  EXPECT_EQ(after.metadata.find("author"), nullptr);
+  expect_same_rest(before, after);
+  ASSERT_EQ(before.tensors.size(), after.tensors.size());
+  for (std::size_t i = 0; i < before.tensors.size(); ++i)
+    for (std::size_t c = 0; c < before.tensors[i].components.size(); ++c) {
+      const Blob &a = before.tensors[i].components[c].blob, &b = after.tensors[i].components[c].blob;
+      EXPECT_EQ(a.offset(), b.offset());
+      EXPECT_EQ(a.digest().text(), b.digest().text());
+      EXPECT_EQ(a.encoding(), b.encoding());
+    }
+  EXPECT_TRUE(verify(path).ok(true));
+}
+
+TEST(Metadata, KindsAreKeptWhereTheyFit) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "m.zt";
+  Model model;
+  model.metadata.set("text", "2");
+  model.metadata.set("number", 2);
+  model.metadata.set("real", 0.5);
+  model.metadata.set("list", List{1});
+  put_file(path, write_bytes(*find_format("zt"), model));
+  edit(path, {typed("text", "3"), typed("number", "three"), typed("real", "3"), typed("list", "[1, 2]"),
+              typed("map:map", "{\"a\": 1}"), typed("quoted", "\"5\"")});
+  EXPECT_EQ(to_json(open(path).metadata, JsonKeys::sorted),
+            R"({"list":[1,2],"map":{"a":1},"number":"three","quoted":"5","real":3.0,"text":"3"})");
+}
+
+TEST(Metadata, ADialectAndSharedBytesAreKept) {
+  const Scratch scratch{Scratch::fast_place()};
+  const Format& alt = *find_format("alt");
+  Model model = full_model(alt.holds);
+  model.tensors.clear();
+  put_file(scratch / "m.alt", write_bytes(alt, model, {.dialect = "altc"}));
+  const std::string version = open(scratch / "m.alt").version;
+  edit(scratch / "m.alt", {typed("author", "somebody")});
+  EXPECT_EQ(open(scratch / "m.alt").version, version);
+
+  Model twins;
+  twins.tensors = {make_dense("a", {1000}, DType::f32, "", 1), make_dense("b", {1000}, DType::f32, "", 1)};
+  const Format& mcf = *find_format("mcf");
+  put_file(scratch / "m.mcf", write_bytes(mcf, twins, {.dedup = true}));
+  const std::uint64_t size = get_file(scratch / "m.mcf").size();
+  edit(scratch / "m.mcf", {typed("a", "1")});
+  EXPECT_LT(get_file(scratch / "m.mcf").size(), size + 1000);
+}
+
+TEST(Metadata, AFileThatChangedSinceIsNotAmended) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "m.gguf";
+  put_file(path, gguf_golden().bytes());
+  const Model before = open(path);
+  Model after = before;
+  const std::vector edits{typed("llama.context_length", "4096")};
+  edit_metadata(after, edits);
+  Bytes other = gguf_golden().bytes();
+  other.resize(other.size() + 32);
+  put_file(path, other);
+  EXPECT_EQ(rule_of([&] { find_format("gguf")->amend(path, before, after, false); }).substr(0, 10), "io.source.");
+  EXPECT_TRUE(get_file(path) == other);
+  std::filesystem::remove(path);
+  put_file(path, gguf_golden().bytes());
+  EXPECT_FALSE(find_format("gguf")->amend(path, before, after, false)) << "another file under the same name";
+}
+
+// ---- tokens ----
+
+TEST(Vocabulary, TokensAreFound) {
+  const Vocabulary vocabulary = open(memory_source(gguf_golden().bytes(), "f.gguf")).vocabulary;
+  using Ids = std::vector<std::size_t>;
+  EXPECT_EQ(find_tokens(vocabulary, {}), (Ids{0, 1, 2}));
+  EXPECT_EQ(find_tokens(vocabulary, {.text = " z"}), Ids{1});
+  EXPECT_EQ(find_tokens(vocabulary, {.text = "z"}), Ids{});
+  EXPECT_EQ(find_tokens(vocabulary, {.part = "z"}), Ids{1});
+  EXPECT_EQ(find_tokens(vocabulary, {.type = TokenType::control}), Ids{2});
+  EXPECT_EQ(find_tokens(vocabulary, {.part = "a", .type = TokenType::control}), Ids{});
+  for (const TokenType type : kAllTokenTypes) EXPECT_EQ(parse_token_type(name_of(type)), type);
+  EXPECT_EQ(parse_token_type("none"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace tare
