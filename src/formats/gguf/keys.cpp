@@ -114,7 +114,7 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   }
 }
 
-std::string key_of(const OwnField& own, std::string_view architecture) {
+std::string spelled_key(const OwnField& own, std::string_view architecture) {
   return own.name == kArchitectureKey ? std::string(own.name) : fmt::format("{}.{}", architecture, own.name);
 }
 
@@ -125,7 +125,8 @@ std::vector<Entry> config_entries(const Config& config) {
   entries.push_back({std::string(kArchitectureKey), {ValueType::string, false}, Value(architecture)});
   for (const OwnField& own : kOwnFields) {
     if (own.name == kArchitectureKey) continue;
-    if (auto entry = std::visit(ToEntry(config, key_of(own, architecture)), field_called(kOwnFields, own.name).member))
+    if (auto entry =
+            std::visit(ToEntry(config, spelled_key(own, architecture)), field_called(kOwnFields, own.name).member))
       entries.push_back(std::move(*entry));
   }
   return entries;
@@ -259,7 +260,8 @@ bool is_split_key(std::string_view key) { return key == kSplitNumber || key == k
 std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& config) {
   std::vector<std::pair<std::string, std::string_view>> keys;
   if (!config.model_type || config.model_type->empty()) return keys;
-  for (const OwnField& own : kOwnFields) keys.emplace_back(key_of(own, architecture_of(*config.model_type)), own.field);
+  for (const OwnField& own : kOwnFields)
+    keys.emplace_back(spelled_key(own, architecture_of(*config.model_type)), own.field);
   return keys;
 }
 
