@@ -199,6 +199,8 @@ class Judge:
         if code == 0 and found != self.after:
             if self.is_cleaning(frames):
                 return self.judge_killed(whole=True)
+            if self.is_done(found):
+                return None
             return f"code 0, but {describe_difference(found, self.after)}"
         if found in (self.before, self.after):
             self.box.dirty = found != self.before
@@ -252,6 +254,15 @@ class Judge:
                 return None
         return f"neither the old nor the new model, nor named: {said.strip()}"
 
+    def is_done(self, found):
+        """Whether the target says what it should, though in other bytes than usual: there is more than one way to write it."""
+        if not self.scenario.says or found.keys() != self.after.keys():
+            return False
+        if any(found[p] != self.after[p] for p in found if p != self.scenario.target):
+            return False
+        command, words = self.scenario.says
+        return self.box.digest(self.scenario.target) == self.after_digest and self.box.tare(*command).stdout.strip() == words
+
     def repair(self, unfinished):
         if self.scenario.appends and not unfinished:
             return None
@@ -261,7 +272,9 @@ class Judge:
         if result.returncode != 0:
             return f"the next run fails: {result.stderr.strip()}"
         found = snapshot(self.box.path)
-        return None if found == self.after else f"after the next run, {describe_difference(found, self.after)}"
+        if found == self.after or self.is_done(found):
+            return None
+        return f"after the next run, {describe_difference(found, self.after)}"
 
 
 @functools.lru_cache(maxsize=None)

@@ -23,6 +23,7 @@ class Scenario:
     without: str = ""  # what the machine lacks
     again: tuple = None  # the command that repairs what a kill left; the same with --force unless given
     appends: bool = False  # changes the target in place: an unfinished state need not be the old bytes, only mean them
+    says: tuple = None  # (command, what it prints) that tells a change was made, where it can be written in several ways
 
     def repair(self):
         return self.again or self.command + (("--force",) if "--force" not in self.command else ())
@@ -109,7 +110,8 @@ FILES = [
     Scenario("meta in one sector", ("meta", "in.gguf", "--set", "x.number=2"), "in.gguf", (("in.gguf", "in.gguf"), MINE),
              again=("meta", "in.gguf", "--set", "x.number=2")),
     Scenario("meta by a manifest", ("meta", "in.zt", "--set", "note=1"), "in.zt", (IN, MINE),
-             again=("meta", "in.zt", "--set", "note=1"), appends=True),
+             again=("meta", "in.zt", "--set", "note=1"), appends=True,
+             says=(("meta", "in.zt", "note"), "1")),
 ]
 TREES = [
     Scenario("directory", ("convert", "in.zt", "out/"), "out", (IN, MINE)),
