@@ -55,6 +55,8 @@ struct Edited {
   // Done by changing a few bytes of the file (Format::amend); else it is written anew, with the bytes of the tensors as
   // they are.
   bool in_place = false;
+  // Attachments that repeat what was changed, and would contradict it: they are not in the result.
+  std::vector<std::string> omitted;
   std::uint64_t file_bytes = 0;  // of the result; when nothing was written, of the file that is there
 };
 

@@ -306,6 +306,8 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   Model after = before;
   done.changes = edit_metadata(after, edits);
   done.file_bytes = before.file_bytes;
+  for (const Attachment& file : before.attachments)
+    if (after.attachment(file.name) == nullptr) done.omitted.push_back(file.name);
   if (done.changes.empty()) return done;
   if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
     done.in_place = true;

@@ -4,6 +4,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "io/place.hpp"
 
 namespace tare {
@@ -20,11 +22,21 @@ bool same_file(int a, int b) {
 
 io::Descriptor open_to_amend(const std::string& path, const Model& model) {
   if (model.sources.size() != 1) return {};
-  const io::Place place = io::find_place(path, "io.open.missing", "cannot open for changing");
+  constexpr std::string_view kDoing = "cannot open for changing";
+  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
   io::Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file || !same_file(file.get(), model.sources.front()->descriptor())) return {};
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  if (!file) {
+    const int code = errno;
+    if (code == EACCES || code == EPERM || code == EROFS || code == ETXTBSY) return {};  // a new file may be allowed
+    throw io::system_error(code == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, code);
+  }
+  if (!same_file(file.get(), model.sources.front()->descriptor())) return {};
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    const int code = errno;
+    if (code == EOPNOTSUPP) return {};  // the file system has no locks
+    throw io::system_error("meta.locked", "another program is changing it", path, code);
+  }
   model.check_sources();  // nobody who asks for the lock can have come in between
   return file;
 }

@@ -291,6 +291,20 @@ TEST_F(GgufMetadata, ARemovedKeyDoesNotComeBackFromThePrivateTree) {
   EXPECT_EQ(open(path_).config.hidden_act, "silu");
 }
 
+TEST_F(GgufMetadata, FilesThatWouldContradictAKeyAreOmittedAndNamed) {
+  Model model = open(path_);
+  model.attachments = {{"config.json", Blob::memory(to_bytes("{}"))}, {"notes.txt", Blob::memory(to_bytes("mine"))}};
+  put_file(path_, write_bytes(*find_format("gguf"), model));
+  EXPECT_TRUE(edit(path_, {typed("general.name", "silver")}).omitted.empty());
+  EXPECT_EQ(open(path_).attachments.size(), 2U);
+  EXPECT_EQ(edit(path_, {typed("llama.context_length", "4096")}).omitted, (std::vector<std::string>{"config.json"}));
+  const Model after = open(path_);
+  EXPECT_EQ(after.config.max_position_embeddings, 4096);
+  ASSERT_EQ(after.attachments.size(), 1U);
+  EXPECT_EQ(after.attachments[0].name, "notes.txt");
+  EXPECT_EQ(verify(path_).count(Severity::error), 0U);
+}
+
 TEST_F(GgufMetadata, WhatAMergedSetLeftStays) {
   const auto left = [](GgufFile& file) {
     file.entry("split.no", 2, [](GgufText& out) { out.u16(0); });

@@ -151,7 +151,9 @@ void print_json(const Edited& done, const std::string& file, bool dry_run, Sessi
   std::string text;
   JsonWriter json(text);
   json.open('{').key("file").text(file).key("dry_run").boolean(dry_run).key("in_place").boolean(done.in_place);
-  json.key("file_bytes").number(done.file_bytes).key("changes").open('[');
+  json.key("file_bytes").number(done.file_bytes).key("omitted").open('[');
+  for (const std::string& name : done.omitted) json.text(one_line(name));
+  json.close(']').key("changes").open('[');
   const auto side = [&](const std::optional<MetadataEntry>& entry) {
     if (!entry) return json.null(), void();
     json.open('{').key("key").text(entry->key);
@@ -186,14 +188,19 @@ int edit(const Arguments& arguments, Session& session) {
     return kDone;
   }
   const std::string keys = counted(done.changes.size(), "key");
+  std::string result =
+      dry_run ? fmt::format("{} would be changed{}", keys, done.in_place ? " in place" : " by writing a new file")
+              : fmt::format("{} changed{}", keys, done.in_place ? " in place" : " in a new file");
+  if (!done.omitted.empty())
+    result += fmt::format("; omitted, because they repeat keys of the file: {}",
+                          escape_name(fmt::format("{}", fmt::join(done.omitted, ", "))));
   if (dry_run) print_changes(done.changes, session);
   if (done.changes.empty())
     session.remark(fmt::format("{}: nothing to change", file));
   else if (dry_run)
-    session.line(fmt::format("{} would be changed{}", keys, done.in_place ? " in place" : " by writing a new file"));
+    session.line(printable(result));
   else
-    session.remark(fmt::format("{}: {} changed{}, {}", file, keys, done.in_place ? " in place" : " in a new file",
-                               size_text(done.file_bytes)));
+    session.remark(fmt::format("{}: {}, {}", file, result, size_text(done.file_bytes)));
   return kDone;
 }
 

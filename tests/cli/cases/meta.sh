@@ -28,6 +28,10 @@ tare meta chat.gguf | grep -v tokenizer
 printf '{{ m }}\n' > t.jinja; tare meta chat.gguf --set-file tokenizer.chat_template=t.jinja --json
 tare meta chat.gguf tokenizer.chat_template | cmp - t.jinja && tare verify --strict chat.gguf && tare hash chat.gguf
 chmod 640 chat.gguf; ln -s chat.gguf link.gguf; tare meta link.gguf --set general.name=linked; stat -c '%a %F' chat.gguf link.gguf; tare meta chat.gguf general.name
+# files that say otherwise
+mkdir whole && cp lora/adapter_model.safetensors whole/model.safetensors && cp hub/config.json hub/chat_template.jinja whole && tare convert whole whole.gguf --names keep -q && tare extract whole.gguf
+tare meta whole.gguf --set llama.block_count=2 --dry-run
+tare meta whole.gguf --set llama.block_count=2 --json && tare extract whole.gguf
 # other containers
 tare meta model.zt --set epoch=4 --set author=5 --remove tags --set 'more:map={"a": 1}' && tare meta model.zt
 tare convert chat.gguf all.npz -q; tare meta all.npz --set note=hello && tare meta all.npz note
