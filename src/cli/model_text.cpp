@@ -57,6 +57,17 @@ std::string counted(std::uint64_t number, std::string_view thing) {
   return fmt::format("{} {}{}", count_text(number), thing, number == 1 ? "" : "s");
 }
 
+std::string summary_of(const Vocabulary& vocabulary) {
+  std::string text = counted(vocabulary.tokens.size(), "token");
+  if (!vocabulary.kind.empty()) text = fmt::format("{}, {}", vocabulary.kind, text);
+  if (!vocabulary.merges.empty()) text += fmt::format(", {}", counted(vocabulary.merges.size(), "merge"));
+  const std::pair<std::string_view, std::int64_t> ids[] = {
+      {"bos", vocabulary.bos}, {"eos", vocabulary.eos}, {"pad", vocabulary.pad}, {"unk", vocabulary.unk}};
+  for (const auto& [name, id] : ids)
+    if (id >= 0) text += fmt::format(", {} {}", name, id);
+  return text;
+}
+
 std::string share_bar(double share, std::size_t columns, bool unicode) {
   constexpr std::string_view kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const double filled = std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);

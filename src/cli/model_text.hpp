@@ -22,6 +22,8 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 std::uint64_t tensor_bytes(const Model& model);
 // "3 tensors", "1 tensor"
 std::string counted(std::uint64_t number, std::string_view thing);
+// "spm, 32,000 tokens, bos 1, eos 2"
+std::string summary_of(const Vocabulary& vocabulary);
 
 // A bar of at most `columns`, `share` (0 to 1) of it filled; eighths of a column where Unicode may be drawn.
 std::string share_bar(double share, std::size_t columns, bool unicode);

@@ -8,9 +8,9 @@ namespace {
 
 class JoinedReader final : public BlobReader {
  public:
-  JoinedReader(const std::vector<Blob>& blobs, std::size_t first, std::uint64_t offset)
-      : blobs_(blobs), next_(first), left_(0) {
-    if (next_ < blobs_.size()) enter(offset);
+  JoinedReader(std::shared_ptr<const std::vector<Blob>> blobs, std::size_t first, std::uint64_t offset)
+      : blobs_(std::move(blobs)), next_(first) {
+    if (next_ < blobs_->size()) enter(offset);
   }
   void read(std::span<std::byte> out) override {
     while (!out.empty()) {
@@ -24,21 +24,22 @@ class JoinedReader final : public BlobReader {
 
  private:
   void enter(std::uint64_t offset) {
-    const Blob& blob = blobs_.at(next_++);
+    const Blob& blob = blobs_->at(next_++);
     reader_ = blob.open(offset);
     left_ = blob.size() - offset;
   }
 
-  const std::vector<Blob>& blobs_;
+  std::shared_ptr<const std::vector<Blob>> blobs_;
   std::size_t next_;
-  std::uint64_t left_;  // in the one that is being read
+  std::uint64_t left_ = 0;  // in the one that is being read
   std::unique_ptr<BlobReader> reader_;
 };
 
 class JoinedProducer final : public BlobProducer {
  public:
-  explicit JoinedProducer(std::vector<Blob> blobs) : blobs_(std::move(blobs)) {
-    for (const Blob& blob : blobs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + blob.size());
+  explicit JoinedProducer(std::vector<Blob> blobs)
+      : blobs_(std::make_shared<const std::vector<Blob>>(std::move(blobs))) {
+    for (const Blob& blob : *blobs_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + blob.size());
   }
   std::uint64_t size() const { return ends_.empty() ? 0 : ends_.back(); }
 
@@ -48,20 +49,20 @@ class JoinedProducer final : public BlobProducer {
   }
   std::uint64_t seek_granularity() const override {
     std::uint64_t common = 1;
-    for (const Blob& blob : blobs_) {
+    for (const Blob& blob : *blobs_) {
       const std::uint64_t own = blob.is_plain() ? 1 : blob.seek_granularity();
       if (own == 0) return 0;
       common = std::lcm(common, own);
     }
     const auto fits = [&](const Blob& blob) { return blob.size() % common == 0; };
-    return std::ranges::all_of(blobs_, fits) ? common : 0;
+    return std::ranges::all_of(*blobs_, fits) ? common : 0;
   }
   void verify() const override {
-    for (const Blob& blob : blobs_) blob.verify();
+    for (const Blob& blob : *blobs_) blob.verify();
   }
 
  private:
-  std::vector<Blob> blobs_;
+  std::shared_ptr<const std::vector<Blob>> blobs_;  // a reader may outlive the blob
   std::vector<std::uint64_t> ends_;
 };
 

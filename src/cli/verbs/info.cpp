@@ -133,14 +133,7 @@ void print_map(std::string_view title, const Map& map, std::size_t most, Session
 void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
   if (vocabulary.empty()) return;
   heading("tokenizer", session);
-  std::string text = counted(vocabulary.tokens.size(), "token");
-  if (!vocabulary.kind.empty()) text = fmt::format("{}, {}", vocabulary.kind, text);
-  if (!vocabulary.merges.empty()) text += fmt::format(", {}", counted(vocabulary.merges.size(), "merge"));
-  const std::pair<std::string_view, std::int64_t> ids[] = {
-      {"bos", vocabulary.bos}, {"eos", vocabulary.eos}, {"pad", vocabulary.pad}, {"unk", vocabulary.unk}};
-  for (const auto& [name, id] : ids)
-    if (id >= 0) text += fmt::format(", {} {}", name, id);
-  session.line("  " + printable(text));
+  session.line("  " + printable(summary_of(vocabulary)));
 }
 
 void print_text(const Model& model, const std::string& file, Session& session) {

@@ -72,18 +72,6 @@ std::vector<std::size_t> select(const Vocabulary& vocabulary, const Arguments& a
   return ids;
 }
 
-// "spm, 32,000 tokens, bos 1, eos 2"
-std::string head_line(const Vocabulary& vocabulary) {
-  std::string text = counted(vocabulary.tokens.size(), "token");
-  if (!vocabulary.kind.empty()) text = fmt::format("{}, {}", vocabulary.kind, text);
-  if (!vocabulary.merges.empty()) text += fmt::format(", {}", counted(vocabulary.merges.size(), "merge"));
-  const std::pair<std::string_view, std::int64_t> ids[] = {
-      {"bos", vocabulary.bos}, {"eos", vocabulary.eos}, {"pad", vocabulary.pad}, {"unk", vocabulary.unk}};
-  for (const auto& [name, id] : ids)
-    if (id >= 0) text += fmt::format(", {} {}", name, id);
-  return text;
-}
-
 void write_head(JsonWriter& json, const Model& model, const std::string& file) {
   json.open('{').key("file").text(file).key("format").text(model.format).key("vocabulary");
   write_vocabulary(json, model.vocabulary);
@@ -168,7 +156,7 @@ int run(const Arguments& arguments, Session& session) {
   const Vocabulary& vocabulary = model.vocabulary;
   if (vocabulary.empty()) throw Error(ErrorKind::not_found, "cli.vocabulary", "the model has no vocabulary").in(file);
   if (session.screen().terminal && !arguments.has("json"))
-    session.line(session.paint(Style::bold, printable(head_line(vocabulary))));
+    session.line(session.paint(Style::bold, printable(summary_of(vocabulary))));
   if (merges) {
     print_merges(model, arguments, session);
     return kDone;

@@ -102,7 +102,6 @@ class TokenizerAdopter {
                                  tokens.size(), rows)});
       return;
     }
-    NameSet texts;
     for (Token& token : tokens) {
       // Ids that nobody uses have no text, and each needs one of its own.
       if (token.text.empty() && token.type == TokenType::unused) token.text = pad_text(&token - tokens.data());

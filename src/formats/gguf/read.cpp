@@ -35,6 +35,9 @@ class Reader {
   }
 
  private:
+  // Memory is taken as the bytes come, not as a count says that they will: it may lie in front of gigabytes of weights.
+  static constexpr std::size_t kAtOnce = 4096;
+
   struct Info {
     std::string name;
     Shape shape;
@@ -152,7 +155,7 @@ class Reader {
     switch (entry.type.type) {
       case ValueType::string: {
         std::vector<std::string> texts;
-        texts.reserve(size);
+        texts.reserve(std::min(size, kAtOnce));
         bool valid = true;
         for (std::uint64_t i = 0; i < count; ++i) {
           texts.emplace_back(cursor_.text("a string"));
@@ -177,20 +180,19 @@ class Reader {
           .at(entry.at)
           .about("key " + escape_name(entry.key));
     List list;
-    list.reserve(size);
+    list.reserve(std::min(size, kAtOnce));
     for (std::uint64_t i = 0; i < count; ++i) list.push_back(read_single(entry, entry.type.type));
     return Value(std::move(list));
   }
 
   template <typename T>
   std::vector<T> read_numbers(std::uint64_t count) {
-    std::vector<T> numbers(static_cast<std::size_t>(count));
-    constexpr std::size_t kAtOnce = 4096;
-    for (std::size_t done = 0; done < numbers.size();) {
-      const std::size_t some = std::min(kAtOnce, numbers.size() - done);
+    std::vector<T> numbers;
+    for (std::uint64_t left = count; left > 0;) {
+      const auto some = static_cast<std::size_t>(std::min<std::uint64_t>(kAtOnce, left));
       const auto bytes = cursor_.bytes(some * sizeof(T), "an array");
-      for (std::size_t i = 0; i < some; ++i) numbers[done + i] = cursor_.load<T>(bytes.data() + i * sizeof(T));
-      done += some;
+      for (std::size_t i = 0; i < some; ++i) numbers.push_back(cursor_.load<T>(bytes.data() + i * sizeof(T)));
+      left -= some;
     }
     return numbers;
   }

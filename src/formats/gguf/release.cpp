@@ -101,7 +101,14 @@ class TensorReleaser {
   void restore(Tensor& tensor, const TensorName& name) {
     const arch::QkOrder from = arch::qk_order(family_, Dialect::gguf),
                         to = arch::qk_order(family_, Dialect::hugging_face);
-    if (const auto heads = arch::rotated_heads(name.role, model_.config); heads && from != to) {
+    const bool moves = from != to && (name.role == Role::q || name.role == Role::k);
+    const auto heads = arch::rotated_heads(name.role, model_.config);
+    if (moves && !heads)
+      throw Error(ErrorKind::unsupported, "convert.names",
+                  "the number of heads is not known, by which rows of q and k are in another order")
+          .about("tensor " + escape_name(tensor.name))
+          .remedy(Remedy::keep_names);
+    if (moves) {
       if (tensor.is_dense())
         tensor = arch::reorder_qk(tensor, *heads, to);
       else if (!tensor.shape.empty())

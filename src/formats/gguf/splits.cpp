@@ -63,7 +63,8 @@ class SetReader {
       throw Error(ErrorKind::corrupt, "gguf.split.name",
                   fmt::format("one of {} files that make a model, which are called {} and so on", split.count,
                               file_name("STEM", 1, split.count)))
-          .in(path_);
+          .in(path_)
+          .at(0);
     for (std::uint32_t i = 0; i < split.count; ++i)
       read_part(io::directory_of(path_) + "/" + file_name(name->stem, i + 1, split.count), i, split.count, opened);
     if (total_ >= 0 && whole_ && static_cast<std::uint64_t>(total_) != model_.tensors.size() + model_.broken.size())
@@ -86,7 +87,7 @@ class SetReader {
   void read_part(const std::string& path, std::uint32_t number, std::uint32_t count, const SourcePtr& opened) {
     const auto wrong = [&](std::string_view rule, const std::string& sentence) {
       whole_ = false;
-      diagnostics_.error(Error(ErrorKind::corrupt, rule, sentence).in(path));
+      diagnostics_.error(Error(ErrorKind::corrupt, rule, sentence).in(path).at(0));
     };
     SourcePtr source;
     try {
@@ -206,7 +207,12 @@ Model read(const Input& input, const ReadOptions& options) {
   std::string path = input.path;
   SourcePtr source = input.source;
   if (source == nullptr) {
-    path = (fs::path(path) / first_files(path).front()).string();
+    const std::vector<std::string> found = first_files(path);
+    if (found.size() != 1)
+      throw Error(ErrorKind::unsupported, "gguf.directory",
+                  fmt::format("a directory with {} models in this format, one was expected", found.size()))
+          .in(path);
+    path = (fs::path(path) / found.front()).string();
     source = open_file(path, options.access);
   }
   std::optional<Split> split;

@@ -84,6 +84,18 @@ TEST(GgufConventions, LlamaThereAndBack) {
   EXPECT_EQ(back.config.model_type, "llama");
 }
 
+TEST(GgufConventions, WithoutTheNumberOfHeadsNothingIsMovedByGuess) {
+  Model model = small("llama");
+  add_ffn(model);
+  Model there = adapt(model, gguf()).model;
+  there.config.num_attention_heads.reset();
+  there.config.num_key_value_heads.reset();
+  EXPECT_EQ(rule_of([&] { adapt(there, hf()); }), "convert.names");
+  model.config.num_attention_heads.reset();
+  model.config.num_key_value_heads.reset();
+  EXPECT_EQ(rule_of([&] { adapt(model, gguf()); }), "convert.names");
+}
+
 TEST(GgufConventions, QuantizedRowsAreMovedAsTheyAre) {
   Model model = small("llama");
   add_ffn(model);
