@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds arm64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds interop arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,12 @@ faults: packages  ## fail every call and kill before every change of a file, one
 bounds: packages  ## files of 5 MB that ask for all they can, against the limits on time and memory
 	$(call configure,release)
 	$(call build,release,--target bounds-large)
+
+interop: packages  ## the formats' own programs, from PyPI, on our files and ours on theirs; takes some gigabytes
+	@tools/interop
+	$(call configure,release)
+	$(call build,release)
+	@ctest --preset release -R '\.interop$$' --output-on-failure
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)

@@ -20,6 +20,7 @@
 
 #include "alt.hpp"
 #include "encode.hpp"
+#include "gguf.hpp"
 #include "measure.hpp"
 #include "quant.hpp"
 #include "safetensors.hpp"
@@ -343,6 +344,10 @@ void bench_encode(const Settings& settings, bench::Table& table) {
   bench::encode(settings.rounds, settings.plot, table);
 }
 
+void bench_gguf(const Settings& settings, bench::Table& table) {
+  bench::gguf(settings.directory, settings.rounds, table);
+}
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
@@ -358,7 +363,8 @@ constexpr Job kJobs[] = {{"open", bench_open},
                          {"tllm", bench_tllm},
                          {"encode", bench_encode},
                          {"safetensors", bench_safetensors},
-                         {"alt", bench_alt}};
+                         {"alt", bench_alt},
+                         {"gguf", bench_gguf}};
 
 bool is_job(std::string_view name) {
   return std::any_of(std::begin(kJobs), std::end(kJobs), [&](const Job& job) { return job.name == name; });

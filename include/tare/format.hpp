@@ -158,6 +158,11 @@ struct MetadataRules {
   std::string (*reserved)(std::string_view key) = nullptr;
 };
 
+// A tensor under its new name. Several may have become one, and one several.
+struct Renamed {
+  std::string before, after;
+};
+
 struct Format {
   std::string_view name;      // "zt"
   std::string_view title;     // "zTensor 1.2"
@@ -182,9 +187,12 @@ struct Format {
   // What the programs that read this container expect of a model beside the bytes: the names of tensors, the order of their
   // rows, keys. `adopt` turns a model that follows Hugging Face's conventions into one that follows theirs, and throws
   // `convert.names` where it does not know how; `release` does the opposite. Neither changes a model that is so already, or
-  // that says nothing of its architecture. Null: there are no such conventions.
-  void (*adopt)(Model& model, std::vector<Change>& changes) = nullptr;
-  void (*release)(Model& model, std::vector<Change>& changes) = nullptr;
+  // that says nothing of its architecture. `renamed`: filled with the names. Null: there are no such conventions.
+  void (*adopt)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
+  void (*release)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
+  // Brings keys that say of which types the tensors are up to date: some have been encoded, decoded or cast. `own`: the
+  // model is about to be written in this container. Null: it has no such keys.
+  void (*retyped)(Model& model, bool own) = nullptr;
   // Null: the metadata of a file is that of its Model.
   const MetadataRules* metadata = nullptr;
   // Gives the file at `path` the metadata, config and vocabulary of `after`, in place, such that it is whole at every

@@ -79,13 +79,8 @@ Quantization recipe_from(const Arguments& arguments, const Model& model) {
   recipe.no_fallback = arguments.has("no-fallback");
   recipe.range = arguments.has("range");
   if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));
-  if (arguments.has("importance")) {
+  if (arguments.has("importance"))
     recipe.importance = read_importance(arguments.get("importance"), read_options(arguments));
-    if (std::none_of(model.tensors.begin(), model.tensors.end(),
-                     [&](const Tensor& tensor) { return recipe.importance.contains(tensor.name); }))
-      throw UsageError(fmt::format("--importance: no tensor in {} has the name of a tensor of the model",
-                                   arguments.get("importance")));
-  }
   return recipe;
 }
 

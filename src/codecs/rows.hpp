@@ -28,7 +28,7 @@ namespace mcf {
 extern const std::array<Codec, 8> kCodecs;
 }
 namespace ggml {
-extern const std::array<Codec, 20> kCodecs;
+extern const std::array<Codec, 27> kCodecs;
 }
 
 }  // namespace tare::codec

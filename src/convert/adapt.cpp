@@ -31,6 +31,13 @@ class Changes {
     if (is_new) all_.push_back(std::move(change));
     all_[found->second].items.push_back(name);
   }
+  // Whether a tensor is of another type now.
+  bool any_type() const {
+    return std::ranges::any_of(all_, [](const Change& change) {
+      return change.kind == ChangeKind::quantized || change.kind == ChangeKind::cast ||
+             change.kind == ChangeKind::decoded || change.kind == ChangeKind::widened;
+    });
+  }
   std::vector<Change> take() { return std::move(all_); }
 
  private:
@@ -119,12 +126,12 @@ void require_room(std::string_view method, const Format& target) {
 }
 
 // Encodes a tensor by `method`, unless it is coded so already.
-void quantize(Tensor& tensor, const std::string& method, const Format& target, const AdaptOptions& options,
-              Changes& changes, TensorOutcome& outcome) {
+void quantize(Tensor& tensor, const std::string& method, const Format& target, const Quantization& how,
+              unsigned threads, Changes& changes, TensorOutcome& outcome) {
   const Codec& codec = *find_codec_by_method(method);
   require_room(method, target);
   if (tensor.layout == codec.layout && codec.methods.size() == 1) {
-    if (options.quant.range)
+    if (how.range)
       changes.add(
           {.kind = ChangeKind::kept, .after = std::string(codec.name), .remedies = {{Remedy::decode_first, "f32"}}},
           tensor.name);
@@ -132,7 +139,7 @@ void quantize(Tensor& tensor, const std::string& method, const Format& target, c
   }
   const std::string from = dtype_name(tensor);
   Map attributes = tensor.is_dense() ? std::move(tensor.attributes) : Map();
-  const EncodeOptions encode = recipe::encode_options(options.quant, tensor.name, method, options.threads);
+  const EncodeOptions encode = recipe::encode_options(how, tensor.name, method, threads);
   tensor = codec.encode(recipe::as_plain_floats(tensor), encode);
   for (auto& [key, value] : attributes)
     if (tensor.attributes.find(key) == nullptr) tensor.attributes.append(key, std::move(value));
@@ -357,20 +364,23 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
 }
 
 // Those of the target's readers. Where files say what a model is, they are Hugging Face's.
-void follow_conventions(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
+std::vector<Renamed> follow_conventions(Model& model, const Format& target, const AdaptOptions& options,
+                                        std::vector<Change>& lines) {
+  std::vector<Renamed> renamed;
   if (target.adopt != nullptr) {
     // A vocabulary that is not going to be there need not be one that the readers know.
     Vocabulary unwanted;
     const bool drop = asked_to_drop(options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
-    target.adopt(model, lines);
+    target.adopt(model, lines, renamed);
     if (drop) std::swap(unwanted, model.vocabulary);
-    return;
+    return renamed;
   }
   const bool is_directory = target.write == nullptr;
-  if (!target.holds.wants_files && !is_directory) return;
+  if (!target.holds.wants_files && !is_directory) return renamed;
   for (const Format& format : formats())
-    if (format.release != nullptr) format.release(model, lines);
+    if (format.release != nullptr) format.release(model, lines, renamed);
+  return renamed;
 }
 
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
@@ -400,7 +410,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
         throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, problem));
     model.metadata.set(key, std::move(value));
   }
-  if (!options.keep_names) follow_conventions(model, target, options, lines);
+  std::vector<Renamed> renamed;
+  if (!options.keep_names) renamed = follow_conventions(model, target, options, lines);
+  const Quantization quant = recipe::in_new_names(options.quant, model.tensors, renamed);
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
                 fmt::format("{} holds exactly one tensor, there are {}", target.name, model.tensors.size()))
@@ -412,7 +424,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   std::vector<recipe::Decision> decisions(model.tensors.size());
   if (asked) {
     const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, target, options); };
-    decisions = recipe::decide(model, options.quant, {target, bytes}, options.threads);
+    decisions = recipe::decide(model, quant, {target, bytes}, options.threads);
   }
   Unfit unfit(target, options);
   require_room(options.quant.method, target);
@@ -427,7 +439,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);
     else
-      quantize(tensor, decisions[i].method, target, options, changes, outcome);
+      quantize(tensor, decisions[i].method, target, quant, options.threads, changes, outcome);
     if (decisions[i].remark) changes.add(*decisions[i].remark, tensor.name);
     fit_layout(tensor, target, changes);
     fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
@@ -441,6 +453,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   }
   unfit.refuse_any();
   claims.settle(model, lines);
+  if (!renamed.empty() || changes.any_type())
+    for (const Format& format : formats())
+      if (format.retyped != nullptr) format.retyped(model, &format == &target);
   Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;

@@ -81,10 +81,12 @@ std::optional<std::uint64_t> layer_in(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_called_weight(const Tensor& tensor) { return tensor.name.ends_with("weight"); }
+
 // Tensors that a mix leaves alone though they are matrices.
 bool is_left_alone(Role role, const Tensor& tensor) {
-  return tensor.shape.rank() < 2 || !tensor.name.ends_with("weight") || arch::is_norm(role) || role == Role::router ||
-         role == Role::shared_router || role == Role::position_embedding;
+  return tensor.shape.rank() < 2 || arch::is_norm(role) || role == Role::router || role == Role::shared_router ||
+         role == Role::position_embedding;
 }
 
 class Mixer {
@@ -93,6 +95,7 @@ class Mixer {
     const std::int64_t heads = config.num_attention_heads.value_or(0),
                        shared = config.num_key_value_heads.value_or(heads);
     sharing_ = shared > 0 ? heads / shared : 1;
+    has_weights_ = std::ranges::any_of(tensors, is_called_weight);
     for (const Tensor& tensor : tensors) {
       if (const auto layer = layer_in(tensor.name)) layers_ = std::max(layers_, *layer + 1);
       if (arch::role_of(tensor.name) == Role::output_head) tied_ = false;
@@ -102,7 +105,7 @@ class Mixer {
 
   std::string method_for(const Tensor& tensor) const {
     const Role role = arch::role_of(tensor.name);
-    if (is_left_alone(role, tensor)) return {};
+    if (is_left_alone(role, tensor) || (has_weights_ && !is_called_weight(tensor))) return {};
     if (role == Role::output_head || (role == Role::token_embedding && tied_)) return "q6_k";
     const std::uint64_t layer = layer_in(tensor.name).value_or(0);
     switch (role) {
@@ -137,6 +140,7 @@ class Mixer {
   std::uint64_t layers_ = 0, experts_ = 0;
   std::int64_t sharing_ = 1;
   bool tied_ = true;
+  bool has_weights_ = false;  // else these are arrays of somebody's, and any matrix is as good as another
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/glob.hpp"
 #include "base/half.hpp"
 #include "model/element_types.hpp"
 #include "tare/convert.hpp"
@@ -118,6 +119,36 @@ EncodeOptions encode_options(const Quantization& how, const std::string& tensor,
   return options;
 }
 
+Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, const std::vector<Renamed>& renamed) {
+  if (renamed.empty() || how.empty()) return how;
+  std::vector<std::pair<std::string, std::string>> rules;
+  for (auto& [glob, method] : how.rules) {
+    bool matches = false;
+    for (const Renamed& one : renamed) {
+      if (!glob_match(glob, one.before)) continue;
+      matches = true;
+      std::pair rule(escape_glob(one.after), method);
+      if (rules.empty() || rules.back() != rule) rules.push_back(std::move(rule));
+    }
+    const bool known =
+        std::ranges::any_of(tensors, [&](const Tensor& tensor) { return glob_match(glob, tensor.name); });
+    if (known || !matches) rules.emplace_back(std::move(glob), std::move(method));
+  }
+  how.rules = std::move(rules);
+  if (how.importance.empty()) return how;
+  // Those of tensors that have become one are added up: only their ratios count.
+  Importance moved;
+  for (const Renamed& one : renamed) {
+    const auto found = how.importance.find(one.before);
+    if (found == how.importance.end() || how.importance.contains(one.after)) continue;
+    std::vector<float>& sum = moved[one.after];
+    if (sum.size() != found->second.size()) sum.assign(found->second.size(), 0);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += found->second[i];
+  }
+  how.importance.merge(moved);
+  return how;
+}
+
 std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads) {
   const std::vector<Tensor>& tensors = model.tensors;
   if (how.fast && !how.importance.empty())
@@ -129,6 +160,11 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     throw Error(ErrorKind::usage, "convert.quant",
                 "the methods that a budget of bits chooses from have no form with a range")
         .remedy(Remedy::no_range);
+  if (!how.importance.empty() &&
+      std::ranges::none_of(tensors, [&](const Tensor& tensor) { return how.importance.contains(tensor.name); }))
+    throw Error(ErrorKind::usage, "quantize.importance",
+                fmt::format("none of the {} tensors that have weights of importance ({}, ...) is one of the model",
+                            how.importance.size(), escape_name(how.importance.begin()->first)));
   const bool mixed = std::ranges::find(mixes(), how.method, &Mix::name) != mixes().end();
   const std::vector<std::string> mix =
       mixed ? methods_of_mix(how.method, tensors, model.config) : std::vector<std::string>(tensors.size(), how.method);

@@ -25,6 +25,10 @@ struct Decision {
   std::optional<Change> remark = {};  // what was asked for and cannot be
 };
 
+// A recipe that was written for the names of before, for the tensors as they are called now. Names of now are understood
+// as well.
+Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, const std::vector<Renamed>& renamed);
+
 // One for each tensor. Throws usage `convert.quant` for a method that does not exist or has no form with a range,
 // `quantize.rule` for a rule that fits no tensor, `quantize.importance` for one that nothing would look at, and what
 // `fit_budget` throws.

@@ -35,6 +35,15 @@ void decode_iq4_xs(const std::byte* block, std::size_t count, float* out);
 void decode_tq1_0(const std::byte* block, std::size_t count, float* out);
 void decode_tq2_0(const std::byte* block, std::size_t count, float* out);
 
+// 256 weights in a block, codewords for four or eight of them.
+void decode_iq2_xxs(const std::byte* block, std::size_t count, float* out);
+void decode_iq2_xs(const std::byte* block, std::size_t count, float* out);
+void decode_iq2_s(const std::byte* block, std::size_t count, float* out);
+void decode_iq3_xxs(const std::byte* block, std::size_t count, float* out);
+void decode_iq3_s(const std::byte* block, std::size_t count, float* out);
+void decode_iq1_s(const std::byte* block, std::size_t count, float* out);
+void decode_iq1_m(const std::byte* block, std::size_t count, float* out);
+
 struct BlockShape {
   std::size_t weights, bytes;
 };

@@ -1,8 +1,7 @@
 // ggml's block types, the ones that GGUF files hold: a row of the table for each.
 //
-// A type is the bytes of a block and the formula of blocks32.cpp or blocks256.cpp; encode.hpp says how weights become
-// blocks, for the types that have a method. Blocks never cross a row. The types whose values are tables in ggml's sources
-// (IQ1, IQ2, IQ3) are not here: such tensors are carried as they are.
+// A type is the bytes of a block and the formula of blocks32.cpp, blocks256.cpp or blocks_grids.cpp; encode.hpp says how
+// weights become blocks, for the types that have a method. Blocks never cross a row.
 //
 //   type     weights bytes   in a block (f16 unless another type is given)
 //   q4_0         32    18    d, 16 x 2 codes
@@ -25,6 +24,13 @@
 //   nvfp4        64    36    4 floats of 8 bits, 32 x 2 floats of 4 bits
 //   q1_0        128    18    d, 128 signs
 //   q2_0         64    18    d, 16 x 4 codes
+//   iq2_xxs     256    66    d, 8 x (4 codewords, u32: 4 x 7 signs, scale of 4 bits)
+//   iq2_xs      256    74    d, 32 u16: codeword of 9 bits, 7 signs, 8 x 2 scales
+//   iq2_s       256    82    d, 32 codewords, 32 x 8 signs, 8 x 4 high bits of the codewords, 8 x 2 scales
+//   iq3_xxs     256    98    d, 64 codewords, 8 u32: 4 x 7 signs, scale of 4 bits
+//   iq3_s       256   110    d, 64 codewords, 8 x 8 ninth bits, 32 x 8 signs, 4 x 2 scales
+//   iq1_s       256    50    d, 32 codewords, 8 u16: 4 x 3 high bits, scale of 3 bits, sign of the shift
+//   iq1_m       256    56    32 codewords, 16 x 2 (3 high bits, sign of the shift), 4 u16: 4 x 3 bits of scale, 4 bits of d
 #include <cmath>
 
 #include "codecs/block_codec.hpp"
@@ -37,6 +43,9 @@
 namespace tare::codec::ggml {
 namespace {
 
+const char* fault_of_iq1_m(const std::byte* block) {
+  return std::isfinite(iq1_m_half(block)) ? nullptr : "its scale is not a finite number";
+}
 // Halves that must be finite, by their places.
 template <std::size_t... kAt>
 const char* fault_of_halves(const std::byte* block) {
@@ -144,14 +153,34 @@ constexpr BlockCodec kQ1_0 =
     type<Type::q1_0>("ggml.q1_0", "1 bit with a scale for every 128 weights", 128, 18, fault_of_halves<0>);
 constexpr BlockCodec kQ2_0 =
     type<Type::q2_0>("ggml.q2_0", "2 bits with a scale for every 64 weights", 64, 18, fault_of_halves<0>);
+constexpr BlockCodec kIq2Xxs =
+    type<Type::iq2_xxs>("ggml.iq2_xxs", "2.06 bits: codewords for 8 weights, scales for every 256 and every 32", 256,
+                        66, fault_of_halves<0>);
+constexpr BlockCodec kIq2Xs =
+    type<Type::iq2_xs>("ggml.iq2_xs", "2.31 bits: codewords for 8 weights, scales for every 256 and every 16", 256, 74,
+                       fault_of_halves<0>);
+constexpr BlockCodec kIq2S = type<Type::iq2_s>(
+    "ggml.iq2_s", "2.56 bits: codewords for 8 weights, scales for every 256 and every 16", 256, 82, fault_of_halves<0>);
+constexpr BlockCodec kIq3Xxs =
+    type<Type::iq3_xxs>("ggml.iq3_xxs", "3.06 bits: codewords for 4 weights, scales for every 256 and every 32", 256,
+                        98, fault_of_halves<0>);
+constexpr BlockCodec kIq3S =
+    type<Type::iq3_s>("ggml.iq3_s", "3.44 bits: codewords for 4 weights, scales for every 256 and every 32", 256, 110,
+                      fault_of_halves<0>);
+constexpr BlockCodec kIq1S = type<Type::iq1_s>(
+    "ggml.iq1_s", "1.56 bits: codewords for 8 weights, scales for every 256 and every 32", 256, 50, fault_of_halves<0>);
+constexpr BlockCodec kIq1M = type<Type::iq1_m>(
+    "ggml.iq1_m", "1.75 bits: codewords for 8 weights, scales for every 256 and every 16", 256, 56, fault_of_iq1_m);
 
 }  // namespace
 
-constexpr std::array<Codec, 20> kCodecs = {
-    block_row<kQ4_0>(),  block_row<kQ4_1>(),  block_row<kQ5_0>(),  block_row<kQ5_1>(),  block_row<kQ8_0>(),
-    block_row<kQ8_1>(),  block_row<kQ2K>(),   block_row<kQ3K>(),   block_row<kQ4K>(),   block_row<kQ5K>(),
-    block_row<kQ6K>(),   block_row<kQ8K>(),   block_row<kIq4Nl>(), block_row<kIq4Xs>(), block_row<kTq1_0>(),
-    block_row<kTq2_0>(), block_row<kMxfp4>(), block_row<kNvfp4>(), block_row<kQ1_0>(),  block_row<kQ2_0>(),
+constexpr std::array<Codec, 27> kCodecs = {
+    block_row<kQ4_0>(),   block_row<kQ4_1>(),  block_row<kQ5_0>(),  block_row<kQ5_1>(),   block_row<kQ8_0>(),
+    block_row<kQ8_1>(),   block_row<kQ2K>(),   block_row<kQ3K>(),   block_row<kQ4K>(),    block_row<kQ5K>(),
+    block_row<kQ6K>(),    block_row<kQ8K>(),   block_row<kIq4Nl>(), block_row<kIq4Xs>(),  block_row<kTq1_0>(),
+    block_row<kTq2_0>(),  block_row<kMxfp4>(), block_row<kNvfp4>(), block_row<kQ1_0>(),   block_row<kQ2_0>(),
+    block_row<kIq2Xxs>(), block_row<kIq2Xs>(), block_row<kIq2S>(),  block_row<kIq3Xxs>(), block_row<kIq3S>(),
+    block_row<kIq1S>(),   block_row<kIq1M>(),
 };
 
 }  // namespace tare::codec::ggml

@@ -32,7 +32,14 @@ enum class Type : std::uint8_t {
   mxfp4,
   nvfp4,
   q1_0,
-  q2_0
+  q2_0,
+  iq2_xxs,
+  iq2_xs,
+  iq2_s,
+  iq3_xxs,
+  iq3_s,
+  iq1_s,
+  iq1_m
 };
 
 void decode(Type type, const std::byte* blocks, std::size_t count, float* out);

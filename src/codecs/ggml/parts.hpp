@@ -53,4 +53,12 @@ inline int q3_scale(const std::byte* packed, std::size_t part) {
   return static_cast<int>(low | high << 4) - 32;
 }
 
+// The half of an IQ1_M block: four bits in each of the four numbers that hold its scales.
+inline float iq1_m_half(const std::byte* block) {
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    bits |= static_cast<unsigned>(load_le<std::uint16_t>(block + 48 + 2 * i) >> 12) << (4 * i);
+  return f16_to_f32(static_cast<std::uint16_t>(bits));
+}
+
 }  // namespace tare::codec::ggml

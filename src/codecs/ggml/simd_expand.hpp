@@ -336,6 +336,16 @@ void expand_tq2_0(const std::byte* block, std::size_t, Expanded& out) {
                             HWY_ATTR { store(tag, hn::Sub(code, hn::Set(tag, std::uint8_t{1})), out.codes + i); });
 }
 
+}  // namespace
+}  // namespace tare::codec::ggml::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#include "codecs/ggml/simd_expand_grids.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::codec::ggml::HWY_NAMESPACE {
+namespace {
+
 // What one kernel for all types has to know.
 struct Shapes {
   std::size_t weights, bytes;  // of a block
@@ -367,6 +377,13 @@ HWY_INLINE const Shapes& shapes_of(Type type) {
       {64, 36, 16, false, expand_nvfp4},
       {128, 18, 32, false, expand_q1_0},
       {64, 18, 32, false, expand_q2_0},
+      {256, 66, 32, false, expand_iq2_xxs},
+      {256, 74, 16, false, expand_iq2_xs},
+      {256, 82, 16, false, expand_iq2_s},
+      {256, 98, 32, false, expand_iq3_xxs},
+      {256, 110, 32, false, expand_iq3_s},
+      {256, 50, 32, false, expand_iq1_s},
+      {256, 56, 16, false, expand_iq1_m},
   };
   return kShapes[static_cast<std::size_t>(type)];
 }

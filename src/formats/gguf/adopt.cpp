@@ -44,8 +44,9 @@ Tensor with_whole_rows(Tensor tensor) { return has_whole_rows(tensor) ? std::mov
 
 class TensorAdopter {
  public:
-  TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes)
-      : model_(model), family_(family), config_(config), changes_(changes) {}
+  TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                std::vector<Renamed>& renamed)
+      : model_(model), family_(family), config_(config), changes_(changes), renamed_(renamed) {}
 
   void run() {
     parse_names();
@@ -114,6 +115,7 @@ class TensorAdopter {
     const auto spelled = arch::spell(family_, Dialect::gguf, name);
     if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", escape_name(before)));
     tensor.name = *spelled;
+    renamed_.push_back({before, *spelled});
     if (arch::is_norm(name.role) && family_.norm_shift != 0 && name.suffix == arch::Suffix::weight) shift(tensor);
     const bool small = tensor.shape.rank() <= 1 || arch::is_norm(name.role) || name.role == Role::router ||
                        name.role == Role::shared_router;
@@ -210,6 +212,8 @@ class TensorAdopter {
       all.components.front().blob = joined_blob(std::move(blobs));
       ++stacked_;
       finish(std::move(all), {.role = role, .layer = layer});
+      for (const auto& [number, tensor] : experts)
+        if (number > 0) renamed_.push_back({tensor.name, out_.back().name});
     }
   }
 
@@ -271,6 +275,7 @@ class TensorAdopter {
   const arch::Family& family_;
   const ConfigFile& config_;
   std::vector<Change>& changes_;
+  std::vector<Renamed>& renamed_;
   Dialect dialect_ = Dialect::hugging_face;
   std::vector<TensorName> names_;
   std::vector<Tensor> out_;
@@ -306,11 +311,12 @@ std::optional<double> ConfigFile::number(std::string_view path) const {
   return found == nullptr ? std::nullopt : resources::number_of(*found);
 }
 
-void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {
-  TensorAdopter(model, family, config, changes).run();
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                   std::vector<Renamed>& renamed) {
+  TensorAdopter(model, family, config, changes, renamed).run();
 }
 
-void adopt(Model& model, std::vector<Change>& changes) {
+void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   if (!model.config.model_type || model.tensors.empty()) return;
   const std::string& type = *model.config.model_type;
   const arch::Family* const family = arch::find_family(type);
@@ -329,7 +335,7 @@ void adopt(Model& model, std::vector<Change>& changes) {
           return some_names(std::move(names));
         }()));
   const ConfigFile config(model);
-  adopt_tensors(model, *family, config, changes);
+  adopt_tensors(model, *family, config, changes, renamed);
   adopt_keys(model, *family, config, changes);
   adopt_tokenizer(model, *family, changes);
 }

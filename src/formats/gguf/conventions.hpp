@@ -9,8 +9,10 @@
 
 namespace tare::gguf {
 
-void adopt(Model& model, std::vector<Change>& changes);
-void release(Model& model, std::vector<Change>& changes);
+void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+// general.file_type, by which llama.cpp names a model's mix of types.
+void retyped(Model& model, bool own);
 
 // ---- parts ----
 
@@ -30,12 +32,14 @@ inline constexpr std::string_view kWasType = "gguf.was";
 // Of a norm: places and values of weights that adding and taking away again would round, one behind the other.
 inline constexpr std::string_view kRounded = "gguf.rounded";
 
-void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
+void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
+                   std::vector<Renamed>& renamed);
 // After the tensors have their names.
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
 void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes);
 
-void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes);
+void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes,
+                     std::vector<Renamed>& renamed);
 // config.json, tokenizer.json and tokenizer_config.json from the keys, where the model has none.
 void release_files(Model& model, const arch::Family& family, std::vector<Change>& changes);
 

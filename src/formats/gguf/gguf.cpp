@@ -78,6 +78,7 @@ constinit const Format kFormat = {
     .own_keys = kOwnKeys,
     .adopt = adopt,
     .release = release,
+    .retyped = retyped,
     .metadata = &kMetadataRules,
     .amend = amend,
     .recognize_tree = recognize_tree,

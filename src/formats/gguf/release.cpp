@@ -36,8 +36,8 @@ bool is_rope_table(Role role) {
 
 class TensorReleaser {
  public:
-  TensorReleaser(Model& model, const arch::Family& family, std::vector<Change>& changes)
-      : model_(model), family_(family), changes_(changes) {}
+  TensorReleaser(Model& model, const arch::Family& family, std::vector<Change>& changes, std::vector<Renamed>& renamed)
+      : model_(model), family_(family), changes_(changes), renamed_(renamed) {}
 
   void run() {
     std::vector<std::string> strangers;
@@ -65,6 +65,7 @@ class TensorReleaser {
     const auto single = unstacked(name.role);
     const auto spelled = arch::spell(family_, Dialect::hugging_face, name);
     if (!single && spelled) {
+      renamed_.push_back({tensor.name, *spelled});
       tensor.name = *spelled;
       return out_.push_back(std::move(tensor));
     }
@@ -78,6 +79,7 @@ class TensorReleaser {
       Tensor one = slice(tensor, parse_slice(fmt::format("{}", expert)));
       name.expert = static_cast<std::uint32_t>(expert);
       one.name = arch::spell(family_, Dialect::hugging_face, name).value();
+      renamed_.push_back({tensor.name, one.name});
       out_.push_back(std::move(one));
     }
   }
@@ -136,6 +138,7 @@ class TensorReleaser {
   Model& model_;
   const arch::Family& family_;
   std::vector<Change>& changes_;
+  std::vector<Renamed>& renamed_;
   std::vector<Tensor> out_;
 };
 
@@ -324,22 +327,23 @@ void forget_keys(Model& model, const arch::Family& family) {
 
 }  // namespace
 
-void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes) {
-  TensorReleaser(model, family, changes).run();
+void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes,
+                     std::vector<Renamed>& renamed) {
+  TensorReleaser(model, family, changes, renamed).run();
 }
 
 void release_files(Model& model, const arch::Family& family, std::vector<Change>& changes) {
   FileReleaser(model, family, changes).run();
 }
 
-void release(Model& model, std::vector<Change>& changes) {
+void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family == nullptr || family->gguf.empty()) return;
   const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
   if (!table || model.tensor(*table) == nullptr) return;
   const bool had_files = model.attachment("config.json") != nullptr;
   release_files(model, *family, changes);
-  release_tensors(model, *family, changes);
+  release_tensors(model, *family, changes, renamed);
   forget_keys(model, *family);
   if (!had_files) return;
   // The files that came along say it as it was.

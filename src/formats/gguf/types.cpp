@@ -15,9 +15,8 @@ constexpr TensorType blocks(std::uint32_t number, std::string_view layout, std::
                             BlockField first = {}, BlockField second = {}) {
   return {number, layout, DType::u8, weights, bytes, {first, second}};
 }
-// Types whose values are tables in ggml's sources: carried as they are.
-constexpr TensorType carried(std::uint32_t number, std::string_view layout, std::uint64_t weights,
-                             std::uint64_t bytes) {
+// Types that no program has written in the other byte order.
+constexpr TensorType little(std::uint32_t number, std::string_view layout, std::uint64_t weights, std::uint64_t bytes) {
   TensorType type = blocks(number, layout, weights, bytes);
   type.either_order = false;
   return type;
@@ -38,21 +37,21 @@ constexpr TensorType kTensorTypes[] = {
     blocks(12, "ggml.q4_k", 256, 144, {0, 2, 2}),
     blocks(13, "ggml.q5_k", 256, 176, {0, 2, 2}),
     blocks(14, "ggml.q6_k", 256, 210, {208, 2, 1}),
-    carried(15, "ggml.q8_k", 256, 292),
-    carried(16, "ggml.iq2_xxs", 256, 66),
-    carried(17, "ggml.iq2_xs", 256, 74),
-    carried(18, "ggml.iq3_xxs", 256, 98),
-    carried(19, "ggml.iq1_s", 256, 50),
+    little(15, "ggml.q8_k", 256, 292),
+    little(16, "ggml.iq2_xxs", 256, 66),
+    little(17, "ggml.iq2_xs", 256, 74),
+    little(18, "ggml.iq3_xxs", 256, 98),
+    little(19, "ggml.iq1_s", 256, 50),
     blocks(20, "ggml.iq4_nl", 32, 18, {0, 2, 1}),
-    carried(21, "ggml.iq3_s", 256, 110),
-    carried(22, "ggml.iq2_s", 256, 82),
+    little(21, "ggml.iq3_s", 256, 110),
+    little(22, "ggml.iq2_s", 256, 82),
     blocks(23, "ggml.iq4_xs", 256, 136, {0, 2, 2}),
     dense(24, DType::i8, 1),
     dense(25, DType::i16, 2),
     dense(26, DType::i32, 4),
     dense(27, DType::i64, 8),
     dense(28, DType::f64, 8),
-    carried(29, "ggml.iq1_m", 256, 56),
+    little(29, "ggml.iq1_m", 256, 56),
     dense(30, DType::bf16, 2),
     blocks(34, "ggml.tq1_0", 256, 54, {52, 2, 1}),
     blocks(35, "ggml.tq2_0", 256, 66, {64, 2, 1}),

@@ -77,6 +77,8 @@ class Reader {
   void read_tensors() {
     std::uint64_t at = kHeaderBytes;
     bool whole = true;
+    // A file of tiny tensors has many: grown step by step they would take half as much again for a while.
+    if (file_bytes(header_) == source_->size()) model_.tensors.reserve(tensor_count(header_));
     for_each_place(header_, [&](const Place& place) {
       whole = read_tensor(place, at);
       at += place.dims_bytes() + place.data_bytes();  // inside the file, or not used any more

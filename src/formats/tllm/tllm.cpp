@@ -100,6 +100,10 @@ void for_each_place(const Header& header, const std::function<bool(const Place&)
   visit(place(header, {.role = Role::output_head}, &Header::dim, &Header::vocab));
 }
 
+std::size_t tensor_count(const Header& header) {
+  return 3 + static_cast<std::size_t>(header.layers) * std::size(kLayerParts);
+}
+
 std::optional<std::uint64_t> file_bytes(const Header& header) {
   Header one = header;
   one.layers = 1;

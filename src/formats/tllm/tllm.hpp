@@ -76,6 +76,7 @@ void for_each_place(const Header& header, const std::function<bool(const Place&)
 
 // Bytes of the whole file; nothing when 64 bits cannot count them.
 std::optional<std::uint64_t> file_bytes(const Header& header);
+std::size_t tensor_count(const Header& header);
 
 // The header that a model asks for. Throws one Error that lists everything that is missing, too much or of another
 // shape or type, or that its config and metadata leave open or contradict, under the rule that the caller names.

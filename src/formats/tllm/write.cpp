@@ -252,7 +252,7 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   Transfer out(sink, transfer);
   for_each_place(header, [&](const Place& place) {
     std::array<std::byte, 16> dims{};
-    for (std::size_t d = 0; d < place.rank; ++d) store_le(dims.data() + 8 * d, place.dims[d]);
+    for (std::size_t d = 0; d < place.dims.size(); ++d) store_le(dims.data() + 8 * d, place.dims[d]);
     sink.write(std::span(dims).first(place.dims_bytes()));
     out.add(tensors.at(place.name)->component("data")->blob);
     return true;

@@ -34,6 +34,42 @@ TEST(Ggml, EveryTypeByItsFormula) {
   }
 }
 
+// Digests of what the package `gguf` (0.19) makes of the same bytes: codewords have no formula.
+TEST(Ggml, CodewordsAreThoseOfThePackage) {
+  struct Golden {
+    std::string_view layout;
+    std::size_t bytes;
+    std::string_view sha256;  // of 8 blocks
+  };
+  constexpr Golden kGolden[] = {
+      {"ggml.iq2_xxs", 66, "e1c0962c11689d8ef3459af5483ee9c2b45845a536b5d8abf3e7ca874cbb996b"},
+      {"ggml.iq2_xs", 74, "3f132b5013d0528d471bce87597b002aac1d55b670a9e5038b472c599e7c8181"},
+      {"ggml.iq2_s", 82, "fa938942db7a105ba0cabd56899a8163dc83a0260fba91f80c5372cdca7984d0"},
+      {"ggml.iq3_xxs", 98, "583e6692a958381541339525b327a523b3644e6b9af6e8e9ccde57a6e6d4d40e"},
+      {"ggml.iq3_s", 110, "b528c7da817d3f0a4b4688e75add8934b9e317b7abaab7466440cfc96e070f0b"},
+      {"ggml.iq1_s", 50, "9c72e9a257520dffb1ed48ff68efbaf4374aee7d9904f4d2cbd0a12bc9c272d7"},
+      {"ggml.iq1_m", 56, "b147c3053dfa7a2febc02bbfc99ddca04ad99ca0ee17cd4ba34fa91aca25c5b0"},
+  };
+  for (const auto& [layout, bytes, sha256] : kGolden) {
+    SCOPED_TRACE(layout);
+    const auto type = std::ranges::find(kTypes, layout, &Type::layout);
+    Bytes payload(8 * bytes);
+    for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(i * 97 + 13);
+    for (std::byte* block = payload.data(); block != payload.data() + payload.size(); block += bytes) {
+      if (layout == "ggml.iq1_m") {
+        block[55] = (block[55] & std::byte{15}) | std::byte{0x30};
+        block[53] = (block[53] & std::byte{15}) | std::byte{0xC0};
+      } else {
+        store_le<std::uint16_t>(block, 0x3C00);
+      }
+    }
+    std::vector<float> values = tensor_of(*type, payload, {8, 256}).values<float>();
+    Bytes little(values.size() * sizeof(float));
+    for (std::size_t i = 0; i < values.size(); ++i) store_le(little.data() + 4 * i, values[i]);
+    EXPECT_EQ(digest_of(DigestAlgorithm::sha256, little).hex(), sha256);
+  }
+}
+
 TEST(Ggml, EveryTypeIsInTheTableOnce) {
   std::size_t count = 0;
   for (const Codec& codec : codecs()) count += codec.layout.starts_with("ggml.") ? 1 : 0;

@@ -21,7 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Where the halves are that must be finite.
 HALVES = {"Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "Q8_0": [0], "Q2_K": [80, 82], "Q3_K": [108],
           "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "IQ4_NL": [0], "IQ4_XS": [0], "TQ1_0": [52], "TQ2_0": [64],
-          "MXFP4": [], "NVFP4": []}
+          "MXFP4": [], "NVFP4": [],
+          "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ1_S": [0], "IQ1_M": []}
 # What the command encodes to.
 METHODS = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "MXFP4"]
 ROWS, BLOCKS = 4, 25
@@ -32,6 +33,8 @@ def blocks_of(name, random):
     blocks = random.integers(0, 256, (ROWS * BLOCKS, size), dtype=numpy.uint8)
     for at in HALVES[name]:
         blocks[:, at + 1] &= 0xBF
+    if name == "IQ1_M":
+        blocks[:, 55] = 0x20 + blocks[:, 55] % 32  # the top bits of a half that is spread over four numbers
     if name == "MXFP4":
         blocks[:, 0] = 90 + blocks[:, 0] % 60
     return blocks

@@ -8,6 +8,7 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "codecs/ggml/grids.hpp"
 #include "tare/model.hpp"
 
 namespace tare::testing::ggml {
@@ -42,6 +43,23 @@ inline double k_minimum(const Block& b, std::size_t at, std::size_t k) {
 // Two bits of weight i in 64 bytes.
 inline int two_bits(const Block& b, std::size_t at, std::size_t i) {
   return static_cast<int>(b.u8(at + 32 * (i / 128) + i % 32) >> (2 * (i % 128 / 32)) & 3);
+}
+
+// Value i % width of a codeword; `signs`: of the weights from the codeword's first on.
+template <typename Word>
+double value_of(Word codeword, unsigned signs, std::size_t i) {
+  const auto magnitude = static_cast<double>(codeword >> (8 * (i % sizeof(Word))) & 255);
+  return (signs >> (i % 8) & 1) != 0 ? -magnitude : magnitude;
+}
+inline unsigned even(unsigned seven) { return codec::ggml::even_signs(seven); }
+// -1, 0 or 1, and an eighth more or less.
+inline double third_of(unsigned code, bool less, std::size_t i) {
+  return static_cast<std::int8_t>(codec::ggml::kIq1Grid[code] >> (8 * (i % 8)) & 255) / 8.0 + (less ? -0.125 : 0.125);
+}
+// The half in the top bits of four numbers.
+inline double spread_half(const Block& b) {
+  const unsigned bits = b.u16(48) >> 12 | (b.u16(50) >> 12) << 4 | (b.u16(52) >> 12) << 8 | (b.u16(54) >> 12) << 12;
+  return static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(bits)));
 }
 
 struct Type {
@@ -159,6 +177,69 @@ inline const Type kTypes[] = {
      18,
      {0},
      [](const Block& b, std::size_t i) { return b.f16(0) * (int(b.u8(2 + i / 4) >> (2 * (i % 4)) & 3) - 1); }},
+    {"ggml.iq2_xxs",
+     256,
+     66,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const std::size_t at = 2 + 8 * (i / 32), l = i / 8 % 4;
+       const unsigned rest = b.u16(at + 4) | b.u16(at + 6) << 16;
+       return b.f16(0) * (0.5 + (rest >> 28)) / 4 *
+              value_of(codec::ggml::kIq2XxsGrid[b.u8(at + l)], even(rest >> (7 * l) & 127), i);
+     }},
+    {"ggml.iq2_xs",
+     256,
+     74,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const unsigned code = b.u16(2 + 2 * (i / 8)), scale = b.u8(66 + i / 32) >> (4 * (i / 16 % 2)) & 15;
+       return b.f16(0) * (0.5 + scale) / 4 * value_of(codec::ggml::kIq2XsGrid[code % 512], even(code / 512), i);
+     }},
+    {"ggml.iq2_s",
+     256,
+     82,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const unsigned code = b.u8(2 + i / 8) + 256 * (b.u8(66 + i / 32) >> (2 * (i / 8 % 4)) & 3);
+       const unsigned scale = b.u8(74 + i / 32) >> (4 * (i / 16 % 2)) & 15;
+       return b.f16(0) * (0.5 + scale) / 4 * value_of(codec::ggml::kIq2SGrid[code], b.u8(34 + i / 8), i);
+     }},
+    {"ggml.iq3_xxs",
+     256,
+     98,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const std::size_t at = 66 + 4 * (i / 32);
+       const unsigned rest = b.u16(at) | b.u16(at + 2) << 16;
+       return b.f16(0) * (0.5 + (rest >> 28)) / 2 *
+              value_of(codec::ggml::kIq3XxsGrid[b.u8(2 + i / 4)], even(rest >> (7 * (i / 8 % 4)) & 127), i);
+     }},
+    {"ggml.iq3_s",
+     256,
+     110,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const unsigned code = b.u8(2 + i / 4) + 256 * b.bit(66, i / 4), scale = b.u8(106 + i / 64) >> (4 * (i / 32 % 2));
+       return b.f16(0) * (1 + 2 * (scale % 16)) * value_of(codec::ggml::kIq3SGrid[code], b.u8(74 + i / 8), i);
+     }},
+    {"ggml.iq1_s",
+     256,
+     50,
+     {0},
+     [](const Block& b, std::size_t i) {
+       const unsigned high = b.u16(34 + 2 * (i / 32));
+       const unsigned code = b.u8(2 + i / 8) + 256 * (high >> (3 * (i / 8 % 4)) & 7);
+       return b.f16(0) * (2 * (high >> 12 & 7) + 1) * third_of(code, high >= 0x8000, i);
+     }},
+    {"ggml.iq1_m",
+     256,
+     56,
+     {},
+     [](const Block& b, std::size_t i) {
+       const unsigned high = b.u8(32 + i / 16) >> (4 * (i / 8 % 2)) & 15, code = b.u8(i / 8) + 256 * (high % 8);
+       const unsigned scale = b.u16(48 + 2 * (i / 64)) >> (3 * (i / 16 % 4)) & 7;
+       return spread_half(b) * (2 * scale + 1) * third_of(code, high >= 8, i);
+     }},
 };
 
 // Any bits, but for scales: those are finite and neither tiny nor huge.
@@ -172,6 +253,7 @@ inline Bytes random_blocks(const Type& type, std::size_t count) {
       store_le(begin + at, f32_to_f16(static_cast<float>(static_cast<int>(random() % 2000) - 1000) * 0x1p-12F));
     if (type.layout == "ggml.q8_k") store_le(begin, static_cast<float>(random() % 1000) * 0x1p-14F);
     if (type.layout == "ggml.mxfp4") begin[0] = static_cast<std::byte>(100 + random() % 50);
+    if (type.layout == "ggml.iq1_m") begin[55] = static_cast<std::byte>(0x20 + random() % 32);  // below 2
     if (type.layout == "ggml.nvfp4")
       for (int i = 0; i < 4; ++i) begin[i] &= std::byte{0x7F};
   }

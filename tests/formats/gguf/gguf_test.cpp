@@ -312,7 +312,7 @@ TEST(Gguf, WhatCannotBeWrittenIsRefused) {
   table.components.push_back({"payload", DType::u8, {}, Blob::memory(Bytes(74))});
   EXPECT_EQ(refusal(with(table)), "");
   table.shape = {512};
-  EXPECT_EQ(refusal(with(table)), "gguf.write.shape");
+  EXPECT_EQ(refusal(with(table)), "gguf.ggml.size");
   Model absurd;
   absurd.metadata.set("general.alignment", 3);
   EXPECT_EQ(refusal(absurd), "gguf.write.alignment");

@@ -1,0 +1,365 @@
+#include "gguf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+
+#include "tare/tare.hpp"
+
+#ifdef TARE_GGML
+extern "C" {
+struct gguf_context;
+struct gguf_init_params {
+  bool no_alloc;
+  void** ctx;
+};
+gguf_context* gguf_init_from_file(const char* path, gguf_init_params params);
+void gguf_free(gguf_context* context);
+
+void ggml_cpu_init(void);
+void ggml_fp16_to_fp32_row(const void* from, float* to, std::int64_t count);
+#define TARE_RIVAL_TYPE(name)                                        \
+  void quantize_row_##name##_ref(const float*, void*, std::int64_t); \
+  void dequantize_row_##name(const void*, float*, std::int64_t)
+TARE_RIVAL_TYPE(q4_0);
+TARE_RIVAL_TYPE(q4_1);
+TARE_RIVAL_TYPE(q5_0);
+TARE_RIVAL_TYPE(q5_1);
+TARE_RIVAL_TYPE(q8_0);
+TARE_RIVAL_TYPE(q2_K);
+TARE_RIVAL_TYPE(q3_K);
+TARE_RIVAL_TYPE(q4_K);
+TARE_RIVAL_TYPE(q5_K);
+TARE_RIVAL_TYPE(q6_K);
+TARE_RIVAL_TYPE(iq4_nl);
+TARE_RIVAL_TYPE(iq4_xs);
+TARE_RIVAL_TYPE(mxfp4);
+#undef TARE_RIVAL_TYPE
+void dequantize_row_iq2_xxs(const void*, float*, std::int64_t);
+void dequantize_row_iq2_xs(const void*, float*, std::int64_t);
+void dequantize_row_iq2_s(const void*, float*, std::int64_t);
+void dequantize_row_iq3_xxs(const void*, float*, std::int64_t);
+void dequantize_row_iq3_s(const void*, float*, std::int64_t);
+void dequantize_row_iq1_s(const void*, float*, std::int64_t);
+void dequantize_row_iq1_m(const void*, float*, std::int64_t);
+// With SIMD; the others have none.
+void quantize_row_q4_0(const float*, void*, std::int64_t);
+void quantize_row_q8_0(const float*, void*, std::int64_t);
+void quantize_row_q8_K(const float*, void*, std::int64_t);
+void ggml_vec_dot_q4_0_q8_0(int n, float* s, std::size_t, const void* x, std::size_t, const void* y, std::size_t, int);
+void ggml_vec_dot_q8_0_q8_0(int n, float* s, std::size_t, const void* x, std::size_t, const void* y, std::size_t, int);
+void ggml_vec_dot_q4_K_q8_K(int n, float* s, std::size_t, const void* x, std::size_t, const void* y, std::size_t, int);
+void ggml_vec_dot_q6_K_q8_K(int n, float* s, std::size_t, const void* x, std::size_t, const void* y, std::size_t, int);
+}
+#endif
+
+namespace bench {
+namespace {
+
+using namespace tare;
+
+constexpr std::uint64_t kRows = 32, kColumns = 4096;
+constexpr std::size_t kWeights = kRows * kColumns;
+
+[[maybe_unused]] std::string rate_text(double rate) { return fmt::format("{:.0f} M/s", rate); }
+
+// ---- open ----
+
+std::string token_text(std::size_t i) {
+  std::string text;
+  for (std::size_t rest = i + 1; rest > 0; rest /= 26) text += static_cast<char>('a' + rest % 26);
+  return text;
+}
+
+void write_vocabulary(const std::string& path, std::size_t count) {
+  Model model;
+  model.config.model_type = "llama";
+  model.vocabulary.kind = "bpe";
+  for (std::size_t i = 0; i < count; ++i) {
+    Token token;
+    token.text = token_text(i);
+    model.vocabulary.tokens.push_back(std::move(token));
+    model.vocabulary.merges.push_back(fmt::format("{} {}", token_text(i / 2), token_text(i / 3)));
+  }
+  const Bytes bytes(64);
+  model.tensors.push_back(dense("w", Shape{16}, DType::f32, Blob::range(borrow_memory(bytes), 0, bytes.size())));
+  const auto sink = create_file(path, {.overwrite = true, .durable = false});
+  find_format("gguf")->write(model, *sink, {});
+  sink->commit();
+}
+
+std::optional<double> python_seconds(const std::string& path, int rounds) {
+  const char* const python = std::getenv("TARE_BENCH_PYTHON");
+  const std::string command = fmt::format(
+      "'{}' -c '\n"
+      "import sys, time\n"
+      "from gguf import GGUFReader\n"
+      "best = 1e9\n"
+      "for _ in range(int(sys.argv[2])):\n"
+      "    start = time.thread_time()\n"
+      "    GGUFReader(sys.argv[1])\n"
+      "    best = min(best, time.thread_time() - start)\n"
+      "print(best)\n"
+      "' '{}' {} 2>/dev/null",
+      python == nullptr ? "python3" : python, path, rounds);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  double seconds = 0;
+  if (pipe == nullptr || std::fscanf(pipe.get(), "%lf", &seconds) != 1) return std::nullopt;
+  return seconds;
+}
+
+void opening(const std::string& directory, int rounds, Table& table) {
+  const std::string path = directory + "/bench-vocabulary.gguf";
+  write_vocabulary(path, 128 << 10);
+  const auto ms = [](double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); };
+  const double whole = best_cpu_seconds(rounds * 3, [&] {
+    const Model model = open(path);
+    if (model.vocabulary.tokens.size() != 128 << 10) throw Error(ErrorKind::usage, "bench.wrong", "tokens");
+  });
+  ReadOptions tensors;
+  tensors.vocabulary = false;
+  const double quick = best_cpu_seconds(rounds * 3, [&] { (void)open(path, tensors); });
+  if (const auto python = python_seconds(path, std::min(rounds, 2)))
+    table.row("open a GGUF of 128k tokens and merges", ms(whole), "package gguf: " + ms(*python), *python / whole, 20);
+#ifdef TARE_GGML
+  const double theirs = best_cpu_seconds(rounds * 3, [&] {
+    gguf_free(gguf_init_from_file(path.c_str(), {true, nullptr}));
+  });
+  table.row("open a GGUF of 128k tokens and merges", ms(whole), "gguf_init_from_file: " + ms(theirs), theirs / whole,
+            1);
+  table.row("  without the vocabulary", ms(quick), "gguf_init_from_file: " + ms(theirs), theirs / quick, 1);
+#else
+  table.row("  without the vocabulary", ms(quick), "with: " + ms(whole), whole / quick, 0);
+#endif
+  std::filesystem::remove(path);
+}
+
+// ---- types ----
+
+#ifdef TARE_GGML
+
+std::vector<float> weights() {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0, 0.02f);
+  std::vector<float> values(kWeights);
+  for (float& w : values) w = normal(random);
+  return values;
+}
+
+struct Rival {
+  std::string_view method;
+  void (*encode)(const float*, void*, std::int64_t);
+  void (*decode)(const void*, float*, std::int64_t);
+  double encode_goal = 0, decode_goal = 1;
+  // Products with 8-bit vectors, whose blocks the second makes.
+  void (*dot)(int, float*, std::size_t, const void*, std::size_t, const void*, std::size_t, int) = nullptr;
+  void (*vector)(const float*, void*, std::int64_t) = nullptr;
+};
+
+constexpr Rival kRivals[] = {
+    {"q4_0", quantize_row_q4_0, dequantize_row_q4_0, 1.5, 1, ggml_vec_dot_q4_0_q8_0, quantize_row_q8_0},
+    {"q4_1", quantize_row_q4_1_ref, dequantize_row_q4_1},
+    {"q5_0", quantize_row_q5_0_ref, dequantize_row_q5_0},
+    {"q5_1", quantize_row_q5_1_ref, dequantize_row_q5_1},
+    {"q8_0", quantize_row_q8_0, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0, quantize_row_q8_0},
+    {"q2_k", quantize_row_q2_K_ref, dequantize_row_q2_K},
+    {"q3_k", quantize_row_q3_K_ref, dequantize_row_q3_K},
+    {"q4_k", quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K, quantize_row_q8_K},
+    {"q5_k", quantize_row_q5_K_ref, dequantize_row_q5_K},
+    {"q6_k", quantize_row_q6_K_ref, dequantize_row_q6_K, 6, 3, ggml_vec_dot_q6_K_q8_K, quantize_row_q8_K},
+    {"iq4_nl", quantize_row_iq4_nl_ref, dequantize_row_iq4_nl},
+    {"iq4_xs", quantize_row_iq4_xs_ref, dequantize_row_iq4_xs},
+    {"mxfp4", quantize_row_mxfp4_ref, dequantize_row_mxfp4},
+    {"iq2_xxs", nullptr, dequantize_row_iq2_xxs},
+    {"iq2_xs", nullptr, dequantize_row_iq2_xs},
+    {"iq2_s", nullptr, dequantize_row_iq2_s},
+    {"iq3_xxs", nullptr, dequantize_row_iq3_xxs},
+    {"iq3_s", nullptr, dequantize_row_iq3_s},
+    {"iq1_s", nullptr, dequantize_row_iq1_s},
+    {"iq1_m", nullptr, dequantize_row_iq1_m},
+};
+
+class Types {
+ public:
+  Types(int rounds, Table& table) : rounds_(rounds), table_(table) {
+    plain_ = dense("w", Shape{kRows, kColumns}, DType::f32,
+                   Blob::range(borrow_memory(std::as_bytes(std::span(values_))), 0, values_.size() * 4));
+  }
+
+  void compare(const Rival& rival) {
+    const Codec& codec = *find_codec(fmt::format("ggml.{}", rival.method));
+    Tensor tensor;
+    tensor.layout = codec.layout;
+    tensor.shape = plain_.shape;
+    if (rival.encode != nullptr) {
+      tensor = encode(rival, codec);
+    } else {
+      // Of any codes, with a finite scale.
+      Bytes blocks(kWeights / 256 * block_bytes(rival.method));
+      std::mt19937 random(2);
+      for (std::byte& byte : blocks) byte = static_cast<std::byte>(random());
+      for (std::size_t at = 0; at < blocks.size(); at += block_bytes(rival.method)) {
+        blocks[at + 1] = std::byte{0x20};
+        if (rival.method == "iq1_m") blocks[at + 55] = std::byte{0x20};
+      }
+      tensor.components.push_back({"payload", DType::u8, {}, Blob::memory(std::move(blocks))});
+    }
+    const Bytes blocks = tensor.component("payload")->blob.bytes();
+    const auto rows = codec.rows(tensor);
+    std::vector<float> out(kWeights);
+    const double ours = rate(30, [&] { rows->decode(0, kRows, out); });
+    const double theirs = rate(30, [&] { rival.decode(blocks.data(), out.data(), kWeights); });
+    table_.row(fmt::format("decode {}", rival.method), rate_text(ours), "ggml: " + rate_text(theirs), ours / theirs,
+               rival.decode_goal);
+    if (rival.dot != nullptr) products(rival, *rows, blocks);
+  }
+
+  void halves() {
+    const Tensor tensor = cast(plain_, DType::f16);
+    const Bytes bytes = tensor.component("data")->blob.bytes();
+    const Tensor stored = dense("w", plain_.shape, DType::f16, Blob::range(borrow_memory(bytes), 0, bytes.size()));
+    std::vector<float> out(kWeights);
+    const double ours = rate(30, [&] { open_rows(stored)->decode(0, kRows, out); });
+    const double theirs = rate(30, [&] { ggml_fp16_to_fp32_row(bytes.data(), out.data(), kWeights); });
+    table_.row("decode f16", rate_text(ours), "ggml: " + rate_text(theirs), ours / theirs, 3);
+  }
+
+ private:
+  static std::size_t block_bytes(std::string_view type) {
+    if (type == "iq2_xxs") return 66;
+    if (type == "iq2_xs") return 74;
+    if (type == "iq2_s") return 82;
+    if (type == "iq3_xxs") return 98;
+    if (type == "iq3_s") return 110;
+    return type == "iq1_s" ? 50 : 56;
+  }
+
+  double rate(int times, const std::function<void()>& job) const {
+    return static_cast<double>(kWeights) / best_cpu_seconds(rounds_ * times, job) / 1e6;
+  }
+
+  Tensor encode(const Rival& rival, const Codec& codec) {
+    const auto made = [&](bool fast) {
+      EncodeOptions options;
+      options.method = rival.method;
+      options.fast = fast;
+      return codec.encode(plain_, options);
+    };
+    const auto speed = [&](bool fast) {
+      const Blob payload = made(fast).component("payload")->blob;
+      return rate(fast ? 20 : 5, [&] {
+        for (std::size_t i = 0; i < payload.pieces(); ++i)
+          payload.make_piece(i, [](std::uint64_t, std::span<const std::byte>) {});
+      });
+    };
+    Bytes theirs(kWeights * 2);
+    const double ggml = rate(5, [&] { rival.encode(values_.data(), theirs.data(), kWeights); });
+    for (const bool fast : {false, true}) {
+      const double ours = speed(fast);
+      table_.row(fmt::format("encode {}, {}", rival.method, fast ? "fast" : "searched"), rate_text(ours),
+                 "ggml: " + rate_text(ggml), ours / ggml, rival.encode_goal);
+    }
+    const Tensor tensor = made(false);
+    const double our_error = error_of(codec.rows(tensor));
+    std::vector<float> decoded(kWeights);
+    rival.decode(theirs.data(), decoded.data(), kWeights);
+    const double their_error = relative(decoded);
+    table_.row(fmt::format("  error of {}", rival.method), fmt::format("{:.5f}", our_error),
+               fmt::format("ggml: {:.5f}", their_error), our_error / their_error, 1, true);
+    return tensor;
+  }
+
+  double error_of(const std::unique_ptr<const Rows>& rows) const {
+    std::vector<float> decoded(kWeights);
+    rows->decode(0, kRows, decoded);
+    return relative(decoded);
+  }
+  double relative(const std::vector<float>& decoded) const {
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < kWeights; ++i) {
+      error += std::pow(static_cast<double>(decoded[i]) - values_[i], 2);
+      size += std::pow(static_cast<double>(values_[i]), 2);
+    }
+    return std::sqrt(error / size);
+  }
+
+  void products(const Rival& rival, const Rows& rows, const Bytes& blocks) {
+    std::vector<float> vector(values_.begin(), values_.begin() + kColumns), out(kRows), their_out(kRows);
+    const QuantizedVector codes(vector);
+    Bytes their_codes(kColumns * 2);
+    rival.vector(vector.data(), their_codes.data(), kColumns);
+    const std::size_t row_bytes = blocks.size() / kRows;
+    const double ours = rate(50, [&] { rows.dot(0, kRows, codes, out); });
+    const double theirs = rate(50, [&] {
+      for (std::size_t r = 0; r < kRows; ++r)
+        rival.dot(static_cast<int>(kColumns), &their_out[r], 0, blocks.data() + r * row_bytes, 0, their_codes.data(), 0,
+                  1);
+    });
+    double scale = 0;
+    for (std::size_t r = 0; r < kRows; ++r) scale = std::max(scale, std::fabs(static_cast<double>(their_out[r])));
+    for (std::size_t r = 0; r < kRows; ++r)
+      if (std::fabs(static_cast<double>(out[r]) - their_out[r]) > 0.05 * scale)
+        throw Error(ErrorKind::usage, "bench.wrong", fmt::format("products of {}", rival.method));
+    table_.row(fmt::format("8-bit products of {}", rival.method), rate_text(ours), "ggml: " + rate_text(theirs),
+               ours / theirs, 1);
+  }
+
+  int rounds_;
+  Table& table_;
+  std::vector<float> values_ = weights();
+  Tensor plain_;
+};
+
+#endif
+
+// ---- a whole file ----
+
+void quantizing(const std::string& directory, Table& table) {
+  const char* const program = std::getenv("LLAMA_QUANTIZE");
+  const char* const input = std::getenv("LLAMA_QUANTIZE_INPUT");
+  if (program == nullptr || input == nullptr) return;
+  const std::string out = directory + "/bench-quantized.gguf";
+  ConvertOptions options;
+  options.adapt.quant.method = "q4_k_m";
+  options.overwrite = true;
+  const std::string theirs = fmt::format("'{}' '{}' '{}' Q4_K_M >/dev/null 2>&1", program, input, out);
+  (void)convert(input, out, options);  // the file's pages are there for both
+  double their_seconds = 1e300, our_seconds = 1e300;
+  std::uint64_t memory = 0;
+  for (int round = 0; round < 2; ++round) {
+    memory = anonymous_growth(
+        [&] { our_seconds = std::min(our_seconds, seconds([&] { (void)convert(input, out, options); })); });
+    their_seconds = std::min(their_seconds, seconds([&] {
+                               if (std::system(theirs.c_str()) != 0)
+                                 throw Error(ErrorKind::usage, "bench.wrong", "llama-quantize");
+                             }));
+  }
+  table.row("quantize a GGUF to q4_k_m", fmt::format("{:.1f} s", our_seconds),
+            fmt::format("llama-quantize: {:.1f} s", their_seconds), their_seconds / our_seconds, 5);
+  table.row("  anonymous memory", fmt::format("{:.0f} MiB", static_cast<double>(memory) / 0x1p20), "128 MiB",
+            static_cast<double>(memory) / 0x1p27, 1, true);
+  std::filesystem::remove(out);
+}
+
+}  // namespace
+
+void gguf(const std::string& directory, int rounds, Table& table) {
+  opening(directory, rounds, table);
+#ifdef TARE_GGML
+  ggml_cpu_init();
+  Types types(rounds, table);
+  for (const Rival& rival : kRivals) types.compare(rival);
+  types.halves();
+#endif
+  quantizing(directory, table);
+}
+
+}  // namespace bench
