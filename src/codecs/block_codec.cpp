@@ -228,21 +228,30 @@ Run CodedRows::run_of(std::uint64_t first, std::uint64_t count, Bytes& buffer) c
   return run;
 }
 
-// Calls add(row, column, weights) for parts of the rows, in order.
+// Calls add(run, first weight of it) for all that holds the elements [begin, end) of the tensor, in order. Only whole steps
+// are made: the first and the last run may reach beyond.
 template <typename Add>
-void CodedRows::for_decoded(std::uint64_t first, std::uint64_t count, const Add& add) const {
+void CodedRows::for_runs(std::uint64_t begin, std::uint64_t end, const Add& add) const {
   const Planes& planes = decoder_->planes();
-  const std::uint64_t begin = first * columns(), end = begin + count * columns();
   if (begin == end) return;
   const std::uint64_t column = begin % planes.columns, start = column / planes.step * planes.step;
   Walk walk(planes, begin / planes.columns, start);
-  std::vector<float> buffer;
   for (std::uint64_t at = begin - (column - start); at < end;) {
     const Run run = walk.next(std::min(kMostElements, end - at));
+    add(run, at);
+    walk.check();
+    at += run.weights();
+  }
+}
+
+// Calls add(row, column, weights) for parts of the rows, in order.
+template <typename Add>
+void CodedRows::for_decoded(std::uint64_t first, std::uint64_t count, const Add& add) const {
+  const std::uint64_t begin = first * columns(), end = begin + count * columns();
+  std::vector<float> buffer;
+  for_runs(begin, end, [&](const Run& run, std::uint64_t at) {
     buffer.resize(std::max(buffer.size(), static_cast<std::size_t>(run.weights())));
     decoder_->decode(run, buffer.data());
-    walk.check();
-    // Only whole steps are made: what is in front of `begin` and behind `end` is not ours.
     for (std::uint64_t from = std::max(at, begin); from < std::min(at + run.weights(), end);) {
       const std::uint64_t in_row = from % columns();
       const std::uint64_t part = std::min({columns() - in_row, at + run.weights() - from, end - from});
@@ -250,13 +259,18 @@ void CodedRows::for_decoded(std::uint64_t first, std::uint64_t count, const Add&
           std::span<const float>(buffer).subspan(static_cast<std::size_t>(from - at), static_cast<std::size_t>(part)));
       from += part;
     }
-    at += run.weights();
-  }
+  });
 }
 
 void CodedRows::do_decode(std::uint64_t first, std::uint64_t count, float* out) const {
-  for_decoded(first, count, [&](std::uint64_t row, std::uint64_t column, std::span<const float> weights) {
-    std::copy(weights.begin(), weights.end(), out + row * columns() + column);
+  const std::uint64_t begin = first * columns(), end = begin + count * columns();
+  std::vector<float> buffer;
+  for_runs(begin, end, [&](const Run& run, std::uint64_t at) {
+    if (at >= begin && run.weights() <= end - at) return decoder_->decode(run, out + (at - begin));
+    buffer.resize(static_cast<std::size_t>(run.weights()));
+    decoder_->decode(run, buffer.data());
+    const std::uint64_t from = std::max(at, begin), to = std::min(at + run.weights(), end);
+    std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(from - at), to - from, out + (from - begin));
   });
 }
 

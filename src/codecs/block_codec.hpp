@@ -74,6 +74,8 @@ class CodedRows : public Rows {
   std::uint64_t rows_at_a_time() const;
   Run run_of(std::uint64_t first, std::uint64_t count, Bytes& buffer) const;
   template <typename Add>
+  void for_runs(std::uint64_t begin, std::uint64_t end, const Add& add) const;
+  template <typename Add>
   void for_decoded(std::uint64_t first, std::uint64_t count, const Add& add) const;
 
   std::shared_ptr<const Decoder> decoder_;

@@ -72,11 +72,11 @@ class BlockWriter final : public BlockReader {
   }
 
  private:
-  // Of the largest magnitude, as a number, without a branch for each weight.
+  // Without a branch for each weight: one more than an exponent of ones overflows into the sign.
   static bool all_finite(std::span<const float> weights) {
-    std::uint32_t most = 0;
-    for (const float weight : weights) most = std::max(most, std::bit_cast<std::uint32_t>(weight) & 0x7FFFFFFFu);
-    return most < 0x7F800000u;
+    std::uint32_t overflow = 0;
+    for (const float weight : weights) overflow |= (std::bit_cast<std::uint32_t>(weight) & 0x7F800000u) + 0x00800000u;
+    return (overflow & 0x80000000u) == 0;
   }
 
   // Of `count` weights from `first`, over as many rows as they are; null: all alike.

@@ -25,6 +25,20 @@ void split(const AlignedVector<std::int8_t>& codes, std::size_t count, std::int3
 
 }  // namespace
 
+void add_sums(Data& vector) {
+  const auto& quads = vector.ones.offsets;  // -128 times the sums of 4 codes
+  vector.half_sums.resize(quads.size() / 4);
+  vector.half_scales.resize(quads.size() / 4);
+  vector.sums.resize(quads.size() / 8);
+  for (std::size_t i = 0; i < vector.half_sums.size(); ++i) {
+    const std::int32_t sum = (quads[4 * i] + quads[4 * i + 1] + quads[4 * i + 2] + quads[4 * i + 3]) / -128;
+    vector.half_scales[i] = vector.scales[i / 2];
+    vector.half_sums[i] = vector.scales[i / 2] * static_cast<float>(sum);
+  }
+  for (std::size_t i = 0; i < vector.sums.size(); ++i)
+    vector.sums[i] = vector.half_sums[2 * i] + vector.half_sums[2 * i + 1];
+}
+
 Data reference_vector(std::span<const float> vector) {
   Data result;
   result.columns = vector.size();
@@ -53,6 +67,7 @@ Data reference_vector(std::span<const float> vector) {
     const std::int8_t* const block = &result.codes[b * Data::kBlock];
     result.total += static_cast<double>(result.scales[b]) * std::accumulate(block, block + Data::kBlock, 0);
   }
+  add_sums(result);
   return result;
 }
 

@@ -30,9 +30,14 @@ struct QuantizedVector::Data {
   };
   Planes ones, twos, fours;  // 1, 2 and 4 codes of a row in a byte; the only plane of `ones` is `codes`
   double total = 0;          // the sum of d * q over the whole vector
+  // For each 32 and each 16 codes d times their sum: what meets a minimum. For each 16 their d.
+  AlignedVector<float> sums, half_sums, half_scales;
 
   std::uint64_t blocks() const { return (columns + kBlock - 1) / kBlock; }
 };
+
+// From the codes, the scales and the offsets of `ones`.
+void add_sums(QuantizedVector::Data& vector);
 
 // Of these values; one weight at a time, and with whatever SIMD the processor has: the same codes and scales.
 QuantizedVector::Data reference_vector(std::span<const float> vector);

@@ -143,6 +143,7 @@ QuantizedVector::Data quantized(std::span<const float> vector) {
   for (std::size_t j = 0; j < 2; ++j) result.twos.codes[j].resize(padded / 2);
   for (std::size_t j = 0; j < 4; ++j) result.fours.codes[j].resize(padded / 4);
   HWY_DYNAMIC_DISPATCH(quantize)(vector, result);
+  add_sums(result);
   return result;
 }
 

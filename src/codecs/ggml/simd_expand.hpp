@@ -84,12 +84,42 @@ HWY_INLINE hn::Vec<Half> spread_bits(std::uint32_t bits, std::size_t first, unsi
   return hn::IfThenElseZero(hn::TestBit(spread, hn::Load(d, kBits)), hn::Set(d, static_cast<std::uint8_t>(value)));
 }
 
-// The halves at `at` of up to kBlocks blocks, as floats.
-template <std::size_t kBlocks>
+// As half_at, by an instruction where there is one.
+HWY_INLINE float half_of(const std::byte* at) {
+  const hn::CappedTag<float, 4> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  const hn::Rebind<std::uint16_t, decltype(d)> bits;
+  return hn::GetLane(hn::PromoteTo(d, hn::BitCast(half, hn::Set(bits, load_le<std::uint16_t>(at)))));
+}
+
+// The halves at the beginning of up to eight blocks.
 HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t count, float* out) {
-  std::uint16_t bits[kBlocks] = {};
+  const hn::CappedTag<float, 8> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  const hn::Rebind<std::uint16_t, decltype(d)> tag;
+  alignas(16) std::uint16_t bits[8] = {};
   for (std::size_t b = 0; b < count; ++b) bits[b] = load_le<std::uint16_t>(block + b * bytes);
-  for (std::size_t b = 0; b < kBlocks; ++b) out[b] = f16_to_f32(bits[b]);
+  for (std::size_t b = 0; b < 8; b += hn::MaxLanes(d))
+    hn::StoreU(hn::PromoteTo(d, hn::BitCast(half, hn::LoadU(tag, bits + b))), d, out + b);
+}
+
+// Eight small numbers times a factor.
+HWY_INLINE void scale_bytes(std::uint32_t low, std::uint32_t high, float factor, float* out) {
+  const hn::CappedTag<float, 4> d;
+  const hn::Rebind<std::int32_t, decltype(d)> whole;
+  const hn::Rebind<std::uint8_t, decltype(d)> bytes;
+  const hn::Repartition<std::uint32_t, decltype(bytes)> word;
+  const auto times = hn::Set(d, factor);
+  const auto four = [&](std::uint32_t numbers) HWY_ATTR {
+    return hn::Mul(hn::ConvertTo(d, hn::PromoteTo(whole, hn::BitCast(bytes, hn::Set(word, numbers)))), times);
+  };
+#if HWY_TARGET <= HWY_AVX2
+  const hn::CappedTag<float, 8> both;
+  hn::StoreU(hn::Combine(both, four(high), four(low)), both, out);
+#else
+  hn::StoreU(four(low), d, out);
+  hn::StoreU(four(high), d, out + 4);
+#endif
 }
 
 // --- blocks of 32, eight at a time
@@ -97,8 +127,8 @@ HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t co
 template <std::size_t kBytes, std::size_t kCodes, unsigned kLess, bool kMinimum>
 void expand_nibbles(const std::byte* block, std::size_t count, Expanded& out) {
   const Half d;
-  halves<8>(block, kBytes, count, out.scale);
-  if constexpr (kMinimum) halves<8>(block + 2, kBytes, count, out.minimum);
+  halves(block, kBytes, count, out.scale);
+  if constexpr (kMinimum) halves(block + 2, kBytes, count, out.minimum);
   const auto less = hn::Set(d, std::uint8_t{kLess});
   for (std::size_t b = 0; b < count; ++b) {
     const auto both = hn::LoadU(d, bytes_at(block + b * kBytes + kCodes));
@@ -110,8 +140,8 @@ void expand_nibbles(const std::byte* block, std::size_t count, Expanded& out) {
 template <std::size_t kBytes, std::size_t kHigh, unsigned kLess, bool kMinimum>
 void expand_fives(const std::byte* block, std::size_t count, Expanded& out) {
   const Half d;
-  halves<8>(block, kBytes, count, out.scale);
-  if constexpr (kMinimum) halves<8>(block + 2, kBytes, count, out.minimum);
+  halves(block, kBytes, count, out.scale);
+  if constexpr (kMinimum) halves(block + 2, kBytes, count, out.minimum);
   const auto less = hn::Set(d, std::uint8_t{kLess});
   for (std::size_t b = 0; b < count; ++b) {
     const auto high = load_le<std::uint32_t>(block + b * kBytes + kHigh);
@@ -123,7 +153,7 @@ void expand_fives(const std::byte* block, std::size_t count, Expanded& out) {
 
 template <std::size_t kBytes, std::size_t kCodes>
 void expand_bytes(const std::byte* block, std::size_t count, Expanded& out) {
-  halves<8>(block, kBytes, count, out.scale);
+  halves(block, kBytes, count, out.scale);
   for (std::size_t b = 0; b < count; ++b) std::memcpy(out.codes + 32 * b, block + b * kBytes + kCodes, 32);
 }
 
@@ -141,7 +171,7 @@ HWY_INLINE void look_up(const std::int8_t* table, const std::byte* codes, std::i
 }
 
 void expand_iq4_nl(const std::byte* block, std::size_t count, Expanded& out) {
-  halves<8>(block, 18, count, out.scale);
+  halves(block, 18, count, out.scale);
   for (std::size_t b = 0; b < count; ++b) look_up(kIq4Bytes, block + 18 * b + 2, out.codes + 32 * b);
 }
 
@@ -169,7 +199,7 @@ void expand_nvfp4(const std::byte* block, std::size_t count, Expanded& out) {
 void expand_q1_0(const std::byte* block, std::size_t count, Expanded& out) {
   const Half d;
   for (std::size_t b = 0; b < count; ++b) {
-    std::fill_n(out.scale + 4 * b, 4, half_at(block + 18 * b));
+    std::fill_n(out.scale + 4 * b, 4, half_of(block + 18 * b));
     for (std::size_t i = 0; i < 128; i += 16) {
       const auto twos = spread_bits(load_le<std::uint16_t>(block + 18 * b + 2 + i / 8), 0, 2);
       store(d, hn::Sub(twos, hn::Set(d, std::uint8_t{1})), out.codes + 128 * b + i);
@@ -184,7 +214,7 @@ void expand_q2_0(const std::byte* block, std::size_t count, Expanded& out) {
   const auto one = hn::Set(d, std::uint8_t{1});
   const auto ones = hn::Load(d, kOnes), twos = hn::Add(ones, ones);
   for (std::size_t b = 0; b < count; ++b) {
-    std::fill_n(out.scale + 2 * b, 2, half_at(block + 18 * b));
+    std::fill_n(out.scale + 2 * b, 2, half_of(block + 18 * b));
     for (std::size_t i = 0; i < 64; i += 16) {
       const auto four =
           hn::Set(hn::Repartition<std::uint32_t, Half>(), load_le<std::uint32_t>(block + 18 * b + 2 + i / 4));
@@ -215,7 +245,7 @@ HWY_INLINE void for_all_crumbs(const std::byte* crumbs, const Put& put) {
 }
 
 void expand_q2_k(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block + 80), dmin = half_at(block + 82);
+  const float d = half_of(block + 80), dmin = half_of(block + 82);
   for (std::size_t k = 0; k < 16; ++k) {
     const unsigned both = byte_at(block, k);
     out.scale[k] = d * static_cast<float>(both & 15);
@@ -226,7 +256,7 @@ void expand_q2_k(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 void expand_q3_k(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block + 108);
+  const float d = half_of(block + 108);
   for (std::size_t k = 0; k < 16; ++k) out.scale[k] = d * static_cast<float>(q3_scale(block + 96, k));
   for_all_crumbs(block + 32, [&](Whole tag, hn::Vec<Whole> low, std::size_t i) HWY_ATTR {
     const auto high = bit_or_0(tag, hn::LoadU(tag, bytes_at(block + i % 32)), static_cast<unsigned>(i / 32), 4);
@@ -235,16 +265,14 @@ void expand_q3_k(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 HWY_INLINE void expand_k_scales(const std::byte* block, Expanded& out) {
-  const float d = half_at(block), dmin = half_at(block + 2);
+  const float d = half_of(block), dmin = half_of(block + 2);
   // The scales and then the minimums, all of them at once: four bytes in one number.
   const auto a = load_le<std::uint32_t>(block + 4), b = load_le<std::uint32_t>(block + 8);
   const auto c = load_le<std::uint32_t>(block + 12);
   const std::uint32_t words[4] = {a & 0x3F3F3F3Fu, (c & 0x0F0F0F0Fu) | (a >> 2 & 0x30303030u), b & 0x3F3F3F3Fu,
                                   (c >> 4 & 0x0F0F0F0Fu) | (b >> 2 & 0x30303030u)};
-  std::uint8_t bytes[16];
-  std::memcpy(bytes, words, 16);
-  for (std::size_t k = 0; k < 8; ++k) out.scale[k] = d * static_cast<float>(bytes[k]);
-  for (std::size_t k = 0; k < 8; ++k) out.minimum[k] = -(dmin * static_cast<float>(bytes[8 + k]));
+  scale_bytes(words[0], words[1], d, out.scale);
+  scale_bytes(words[2], words[3], -dmin, out.minimum);
 }
 
 void expand_q4_k(const std::byte* block, std::size_t, Expanded& out) {
@@ -271,11 +299,21 @@ void expand_q5_k(const std::byte* block, std::size_t, Expanded& out) {
   }
 }
 
+HWY_INLINE void expand_q6_scales(const std::byte* block, Expanded& out) {
+  const hn::CappedTag<float, 16> d;
+  const hn::Rebind<std::int32_t, decltype(d)> whole;
+  const hn::Rebind<std::int8_t, decltype(d)> bytes;
+  const auto scale = hn::Set(d, half_of(block + 208));
+  for (std::size_t k = 0; k < 16; k += hn::MaxLanes(d)) {
+    const auto* const at = reinterpret_cast<const std::int8_t*>(block + 192 + k);
+    hn::Store(hn::Mul(hn::ConvertTo(d, hn::PromoteTo(whole, hn::LoadU(bytes, at))), scale), d, out.scale + k);
+  }
+}
+
 void expand_q6_k(const std::byte* block, std::size_t, Expanded& out) {
   const Whole d;
   const hn::Repartition<std::uint16_t, Whole> wide;
-  const float scale = half_at(block + 208);
-  for (std::size_t k = 0; k < 16; ++k) out.scale[k] = scale * static_cast<float>(signed_at(block + 192, k));
+  expand_q6_scales(block, out);
   const auto less = hn::Set(d, std::uint8_t{32}), mask = hn::Set(d, std::uint8_t{0x30});
   for (std::size_t half = 0; half < 2; ++half)
     for (std::size_t i = 0; i < 32; i += kWhole) {
@@ -298,7 +336,7 @@ void expand_q8_k(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 void expand_iq4_xs(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block);
+  const float d = half_of(block);
   const unsigned high = load_le<std::uint16_t>(block + 2), low = load_le<std::uint32_t>(block + 4);
   for (unsigned k = 0; k < 8; ++k) {
     out.scale[k] = d * static_cast<float>(static_cast<int>((low >> (4 * k) & 15) | (high >> (2 * k) & 3) << 4) - 32);
@@ -324,14 +362,14 @@ HWY_INLINE void expand_digits(const std::byte* from, std::int8_t* to) {
 }
 
 void expand_tq1_0(const std::byte* block, std::size_t, Expanded& out) {
-  std::fill_n(out.scale, 8, half_at(block + 52));
+  std::fill_n(out.scale, 8, half_of(block + 52));
   expand_digits<32, 5>(block, out.codes);
   expand_digits<16, 5>(block + 32, out.codes + 160);
   expand_digits<4, 4>(block + 48, out.codes + 240);
 }
 
 void expand_tq2_0(const std::byte* block, std::size_t, Expanded& out) {
-  std::fill_n(out.scale, 8, half_at(block + 64));
+  std::fill_n(out.scale, 8, half_of(block + 64));
   for_all_crumbs(block, [&](Whole tag, hn::Vec<Whole> code, std::size_t i)
                             HWY_ATTR { store(tag, hn::Sub(code, hn::Set(tag, std::uint8_t{1})), out.codes + i); });
 }

@@ -34,9 +34,10 @@ HWY_INLINE void put_signed_word(std::uint64_t word, unsigned signs, std::int8_t*
   put_word((word ^ minus) + (minus & kOnes), to);
 }
 
-// Eight times -1, 0 or 1, and one more or one less.
+// Eight times -1, 0 or 1, and one more or one less. Which is as good as random: no branch.
 HWY_INLINE void put_shifted_word(std::uint64_t word, bool less, std::int8_t* to) {
-  put_word(less ? ((word | kTops) - kOnes) ^ (~word & kTops) : word | kOnes, to);
+  const std::uint64_t below = ((word | kTops) - kOnes) ^ (~word & kTops), mask = std::uint64_t{0} - std::uint64_t{less};
+  put_word((below & mask) | ((word | kOnes) & ~mask), to);
 }
 
 HWY_INLINE std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) {
@@ -45,7 +46,7 @@ HWY_INLINE std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) {
 HWY_INLINE float half_more(unsigned scale) { return 0.5F + static_cast<float>(scale); }
 
 void expand_iq2_xxs(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block);
+  const float d = half_of(block);
   for (std::size_t k = 0; k < 8; ++k) {
     const std::byte* const at = block + 2 + 8 * k;
     const auto rest = load_le<std::uint32_t>(at + 4);
@@ -61,7 +62,7 @@ void expand_iq2_scales(const std::byte* scales, float d, Expanded& out) {
 }
 
 void expand_iq2_xs(const std::byte* block, std::size_t, Expanded& out) {
-  expand_iq2_scales(block + 66, half_at(block), out);
+  expand_iq2_scales(block + 66, half_of(block), out);
   for (std::size_t l = 0; l < 32; ++l) {
     const unsigned code = load_le<std::uint16_t>(block + 2 + 2 * l);
     put_signed_word(kIq2XsGrid[code & 511], even_signs(code >> 9), out.codes + 8 * l);
@@ -69,7 +70,7 @@ void expand_iq2_xs(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 void expand_iq2_s(const std::byte* block, std::size_t, Expanded& out) {
-  expand_iq2_scales(block + 74, half_at(block), out);
+  expand_iq2_scales(block + 74, half_of(block), out);
   for (std::size_t l = 0; l < 32; ++l) {
     const unsigned code = byte_at(block, 2 + l) | (byte_at(block, 66 + l / 4) >> (2 * (l % 4)) & 3) << 8;
     put_signed_word(kIq2SGrid[code], byte_at(block, 34 + l), out.codes + 8 * l);
@@ -77,7 +78,7 @@ void expand_iq2_s(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 void expand_iq3_xxs(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block);
+  const float d = half_of(block);
   for (std::size_t k = 0; k < 8; ++k) {
     const auto rest = load_le<std::uint32_t>(block + 66 + 4 * k);
     out.scale[k] = d * half_more(rest >> 28) * 0.5F;
@@ -90,7 +91,7 @@ void expand_iq3_xxs(const std::byte* block, std::size_t, Expanded& out) {
 }
 
 void expand_iq3_s(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block);
+  const float d = half_of(block);
   for (std::size_t k = 0; k < 8; ++k) {
     out.scale[k] = d * static_cast<float>(2 * (byte_at(block, 106 + k / 2) >> (4 * (k % 2)) & 15) + 1);
     const unsigned high = byte_at(block, 66 + k);
@@ -108,7 +109,7 @@ void expand_iq3_s(const std::byte* block, std::size_t, Expanded& out) {
 HWY_INLINE float odd_eighth(float d, unsigned scale) { return d * static_cast<float>(2 * scale + 1) * 0.125F; }
 
 void expand_iq1_s(const std::byte* block, std::size_t, Expanded& out) {
-  const float d = half_at(block);
+  const float d = half_of(block);
   for (std::size_t k = 0; k < 8; ++k) {
     const unsigned high = load_le<std::uint16_t>(block + 34 + 2 * k);
     out.scale[k] = odd_eighth(d, high >> 12 & 7);

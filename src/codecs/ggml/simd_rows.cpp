@@ -1,4 +1,4 @@
-// Decoding and products of kernels.hpp, for every SIMD target: blocks are expanded to bytes, 256 weights at a time, which
+// Decoding and products with floats of kernels.hpp, for every SIMD target: blocks are expanded to bytes, 256 weights at a time, which
 // stay in the L1 cache; from there one kernel serves all types.
 #include <vector>
 
@@ -66,50 +66,19 @@ float dot_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, 
   return hn::GetLane(hn::SumOfLanes(kFloat, hn::Add(even, odd)));
 }
 
-// The vector's codes times those of a part, summed as integers, and the sums of the vector's own codes for the minimums.
-template <std::size_t kPart, bool kMinimum>
-float dot8_row(const Shapes& shapes, const std::byte* blocks, std::size_t count, const QuantizedVector::Data& vector,
-               const std::vector<float>& sums) {
-  using Wide = hn::CappedTag<std::int16_t, kPart>;
-  using Sum = hn::RepartitionToWide<Wide>;
-  using Float = hn::RebindToFloat<Sum>;
-  const Wide wide;
-  const Sum sum_tag;
-  const Float float_tag;
-  const hn::Rebind<std::int8_t, Wide> bytes;
-  auto even = hn::Zero(float_tag), odd = hn::Zero(float_tag);
-  float minimums = 0;
-  for_chunks(shapes, blocks, count, [&](const Expanded& from, std::size_t first, std::size_t weights) HWY_ATTR {
-    for (std::size_t k = 0; k < weights / kPart; ++k) {
-      auto exact = hn::Zero(sum_tag), more = hn::Zero(sum_tag);
-      HWY_UNROLL(4)
-      for (std::size_t i = k * kPart; i < (k + 1) * kPart; i += hn::MaxLanes(wide)) {
-        const auto a = hn::PromoteTo(wide, hn::LoadU(bytes, from.codes + i));
-        const auto b = hn::PromoteTo(wide, hn::LoadU(bytes, vector.codes.data() + first + i));
-        exact = hn::ReorderWidenMulAccumulate(sum_tag, a, b, exact, more);
-      }
-      const float scale = from.scale[k] * vector.scales[(first + k * kPart) / QuantizedVector::Data::kBlock];
-      auto& total = k % 2 == 0 ? even : odd;
-      total = hn::MulAdd(hn::ConvertTo(float_tag, hn::Add(exact, more)), hn::Set(float_tag, scale), total);
-      if constexpr (kMinimum) minimums += from.minimum[k] * sums[first / kPart + k];
-    }
-  });
-  return hn::GetLane(hn::SumOfLanes(float_tag, hn::Add(even, odd))) + minimums;
-}
-
-// Of the values that meet each part.
-std::vector<float> part_sums(const QuantizedVector::Data& vector, std::size_t part) {
-  std::vector<float> sums(static_cast<std::size_t>(vector.columns) / part);
-  for (std::size_t k = 0; k < sums.size(); ++k) {
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < part; ++i) sum += vector.codes[k * part + i];
-    sums[k] = static_cast<float>(sum) * vector.scales[k * part / QuantizedVector::Data::kBlock];
+// Codes that are bytes already are read where they lie.
+void decode_q8(const std::byte* blocks, std::size_t count, float* out) {
+  for (std::size_t b = 0; b < count; ++b, blocks += 34, out += 32) {
+    const V scale = hn::Set(kFloat, half_of(blocks));
+    HWY_UNROLL(8)
+    for (std::size_t i = 0; i < 32; i += kLanes)
+      hn::StoreU(hn::Mul(scale, load_codes(reinterpret_cast<const std::int8_t*>(blocks) + 2 + i)), kFloat, out + i);
   }
-  return sums;
 }
 
 void decode_blocks(Type type, const std::byte* blocks, std::size_t count, float* out) {
   const Shapes& shapes = shapes_of(type);
+  if (type == Type::q8_0) return decode_q8(blocks, count, out);
   if (shapes.part == 16)
     return (shapes.minimum ? decode_all<16, true> : decode_all<16, false>)(shapes, blocks, count, out);
   (shapes.minimum ? decode_all<32, true> : decode_all<32, false>)(shapes, blocks, count, out);
@@ -121,15 +90,6 @@ void dot_floats(Type type, const std::byte* blocks, std::size_t rows, std::size_
   const auto row = shapes.part == 16 ? (shapes.minimum ? dot_row<16, true> : dot_row<16, false>)
                                      : (shapes.minimum ? dot_row<32, true> : dot_row<32, false>);
   for (std::size_t r = 0; r < rows; ++r) out[r] = row(shapes, blocks + r * count * shapes.bytes, count, vector);
-}
-
-void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count,
-               const QuantizedVector::Data& vector, float* out) {
-  const Shapes& shapes = shapes_of(type);
-  const auto row = shapes.part == 16 ? (shapes.minimum ? dot8_row<16, true> : dot8_row<16, false>)
-                                     : (shapes.minimum ? dot8_row<32, true> : dot8_row<32, false>);
-  const std::vector<float> sums = shapes.minimum ? part_sums(vector, shapes.part) : std::vector<float>();
-  for (std::size_t r = 0; r < rows; ++r) out[r] = row(shapes, blocks + r * count * shapes.bytes, count, vector, sums);
 }
 
 #else
@@ -150,14 +110,6 @@ void dot_floats(Type type, const std::byte* blocks, std::size_t rows, std::size_
   }
 }
 
-void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count,
-               const QuantizedVector::Data& vector, float* out) {
-  std::vector<float> values(static_cast<std::size_t>(vector.columns));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(vector.codes[i]) * vector.scales[i / QuantizedVector::Data::kBlock];
-  dot_floats(type, blocks, rows, count, values.data(), out);
-}
-
 #endif
 
 }  // namespace
@@ -171,7 +123,6 @@ namespace {
 
 HWY_EXPORT(decode_blocks);
 HWY_EXPORT(dot_floats);
-HWY_EXPORT(dot_codes);
 
 }  // namespace
 
@@ -181,11 +132,6 @@ void decode(Type type, const std::byte* blocks, std::size_t count, float* out) {
 
 void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) {
   HWY_DYNAMIC_DISPATCH(dot_floats)(type, blocks, rows, count, vector, out);
-}
-
-void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector::Data& vector,
-         float* out) {
-  HWY_DYNAMIC_DISPATCH(dot_codes)(type, blocks, rows, count, vector, out);
 }
 
 }  // namespace tare::codec::ggml

@@ -25,6 +25,8 @@ namespace {
 
 #if TARE_MCF_HAS_SIMD
 
+namespace quad = tare::codec::HWY_NAMESPACE;
+
 using SignedTag = hn::RebindToSigned<CodeTag>;
 using SumTag = hn::Repartition<std::int32_t, CodeTag>;
 using SumVec = hn::Vec<SumTag>;
@@ -78,36 +80,6 @@ HWY_INLINE hn::Vec<CodeTag> shifted_codes(const std::uint8_t* from) {
     return hn::Xor(hn::LoadU(d, from), hn::Set(d, std::uint8_t{kSign}));
 }
 
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-#define TARE_MCF_MADDUBS 1
-using PairVec = hn::Vec<hn::Repartition<std::int16_t, CodeTag>>;
-
-// Unsigned times signed bytes, neighbours added, in i16.
-HWY_INLINE PairVec multiply_pairs(hn::Vec<CodeTag> a, hn::Vec<SignedTag> b) {
-#if HWY_TARGET == HWY_AVX3
-  return PairVec{_mm512_maddubs_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return PairVec{_mm256_maddubs_epi16(a.raw, b.raw)};
-#else
-  return PairVec{_mm_maddubs_epi16(a.raw, b.raw)};
-#endif
-}
-
-// Neighbours added, in i32.
-HWY_INLINE SumVec add_pairs(PairVec v) {
-  const auto ones = hn::Set(hn::Repartition<std::int16_t, CodeTag>(), 1);
-#if HWY_TARGET == HWY_AVX3
-  return SumVec{_mm512_madd_epi16(v.raw, ones.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return SumVec{_mm256_madd_epi16(v.raw, ones.raw)};
-#else
-  return SumVec{_mm_madd_epi16(v.raw, ones.raw)};
-#endif
-}
-#else
-#define TARE_MCF_MADDUBS 0
-#endif
-
 // Sums of products of a vector of row bytes at `codes`, which begin at `column` of the row, with the codes of the vector.
 // Each 32-bit lane has the sum for 4 bytes of the row.
 template <unsigned kBits>
@@ -136,7 +108,7 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
     sum = _mm512_dpbusd_epi32(sum, plane_of<kBits, 3>(q).raw, x(3).raw);
   }
   return SumVec{sum};
-#elif TARE_MCF_MADDUBS
+#elif TARE_HAS_MADDUBS
   if constexpr (kBits == 8) {
     // |q| times x with q's sign: sums of two stay within 16 bits, 2 * 128 * 127, where 255 * 127 * 2 would not. The
     // magnitude of -128 is 128 as an unsigned byte.
@@ -145,17 +117,17 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
     const auto negative = hn::Lt(q, zero);
     const auto signed_x = hn::IfThenElse(negative, hn::Sub(zero, x(0)), x(0));
     const auto magnitude = hn::IfThenElse(negative, hn::Sub(zero, q), q);
-    return add_pairs(multiply_pairs(hn::BitCast(d, magnitude), signed_x));
+    return quad::add_pairs(quad::multiply_pairs(hn::BitCast(d, magnitude), signed_x));
   } else {
     // At most 63 * 127 * 2 for one plane, 15 * 127 * 2 * 2 for two.
     const auto q = shifted_codes<kBits>(codes);
-    auto pairs = multiply_pairs(plane_of<kBits, 0>(q), x(0));
-    if constexpr (kPlanes < kBits >> 1) pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 1>(q), x(1)));
+    auto pairs = quad::multiply_pairs(plane_of<kBits, 0>(q), x(0));
+    if constexpr (kPlanes < kBits >> 1) pairs = hn::Add(pairs, quad::multiply_pairs(plane_of<kBits, 1>(q), x(1)));
     if constexpr (kPlanes < kBits >> 2) {
-      pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 2>(q), x(2)));
-      pairs = hn::Add(pairs, multiply_pairs(plane_of<kBits, 3>(q), x(3)));
+      pairs = hn::Add(pairs, quad::multiply_pairs(plane_of<kBits, 2>(q), x(2)));
+      pairs = hn::Add(pairs, quad::multiply_pairs(plane_of<kBits, 3>(q), x(3)));
     }
-    return hn::Add(start(), add_pairs(pairs));
+    return hn::Add(start(), quad::add_pairs(pairs));
   }
 #else
   const auto q = shifted_codes<kBits>(codes);
@@ -163,23 +135,7 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
   const auto add_plane = [&](hn::Vec<CodeTag> plane, std::size_t j) TARE_MCF_LAMBDA {
     const auto s =
         hn::Sub(hn::BitCast(SignedTag(), plane), hn::Set(SignedTag(), static_cast<std::int8_t>(1 << (kBits - 1))));
-#if HWY_TARGET == HWY_NEON
-    const int16x8_t low = vmull_s8(vget_low_s8(s.raw), vget_low_s8(x(j).raw));
-    const int16x8_t high = vmull_s8(vget_high_s8(s.raw), vget_high_s8(x(j).raw));
-    // Neighbours of 4 bytes belong together: pairs, then pairs of pairs.
-    const int32x4_t low32 = vpaddlq_s16(low), high32 = vpaddlq_s16(high);
-    sum = hn::Add(sum, SumVec{vcombine_s32(vpadd_s32(vget_low_s32(low32), vget_high_s32(low32)),
-                                           vpadd_s32(vget_low_s32(high32), vget_high_s32(high32)))});
-#else
-    alignas(64) std::int8_t a[kVector], b[kVector];
-    alignas(64) std::int32_t sums[kVector / 4];
-    hn::Store(s, SignedTag(), a);
-    hn::Store(x(j), SignedTag(), b);
-    for (std::size_t i = 0; i < kVector / 4; ++i)
-      sums[i] =
-          a[4 * i] * b[4 * i] + a[4 * i + 1] * b[4 * i + 1] + a[4 * i + 2] * b[4 * i + 2] + a[4 * i + 3] * b[4 * i + 3];
-    sum = hn::Add(sum, hn::Load(d32, sums));
-#endif
+    sum = hn::Add(sum, quad::multiply_quads(s, x(j)));
   };
   add_plane(plane_of<kBits, 0>(q), 0);
   if constexpr (kPlanes < kBits >> 1) add_plane(plane_of<kBits, 1>(q), 1);

@@ -22,6 +22,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "codecs/mcf/reference.hpp"
+#include "codecs/simd_quads.hpp"
 
 // Without vectors, or where bytes do not lie in lanes as they lie in memory, the reference does the work.
 #undef TARE_MCF_HAS_SIMD
@@ -29,14 +30,6 @@
 #define TARE_MCF_HAS_SIMD 1
 #else
 #define TARE_MCF_HAS_SIMD 0
-#endif
-
-#if HWY_TARGET == HWY_AVX3_DL
-// Highway names the VEX form (AVX-VNNI) for this target; every processor it chooses the target for has the EVEX form.
-#undef HWY_TARGET_STR
-#define HWY_TARGET_STR \
-  HWY_TARGET_STR_AVX3  \
-  ",vpclmulqdq,avx512vbmi,avx512vbmi2,vaes,avxvnni,avx512bitalg,avx512vpopcntdq,avx512vnni"
 #endif
 
 // Behind a lambda's parameters: for the target at hand, and always part of its caller. Sums that a lambda refers to stay

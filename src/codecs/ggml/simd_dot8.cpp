@@ -1,0 +1,330 @@
+// Products of rows with vectors of 8-bit codes, for every SIMD target, 256 weights at a time.
+//
+// The products of a part (16 or 32 weights that share a scale) are summed as integers, four neighbours to a lane, then
+// multiplied by the scales of both sides and added in f32. The types that runtimes use most are read where they lie; all
+// others are brought to bytes first. x86 multiplies unsigned by signed bytes: codes are used as code + n, and what that adds
+// is taken back by starting at -n times the sum of the vector's codes, which the vector brings along for n = 128.
+#include <array>
+#include <vector>
+
+#include "codecs/ggml/kernels.hpp"
+
+// Vectors of unknown length (SVE, RVV) are omitted: parts are laid out by hand.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#define HWY_WANT_AVX3_DL
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/ggml/simd_dot8.cpp"
+#include <hwy/foreach_target.h>
+
+#include "codecs/simd_quads.hpp"
+// After what it says about targets.
+#include "codecs/ggml/simd_expand.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::codec::ggml::HWY_NAMESPACE {
+namespace {
+
+using Vector = QuantizedVector::Data;
+
+#if TARE_GGML_HAS_SIMD
+
+namespace quad = tare::codec::HWY_NAMESPACE;
+
+using Codes = quad::QuadCodes;
+using Signed = quad::QuadSigned;
+using Sums = quad::QuadSums;
+using Floats = hn::Rebind<float, Sums>;
+inline constexpr std::size_t kBytes = hn::MaxLanes(Codes()), kQuads = kBytes / 4;
+
+// Codes from 0 to 127, each 128 >> kShift too large; `start`: of the vector, -128 times the sums of its codes.
+template <unsigned kShift>
+HWY_INLINE hn::Vec<Sums> multiply_small(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
+  const auto codes = hn::Load(Signed(), x);
+  auto sums = hn::Zero(Sums());
+  if constexpr (kShift < 8) sums = hn::ShiftRight<kShift>(hn::Load(Sums(), start));
+#if HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<Sums>{_mm512_dpbusd_epi32(sums.raw, q.raw, codes.raw)};
+#elif TARE_HAS_MADDUBS
+  return hn::Add(sums, quad::add_pairs(quad::multiply_pairs(q, codes)));
+#else
+  return hn::Add(sums, quad::multiply_quads(hn::BitCast(Signed(), q), codes));
+#endif
+}
+
+HWY_INLINE hn::Vec<Sums> multiply_signed(hn::Vec<Signed> q, const std::int8_t* x, const std::int32_t* start) {
+  const auto codes = hn::Load(Signed(), x);
+#if HWY_TARGET == HWY_AVX3_DL
+  const auto shifted = hn::Xor(hn::BitCast(Codes(), q), hn::Set(Codes(), std::uint8_t{0x80}));
+  return hn::Vec<Sums>{_mm512_dpbusd_epi32(hn::Load(Sums(), start).raw, shifted.raw, codes.raw)};
+#elif TARE_HAS_MADDUBS
+  // The magnitude times x with the other's sign: sums of two stay within 16 bits. That of -128 is 128 as an unsigned byte.
+  (void)start;
+  const auto zero = hn::Zero(Signed());
+  const auto negative = hn::Lt(q, zero);
+  const auto magnitude = hn::IfThenElse(negative, hn::Sub(zero, q), q);
+  const auto turned = hn::IfThenElse(negative, hn::Sub(zero, codes), codes);
+  return quad::add_pairs(quad::multiply_pairs(hn::BitCast(Codes(), magnitude), turned));
+#else
+  (void)start;
+  return quad::multiply_quads(q, codes);
+#endif
+}
+
+// The scale of every lane, for the codes from weight `i` on.
+template <std::size_t kPart>
+HWY_INLINE hn::Vec<Floats> scales_at(const float* scales, std::size_t i) {
+  const Floats d;
+  constexpr std::size_t kLanes = kPart / 4;
+  if constexpr (kLanes >= kQuads) {
+    return hn::Set(d, scales[i / kPart]);
+  } else {
+    alignas(64) static constexpr auto kIndex = [] {
+      std::array<std::int32_t, kQuads> index{};
+      for (std::size_t lane = 0; lane < kQuads; ++lane) index[lane] = static_cast<std::int32_t>(lane / kLanes);
+      return index;
+    }();
+    const std::size_t base = i / kPart / kQuads * kQuads;
+    const auto index =
+        hn::Add(hn::Load(Sums(), kIndex.data()), hn::Set(Sums(), static_cast<std::int32_t>(i / kPart - base)));
+    return hn::TableLookupLanes(hn::Load(d, scales + base), hn::IndicesFromVec(d, index));
+  }
+}
+
+// The low (kShift 0) or high halves of bytes.
+template <unsigned kShift, class D>
+HWY_INLINE hn::Vec<D> nibbles(D d, const std::byte* at) {
+  return field<kShift, 4>(d, hn::LoadU(d, bytes_at(at)));
+}
+
+// Of a vector that is wider than what lies together, each half apart.
+template <class Where, class D>
+HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
+  if constexpr (hn::MaxLanes(D()) > Where::kTogether) {
+    const hn::Half<D> half;
+    return hn::Combine(d, codes_at<Where>(half, block, i + hn::MaxLanes(half)), codes_at<Where>(half, block, i));
+  } else {
+    return Where::codes(d, block, i);
+  }
+}
+
+// ---- where the codes of a chunk are: scales of all its parts, and codes from weight i on, each so much too large
+
+struct Q8_0 {
+  static constexpr std::size_t kPart = 32, kTogether = 32;
+  static constexpr bool kMinimum = false;
+  static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 34, 8, out.scale); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
+    return hn::LoadU(d, bytes_at(block + 34 * (i / 32) + 2 + i % 32));
+  }
+  static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
+    return multiply_signed(hn::BitCast(Signed(), q), x, start);
+  }
+};
+
+struct Q4_0 {
+  static constexpr std::size_t kPart = 32, kTogether = 16;
+  static constexpr bool kMinimum = false;
+  static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 18, 8, out.scale); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
+    const std::byte* const at = block + 18 * (i / 32) + 2;
+    return i % 32 < 16 ? nibbles<0>(d, at) : nibbles<4>(d, at);
+  }
+  static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
+    return multiply_small<4>(q, x, start);  // by 8
+  }
+};
+
+struct Q4K {
+  static constexpr std::size_t kPart = 32, kTogether = 32;
+  static constexpr bool kMinimum = true;
+  static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_k_scales(block, out); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
+    const std::byte* const at = block + 16 + 32 * (i / 64) + i % 32;
+    return i % 64 < 32 ? nibbles<0>(d, at) : nibbles<4>(d, at);
+  }
+  static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
+    return multiply_small<8>(q, x, start);  // by nothing
+  }
+};
+
+struct Q6K {
+  static constexpr std::size_t kPart = 16, kTogether = 32;
+  static constexpr bool kMinimum = false;
+  static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_q6_scales(block, out); }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
+    const hn::Repartition<std::uint16_t, D> wide;
+    const std::size_t quarter = i % 128 / 32;
+    const std::byte* const low = block + 64 * (i / 128) + 32 * (quarter % 2) + i % 32;
+    const auto bits = hn::BitCast(wide, hn::LoadU(d, bytes_at(block + 128 + 32 * (i / 128) + i % 32)));
+    // Bits 4 and 5.
+    const auto high = quarter == 0   ? hn::ShiftLeft<4>(bits)
+                      : quarter == 1 ? hn::ShiftLeft<2>(bits)
+                      : quarter == 2 ? bits
+                                     : hn::ShiftRight<2>(bits);
+    return hn::Or(quarter < 2 ? nibbles<0>(d, low) : nibbles<4>(d, low),
+                  hn::And(hn::BitCast(d, high), hn::Set(d, std::uint8_t{0x30})));
+  }
+  static HWY_INLINE hn::Vec<Sums> multiply(hn::Vec<Codes> q, const std::int8_t* x, const std::int32_t* start) {
+    return multiply_small<2>(q, x, start);  // by 32
+  }
+};
+
+// ---- rows
+
+using Minimums = hn::CappedTag<float, 8>;
+
+struct Totals {
+  hn::Vec<Floats> even, odd;
+  hn::Vec<Minimums> minimums;
+};
+HWY_INLINE Totals nothing() { return {hn::Zero(Floats()), hn::Zero(Floats()), hn::Zero(Minimums())}; }
+
+// Both sides' scales of the parts from weight `first` on, and what minimums add. Vectors of the size in which they were
+// stored, and in which they are read again: others would have to wait for the memory.
+template <std::size_t kPart, bool kMinimum>
+HWY_INLINE void meet_scales(Expanded& chunk, const Vector& vector, std::size_t first, Totals& totals) {
+  constexpr std::size_t kParts = kChunk / kPart;
+  const hn::CappedTag<float, kParts> d;
+  const float* const scales = (kPart == 32 ? vector.scales : vector.half_scales).data() + first / kPart;
+  for (std::size_t k = 0; k < kParts; k += hn::MaxLanes(d)) {
+    const auto both = hn::Mul(hn::LoadU(d, chunk.scale + k), hn::LoadU(d, scales + k));
+    if constexpr (kParts < kQuads)
+      hn::Store(hn::ZeroExtendVector(Floats(), both), Floats(), chunk.scale);
+    else
+      hn::Store(both, d, chunk.scale + k);
+  }
+  if constexpr (kMinimum) {
+    const Minimums m;
+    const float* const sums = (kPart == 32 ? vector.sums : vector.half_sums).data() + first / kPart;
+    for (std::size_t k = 0; k < kParts; k += hn::MaxLanes(m))
+      totals.minimums = hn::MulAdd(hn::LoadU(m, chunk.minimum + k), hn::LoadU(m, sums + k), totals.minimums);
+  }
+}
+
+template <std::size_t kPart, class Multiply>
+HWY_INLINE void add_chunk(const Expanded& chunk, Totals& totals, const Multiply& multiply) {
+  const Floats d;
+  HWY_UNROLL(16)
+  for (std::size_t i = 0; i < kChunk; i += 2 * kBytes) {
+    totals.even = hn::MulAdd(hn::ConvertTo(d, multiply(i)), scales_at<kPart>(chunk.scale, i), totals.even);
+    totals.odd =
+        hn::MulAdd(hn::ConvertTo(d, multiply(i + kBytes)), scales_at<kPart>(chunk.scale, i + kBytes), totals.odd);
+  }
+}
+
+// Brought to bytes.
+template <std::size_t kPart, bool kMinimum>
+HWY_INLINE void add_expanded(const Shapes& shapes, const std::byte* blocks, std::size_t count, const Vector& vector,
+                             std::size_t first, Totals& totals) {
+  Expanded chunk;
+  const std::size_t weights = count * shapes.weights;
+  if (weights < kChunk) std::fill_n(chunk.codes, kChunk, std::int8_t{0});
+  shapes.expand(blocks, count, chunk);
+  for (std::size_t k = weights / kPart; k < kChunk / kPart; ++k) chunk.scale[k] = chunk.minimum[k] = 0;
+  meet_scales<kPart, kMinimum>(chunk, vector, first, totals);
+  add_chunk<kPart>(chunk, totals, [&](std::size_t i) HWY_ATTR {
+    return multiply_signed(hn::Load(Signed(), chunk.codes + i), vector.codes.data() + first + i,
+                           vector.ones.offsets.data() + (first + i) / 4);
+  });
+}
+
+HWY_INLINE float sum_of(const Totals& totals) {
+  return hn::GetLane(hn::SumOfLanes(Floats(), hn::Add(totals.even, totals.odd))) +
+         hn::GetLane(hn::SumOfLanes(Minimums(), totals.minimums));
+}
+
+template <std::size_t kPart, bool kMinimum>
+void dot_expanded(const Shapes& shapes, const std::byte* blocks, std::size_t rows, std::size_t count,
+                  const Vector& vector, float* out) {
+  const std::size_t most = kChunk / shapes.weights;
+  for (std::size_t r = 0; r < rows; ++r, blocks += count * shapes.bytes) {
+    Totals totals = nothing();
+    for (std::size_t b = 0; b < count; b += most)
+      add_expanded<kPart, kMinimum>(shapes, blocks + b * shapes.bytes, std::min(most, count - b), vector,
+                                    b * shapes.weights, totals);
+    out[r] = sum_of(totals);
+  }
+}
+
+template <class Where>
+void dot_where(const Shapes& shapes, const std::byte* blocks, std::size_t rows, std::size_t count, const Vector& vector,
+               float* out) {
+  constexpr std::size_t kPart = Where::kPart;
+  const std::size_t most = kChunk / shapes.weights, whole = count / most * most;
+  for (std::size_t r = 0; r < rows; ++r, blocks += count * shapes.bytes) {
+    Totals totals = nothing();
+    for (std::size_t b = 0; b < whole; b += most) {
+      const std::byte* const at = blocks + b * shapes.bytes;
+      const std::size_t first = b * shapes.weights;
+      Expanded chunk;
+      Where::scales(at, chunk);
+      meet_scales<kPart, Where::kMinimum>(chunk, vector, first, totals);
+      add_chunk<kPart>(chunk, totals, [&](std::size_t i) HWY_ATTR {
+        return Where::multiply(codes_at<Where>(Codes(), at, i), vector.codes.data() + first + i,
+                               vector.ones.offsets.data() + (first + i) / 4);
+      });
+    }
+    if (whole < count)
+      add_expanded<kPart, Where::kMinimum>(shapes, blocks + whole * shapes.bytes, count - whole, vector,
+                                           whole * shapes.weights, totals);
+    out[r] = sum_of(totals);
+  }
+}
+
+void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const Vector& vector,
+               float* out) {
+  const Shapes& shapes = shapes_of(type);
+  switch (type) {
+    case Type::q8_0: return dot_where<Q8_0>(shapes, blocks, rows, count, vector, out);
+    case Type::q4_0: return dot_where<Q4_0>(shapes, blocks, rows, count, vector, out);
+    case Type::q4_k: return dot_where<Q4K>(shapes, blocks, rows, count, vector, out);
+    case Type::q6_k: return dot_where<Q6K>(shapes, blocks, rows, count, vector, out);
+    default: break;
+  }
+  const auto dot = shapes.part == 16 ? (shapes.minimum ? dot_expanded<16, true> : dot_expanded<16, false>)
+                                     : (shapes.minimum ? dot_expanded<32, true> : dot_expanded<32, false>);
+  dot(shapes, blocks, rows, count, vector, out);
+}
+
+#else
+
+void dot_codes(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const Vector& vector,
+               float* out) {
+  const BlockShape shape = shape_of(type);
+  std::vector<float> row(count * shape.weights);
+  for (std::size_t r = 0; r < rows; ++r) {
+    reference_decode(type, blocks + r * count * shape.bytes, count, row.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i)
+      sum += static_cast<double>(row[i]) * vector.codes[i] * static_cast<double>(vector.scales[i / Vector::kBlock]);
+    out[r] = static_cast<float>(sum);
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace tare::codec::ggml::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace tare::codec::ggml {
+namespace {
+
+HWY_EXPORT(dot_codes);
+
+}  // namespace
+
+void dot(Type type, const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector::Data& vector,
+         float* out) {
+  HWY_DYNAMIC_DISPATCH(dot_codes)(type, blocks, rows, count, vector, out);
+}
+
+}  // namespace tare::codec::ggml
+
+#endif
