@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -21,6 +22,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "codecs/element_kinds.hpp"
+#include "codecs/simd_halves.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 
@@ -155,12 +157,21 @@ std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to,
   return failed;
 }
 
+// To floats that lie as the machine's own do.
+std::size_t widen_halves(const std::byte* __restrict from, std::byte* __restrict to, std::size_t count) {
+  if (std::endian::native != std::endian::little || reinterpret_cast<std::uintptr_t>(to) % alignof(float) != 0)
+    return cast_run<kind_of(DType::f16), DType::f32>(from, to, count);
+  halves_to_floats(from, count, reinterpret_cast<float*>(to));
+  return 0;
+}
+
 template <Kind From>
 Kernel kernel_to(DType to) {
   static constexpr auto kTable = []<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<Kernel, sizeof...(I)>{cast_run<From, static_cast<DType>(I)>...};
   }
   (std::make_index_sequence<kAllDTypes.size()>());
+  if (From == kind_of(DType::f16) && to == DType::f32) return widen_halves;
   return kTable[static_cast<std::size_t>(to)];
 }
 

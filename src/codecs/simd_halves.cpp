@@ -1,0 +1,51 @@
+#include "codecs/simd_halves.hpp"
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+
+// Vectors of unknown length (SVE, RVV) are omitted, as elsewhere.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "codecs/simd_halves.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tare::HWY_NAMESPACE {
+namespace {
+
+void widen(const std::byte* halves, std::size_t count, float* out) {
+  std::size_t i = 0;
+// Elsewhere what the compiler makes of the loop is as good.
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::CappedTag<float, 16> d;
+  const hn::Rebind<hwy::float16_t, decltype(d)> half;
+  for (; i + hn::MaxLanes(d) <= count; i += hn::MaxLanes(d)) {
+    const auto* const at = reinterpret_cast<const hwy::float16_t*>(halves + 2 * i);
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(half, at)), d, out + i);
+  }
+#endif
+  for (; i < count; ++i) out[i] = f16_to_f32(load_le<std::uint16_t>(halves + 2 * i));
+}
+
+}  // namespace
+}  // namespace tare::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace tare {
+namespace {
+
+HWY_EXPORT(widen);
+
+}  // namespace
+
+void halves_to_floats(const std::byte* halves, std::size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(widen)(halves, count, out);
+}
+
+}  // namespace tare
+
+#endif
