@@ -12,6 +12,7 @@
 #include <random>
 #include <span>
 
+#include "codecs/ggml/encode.hpp"
 #include "tare/tare.hpp"
 
 #ifdef TARE_GGML
@@ -156,6 +157,7 @@ std::vector<float> weights() {
 
 struct Rival {
   std::string_view method;
+  std::size_t (*ours)(const codec::BlockWeights&, std::byte*);
   void (*encode)(const float*, void*, std::int64_t);
   void (*decode)(const void*, float*, std::int64_t);
   double encode_goal = 0, decode_goal = 1;
@@ -165,26 +167,30 @@ struct Rival {
 };
 
 constexpr Rival kRivals[] = {
-    {"q4_0", quantize_row_q4_0, dequantize_row_q4_0, 1.5, 1, ggml_vec_dot_q4_0_q8_0, quantize_row_q8_0},
-    {"q4_1", quantize_row_q4_1_ref, dequantize_row_q4_1},
-    {"q5_0", quantize_row_q5_0_ref, dequantize_row_q5_0},
-    {"q5_1", quantize_row_q5_1_ref, dequantize_row_q5_1},
-    {"q8_0", quantize_row_q8_0, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0, quantize_row_q8_0},
-    {"q2_k", quantize_row_q2_K_ref, dequantize_row_q2_K},
-    {"q3_k", quantize_row_q3_K_ref, dequantize_row_q3_K},
-    {"q4_k", quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K, quantize_row_q8_K},
-    {"q5_k", quantize_row_q5_K_ref, dequantize_row_q5_K},
-    {"q6_k", quantize_row_q6_K_ref, dequantize_row_q6_K, 6, 3, ggml_vec_dot_q6_K_q8_K, quantize_row_q8_K},
-    {"iq4_nl", quantize_row_iq4_nl_ref, dequantize_row_iq4_nl},
-    {"iq4_xs", quantize_row_iq4_xs_ref, dequantize_row_iq4_xs},
-    {"mxfp4", quantize_row_mxfp4_ref, dequantize_row_mxfp4},
-    {"iq2_xxs", nullptr, dequantize_row_iq2_xxs},
-    {"iq2_xs", nullptr, dequantize_row_iq2_xs},
-    {"iq2_s", nullptr, dequantize_row_iq2_s},
-    {"iq3_xxs", nullptr, dequantize_row_iq3_xxs},
-    {"iq3_s", nullptr, dequantize_row_iq3_s},
-    {"iq1_s", nullptr, dequantize_row_iq1_s},
-    {"iq1_m", nullptr, dequantize_row_iq1_m},
+    {"q4_0", codec::ggml::encode_q4_0, quantize_row_q4_0, dequantize_row_q4_0, 1.5, 1, ggml_vec_dot_q4_0_q8_0,
+     quantize_row_q8_0},
+    {"q4_1", codec::ggml::encode_q4_1, quantize_row_q4_1_ref, dequantize_row_q4_1},
+    {"q5_0", codec::ggml::encode_q5_0, quantize_row_q5_0_ref, dequantize_row_q5_0},
+    {"q5_1", codec::ggml::encode_q5_1, quantize_row_q5_1_ref, dequantize_row_q5_1},
+    {"q8_0", codec::ggml::encode_q8_0, quantize_row_q8_0, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0,
+     quantize_row_q8_0},
+    {"q2_k", codec::ggml::encode_q2_k, quantize_row_q2_K_ref, dequantize_row_q2_K},
+    {"q3_k", codec::ggml::encode_q3_k, quantize_row_q3_K_ref, dequantize_row_q3_K},
+    {"q4_k", codec::ggml::encode_q4_k, quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K,
+     quantize_row_q8_K},
+    {"q5_k", codec::ggml::encode_q5_k, quantize_row_q5_K_ref, dequantize_row_q5_K},
+    {"q6_k", codec::ggml::encode_q6_k, quantize_row_q6_K_ref, dequantize_row_q6_K, 6, 3, ggml_vec_dot_q6_K_q8_K,
+     quantize_row_q8_K},
+    {"iq4_nl", codec::ggml::encode_iq4_nl, quantize_row_iq4_nl_ref, dequantize_row_iq4_nl},
+    {"iq4_xs", codec::ggml::encode_iq4_xs, quantize_row_iq4_xs_ref, dequantize_row_iq4_xs},
+    {"mxfp4", codec::ggml::encode_mxfp4, quantize_row_mxfp4_ref, dequantize_row_mxfp4},
+    {"iq2_xxs", nullptr, nullptr, dequantize_row_iq2_xxs},
+    {"iq2_xs", nullptr, nullptr, dequantize_row_iq2_xs},
+    {"iq2_s", nullptr, nullptr, dequantize_row_iq2_s},
+    {"iq3_xxs", nullptr, nullptr, dequantize_row_iq3_xxs},
+    {"iq3_s", nullptr, nullptr, dequantize_row_iq3_s},
+    {"iq1_s", nullptr, nullptr, dequantize_row_iq1_s},
+    {"iq1_m", nullptr, nullptr, dequantize_row_iq1_m},
 };
 
 class Types {
@@ -255,9 +261,13 @@ class Types {
       return codec.encode(plain_, options);
     };
     const auto speed = [&](bool fast) {
-      const Blob payload = made(fast).component("payload")->blob;
-      Bytes blocks(payload.size());
-      return rate(fast ? 20 : 5, [&] { payload.read(0, blocks); });
+      const std::size_t blocks = kWeights / static_cast<std::size_t>(codec.row_multiple);
+      Bytes out(made(fast).bytes());
+      return rate(fast ? 20 : 5, [&] {
+        const codec::BlockWeights in{.weights = values_.data(), .importance = nullptr, .count = blocks, .fast = fast};
+        if (rival.ours(in, out.data()) != blocks)
+          throw Error(ErrorKind::usage, "bench.wrong", "not every block was made");
+      });
     };
     Bytes theirs(kWeights * 2);
     const double ggml = rate(5, [&] { rival.encode(values_.data(), theirs.data(), kWeights); });

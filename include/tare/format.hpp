@@ -150,6 +150,9 @@ struct MetadataRules {
   // The inverse: the model says what these entries say, which are those of `list`, edited. Throws what is wrong with them.
   void (*restate)(Model& model, std::vector<MetadataEntry> entries) = nullptr;
   bool (*is_type)(std::string_view type) = nullptr;
+  std::string_view types = {};  // their names, for people
+  // The type that the container's programs insist on for a key; empty: any. Null: for no key.
+  std::string (*declared_type)(std::string_view key) = nullptr;
   // The value as this type; nothing if it cannot be one.
   std::optional<Value> (*fit)(const Value& value, std::string_view type) = nullptr;
   // The type of a new key that has this value; empty: the container has none for it.
@@ -190,6 +193,8 @@ struct Format {
   // that says nothing of its architecture. `renamed`: filled with the names. Null: there are no such conventions.
   void (*adopt)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
   void (*release)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
+  // Whether its readers take this tensor as f32 only, in a model that follows their conventions. Null: none.
+  bool (*wants_f32)(const Model& model, const Tensor& tensor) = nullptr;
   // Brings keys that say of which types the tensors are up to date: some have been encoded, decoded or cast. `own`: the
   // model is about to be written in this container. Null: it has no such keys.
   void (*retyped)(Model& model, bool own) = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/printable.hpp"
+#include "cli/text.hpp"
 #include "tare/convert.hpp"
 #include "tare/digest.hpp"
 
@@ -87,6 +88,14 @@ ReadOptions listing_options(const Arguments& arguments) {
   ReadOptions options = read_options(arguments);
   options.listing = true;
   return options;
+}
+
+std::optional<std::uint64_t> shard_bytes(const Arguments& arguments) {
+  if (!arguments.has("shard")) return std::nullopt;
+  const auto bytes = parse_size(arguments.get("shard"));
+  if (!bytes || *bytes == 0)
+    throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
+  return bytes;
 }
 
 WriteOptions write_options(const Arguments& arguments) {

@@ -53,6 +53,10 @@ inline constexpr Option kDrop{.name = "drop",
 inline constexpr Option kWeightsOnly{.name = "weights-only",
                                      .help = "write the tensors only, without config, vocabulary and files"};
 Words names_words();
+inline constexpr Option kShard{
+    .name = "shard",
+    .value = "SIZE",
+    .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT"};
 inline constexpr Option kNames{.name = "names",
                                .value = "WHAT",
                                .help = "keep: tensors are called as in IN, whatever the programs that read OUT expect",
@@ -79,6 +83,8 @@ ReadOptions read_options(const Arguments& arguments);
 ReadOptions listing_options(const Arguments& arguments);
 // --zstd, --no-zstd, --digest and --threads.
 WriteOptions write_options(const Arguments& arguments);
+// Of --shard; nothing without it.
+std::optional<std::uint64_t> shard_bytes(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
 // Whether --verbose was given; a UsageError together with --quiet.

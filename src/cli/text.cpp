@@ -159,7 +159,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   if (!unit.empty() && unit != "B") {
     const std::size_t power = std::string_view("KMGT").find(unit.front()) + 1;
     const bool binary = unit.size() == 3 && unit.substr(1) == "IB";
-    if (power == 0 || (!binary && !(unit.size() == 2 && unit[1] == 'B'))) return std::nullopt;
+    if (power == 0 || (!binary && unit.size() != 1 && !(unit.size() == 2 && unit[1] == 'B'))) return std::nullopt;
     number *= std::pow(binary ? 1024 : 1000, power);
   }
   // Up to there every whole number is a double.

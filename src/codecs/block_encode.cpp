@@ -161,7 +161,8 @@ std::vector<float> importance_for(const BlockCodec& codec, const Tensor& tensor,
           .about(tensor.name);
   if (!codec.weighted || options.fast) return {};
   const float most = *std::max_element(importance.begin(), importance.end());
-  for (float& one : importance) one = most > 0 ? one / most : 0;
+  if (most <= 0) return {};
+  for (float& one : importance) one /= most;
   return importance;
 }
 

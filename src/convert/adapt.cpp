@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
+#include "convert/metadata_edit.hpp"
 #include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
@@ -209,6 +210,13 @@ void decode_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& chang
   cast_if_asked(tensor, options, changes);
 }
 
+// By a rule: whatever it is, to this type.
+void cast_to(DType type, Tensor& tensor, AdaptOptions options, Changes& changes) {
+  options.dtype = type;
+  decode_if_asked(tensor, options, changes);
+  cast_if_asked(tensor, options, changes);
+}
+
 // A layout the target lacks is decoded to dense.
 void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
   if (lists(target.holds.layouts, tensor.layout)) return;
@@ -363,10 +371,33 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   return value;
 }
 
+// Where the target has no conventions, a model keeps those of the container that it comes from.
+void tell_kept_names(const Model& model, const Format& target, std::vector<Change>& lines) {
+  const Format* const from = find_format(model.format);
+  if (from == nullptr || from->release == nullptr || from == &target) return;
+  Model probe;
+  probe.config = model.config;
+  probe.metadata = model.metadata;
+  probe.tensors = model.tensors;
+  std::vector<Change> ignored;
+  std::vector<Renamed> renamed;
+  try {
+    from->release(probe, ignored, renamed);
+  } catch (const Error&) {
+    return;  // there are no other names
+  }
+  if (!renamed.empty())
+    lines.push_back({.impact = Impact::note,
+                     .detail = fmt::format("{} tensors keep the names and the order of rows of {}; a Hugging Face "
+                                           "directory gets the usual ones",
+                                           renamed.size(), from->title)});
+}
+
 // Those of the target's readers. Where files say what a model is, they are Hugging Face's.
 std::vector<Renamed> follow_conventions(Model& model, const Format& target, const AdaptOptions& options,
                                         std::vector<Change>& lines) {
   std::vector<Renamed> renamed;
+  if (find_format(model.format) == &target) return renamed;
   if (target.adopt != nullptr) {
     // A vocabulary that is not going to be there need not be one that the readers know.
     Vocabulary unwanted;
@@ -377,10 +408,49 @@ std::vector<Renamed> follow_conventions(Model& model, const Format& target, cons
     return renamed;
   }
   const bool is_directory = target.write == nullptr;
-  if (!target.holds.wants_files && !is_directory) return renamed;
+  if (!target.holds.wants_files && !is_directory) {
+    tell_kept_names(model, target, lines);
+    return renamed;
+  }
   for (const Format& format : formats())
     if (format.release != nullptr) format.release(model, lines, renamed);
   return renamed;
+}
+
+// A key that was set counts for more than what the files say of the same, which are left out then.
+void prefer_set(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
+  if (target.metadata == nullptr || options.set.empty() || model.attachments.empty()) return;
+  std::vector<MetadataEdit> edits;
+  for (const auto& [key, text] : options.set) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
+  }
+  std::vector<std::string> before;
+  for (const Attachment& file : model.attachments) before.push_back(file.name);
+  edit_as(model, target, edits);
+  std::erase_if(before, [&](const std::string& name) { return model.attachment(name) != nullptr; });
+  if (!before.empty())
+    lines.push_back({.kind = ChangeKind::left_out,
+                     .impact = Impact::note,
+                     .items = std::move(before),
+                     .detail = "they say otherwise than what was set"});
+}
+
+// How much of the model the weights of importance are about.
+void tell_importance(const Model& model, const Quantization& quant, const std::vector<recipe::Decision>& decisions,
+                     std::vector<Change>& lines) {
+  if (quant.importance.empty()) return;
+  std::vector<std::string> without;
+  std::size_t encoded = 0;
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    if (decisions[i].method.empty()) continue;
+    ++encoded;
+    if (!quant.importance.contains(model.tensors[i].name)) without.push_back(model.tensors[i].name);
+  }
+  if (!without.empty())
+    lines.push_back({.impact = Impact::note,
+                     .detail = fmt::format("{} of {} quantized tensors have no weights of importance: {}",
+                                           without.size(), encoded, listed(std::move(without)))});
 }
 
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
@@ -412,6 +482,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   }
   std::vector<Renamed> renamed;
   if (!options.keep_names) renamed = follow_conventions(model, target, options, lines);
+  if (!renamed.empty()) prefer_set(model, target, options, lines);
   const Quantization quant = recipe::in_new_names(options.quant, model.tensors, renamed);
   if (!target.holds.many_tensors && model.tensors.size() != 1)
     throw Error(ErrorKind::unsupported, "convert.one_tensor",
@@ -419,16 +490,26 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
         .remedy(Remedy::match);
   std::vector<LostKeys> lost;
   fit_rest(model, target, options, lines, lost);
-  for (Tensor& tensor : model.tensors) cast_if_asked(tensor, options, changes);
+  AdaptOptions as_f32 = options;
+  as_f32.dtype = DType::f32;
+  const auto keeps_f32 = [&](const Tensor& tensor) {
+    return options.dtype && !options.keep_names && target.wants_f32 != nullptr && target.wants_f32(model, tensor);
+  };
+  for (Tensor& tensor : model.tensors) cast_if_asked(tensor, keeps_f32(tensor) ? as_f32 : options, changes);
   const bool asked = !options.quant.empty();
   std::vector<recipe::Decision> decisions(model.tensors.size());
   if (asked) {
     const auto bytes = [&](const Tensor& tensor) { return kept_bytes(tensor, target, options); };
     decisions = recipe::decide(model, quant, {target, bytes}, options.threads);
   }
+  tell_importance(model, quant, decisions, lines);
   Unfit unfit(target, options);
   require_room(options.quant.method, target);
-  for (const auto& [glob, method] : options.quant.rules) require_room(method, target);
+  for (const auto& [glob, method] : options.quant.rules) {
+    require_room(method, target);
+    AdaptOptions typed = options;
+    if ((typed.dtype = recipe::type_called(method))) require_type(typed, target);
+  }
   if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
     lines.push_back({.detail = "nothing was quantized: no tensor is of a kind that the method takes"});
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
@@ -436,7 +517,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     TensorOutcome outcome;
     refuse_excess(tensor, target);
     refuse_extras(tensor, target, !decisions[i].method.empty());
-    if (decisions[i].method.empty())
+    if (decisions[i].type)
+      cast_to(*decisions[i].type, tensor, options, changes);
+    else if (decisions[i].method.empty())
       decode_if_asked(tensor, options, changes);
     else
       quantize(tensor, decisions[i].method, target, quant, options.threads, changes, outcome);

@@ -1,6 +1,7 @@
 // Weights of columns: a file with a vector for each tensor, or what llama.cpp measures (an imatrix).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/endian.hpp"
@@ -137,8 +138,18 @@ bool is_measured(const Model& model) {
 
 Importance read_importance(const std::string& path, const ReadOptions& options) {
   const ImportanceReader reader(path);
-  // The older form has no magic: the name has to say it.
-  if (path.ends_with(".dat")) return reader.legacy(*open_file(path, options.access));
+  const SourcePtr source = open_file(path, options.access);
+  // The older form has no magic. It is what the name says, or what is nothing else.
+  const bool known = std::ranges::any_of(
+      formats(), [&](const Format& format) { return format.recognize != nullptr && format.recognize(*source); });
+  if (!known) {
+    if (path.ends_with(".dat")) return reader.legacy(*source);
+    try {
+      return reader.legacy(*source);
+    } catch (const Error&) {
+      // `open` says better what it is.
+    }
+  }
   const Model model = open(path, options);
   model.refuse_broken();
   return is_measured(model) ? reader.sums(model) : reader.vectors(model);

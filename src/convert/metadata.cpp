@@ -8,9 +8,11 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
+#include "formats/amend_file.hpp"
 #include "formats/fits.hpp"
 #include "wire/json.hpp"
 
@@ -47,6 +49,16 @@ Value scalar_of(const std::string& text) {
 // NaN is not equal to itself, and no reason to call an entry changed.
 bool same(const MetadataEntry& a, const MetadataEntry& b) {
   return a.key == b.key && a.type == b.type && (a.value == b.value || to_json(a.value) == to_json(b.value));
+}
+
+// As other programs call their types: "int", "uint32", "[float]".
+bool looks_like_type(std::string_view word) {
+  if (word.starts_with('[') && word.ends_with(']')) return true;
+  const std::string_view letters = word.substr(0, word.find_first_of("0123456789"));
+  const bool digits = std::ranges::all_of(word.substr(letters.size()), [](char c) { return c >= '0' && c <= '9'; });
+  constexpr std::string_view kWords[] = {"int",  "uint",  "float", "double", "bool", "boolean", "str", "string", "text",
+                                         "list", "array", "arr",   "number", "i",    "integer", "u",   "f"};
+  return digits && std::ranges::find(kWords, letters) != std::end(kWords);
 }
 
 class MetadataEditor {
@@ -153,11 +165,14 @@ class MetadataEditor {
     if (colon == text.npos || colon == 0 || find(text) != nullptr) return {text, ""};
     const std::string type = text.substr(colon + 1);
     if (rules_.is_type(type)) return {text.substr(0, colon), type};
-    // Not a type: the key may contain a colon, unless what is before it is one.
-    if (find(text.substr(0, colon)) != nullptr)
-      throw error(ErrorKind::usage, "meta.type", text.substr(0, colon),
-                  fmt::format("{} has no type \"{}\"", format_.name, escape_name(type)));
+    // Not a type: the key may contain a colon, unless what is before it is one, or what is behind it is meant as a type.
+    if (find(text.substr(0, colon)) != nullptr || looks_like_type(type)) throw no_type(text.substr(0, colon), type);
     return {text, ""};
+  }
+
+  Error no_type(std::string_view key, std::string_view type) const {
+    return error(ErrorKind::usage, "meta.type", key,
+                 fmt::format("{} has no type \"{}\"; it has {}", format_.name, escape_name(type), rules_.types));
   }
 
   void read(const MetadataEdit& edit) {
@@ -179,14 +194,12 @@ class MetadataEditor {
   void set(const std::string& key, std::string type, const As& as, const Value& given) {
     require_place(key);
     Slot* const slot = find(key);
-    if (!type.empty() && !rules_.is_type(type))
-      throw error(ErrorKind::usage, "meta.type", key,
-                  fmt::format("{} has no type \"{}\"", format_.name, escape_name(type)));
+    if (!type.empty() && !rules_.is_type(type)) throw no_type(key, type);
     const bool only_texts = format_.holds.metadata == Room::strings;
     const bool asked = !type.empty();
     if (only_texts && asked && type != kTextKind)
       throw error(ErrorKind::unsupported, "meta.type", key, fmt::format("{} keeps texts", format_.name));
-    if (!asked) type = only_texts ? std::string(kTextKind) : slot != nullptr ? slot->entry.type : std::string();
+    if (!asked) type = only_texts ? std::string(kTextKind) : slot != nullptr ? slot->entry.type : declared_type(key);
     std::optional<Value> value = as(type);
     // Kinds are not declared anywhere: another value may be of another one.
     if (!value && !asked && format_.metadata == nullptr && !only_texts) {
@@ -204,6 +217,10 @@ class MetadataEditor {
     } else {
       slots_.push_back({{key, std::move(type), std::move(*value)}, std::nullopt});
     }
+  }
+
+  std::string declared_type(std::string_view key) const {
+    return rules_.declared_type == nullptr ? std::string() : rules_.declared_type(key);
   }
 
   std::string usual_type(std::string_view key, const Value& value) const {
@@ -276,17 +293,23 @@ std::vector<MetadataEntry> metadata_entries(const Model& model) {
 
 std::vector<MetadataChange> edit_metadata(Model& model, std::span<const MetadataEdit> edits) {
   const Format& format = format_of(model);
+  Model edited = model;
+  std::vector<MetadataChange> changes = edit_as(edited, format, edits);
+  if (changes.empty()) return changes;
+  require_fit(edited, format);
+  model = std::move(edited);
+  return changes;
+}
+
+std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::span<const MetadataEdit> edits) {
   MetadataEditor editor(model, format);
   for (const MetadataEdit& edit : edits) editor.apply(edit);
   std::vector<MetadataChange> changes = editor.changes();
   if (changes.empty()) return changes;
   const MetadataRules& rules = rules_of(format);
-  Model edited = model;
-  rules.restate(edited, editor.entries());
-  if (!std::ranges::equal(free_entries(rules.list(edited), rules), free_entries(editor.entries(), rules), same))
+  rules.restate(model, editor.entries());
+  if (!std::ranges::equal(free_entries(rules.list(model), rules), free_entries(editor.entries(), rules), same))
     throw Error(ErrorKind::unsupported, "meta.value", "the file could not say this: other keys contradict it");
-  require_fit(edited, format);
-  model = std::move(edited);
   return changes;
 }
 
@@ -313,6 +336,7 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
     done.in_place = true;
     if (!options.dry_run) done.file_bytes = open_file(target, Access::pread)->size();
   } else if (!options.dry_run) {
+    const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
     if (options.progress != nullptr) {
       std::uint64_t bytes = 0;
       for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();

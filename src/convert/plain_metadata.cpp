@@ -63,6 +63,7 @@ std::string never_reserved(std::string_view /*key*/) { return {}; }
 constinit const MetadataRules kPlainMetadata = {.list = list_plain,
                                                 .restate = restate_plain,
                                                 .is_type = is_kind,
+                                                .types = "bool, int, float, text, bytes, list, map",
                                                 .fit = fit_kind,
                                                 .usual_type = kind_of,
                                                 .reserved = never_reserved};

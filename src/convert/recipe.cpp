@@ -65,7 +65,7 @@ std::optional<Change> remark_on(const Codec& codec, const std::string& method, c
 
 // Null for none and for kKeep.
 const Codec* codec_of(const std::string& method, const Quantization& how) {
-  if (method.empty() || method == kKeep) return nullptr;
+  if (method.empty() || method == kKeep || type_called(method)) return nullptr;
   const Codec* const codec = find_codec_by_method(method);
   if (codec == nullptr)
     throw Error(ErrorKind::usage, "convert.quant",
@@ -100,6 +100,11 @@ void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how
 }
 
 }  // namespace
+
+std::optional<DType> type_called(std::string_view method) {
+  const auto type = parse_dtype(method);
+  return type && is_float(*type) ? type : std::nullopt;
+}
 
 Tensor as_plain_floats(const Tensor& tensor) {
   if (!tensor.is_dense()) return to_dense(tensor);
@@ -182,6 +187,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
                                    [&](const auto& r) { return glob_match(r.first, tensors[i].name); });
     const bool ruled = rule != how.rules.end();
     const std::string& method = ruled ? rule->second : mix[i];
+    if (is_real(tensors[i])) decisions[i].type = type_called(method);
     if (const Codec* const codec = codec_of(method, how)) {
       if (takes(*codec, tensors[i], ruled)) decisions[i].method = method;
       decisions[i].remark = remark_on(*codec, method, tensors[i], ruled, how);

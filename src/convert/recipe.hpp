@@ -22,8 +22,12 @@ struct Target {
 
 struct Decision {
   std::string method;                 // empty: the tensor is kept
+  std::optional<DType> type = {};     // or: it becomes one of this float type
   std::optional<Change> remark = {};  // what was asked for and cannot be
 };
+
+// A rule may name a float type instead of a method: "f16".
+std::optional<DType> type_called(std::string_view method);
 
 // A recipe that was written for the names of before, for the tensors as they are called now. Names of now are understood
 // as well.

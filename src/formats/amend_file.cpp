@@ -41,4 +41,16 @@ io::Descriptor open_to_amend(const std::string& path, const Model& model) {
   return file;
 }
 
+io::Descriptor lock_to_rewrite(const std::string& path, const Model& model) {
+  if (model.sources.size() != 1 || model.sources.front()->descriptor() < 0) return {};
+  io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return {};  // whoever writes will say why
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw io::system_error("meta.locked", "another program is changing it", path, errno);
+  if (!same_file(file.get(), model.sources.front()->descriptor()))
+    throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was edited").in(path);
+  model.check_sources();
+  return file;
+}
+
 }  // namespace tare

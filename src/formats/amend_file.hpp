@@ -13,4 +13,8 @@ namespace tare {
 // else is at it, and `io.source.changed` if it was written to since it was read.
 io::Descriptor open_to_amend(const std::string& path, const Model& model);
 
+// For writing it anew: the lock that others who edit it ask for, held as long as the descriptor is. Throws `meta.locked`, and
+// `io.source.changed` when the file is not the one that `model` was read from. Nothing: the file system has no locks.
+io::Descriptor lock_to_rewrite(const std::string& path, const Model& model);
+
 }  // namespace tare

@@ -41,12 +41,26 @@ std::optional<TokenType> parse_token_type(std::string_view name) {
   return static_cast<TokenType>(found - kTypeNames.begin());
 }
 
+namespace {
+
+// By what the vocabulary says of its special tokens: containers differ in whether the type says it, too.
+bool is_special(const Vocabulary& vocabulary, std::size_t id, TokenType type) {
+  const std::int64_t special = type == TokenType::bos       ? vocabulary.bos
+                               : type == TokenType::eos     ? vocabulary.eos
+                               : type == TokenType::pad     ? vocabulary.pad
+                               : type == TokenType::unknown ? vocabulary.unk
+                                                            : -1;
+  return special >= 0 && static_cast<std::size_t>(special) == id;
+}
+
+}  // namespace
+
 std::vector<std::size_t> find_tokens(const Vocabulary& vocabulary, const TokenQuery& query) {
   std::vector<std::size_t> found;
   for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
     const Token& token = vocabulary.tokens[id];
     if (query.text && token.text != *query.text) continue;
-    if (query.type && token.type != *query.type) continue;
+    if (query.type && token.type != *query.type && !is_special(vocabulary, id, *query.type)) continue;
     if (token.text.find(query.part) != std::string::npos) found.push_back(id);
   }
   return found;

@@ -3,7 +3,10 @@
 // faults); an amended zTensor file is appended to (tests/formats/zt/append_test.cpp).
 #include "tare/metadata.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
@@ -229,6 +232,36 @@ TEST_F(GgufMetadata, WhatDoesNotFitIsRefused) {
 
 // ---- in place, or not ----
 
+TEST_F(GgufMetadata, AKeyThatItsProgramsKnowIsOfTheirType) {
+  edit(path_, {typed("llama.rope.scaling.factor", "4"), typed("llama.rope.scaling.type", "linear"),
+               typed("tokenizer.ggml.add_bos_token", "true"), typed("x.y", "4")});
+  const std::string text = entries_text(open(path_));
+  EXPECT_NE(text.find("llama.rope.scaling.factor:f32=4.0\n"), text.npos) << text;
+  EXPECT_NE(text.find("llama.rope.scaling.type:string=\"linear\"\n"), text.npos);
+  EXPECT_NE(text.find("tokenizer.ggml.add_bos_token:bool=true\n"), text.npos);
+  EXPECT_NE(text.find("x.y:u32=4\n"), text.npos);
+  EXPECT_EQ(rule_of_edit(path_, {typed("llama.rope.scaling.original_context_length", "many")}), "meta.value");
+  // Asked for by name it is of any type, and `verify` warns.
+  edit(path_, {typed("llama.rope.scaling.factor:u32", "4")});
+  EXPECT_EQ(verify(path_).count(Severity::warning), 1U);
+}
+
+TEST_F(GgufMetadata, ATypeThatThereIsNotIsNoPartOfAName) {
+  EXPECT_EQ(rule_of_edit(path_, {typed("my.x:int", "1")}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my.x:uint32", "1")}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my.x:[int]", "[1]")}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my:X y", "1")}), "");
+}
+
+TEST_F(GgufMetadata, TwoWhoEditAtOnceDoNotUndoEachOther) {
+  // Somebody else is at it.
+  const int other = ::open(path_.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  EXPECT_EQ(rule_of_edit(path_, {typed("a.new.key", std::string(2000, 'x'))}), "meta.locked");
+  ::close(other);
+  EXPECT_EQ(rule_of_edit(path_, {typed("a.new.key", std::string(2000, 'x'))}), "");
+}
+
 TEST_F(GgufMetadata, AChangeWithinOneSectorIsMadeInPlace) {
   struct stat before {
   }, after{};
@@ -440,6 +473,10 @@ TEST(Vocabulary, TokensAreFound) {
   EXPECT_EQ(find_tokens(vocabulary, {.part = "z"}), Ids{1});
   EXPECT_EQ(find_tokens(vocabulary, {.type = TokenType::control}), Ids{2});
   EXPECT_EQ(find_tokens(vocabulary, {.part = "a", .type = TokenType::control}), Ids{});
+  // By its number, too: types of files differ in what they call a special token.
+  Vocabulary special = vocabulary;
+  special.bos = 2;
+  EXPECT_EQ(find_tokens(special, {.type = TokenType::bos}), Ids{2});
   for (const TokenType type : kAllTokenTypes) EXPECT_EQ(parse_token_type(name_of(type)), type);
   EXPECT_EQ(parse_token_type("none"), std::nullopt);
 }

@@ -107,7 +107,7 @@ TEST(Quantize, ImportanceThatNothingLooksAtIsTold) {
       quantized(how),
       "1 tensor without a use for its importance: the search of int8 does not weigh columns: layers.0.up.weight"));
   how.method = "q8";
-  EXPECT_FALSE(tells(quantized(how), "importance"));
+  EXPECT_FALSE(tells(quantized(how), "without a use for its importance"));
   how.fast = true;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.importance");
 }

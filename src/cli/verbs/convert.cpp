@@ -108,11 +108,7 @@ ConvertOptions options_from(const Arguments& arguments, const Format& target) {
   options.adapt.set = set_pairs(arguments);
   options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
-  if (arguments.has("shard")) {
-    options.write.shard_bytes = parse_size(arguments.get("shard"));
-    if (!options.write.shard_bytes || *options.write.shard_bytes == 0)
-      throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
-  }
+  options.write.shard_bytes = shard_bytes(arguments);
   options.write.dialect = arguments.get("dialect");
   options.adapt.threads = options.write.threads;
   return options;
@@ -182,9 +178,7 @@ constexpr Option kOptions[] = {
     kNoZstd,
     kDigest,
     {.name = "dedup", .help = "store tensors with equal bytes once"},
-    {.name = "shard",
-     .value = "SIZE",
-     .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT"},
+    kShard,
     kMatch,
     kSkip,
     kDrop,

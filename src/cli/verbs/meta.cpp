@@ -191,16 +191,17 @@ int edit(const Arguments& arguments, Session& session) {
   std::string result =
       dry_run ? fmt::format("{} would be changed{}", keys, done.in_place ? " in place" : " by writing a new file")
               : fmt::format("{} changed{}", keys, done.in_place ? " in place" : " in a new file");
+  std::string omitted;
   if (!done.omitted.empty())
-    result += fmt::format("; omitted, because they repeat keys of the file: {}",
+    omitted = fmt::format("; without {}, which repeated what was changed",
                           escape_name(fmt::format("{}", fmt::join(done.omitted, ", "))));
   if (dry_run) print_changes(done.changes, session);
   if (done.changes.empty())
     session.remark(fmt::format("{}: nothing to change", file));
   else if (dry_run)
-    session.line(printable(result));
+    session.line(printable(result + omitted));
   else
-    session.remark(fmt::format("{}: {}, {}", file, result, size_text(done.file_bytes)));
+    session.remark(fmt::format("{}: {}, {}{}", file, result, size_text(done.file_bytes), omitted));
   return kDone;
 }
 

@@ -177,6 +177,7 @@ int run(const Arguments& arguments, Session& session) {
   options.to = arguments.get("to");
   options.read = read_options(arguments);
   options.write = write_options(arguments);
+  options.write.shard_bytes = shard_bytes(arguments);
   options.overwrite = arguments.has("force");
   options.adapt.skip = arguments.all("skip");
   options.adapt.drop = dropped_parts(arguments);
@@ -210,8 +211,8 @@ constexpr Option kOptions[] = {
     {.name = "method",
      .value = "[GLOB=]METHOD",
      .help =
-         "the method for all matrices, a mix such as q4_k_m, or the method for tensors whose name matches (the first "
-         "match decides)",
+         "the method for all matrices, a mix such as q4_k_m, a float type, or what tensors get whose name matches (the "
+         "first match decides)",
      .repeatable = true},
     {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
     {.name = "keep",
@@ -220,7 +221,7 @@ constexpr Option kOptions[] = {
      .repeatable = true},
     {.name = "embeddings",
      .value = "METHOD",
-     .help = "the method for the token embeddings, or \"keep\", whatever --keep and --method say"},
+     .help = "the method or float type for the token embeddings, or \"keep\", whatever --keep and --method say"},
     {.name = "head", .value = "METHOD", .help = "likewise for the output head"},
     {.name = "bits",
      .value = "N",
@@ -228,10 +229,13 @@ constexpr Option kOptions[] = {
     {.name = "fast", .help = "take each scale from the largest weight of its block instead of searching for the best"},
     {.name = "importance",
      .value = "FILE",
-     .help = "weigh errors by column in the search of q* and k*; FILE has a vector for each tensor, by name",
+     .help =
+         "weigh errors by column in the search of q*, k* and ggml's types; FILE has a vector for each tensor, by name, "
+         "or is an imatrix of llama.cpp",
      .completes = Completes::files},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
     {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
+    kShard,
     {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
     kSkip,
     kDrop,
@@ -249,6 +253,7 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare quantize model.safetensors model.mcf --method k4", "every matrix with 4 bits per weight"},
     {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
+    {"tare quantize DIR model.gguf --method q4_k_m --importance imatrix.gguf", "for llama.cpp, with its imatrix"},
     {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the least error with 4.5 bits per weight"},
 };
 
@@ -261,6 +266,10 @@ constexpr Verb kVerb{
         "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
         "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
+        "Methods: int8, int4, q8, q4, k6, k4, k3, k2, those of groups (qint8, qint4), ggml's q8_0, q6_k, q5_k, q5_1, "
+        "q5_0, "
+        "q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, and llama.cpp's mixes of these: q2_k, q3_k_s, q3_k_m, "
+        "q3_k_l, q4_k_s, q4_k_m, q5_k_s, q5_k_m. `tare formats` says which container holds which.\n\n"
         "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, and finally --method METHOD; "
         "without the last, all other tensors are kept. A note names tensors for which a GLOB=METHOD could not be "
         "followed: methods take matrices of floats; int8 and int4, asked for by name, take floats of any rank.\n\n"

@@ -81,8 +81,8 @@ void decode_iq4_nl(const std::byte* blocks, std::size_t count, float* out) {
 
 void decode_mxfp4(const std::byte* blocks, std::size_t count, float* out) {
   for_blocks<32, 17>(blocks, count, out, [](const std::byte* block, float* weights) {
-    const float scale = e8m0(byte_at(block, 0));
-    for_halves(block + 1, [&](std::size_t i, unsigned code) { weights[i] = kE2m1[code] * scale; });
+    const float scale = half_e8m0(byte_at(block, 0));
+    for_halves(block + 1, [&](std::size_t i, unsigned code) { weights[i] = kE2m1[code] * 2 * scale; });
   });
 }
 

@@ -236,10 +236,22 @@ std::size_t encode_q5_1(const BlockWeights& in, std::byte* blocks) {
 }
 
 std::size_t encode_q8_0(const BlockWeights& in, std::byte* blocks) {
-  return encode_all(kQ8_0Spec, in, 34, blocks, [](const Block& block, std::byte* to) {
+  const auto put = [](const Block& block, std::byte* to) {
     put_half(block.parts.scale[block.number], to);
     std::memcpy(to + 2, block.codes, 32);
-  });
+  };
+  if (!in.fast) return encode_all(kQ8_0Spec, in, 34, blocks, put);
+  for (std::size_t done = 0; done < in.count;) {
+    done += fast_q8_0(in.weights + 32 * done, in.count - done, blocks + 34 * done);
+    const BlockWeights rest{.weights = in.weights + 32 * done,
+                            .importance = nullptr,
+                            .count = std::min(kParts, in.count - done),
+                            .fast = true};
+    const std::size_t coded = encode_all(kQ8_0Spec, rest, 34, blocks + 34 * done, put);
+    done += coded;
+    if (coded != rest.count) return done;
+  }
+  return in.count;
 }
 
 std::size_t encode_iq4_nl(const BlockWeights& in, std::byte* blocks) {

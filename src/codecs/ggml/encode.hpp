@@ -94,6 +94,10 @@ struct CodedParts {
   std::size_t fitting = kParts;                             // parts in front of the first that f16 cannot scale
 };
 
+// Blocks of Q8_0 by `fast`, as many in front as have a scale that is a normal f16 and as the processor has instructions for;
+// how many those are. The others are for code_parts.
+std::size_t fast_q8_0(const float* weights, std::size_t count, std::byte* blocks);
+
 // With whatever SIMD the processor has.
 void code_parts(const Spec& spec, const Parts& in, CodedParts& out);
 

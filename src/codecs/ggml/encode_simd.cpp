@@ -69,9 +69,81 @@ void code_any(const Spec& spec, const Tile& tile, const Parts& in, CodedParts& o
   }
 }
 
+// Blocks of 32 without a minimum, whose scales follow from the largest magnitudes.
+template <Grid kGrid>
+void code_fast(const Spec& spec, const Tile& none, const Parts& in, CodedParts& out) {
+  Fits fits;
+  Chosen chosen;
+  find_extremes_at(spec, in.weights, fits);
+  choose_scales<false, kGrid>(spec, none, true, fits, chosen, out);
+  if (out.fitting == kParts) put_codes<kGrid>(spec, in.weights, chosen, out.codes.data());
+}
+
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+using Eight = hn::CappedTag<float, 8>;
+
+HWY_INLINE hn::Vec<Eight> largest_magnitudes(const float* weights) {
+  const Eight d;
+  auto most = hn::Abs(hn::LoadU(d, weights));
+  for (std::size_t i = 8; i < 32; i += 8) most = hn::Max(most, hn::Abs(hn::LoadU(d, weights + i)));
+  return most;
+}
+
+// The largest lane of each of eight, in one: neighbours are put beside each other and compared, thrice.
+HWY_INLINE hn::Vec<Eight> largest_lanes(const hn::Vec<Eight>* v) {
+  const Eight d;
+  const hn::Repartition<double, Eight> wide;
+  const auto of_two = [&](hn::Vec<Eight> a, hn::Vec<Eight> b)
+                          HWY_ATTR { return hn::Max(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)); };
+  const auto of_four = [&](hn::Vec<Eight> a, hn::Vec<Eight> b) HWY_ATTR {
+    const auto x = hn::BitCast(wide, a), y = hn::BitCast(wide, b);
+    return hn::Max(hn::BitCast(d, hn::InterleaveLower(wide, x, y)), hn::BitCast(d, hn::InterleaveUpper(wide, x, y)));
+  };
+  const auto low = of_four(of_two(v[0], v[1]), of_two(v[2], v[3]));
+  const auto high = of_four(of_two(v[4], v[5]), of_two(v[6], v[7]));
+  return hn::Max(hn::ConcatLowerLower(d, high, low), hn::ConcatUpperUpper(d, high, low));
+}
+#endif
+
+// Straight into the blocks, eight at a time. The same operations as above; clamping is not needed, as f16 rounds a normal
+// scale by less than what would take 127 to 127.5.
+std::size_t fast_bytes([[maybe_unused]] const float* weights, [[maybe_unused]] std::size_t count,
+                       [[maybe_unused]] std::byte* blocks) {
+  std::size_t made = 0;
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+  const Eight eight;
+  const hn::Rebind<hwy::float16_t, decltype(eight)> half;
+  const hn::Rebind<std::int32_t, FloatTag> whole;
+  const hn::Rebind<std::int8_t, FloatTag> bytes;
+  for (; made + 8 <= count; made += 8, weights += 8 * 32) {
+    alignas(32) float inverses[8];
+    alignas(16) hwy::float16_t scales[8];
+    hn::Vec<Eight> most[8];
+    for (std::size_t b = 0; b < 8; ++b) most[b] = largest_magnitudes(weights + 32 * b);
+    const auto scale = hn::Div(largest_lanes(most), hn::Set(eight, 127.0f));
+    const auto usual = hn::And(hn::Ge(scale, hn::Set(eight, 0x1p-14f)), hn::Le(scale, hn::Set(eight, kMostScale)));
+    if (!hn::AllTrue(eight, usual)) break;
+    const auto stored = hn::DemoteTo(half, scale);
+    hn::Store(stored, half, scales);
+    hn::Store(hn::Div(hn::Set(eight, 1.0f), hn::PromoteTo(eight, stored)), eight, inverses);
+    for (std::size_t b = 0; b < 8; ++b, blocks += 34) {
+      std::memcpy(blocks, &scales[b], 2);
+      const V v = hn::Set(kFloat, inverses[b]);
+      for (std::size_t i = 0; i < 32; i += kLanes) {
+        const auto q = hn::NearestInt(hn::Mul(hn::LoadU(kFloat, weights + 32 * b + i), v));
+        hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(whole, q)), bytes, reinterpret_cast<std::int8_t*>(blocks) + 2 + i);
+      }
+    }
+  }
+#endif
+  return made;
+}
+
 void code_sixteen(const Spec& spec, const Parts& in, CodedParts& out) {
   out.fitting = kParts;
   Tile tile;
+  if (in.fast && spec.super == 0 && spec.grid == Grid::linear) return code_fast<Grid::linear>(spec, tile, in, out);
+  if (in.fast && spec.super == 0 && spec.grid == Grid::table) return code_fast<Grid::table>(spec, tile, in, out);
   tile.part = spec.part;
   turn(in.weights, spec.part, tile.x);
   const bool weighted = in.importance != nullptr && !in.fast;
@@ -89,8 +161,13 @@ namespace tare::codec::ggml {
 namespace {
 
 HWY_EXPORT(code_sixteen);
+HWY_EXPORT(fast_bytes);
 
 }  // namespace
+
+std::size_t fast_q8_0(const float* weights, std::size_t count, std::byte* blocks) {
+  return HWY_DYNAMIC_DISPATCH(fast_bytes)(weights, count, blocks);
+}
 
 void code_parts(const Spec& spec, const Parts& in, CodedParts& out) {
   HWY_DYNAMIC_DISPATCH(code_sixteen)(spec, in, out);

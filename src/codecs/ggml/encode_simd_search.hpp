@@ -36,6 +36,29 @@ void find_extremes(const Spec& spec, const Tile& tile, Fits& fits) {
   }
 }
 
+// The same without turning the weights: nothing else needs them turned.
+void find_extremes_at(const Spec& spec, const float* weights, Fits& fits) {
+  for (std::size_t l = 0; l < kParts; ++l, weights += spec.part) {
+    V most = hn::Zero(kFloat);
+    for (std::size_t i = 0; i < spec.part; i += kLanes) most = hn::Max(most, hn::Abs(hn::LoadU(kFloat, weights + i)));
+    float extreme = hn::GetLane(hn::MaxOfLanes(kFloat, most));
+    if (!spec.magnitude) {
+      const V magnitude = hn::Set(kFloat, extreme);
+      for (std::size_t i = 0; i < spec.part; i += kLanes) {
+        const auto place = hn::FindFirstTrue(kFloat, hn::Eq(hn::Abs(hn::LoadU(kFloat, weights + i)), magnitude));
+        if (place < 0) continue;
+        extreme = weights[i + static_cast<std::size_t>(place)];
+        break;
+      }
+    }
+    fits.extreme[l] = extreme;
+  }
+  for (std::size_t l = 0; l < kParts; l += kLanes) {
+    const V scale = hn::Div(hn::Load(kFloat, fits.extreme + l), hn::Set(kFloat, spec.fast));
+    hn::Store(hn::Add(scale, hn::Zero(kFloat)), kFloat, fits.scale + l);  // as above
+  }
+}
+
 // Scales that are better than those of `fast`, which are there. Without kCut no step maps a weight beyond the codes.
 template <bool kWeighted, Grid kGrid, bool kCut>
 void fit_scales(const Spec& spec, const Tile& tile, Fits& fits) {

@@ -23,8 +23,10 @@ inline constexpr std::array<float, 16> kIq4 = {-127, -104, -83, -65, -49, -35, -
 inline constexpr std::array<float, 16> kE2m1 = {0.0F, 0.5F,  1.0F,  1.5F,  2.0F,  3.0F,  4.0F,  6.0F,
                                                 0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
 
-// An exponent of 8 bits; 0 is 2^-127.
-inline float e8m0(unsigned code) { return code == 0 ? 0x1p-127F : std::bit_cast<float>(code << 23); }
+// Half of a power of two whose exponent has 8 bits, 0 being 2^-127. Halved, the largest is a number, too.
+inline float half_e8m0(unsigned code) {
+  return std::bit_cast<float>(code < 2 ? 0x00200000U << code : (code - 1) << 23);
+}
 
 // A float of 7 bits without a sign: 4 of exponent, 3 of mantissa. The largest code means nothing, and is read as 0.
 inline float ue4m3(unsigned code) {

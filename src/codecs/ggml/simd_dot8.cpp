@@ -78,15 +78,15 @@ HWY_INLINE hn::Vec<Floats> scales_at(const float* scales, std::size_t i) {
   if constexpr (kLanes >= kQuads) {
     return hn::Set(d, scales[i / kPart]);
   } else {
+    // For every place of a chunk, in the vector of scales that is loaded for it.
     alignas(64) static constexpr auto kIndex = [] {
-      std::array<std::int32_t, kQuads> index{};
-      for (std::size_t lane = 0; lane < kQuads; ++lane) index[lane] = static_cast<std::int32_t>(lane / kLanes);
+      std::array<std::int32_t, kChunk / 4> index{};
+      for (std::size_t quad = 0; quad < index.size(); ++quad)
+        index[quad] = static_cast<std::int32_t>(quad / kLanes % kQuads);
       return index;
     }();
-    const std::size_t base = i / kPart / kQuads * kQuads;
-    const auto index =
-        hn::Add(hn::Load(Sums(), kIndex.data()), hn::Set(Sums(), static_cast<std::int32_t>(i / kPart - base)));
-    return hn::TableLookupLanes(hn::Load(d, scales + base), hn::IndicesFromVec(d, index));
+    const auto scale = hn::Load(d, scales + i / kPart / kQuads * kQuads);
+    return hn::TableLookupLanes(scale, hn::IndicesFromVec(d, hn::Load(Sums(), kIndex.data() + i / 4)));
   }
 }
 
@@ -96,9 +96,23 @@ HWY_INLINE hn::Vec<D> nibbles(D d, const std::byte* at) {
   return field<kShift, 4>(d, hn::LoadU(d, bytes_at(at)));
 }
 
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+// 32 bytes twice, each half shifted to the right by its own number of bits, or to the left.
+HWY_INLINE __m512i twice(const std::byte* at) {
+  return _mm512_broadcast_i64x4(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+}
+template <short kLow, short kHigh>
+HWY_INLINE __m512i bits_of_halves() {
+  return _mm512_inserti64x4(_mm512_set1_epi16(kLow), _mm256_set1_epi16(kHigh), 1);
+}
+#endif
+
 // Of a vector that is wider than what lies together, each half apart.
 template <class Where, class D>
 HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  if constexpr (Where::kWide && hn::MaxLanes(D()) == 64) return Where::wide_codes(block, i);
+#endif
   if constexpr (hn::MaxLanes(D()) > Where::kTogether) {
     const hn::Half<D> half;
     return hn::Combine(d, codes_at<Where>(half, block, i + hn::MaxLanes(half)), codes_at<Where>(half, block, i));
@@ -111,7 +125,7 @@ HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
 
 struct Q8_0 {
   static constexpr std::size_t kPart = 32, kTogether = 32;
-  static constexpr bool kMinimum = false;
+  static constexpr bool kMinimum = false, kWide = false;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 34, 8, out.scale); }
   template <class D>
   static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
@@ -124,8 +138,20 @@ struct Q8_0 {
 
 struct Q4_0 {
   static constexpr std::size_t kPart = 32, kTogether = 16;
-  static constexpr bool kMinimum = false;
+  static constexpr bool kMinimum = false, kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 18, 8, out.scale); }
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {
+    const auto* const at = reinterpret_cast<const __m128i*>(block + 18 * (i / 32) + 2);
+    const auto* const next = reinterpret_cast<const __m128i*>(block + 18 * (i / 32) + 20);
+    const __m256i two = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(at)), _mm_loadu_si128(next), 1);
+    const __m512i four =
+        _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 1, 0, 1, 2, 3, 2, 3), _mm512_castsi256_si512(two));
+    constexpr std::int64_t kFours = 0x0004000400040004;
+    const __m512i shifted = _mm512_srlv_epi16(four, _mm512_setr_epi64(0, 0, kFours, kFours, 0, 0, kFours, kFours));
+    return hn::Vec<Codes>{_mm512_and_si512(shifted, _mm512_set1_epi8(15))};
+  }
+#endif
   template <class D>
   static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
     const std::byte* const at = block + 18 * (i / 32) + 2;
@@ -138,8 +164,14 @@ struct Q4_0 {
 
 struct Q4K {
   static constexpr std::size_t kPart = 32, kTogether = 32;
-  static constexpr bool kMinimum = true;
+  static constexpr bool kMinimum = true, kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_k_scales(block, out); }
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {
+    const __m512i both = _mm512_srlv_epi16(twice(block + 16 + i / 2), bits_of_halves<0, 4>());
+    return hn::Vec<Codes>{_mm512_and_si512(both, _mm512_set1_epi8(15))};
+  }
+#endif
   template <class D>
   static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
     const std::byte* const at = block + 16 + 32 * (i / 64) + i % 32;
@@ -152,8 +184,20 @@ struct Q4K {
 
 struct Q6K {
   static constexpr std::size_t kPart = 16, kTogether = 32;
-  static constexpr bool kMinimum = false;
+  static constexpr bool kMinimum = false, kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_q6_scales(block, out); }
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {
+    const std::size_t half = i / 128;
+    const bool lower = i % 128 == 0;
+    const __m512i halves = _mm512_loadu_si512(block + 64 * half), bits = twice(block + 128 + 32 * half);
+    const __m512i low = lower ? halves : _mm512_srli_epi16(halves, 4);
+    const __m512i high =
+        lower ? _mm512_sllv_epi16(bits, bits_of_halves<4, 2>()) : _mm512_srlv_epi16(bits, bits_of_halves<0, 2>());
+    return hn::Vec<Codes>{
+        _mm512_or_si512(_mm512_and_si512(low, _mm512_set1_epi8(15)), _mm512_and_si512(high, _mm512_set1_epi8(0x30)))};
+  }
+#endif
   template <class D>
   static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
     const hn::Repartition<std::uint16_t, D> wide;

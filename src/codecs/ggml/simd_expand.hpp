@@ -177,7 +177,7 @@ void expand_iq4_nl(const std::byte* block, std::size_t count, Expanded& out) {
 
 void expand_mxfp4(const std::byte* block, std::size_t count, Expanded& out) {
   for (std::size_t b = 0; b < count; ++b) {
-    out.scale[b] = e8m0(byte_at(block, 17 * b)) * 0.5f;
+    out.scale[b] = half_e8m0(byte_at(block, 17 * b));
     look_up(kE2m1Twice, block + 17 * b + 1, out.codes + 32 * b);
   }
 }

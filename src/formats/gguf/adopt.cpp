@@ -54,8 +54,8 @@ class TensorAdopter {
     stack_experts();
     add_head();
     add_rope_factors();
-    model_.tensors = std::move(out_);
     tell();
+    model_.tensors = std::move(out_);
   }
 
  private:
@@ -325,8 +325,9 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     return arch::parse(*any, Dialect::gguf, tensor.name).has_value();
   };
   if (std::ranges::any_of(model.tensors, is_adopted)) return;
-  // Another program's GGUF file of a family that is not known here.
-  if (model.metadata.find(kKeysKey) != nullptr) return;
+  // Another program's GGUF file of a family that is not known here, perhaps by way of another container.
+  const auto has = [&](std::string_view key) { return model.metadata.find(key) != nullptr; };
+  if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
   if (family == nullptr || family->gguf.empty())
     throw unmapped(
         fmt::format("what llama.cpp calls the tensors of a {} model is not known; they are {}", escape_name(type), [&] {

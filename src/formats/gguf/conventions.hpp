@@ -11,6 +11,8 @@ namespace tare::gguf {
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+// Vectors, norms and routers.
+bool wants_f32(const Model& model, const Tensor& tensor);
 // general.file_type, by which llama.cpp names a model's mix of types.
 void retyped(Model& model, bool own);
 

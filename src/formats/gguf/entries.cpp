@@ -80,6 +80,11 @@ std::optional<Value> fit_entry(const Value& value, std::string_view type) {
   return known ? fitted(value, *known) : std::nullopt;
 }
 
+std::string declared_entry_type(std::string_view key) {
+  const auto type = declared_type(key);
+  return type ? type->text() : std::string();
+}
+
 std::string usual_entry_type(const Value& value) {
   const auto type = usual_type(value);
   return type ? type->text() : std::string();
@@ -87,12 +92,15 @@ std::string usual_entry_type(const Value& value) {
 
 }  // namespace
 
-constinit const MetadataRules kMetadataRules = {.list = list_entries,
-                                                .restate = restate_entries,
-                                                .is_type = is_entry_type,
-                                                .fit = fit_entry,
-                                                .usual_type = usual_entry_type,
-                                                .reserved = reserved_key};
+constinit const MetadataRules kMetadataRules = {
+    .list = list_entries,
+    .restate = restate_entries,
+    .is_type = is_entry_type,
+    .types = "u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, bool, string, and [u8] and so on for arrays",
+    .declared_type = declared_entry_type,
+    .fit = fit_entry,
+    .usual_type = usual_entry_type,
+    .reserved = reserved_key};
 
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run) {
   if (after.tensors.empty() || before.version != std::to_string(kVersion) || !after.broken.empty()) return false;

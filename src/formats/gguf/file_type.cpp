@@ -70,6 +70,12 @@ std::int64_t number_of_mix(const Model& model, const FileType& most) {
 
 }  // namespace
 
+bool wants_f32(const Model& model, const Tensor& tensor) {
+  const Role role = arch::role_of(tensor.name);
+  return model.config.model_type &&
+         (tensor.shape.rank() <= 1 || arch::is_norm(role) || role == Role::router || role == Role::shared_router);
+}
+
 void retyped(Model& model, bool own) {
   if (model.metadata.find(kFileType) == nullptr && !(own && model.config.model_type)) return;
   const FileType* const most = type_of_most(model);

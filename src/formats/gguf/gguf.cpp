@@ -27,6 +27,7 @@
 
 #include <array>
 
+#include "arch/families.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "formats/rows.hpp"
 
@@ -38,6 +39,22 @@ bool recognize(const Source& source) {
   if (source.size() < head.size()) return false;
   source.read(0, std::as_writable_bytes(std::span(head)));
   return std::string_view(head.data(), head.size()) == kMagic;
+}
+
+// What llama.cpp cannot do without.
+std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
+  const bool is_model =
+      model.metadata.find("general.type") == nullptr || *model.metadata.find("general.type") == "model";
+  if (!is_model || model.tensors.size() < 2) return {};
+  std::vector<Change> all;
+  const auto add = [&](std::string_view sentence) {
+    all.push_back({.impact = Impact::note, .detail = std::string(sentence)});
+  };
+  if (!model.config.model_type)
+    add("the model does not say of which architecture it is: llama.cpp loads no such file");
+  else if (model.vocabulary.tokens.empty() && arch::find_family(*model.config.model_type) != nullptr)
+    add("there is no tokenizer: llama.cpp loads no such file");
+  return all;
 }
 
 constexpr DType kTypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16,
@@ -75,9 +92,11 @@ constinit const Format kFormat = {
     .recognize = recognize,
     .read = read,
     .write = write,
+    .remarks = remarks,
     .own_keys = kOwnKeys,
     .adopt = adopt,
     .release = release,
+    .wants_f32 = wants_f32,
     .retyped = retyped,
     .metadata = &kMetadataRules,
     .amend = amend,

@@ -75,6 +75,9 @@ inline constexpr OwnField kOwnFields[] = {
     {.field = "rms_norm_eps", .name = "attention.layer_norm_rms_epsilon", .expected = true},
 };
 
+// The type that llama.cpp insists on for a key; nothing where it does not know the key, or takes several types.
+std::optional<EntryType> declared_type(std::string_view key);
+
 // Where a reader tells what is wrong with an entry.
 class Complaints {
  public:
@@ -118,9 +121,11 @@ void write(const Model& model, Sink& sink, const WriteOptions& options);
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
                 const WriteOptions& options);
 
+// Which of the attached files say it, too: config.json, or the others.
+enum class FactsOf : std::uint8_t { config, tokenizer };
 // A digest of what the entries say about the architecture and the tokenizer: attached files that say the same are out of date
 // when it is not what it was.
-std::string facts_of(const std::vector<Entry>& entries);
+std::string facts_of(const std::vector<Entry>& entries, FactsOf area);
 // The entry general.alignment, or what counts without it. Throws `gguf.write.alignment`.
 std::uint64_t alignment_in(const std::vector<Entry>& entries);
 // Everything in front of the data, without padding.

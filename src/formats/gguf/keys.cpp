@@ -114,6 +114,13 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   }
 }
 
+// Whether the key is looked at as a field of the config, or as a special token.
+bool is_field(std::string_view key) {
+  const std::string_view rest = key.substr(key.find('.') + 1);
+  return key == kArchitectureKey || std::ranges::find(kOwnFields, rest, &OwnField::name) != std::end(kOwnFields) ||
+         is_vocabulary_key(key);
+}
+
 std::string spelled_key(const OwnField& own, std::string_view architecture) {
   return own.name == kArchitectureKey ? std::string(own.name) : fmt::format("{}.{}", architecture, own.name);
 }
@@ -170,7 +177,7 @@ void take_config_rest(const Map& rest, Config& config) {
 }
 
 struct PrivateParts {
-  std::string& said;
+  Map& said;
   Map* elsewhere;
 };
 
@@ -183,8 +190,7 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
     if (Map* const metadata = tree.map("metadata"))
       for (auto& [key, value] : *metadata)
         if (model.metadata.find(key) == nullptr) model.metadata.append(key, std::move(value));
-    if (const Value* const facts = tree.find("facts"); facts != nullptr && facts->text() != nullptr)
-      parts.said = *facts->text();
+    if (const Map* const facts = tree.map("facts")) parts.said = *facts;
     const NameViewMap<Tensor*> tensors = tensors_by_name(model);
     if (Map* const attributes = parts.elsewhere == nullptr ? nullptr : tree.map("attributes"))
       for (const auto& [name, value] : *attributes)
@@ -198,6 +204,46 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
     complaints.warning(kPrivateRule, fmt::format("is not what Tare writes: {}", error.sentence()), entry);
     model.metadata.append(std::string(kPrivateKey), *text);
   }
+}
+
+void take_metadata(Entry& entry, Model& model, const Complaints& complaints) {
+  const auto expected = declared_type(entry.key);
+  // What is a field of the config or a part of the vocabulary was complained about where it was looked at.
+  if (expected && !entry.type.array && entry.type != *expected && !is_field(entry.key))
+    complaints.warning("gguf.key.type",
+                       fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
+                                   entry.type.text(), expected->text()),
+                       entry);
+  model.metadata.append(entry.key, to_value(std::move(entry.payload), entry.type));
+}
+
+// ---- files ----
+
+constexpr std::pair<std::string_view, FactsOf> kAreas[] = {{"config", FactsOf::config},
+                                                           {"tokenizer", FactsOf::tokenizer}};
+
+Map all_facts(const std::vector<Entry>& entries) {
+  Map facts;
+  for (const auto& [name, area] : kAreas) facts.append(std::string(name), facts_of(entries, area));
+  return facts;
+}
+
+// Those that repeat what another program has changed in the keys.
+void drop_stale_files(Model& model, const Map& facts, const Map& said, const Complaints& complaints,
+                      const Entry& entry) {
+  const auto is_stale = [&](const Attachment& file) {
+    if (resources::role_of(file.name) == resources::Role::other) return false;
+    const std::string_view area = kAreas[file.name == "config.json" ? 0 : 1].first;
+    const Value *const now = facts.find(area), *const then = said.find(area);
+    return now != nullptr && (then == nullptr || *now != *then);
+  };
+  std::vector<std::string> stale;
+  for (const Attachment& file : model.attachments)
+    if (is_stale(file)) stale.push_back(escape_name(file.name));
+  if (stale.empty()) return;
+  std::erase_if(model.attachments, is_stale);
+  complaints.warning("gguf.files.stale",
+                     fmt::format("{}: not what the keys of the file say any more", fmt::join(stale, ", ")), entry);
 }
 
 // ---- order ----
@@ -233,9 +279,11 @@ int group_of(std::string_view key) {
 std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
   NameViewMap<std::size_t> places;
   for (const auto& [key, type] : keys) places.emplace(key, places.size());
+  // By name where nobody says otherwise: what a model went through does not show.
   const auto rank = [&](const Entry& entry) {
     const auto found = places.find(entry.key);
-    return found == places.end() ? std::pair(places.size(), group_of(entry.key)) : std::pair(found->second, 0);
+    return found == places.end() ? std::tuple(places.size(), group_of(entry.key), std::string_view(entry.key))
+                                 : std::tuple(found->second, 0, std::string_view());
   };
   std::ranges::stable_sort(entries, {}, rank);
   return entries;
@@ -278,7 +326,7 @@ void Complaints::warning(std::string_view rule, std::string_view sentence, const
 void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
                Map* elsewhere) {
   Map file_keys = key_types(entries);
-  const std::string facts = model.attachments.empty() ? std::string() : facts_of(entries);
+  const Map facts = model.attachments.empty() ? Map() : all_facts(entries);
   std::vector<bool> taken(entries.size());
   if (with_vocabulary) taken = VocabularyReader(entries, model, complaints).run();
   take_config(entries, model, taken, complaints);
@@ -288,19 +336,11 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
     if (entries[i].key == kPrivateKey && entries[i].type == EntryType{ValueType::string, false})
       own = &entries[i];
     else
-      model.metadata.append(entries[i].key, to_value(std::move(entries[i].payload), entries[i].type));
+      take_metadata(entries[i], model, complaints);
   }
-  std::string said;
+  Map said;
   if (own != nullptr) take_private(*own, model, complaints, {said, elsewhere});
-  if (facts != said) {
-    // Another program has changed what the files say, too.
-    const auto is_stale = [](const Attachment& file) {
-      return resources::role_of(file.name) != resources::Role::other;
-    };
-    if (own != nullptr && std::erase_if(model.attachments, is_stale) > 0)
-      complaints.warning("gguf.files.stale", "the files that came with the model are not what its keys say any more",
-                         *own);
-  }
+  if (own != nullptr) drop_stale_files(model, facts, said, complaints, *own);
   if (!with_vocabulary) return;
   // What a writer would make of it without being told.
   if (!same_order(file_keys, key_types(entries_of(model))))
@@ -333,7 +373,7 @@ std::vector<Entry> entries_of(const Model& model) {
 
   for (const Attachment& file : model.attachments)
     add({fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
-  if (!model.attachments.empty()) tree.put("facts", Value(facts_of(entries)));
+  if (!model.attachments.empty()) tree.put("facts", all_facts(entries));
   tree.put("metadata", std::move(unsaid));
   tree.put("config", config_rest(model.config, entries));
   tree.put("vocabulary", std::move(rest));

@@ -173,8 +173,8 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
                 const WriteOptions& options) {
   const std::uint64_t alignment = alignment_in(entries);
   sink.write(make_head(entries, tensors));
-  if (tensors.empty()) return;
   sink.align(alignment);
+  if (tensors.empty()) return;
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = std::nullopt,
                            .digest = std::nullopt,
@@ -197,14 +197,16 @@ void write(const Model& model, Sink& sink, const WriteOptions& options) {
   write_file(entries_of(model), tensors_of(model), sink, options);
 }
 
-std::string facts_of(const std::vector<Entry>& entries) {
+std::string facts_of(const std::vector<Entry>& entries, FactsOf area) {
   const auto named = std::ranges::find(entries, kArchitectureKey, &Entry::key);
   const Value* const value = named == entries.end() ? nullptr : std::get_if<Value>(&named->payload);
   const std::string prefix = value != nullptr && value->text() != nullptr ? *value->text() + "." : std::string();
   // In the order of the keys, which other programs may change.
   std::vector<const Entry*> facts;
   for (const Entry& entry : entries)
-    if (entry.key.starts_with("tokenizer.") || (!prefix.empty() && entry.key.starts_with(prefix)))
+    // No file calls the way to cut texts by llama.cpp's name.
+    if (area == FactsOf::tokenizer ? entry.key.starts_with("tokenizer.") && entry.key != "tokenizer.ggml.pre"
+                                   : !prefix.empty() && entry.key.starts_with(prefix))
       facts.push_back(&entry);
   std::ranges::sort(facts, {}, &Entry::key);
   HeadWriter head;

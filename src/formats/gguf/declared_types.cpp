@@ -1,0 +1,81 @@
+// The types that llama.cpp insists on: it refuses a file with another one under a key that it reads.
+#include <algorithm>
+#include <utility>
+
+#include "formats/gguf/conventions.hpp"
+#include "formats/own_fields.hpp"
+
+namespace tare::gguf {
+namespace {
+
+struct Declared {
+  std::string_view key;
+  ValueType type;
+};
+
+constexpr Declared kWhole[] = {
+    {"general.architecture", ValueType::string},
+    {"general.name", ValueType::string},
+    {"general.type", ValueType::string},
+    {"general.alignment", ValueType::u32},
+    {"general.file_type", ValueType::u32},
+    {"general.quantization_version", ValueType::u32},
+    {"tokenizer.ggml.model", ValueType::string},
+    {"tokenizer.ggml.pre", ValueType::string},
+    {"tokenizer.ggml.bos_token_id", ValueType::u32},
+    {"tokenizer.ggml.eos_token_id", ValueType::u32},
+    {"tokenizer.ggml.eot_token_id", ValueType::u32},
+    {"tokenizer.ggml.eom_token_id", ValueType::u32},
+    {"tokenizer.ggml.unknown_token_id", ValueType::u32},
+    {"tokenizer.ggml.seperator_token_id", ValueType::u32},
+    {"tokenizer.ggml.padding_token_id", ValueType::u32},
+    {"tokenizer.ggml.mask_token_id", ValueType::u32},
+    {"tokenizer.ggml.add_bos_token", ValueType::boolean},
+    {"tokenizer.ggml.add_eos_token", ValueType::boolean},
+    {"tokenizer.ggml.add_space_prefix", ValueType::boolean},
+    {"tokenizer.ggml.remove_extra_whitespaces", ValueType::boolean},
+    {"tokenizer.chat_template", ValueType::string},
+};
+
+// Behind the architecture. Those that may have a number for each layer are not here.
+constexpr Declared kBehind[] = {
+    {"context_length", ValueType::u32},
+    {"embedding_length", ValueType::u32},
+    {"block_count", ValueType::u32},
+    {"vocab_size", ValueType::u32},
+    {"attention.key_length", ValueType::u32},
+    {"attention.value_length", ValueType::u32},
+    {"attention.sliding_window", ValueType::u32},
+    {"attention.causal", ValueType::boolean},
+    {"attention.layer_norm_epsilon", ValueType::f32},
+    {"attention.layer_norm_rms_epsilon", ValueType::f32},
+    {"rope.dimension_count", ValueType::u32},
+    {"rope.freq_base", ValueType::f32},
+    {"rope.scaling.type", ValueType::string},
+    {"rope.scaling.factor", ValueType::f32},
+    {"rope.scaling.attn_factor", ValueType::f32},
+    {"rope.scaling.original_context_length", ValueType::u32},
+    {"rope.scaling.finetuned", ValueType::boolean},
+    {"rope.scaling.yarn_log_multiplier", ValueType::f32},
+    {"rope.scaling.yarn_ext_factor", ValueType::f32},
+    {"rope.scaling.yarn_attn_factor", ValueType::f32},
+    {"rope.scaling.yarn_beta_fast", ValueType::f32},
+    {"rope.scaling.yarn_beta_slow", ValueType::f32},
+    {"expert_weights_scale", ValueType::f32},
+    {"expert_weights_norm", ValueType::boolean},
+};
+
+}  // namespace
+
+std::optional<EntryType> declared_type(std::string_view key) {
+  if (const auto found = std::ranges::find(kWhole, key, &Declared::key); found != std::end(kWhole))
+    return EntryType{found->type, false};
+  if (key.starts_with("general.") || key.starts_with("tokenizer.")) return std::nullopt;
+  const std::string_view rest = key.substr(std::min(key.find('.'), key.size() - 1) + 1);
+  if (const auto found = std::ranges::find(kBehind, rest, &Declared::key); found != std::end(kBehind))
+    return EntryType{found->type, false};
+  const auto extra = std::ranges::find(extra_keys(), rest, &ExtraKey::key);
+  return extra == extra_keys().end() ? std::nullopt : std::optional(EntryType{extra->type, false});
+}
+
+}  // namespace tare::gguf
