@@ -92,7 +92,7 @@ struct GgufFile {
     out.length(tensor_count.value_or(infos.size())).length(entry_count.value_or(entries.size()));
     for (const Part& part : entries) part(out);
     for (const Part& part : infos) part(out);
-    if (padded || !data.empty()) out.pad(alignment);
+    if (!data.empty()) out.pad(alignment);
     for (std::size_t i = 0; i < data.size(); ++i) {
       data[i](out);
       if (padded || i + 1 < data.size()) out.pad(alignment);

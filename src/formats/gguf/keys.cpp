@@ -301,6 +301,36 @@ bool same_order(const Map& a, const Map& b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
+// What a model's metadata, config and vocabulary are as entries, and what of the vocabulary and (`unsaid`) of the metadata is
+// none. See vocabulary_entries for `with_arrays`.
+VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool with_arrays) {
+  std::vector<Entry> entries;
+  NameSet there;
+  const auto add = [&](Entry entry) {
+    if (there.insert(entry.key).second) entries.push_back(std::move(entry));
+  };
+  for (const auto& [key, value] : model.metadata) {
+    if (is_ours(key)) continue;
+    std::optional<EntryType> type = usual_type(value);
+    if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
+      if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
+    if (type && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
+      add({key, *type, value});
+    else
+      unsaid.append(key, value);
+  }
+  for (Entry& entry : config_entries(model.config)) add(std::move(entry));
+  auto [vocabulary, rest] = vocabulary_entries(model, keys, with_arrays);
+  for (Entry& entry : vocabulary) add(std::move(entry));
+  return {std::move(entries), std::move(rest)};
+}
+
+// In the order in which a writer would put them by itself.
+Map usual_keys(const Model& model) {
+  Map unsaid;
+  return key_types(in_order(said_by(model, {}, unsaid, false).entries, {}));
+}
+
 }  // namespace
 
 bool is_split_key(std::string_view key) { return key == kSplitNumber || key == kSplitCount || key == kSplitTensors; }
@@ -326,7 +356,9 @@ void Complaints::warning(std::string_view rule, std::string_view sentence, const
 void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
                Map* elsewhere) {
   Map file_keys = key_types(entries);
-  const Map facts = model.attachments.empty() ? Map() : all_facts(entries);
+  // Whether the files still say what the keys say: nobody can tell without the tokens, which were not read then.
+  const bool compared = with_vocabulary && !model.attachments.empty();
+  const Map facts = compared ? all_facts(entries) : Map();
   std::vector<bool> taken(entries.size());
   if (with_vocabulary) taken = VocabularyReader(entries, model, complaints).run();
   take_config(entries, model, taken, complaints);
@@ -340,39 +372,21 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
   }
   Map said;
   if (own != nullptr) take_private(*own, model, complaints, {said, elsewhere});
-  if (own != nullptr) drop_stale_files(model, facts, said, complaints, *own);
+  if (own != nullptr && compared) drop_stale_files(model, facts, said, complaints, *own);
   if (!with_vocabulary) return;
   // What a writer would make of it without being told.
-  if (!same_order(file_keys, key_types(entries_of(model))))
-    model.metadata.append(std::string(kKeysKey), std::move(file_keys));
+  if (!same_order(file_keys, usual_keys(model))) model.metadata.append(std::string(kKeysKey), std::move(file_keys));
 }
 
 std::vector<Entry> entries_of(const Model& model) {
   static const Map kNone;
   const Map& keys = keys_of(model) == nullptr ? kNone : *keys_of(model);
-  std::vector<Entry> entries;
-  NameSet there;
-  const auto add = [&](Entry entry) {
-    if (there.insert(entry.key).second) entries.push_back(std::move(entry));
-  };
   PrivateTree tree(kPrivateRule);
   Map unsaid;
-  for (const auto& [key, value] : model.metadata) {
-    if (is_ours(key)) continue;
-    std::optional<EntryType> type = usual_type(value);
-    if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
-      if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
-    if (type && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
-      add({key, *type, value});
-    else
-      unsaid.append(key, value);
-  }
-  for (Entry& entry : config_entries(model.config)) add(std::move(entry));
-  auto [vocabulary, rest] = vocabulary_entries(model, keys);
-  for (Entry& entry : vocabulary) add(std::move(entry));
-
+  auto [entries, rest] = said_by(model, keys, unsaid, true);
   for (const Attachment& file : model.attachments)
-    add({fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
+    entries.push_back(
+        {fmt::format("{}{}", kFilePrefix, file.name), {ValueType::u8, true}, Value(file.blob.bytes(kMaxCount))});
   if (!model.attachments.empty()) tree.put("facts", all_facts(entries));
   tree.put("metadata", std::move(unsaid));
   tree.put("config", config_rest(model.config, entries));

@@ -177,7 +177,7 @@ void VocabularyReader::spell_tokens() {
   if (!plain.empty()) model_.metadata.append(std::string(kPlainTokensKey), std::move(plain));
 }
 
-VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted) {
+VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool with_arrays) {
   const Vocabulary& vocabulary = model.vocabulary;
   VocabularyEntries result;
   const auto add = [&](std::string_view key, const EntryType& type, Payload payload) {
@@ -192,11 +192,12 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted) {
     result.rest.append("kind", vocabulary.kind);
 
   const std::vector<Token>& tokens = vocabulary.tokens;
-  const std::vector<bool> plain = plain_tokens(model);
   if (!tokens.empty() || is_wanted(kTokens)) {
+    const std::size_t count = with_arrays ? tokens.size() : 0;
+    const std::vector<bool> plain = with_arrays ? plain_tokens(model) : std::vector<bool>();
     std::vector<std::string> texts;
-    texts.reserve(tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i)
+    texts.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
       texts.push_back(vocabulary.kind == "bpe" && !is_plain(tokens[i]) && !plain[i]
                           ? resources::to_byte_alphabet(tokens[i].text)
                           : tokens[i].text);
@@ -220,7 +221,8 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted) {
     for (const Token& token : tokens) types.emplace_back(static_cast<int>(token.type));
     result.rest.append("types", std::move(types));
   }
-  if (!vocabulary.merges.empty() || is_wanted(kMerges)) add(kMerges, kTexts, vocabulary.merges);
+  if (!vocabulary.merges.empty() || is_wanted(kMerges))
+    add(kMerges, kTexts, with_arrays ? vocabulary.merges : std::vector<std::string>());
   for (const auto& [key, id] : kSpecialKeys) {
     const std::int64_t value = vocabulary.*id;
     if (value == -1) continue;

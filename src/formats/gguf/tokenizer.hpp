@@ -51,7 +51,8 @@ struct VocabularyEntries {
   std::vector<Entry> entries;
   Map rest;  // what they cannot say, for the private tree
 };
-VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted);
+// `with_arrays` off: the keys and types alone.
+VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool with_arrays = true);
 // Gives back what was in `rest`, as far as it fits.
 void take_rest(const Map& rest, Vocabulary& vocabulary);
 

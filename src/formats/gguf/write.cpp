@@ -173,8 +173,8 @@ void write_file(const std::vector<Entry>& entries, const std::vector<const Tenso
                 const WriteOptions& options) {
   const std::uint64_t alignment = alignment_in(entries);
   sink.write(make_head(entries, tensors));
-  sink.align(alignment);
   if (tensors.empty()) return;
+  sink.align(alignment);
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = std::nullopt,
                            .digest = std::nullopt,
