@@ -29,7 +29,7 @@ LAYERS = [
 
 # The layer of each public header: what a file must be allowed to know in order to include it.
 PUBLIC = {
-    "base": ["error", "export", "inline_vector", "progress", "value", "version"],
+    "base": ["error", "export", "inline_vector", "progress", "stop", "value", "version"],
     # A blob is bytes of a source, not yet read; it knows nothing of tensors.
     "io": ["blob", "digest", "sink", "source", "unfinished"],
     "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],

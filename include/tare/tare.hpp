@@ -15,5 +15,6 @@
 #include "tare/quantize.hpp"
 #include "tare/rows.hpp"
 #include "tare/slice.hpp"
+#include "tare/stop.hpp"
 #include "tare/unfinished.hpp"
 #include "tare/version.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/stopping.hpp"
 #include "base/threads.hpp"
 
 namespace tare {
@@ -51,14 +52,20 @@ unsigned thread_count(unsigned asked) {
 void parallel_for(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work) {
   threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(threads), count));
   if (threads <= 1) {
-    for (std::size_t i = 0; i < count; ++i) work(i);
+    for (std::size_t i = 0; i < count; ++i) {
+      check_stop();
+      work(i);
+    }
     return;
   }
   std::atomic<std::size_t> next{0};
   run_on(
       threads,
       [&] {
-        for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(i);
+        for (std::size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+          check_stop();
+          work(i);
+        }
       },
       [&] { next.store(count, std::memory_order_relaxed); });
 }
@@ -69,6 +76,7 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
   threads = static_cast<unsigned>(std::min<std::size_t>({thread_count(threads), count, window}));
   if (threads <= 1) {
     for (std::size_t i = 0; i < count; ++i) {
+      check_stop();
       make(i, 0);
       take(i, 0);
     }
@@ -109,6 +117,7 @@ void parallel_in_order(std::size_t count, unsigned threads, std::size_t window,
             const std::size_t i = next_make++, slot = free_slots.back();
             free_slots.pop_back();
             lock.unlock();
+            check_stop();
             make(i, slot);
             lock.lock();
             made[i % window] = slot;

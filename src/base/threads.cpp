@@ -6,6 +6,8 @@
 #include <new>
 #include <system_error>
 
+#include "base/stopping.hpp"
+
 namespace tare {
 namespace {
 
@@ -36,7 +38,12 @@ std::vector<std::jthread> start_threads(unsigned count, const std::function<void
     for (unsigned i = 0; i < count; ++i) {
       // In two steps: a thread that runs already must not be lost to a vector that cannot grow.
       if (threads.size() == threads.capacity()) threads.reserve(2 * threads.size() + 8);
-      threads.emplace_back(body, i);
+      threads.emplace_back(
+          [body, stop = current_stop()](unsigned number) {
+            listen_to(stop);
+            body(number);
+          },
+          i);
     }
   } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the system has no more, and says EAGAIN
   } catch (const std::bad_alloc&) {     // NOLINT(bugprone-empty-catch): nor room for one more

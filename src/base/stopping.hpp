@@ -1,0 +1,15 @@
+// Which wish to stop the work of this thread listens to.
+#pragma once
+
+#include "tare/stop.hpp"
+
+namespace tare {
+
+// Null: none.
+const Stop* current_stop() noexcept;
+// Of a thread that was started for work which listens to `stop`; for the rest of its life.
+void listen_to(const Stop* stop) noexcept;
+// Throws `work.stopped` if it was asked for.
+void check_stop();
+
+}  // namespace tare
