@@ -243,5 +243,17 @@ TEST(GgufConventions, FilesThatTheKeysContradictAreLeftOut) {
   EXPECT_EQ(changed.attachments[0].name, "notes.txt");
 }
 
+TEST(GgufConventions, WithoutItsVocabularyAModelWithFilesIsRead) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.attachments = {file("notes.txt", "mine")};
+  model.vocabulary.kind = "spm";
+  model.vocabulary.tokens = {{"a", 0, TokenType::normal}, {"b", 0, TokenType::normal}};
+  const Bytes bytes = write_bytes(gguf(), adapt(model, gguf()).model);
+  const Model read = open(memory_source(bytes, "m.gguf"), {.vocabulary = false});
+  EXPECT_EQ(read.tensors.size(), model.tensors.size());
+  EXPECT_TRUE(read.vocabulary.empty());
+}
+
 }  // namespace
 }  // namespace tare
