@@ -16,6 +16,7 @@ namespace {
 struct Range {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0: free
   std::atomic<bool> damaged{false};
+  std::atomic<int> protection{PROT_READ};
 };
 std::array<Range, kMostGuarded> ranges;
 std::atomic<std::size_t> used{0};  // slots ever taken; the handler looks no further
@@ -60,8 +61,9 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
     // Up to the end, where the file has nothing either: page by page, an access here and there would cut the mapping
     // into more pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although
     // POSIX does not list it.
-    void* const replaced = ::mmap(reinterpret_cast<void*>(page), end - page, PROT_READ,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+    void* const replaced =
+        ::mmap(reinterpret_cast<void*>(page), end - page, range.protection.load(std::memory_order_relaxed),
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (replaced == MAP_FAILED) break;
     range.damaged.store(true, std::memory_order_release);
     return;
@@ -104,7 +106,7 @@ void remove_handler() {
 
 }  // namespace
 
-MappingGuard::MappingGuard(const std::byte* begin, std::size_t length) {
+MappingGuard::MappingGuard(const std::byte* begin, std::size_t length, bool writable) {
   const std::scoped_lock lock(table_mutex);
   const std::size_t count = used.load(std::memory_order_relaxed);
   std::size_t free = 0;
@@ -113,6 +115,7 @@ MappingGuard::MappingGuard(const std::byte* begin, std::size_t length) {
   install_handler();
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
   ranges[free].damaged.store(false, std::memory_order_relaxed);
+  ranges[free].protection.store(writable ? PROT_READ | PROT_WRITE : PROT_READ, std::memory_order_relaxed);
   ranges[free].begin.store(first, std::memory_order_relaxed);
   ranges[free].end.store((first + length + page_size() - 1) & ~(page_size() - 1), std::memory_order_release);
   if (free >= count) used.store(free + 1, std::memory_order_release);

@@ -16,8 +16,9 @@ inline constexpr std::size_t kMostGuarded = 4096;
 
 class MappingGuard {
  public:
-  // Guards [begin, begin + length), a mapping of whole pages, if there is room for one more.
-  MappingGuard(const std::byte* begin, std::size_t length);
+  // Guards [begin, begin + length), a mapping of whole pages, if there is room for one more. `writable`: a private one,
+  // whose pages the process may change.
+  MappingGuard(const std::byte* begin, std::size_t length, bool writable = false);
   ~MappingGuard();
   MappingGuard(const MappingGuard&) = delete;
   MappingGuard& operator=(const MappingGuard&) = delete;
