@@ -11,11 +11,11 @@ if(TARE_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
   tare_exports(tare)
 endif()
 
-if(NOT TARE_COMMAND AND NOT TARE_TESTS AND NOT TARE_FUZZ)
+if(NOT TARE_COMMAND AND NOT TARE_TESTS AND NOT TARE_FUZZ AND NOT TARE_PY)
   return()
 endif()
 
-# tare-internals: the library with its inner headers, for the command, the tests and the fuzz targets. A shared library
+# tare-internals: the library with its inner headers, for the command, the Python module, the tests and the fuzz targets. A shared library
 # does not show them what they need; they link the same objects as an archive.
 if(TARE_LIBRARY_TYPE STREQUAL "SHARED_LIBRARY")
   add_library(tare-internals STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:tare>)

@@ -1,0 +1,371 @@
+#include "model.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "buffer.hpp"
+#include "options.hpp"
+#include "tare/codec.hpp"
+#include "tare/format.hpp"
+#include "values.hpp"
+
+namespace tare::py {
+namespace {
+
+// What an open model consists of; not changed afterwards.
+struct Opened {
+  std::shared_ptr<const Model> model;
+  std::string path;  // empty for bytes in memory
+  ReadOptions options;
+  bool usual_names = false;  // of tensors: Hugging Face's, whatever the container calls them
+  Ref names;                 // {name: index}
+};
+
+struct ModelObject {
+  PyObject_HEAD std::mutex mutex;        // of what follows: other threads may close it
+  std::shared_ptr<const Opened> opened;  // null: closed, or not open yet
+  std::shared_ptr<const Model> complete;
+};
+
+PyTypeObject* model_type = nullptr;
+
+ModelObject& self_of_model(PyObject* object) { return *reinterpret_cast<ModelObject*>(object); }
+
+PyObject* new_model(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded([&] {
+    Ref object = Ref::take(PyType_GenericAlloc(type, 0));
+    ModelObject& self = self_of_model(object.get());
+    std::construct_at(&self.mutex);
+    std::construct_at(&self.opened);
+    std::construct_at(&self.complete);
+    return object;
+  });
+}
+
+void dealloc_model(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  ModelObject& self = self_of_model(object);
+  std::destroy_at(&self.complete);
+  std::destroy_at(&self.opened);
+  std::destroy_at(&self.mutex);
+  const auto free = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
+  free(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+std::shared_ptr<const Opened> opened_or_none(PyObject* object) {
+  ModelObject& self = self_of_model(object);
+  const std::scoped_lock lock(self.mutex);
+  return self.opened;
+}
+
+std::shared_ptr<const Opened> opened(PyObject* object) {
+  auto found = opened_or_none(object);
+  if (found == nullptr) throw Error(ErrorKind::usage, "python.closed", "the model has been closed");
+  return found;
+}
+
+Model open_as(const std::string& path, const ReadOptions& options, bool usual_names) {
+  Model model = tare::open(path, options);
+  const Format* const format = find_format(model.format);
+  std::vector<Change> changes;
+  std::vector<Renamed> renamed;
+  if (usual_names && format != nullptr && format->release != nullptr) format->release(model, changes, renamed);
+  return model;
+}
+
+void finish_open(PyObject* object, std::shared_ptr<Opened> made) {
+  made->names = Ref::take(PyDict_New());
+  const auto& tensors = made->model->tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    checked(PyDict_SetItem(made->names.get(), text(tensors[i].name).get(), number(std::uint64_t{i}).get()));
+  ModelObject& self = self_of_model(object);
+  std::shared_ptr<const Opened> old = std::move(made);  // dropped outside of the lock
+  const std::scoped_lock lock(self.mutex);
+  self.opened.swap(old);
+}
+
+// _open(path, options) or _open_bytes(bytes, name, options)
+PyObject* open_path(PyObject* object, PyObject* args) {
+  return guarded([&] {
+    PyObject *path = nullptr, *options = nullptr;
+    if (PyArg_ParseTuple(args, "OO", &path, &options) == 0) throw PythonError();
+    auto made = std::make_shared<Opened>();
+    made->path = path_of(path);
+    made->options = Options(options).read();
+    made->options.vocabulary = false;
+    made->usual_names = Options(options).flag("usual_names");
+    {
+      const Unlocked others;
+      made->model = std::make_shared<Model>(open_as(made->path, made->options, made->usual_names));
+    }
+    finish_open(object, std::move(made));
+    return none();
+  });
+}
+
+PyObject* open_bytes(PyObject* object, PyObject* args) {
+  return guarded([&] {
+    PyObject *data = nullptr, *options = nullptr;
+    if (PyArg_ParseTuple(args, "OO", &data, &options) == 0) throw PythonError();
+    auto made = std::make_shared<Opened>();
+    made->options = Options(options).read();
+    const SourcePtr source = source_over(data, "bytes");
+    {
+      const Unlocked others;
+      made->model = std::make_shared<Model>(tare::open(source, made->options));
+    }
+    finish_open(object, std::move(made));
+    return none();
+  });
+}
+
+PyObject* close(PyObject* object, PyObject*) {
+  return guarded([&] {
+    std::shared_ptr<const Opened> old;
+    std::shared_ptr<const Model> complete;
+    {
+      ModelObject& self = self_of_model(object);
+      const std::scoped_lock lock(self.mutex);
+      old.swap(self.opened);
+      complete.swap(self.complete);
+    }
+    return none();
+  });
+}
+
+PyObject* is_closed(PyObject* object, void*) {
+  return guarded([&] { return boolean(opened_or_none(object) == nullptr); });
+}
+
+// Whether a path that was opened twice led to the same files.
+bool are_same_files(const std::vector<SourcePtr>& before, const std::vector<SourcePtr>& after) {
+  return std::equal(before.begin(), before.end(), after.begin(), after.end(), [](const auto& a, const auto& b) {
+    struct stat first {
+    }, second{};
+    return ::fstat(a->descriptor(), &first) == 0 && ::fstat(b->descriptor(), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+  });
+}
+
+// The index of a name, or none of them.
+std::optional<std::size_t> index_of(const Opened& model, PyObject* name) {
+  PyObject* const index = PyDict_GetItemWithError(model.names.get(), name);
+  if (index == nullptr && PyErr_Occurred() != nullptr) throw PythonError();
+  if (index == nullptr) return std::nullopt;
+  return PyLong_AsSize_t(index);
+}
+
+// Whoever is asked for a name that does not exist says which ones are like it.
+[[noreturn]] void raise_missing(PyObject* object, PyObject* name) {
+  Ref::take(PyObject_CallMethod(object, "_missing", "O", name));
+  PyErr_SetObject(PyExc_KeyError, name);
+  throw PythonError();
+}
+
+PyObject* subscript(PyObject* object, PyObject* name) {
+  return guarded([&] {
+    const auto model = opened(object);
+    const auto index = index_of(*model, name);
+    if (!index) raise_missing(object, name);
+    if (Ref array = view_array(model->model->tensors[*index])) return array;
+    return Ref::take(PyObject_CallMethod(object, "_load", "O", name));
+  });
+}
+
+PyObject* tensor_named(PyObject* object, PyObject* name) {
+  return guarded([&] {
+    const auto model = opened(object);
+    const auto index = index_of(*model, name);
+    if (!index) raise_missing(object, name);
+    return make_tensor(model->model->tensors[*index], model->model);
+  });
+}
+
+int contains(PyObject* object, PyObject* name) {
+  return guarded<int>(-1, [&] { return index_of(*opened(object), name) ? 1 : 0; });
+}
+
+Py_ssize_t length_of_model(PyObject* object) {
+  return guarded<Py_ssize_t>(-1, [&] { return PyDict_Size(opened(object)->names.get()); });
+}
+
+PyObject* iterate(PyObject* object) {
+  return guarded([&] { return Ref::take(PyObject_GetIter(opened(object)->names.get())); });
+}
+
+// _all(writable): {name: array} of everything, in the order of the file. `writable`: arrays that may be changed, without
+// changing the file.
+PyObject* all_arrays(PyObject* object, PyObject* writable) {
+  return guarded([&] {
+    const auto model = opened(object);
+    const bool changeable = checked(PyObject_IsTrue(writable)) != 0;
+    Ref all = Ref::take(PyDict_New());
+    for (const Tensor& tensor : model->model->tensors) {
+      const Ref name = text(tensor.name);
+      Ref array = changeable ? private_array(tensor) : view_array(tensor);
+      if (!array) array = Ref::take(PyObject_CallMethod(object, "_load", "OO", name.get(), writable));
+      checked(PyDict_SetItem(all.get(), name.get(), array.get()));
+    }
+    return all;
+  });
+}
+
+PyObject* names_of(PyObject* object, PyObject*) {
+  return guarded([&] { return Ref::take(PyDict_Keys(opened(object)->names.get())); });
+}
+
+PyObject* metadata_of(PyObject* object, PyObject*) {
+  return guarded([&] { return from_map(opened(object)->model->metadata); });
+}
+
+PyObject* config_of(PyObject* object, PyObject*) {
+  return guarded([&] { return from_map(opened(object)->model->config.to_map()); });
+}
+
+PyObject* vocabulary_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const auto model = complete_model_of(object);
+    return model->vocabulary.empty() ? none() : from_map(model->vocabulary.to_map());
+  });
+}
+
+PyObject* attachments_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    Dict sizes;
+    // The vocabulary may show that they are out of date.
+    const auto model = complete_model_of(object);
+    for (const Attachment& attachment : model->attachments)
+      sizes.set(std::string_view(attachment.name), number(attachment.blob.size()));
+    return sizes.done();
+  });
+}
+
+PyObject* attachment_of(PyObject* object, PyObject* name) {
+  return guarded([&] {
+    const auto model = complete_model_of(object);
+    const Attachment* const found = model->attachment(text_of(name, "the name of an attachment"));
+    if (found == nullptr) {
+      PyErr_SetObject(PyExc_KeyError, name);
+      throw PythonError();
+    }
+    Bytes data;
+    {
+      const Unlocked others;
+      data = found->blob.bytes();
+      model->check_sources();
+    }
+    return bytes(data);
+  });
+}
+
+PyObject* facts_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const auto opened_model = opened(object);
+    const Model& model = *opened_model->model;
+    Dict facts;
+    facts.set("format", text(model.format)).set("version", text(model.version));
+    facts.set("file_bytes", number(model.file_bytes));
+    facts.set("files", list_of(model.sources, [](const SourcePtr& source) { return text(source->name()); }));
+    return facts.done();
+  });
+}
+
+// _table(): a row for each tensor: name, type, layout, shape, bytes, stored bytes.
+PyObject* table_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    return list_of(opened(object)->model->tensors, [](const Tensor& tensor) {
+      const Ref shape = list_of(tensor.shape, [](std::uint64_t size) { return number(size); });
+      return Ref::take(PyTuple_Pack(6, text(tensor.name).get(), text(dtype_name(tensor)).get(),
+                                    text(tensor.layout).get(), Ref::take(PyList_AsTuple(shape.get())).get(),
+                                    number(tensor.bytes()).get(), number(tensor.stored_bytes()).get()));
+    });
+  });
+}
+
+PyObject* check_files(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const auto model = opened(object);
+    {
+      const Unlocked others;
+      model->model->check_sources();
+    }
+    return none();
+  });
+}
+
+PyMethodDef model_methods[] = {
+    {"_open", open_path, METH_VARARGS, nullptr},
+    {"_open_bytes", open_bytes, METH_VARARGS, nullptr},
+    {"close", close, METH_NOARGS, "Lets the file go. Arrays and tensors that were taken from it stay valid."},
+    {"check", check_files, METH_NOARGS, "Raises an error if a file has been changed since it was opened."},
+    {"tensor", tensor_named, METH_O, "A tensor whose bytes are read when they are asked for."},
+    {"_all", all_arrays, METH_O, nullptr},
+    {"_names", names_of, METH_NOARGS, nullptr},
+    {"_metadata", metadata_of, METH_NOARGS, nullptr},
+    {"_config", config_of, METH_NOARGS, nullptr},
+    {"_vocabulary", vocabulary_of, METH_NOARGS, nullptr},
+    {"_attachments", attachments_of, METH_NOARGS, nullptr},
+    {"_attachment", attachment_of, METH_O, nullptr},
+    {"_facts", facts_of, METH_NOARGS, nullptr},
+    {"_table", table_of, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef model_facts[] = {{"closed", is_closed, nullptr, "whether the model has been closed", nullptr},
+                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+void add_model_type(PyObject* module) {
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_model)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_model)},
+                                {Py_tp_methods, model_methods},
+                                {Py_tp_getset, model_facts},
+                                {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+                                {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+                                {Py_mp_length, reinterpret_cast<void*>(length_of_model)},
+                                {Py_sq_contains, reinterpret_cast<void*>(contains)},
+                                {Py_tp_doc, const_cast<char*>("An open model.")},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"tare._tare.Model", sizeof(ModelObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             slots};
+  model_type = reinterpret_cast<PyTypeObject*>(Ref::take(PyType_FromSpec(&spec)).release());
+  checked(PyModule_AddObjectRef(module, "Model", reinterpret_cast<PyObject*>(model_type)));
+}
+
+bool is_model(PyObject* object) {
+  return checked(PyObject_IsInstance(object, reinterpret_cast<PyObject*>(model_type))) != 0;
+}
+
+std::shared_ptr<const Model> model_of(PyObject* object) {
+  if (!is_model(object)) raise_type_error("a model of tare was expected");
+  return opened(object)->model;
+}
+
+std::shared_ptr<const Model> complete_model_of(PyObject* object) {
+  if (!is_model(object)) raise_type_error("a model of tare was expected");
+  const auto model = opened(object);
+  if (model->path.empty()) return model->model;
+  ModelObject& self = self_of_model(object);
+  {
+    const std::scoped_lock lock(self.mutex);
+    if (self.complete != nullptr) return self.complete;
+  }
+  std::shared_ptr<const Model> complete;
+  {
+    const Unlocked others;
+    ReadOptions options = model->options;
+    options.vocabulary = true;
+    complete = std::make_shared<Model>(open_as(model->path, options, model->usual_names));
+    model->model->check_sources();
+    if (!are_same_files(model->model->sources, complete->sources))
+      throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was open").in(model->path);
+  }
+  const std::scoped_lock lock(self.mutex);
+  if (self.opened == model && self.complete == nullptr) self.complete = complete;
+  return complete;
+}
+
+}  // namespace tare::py

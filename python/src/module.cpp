@@ -1,0 +1,100 @@
+// The extension tare._tare: types and functions that the package `tare` makes its interface of.
+//
+// It uses Python's stable ABI, so that one build serves Python 3.11 and everything later, and no header of NumPy's: arrays
+// are made by calling numpy.ndarray over a buffer.
+#include "buffer.hpp"
+#include "dlpack.hpp"
+#include "model.hpp"
+#include "tare/codec.hpp"
+#include "tare/config.hpp"
+#include "tare/format.hpp"
+#include "tare/quantize.hpp"
+#include "tare/version.hpp"
+#include "values.hpp"
+#include "work.hpp"
+
+namespace tare::py {
+namespace {
+
+// _setup(ndarray, error, dtype, tensor, opaque): called once by the package.
+PyObject* setup(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *ndarray = nullptr, *error = nullptr, *dtype = nullptr, *tensor = nullptr, *opaque = nullptr;
+    if (PyArg_ParseTuple(args, "OOOOO", &ndarray, &error, &dtype, &tensor, &opaque) == 0) throw PythonError();
+    half() = {Ref::share(ndarray), Ref::share(error), Ref::share(dtype), Ref::share(tensor), Ref::share(opaque)};
+    return none();
+  });
+}
+
+template <typename Names>
+Ref text_list(const Names& names) {
+  return list_of(names, [](std::string_view name) { return text(name); });
+}
+
+PyObject* list_formats(PyObject*, PyObject*) {
+  return guarded([] {
+    return list_of(formats(), [](const Format& format) {
+      Dict row;
+      row.set("name", text(format.name)).set("title", text(format.title)).set("versions", text(format.versions));
+      row.set("suffixes", text_list(format.suffixes));
+      row.set("reads", boolean(format.read != nullptr));
+      row.set("writes", boolean(format.write != nullptr || format.write_tree != nullptr));
+      row.set("layouts", text_list(format.holds.layouts));
+      row.set("logical_types", text_list(format.holds.logical_types));
+      row.set("dtypes", list_of(format.holds.dtypes, [](DType type) { return text(name_of(type)); }));
+      return row.done();
+    });
+  });
+}
+
+PyObject* list_methods(PyObject*, PyObject*) {
+  return guarded([] {
+    Ref all = Ref::take(PyList_New(0));
+    for (const Codec& codec : codecs())
+      for (const std::string_view method : codec.methods)
+        checked(PyList_Append(
+            all.get(),
+            Ref::take(PyTuple_Pack(3, text(method).get(), text(codec.layout).get(), text(codec.title).get())).get()));
+    return all;
+  });
+}
+
+PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
+                           {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
+                           {"formats", list_formats, METH_NOARGS, nullptr},
+                           {"methods", list_methods, METH_NOARGS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
+
+int execute(PyObject* module) {
+  return guarded<int>(-1, [&] {
+    static bool loaded = false;  // types are kept in statics: one interpreter of a process can have them
+    if (std::exchange(loaded, true)) {
+      PyErr_SetString(PyExc_ImportError, "tare._tare can be imported by one interpreter of a process only");
+      throw PythonError();
+    }
+    add_buffer_type(module);
+    add_tensor_type(module);
+    add_model_type(module);
+    checked(PyModule_AddFunctions(module, work_functions()));
+    checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
+    const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });
+    checked(PyModule_AddObjectRef(module, "config_fields", fields.get()));
+    const Ref names = list_of(mixes(), [](const Mix& mix) {
+      return Ref::take(PyTuple_Pack(2, text(mix.name).get(), text(mix.title).get()));
+    });
+    checked(PyModule_AddObjectRef(module, "mixes", names.get()));
+    return 0;
+  });
+}
+
+PyModuleDef_Slot slots[] = {{Py_mod_exec, reinterpret_cast<void*>(execute)},
+#ifdef Py_GIL_DISABLED
+                            {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                            {0, nullptr}};
+PyModuleDef definition = {PyModuleDef_HEAD_INIT, "tare._tare", nullptr, 0, functions, slots, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace tare::py
+
+PyMODINIT_FUNC PyInit__tare() { return PyModuleDef_Init(&tare::py::definition); }

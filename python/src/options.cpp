@@ -1,0 +1,164 @@
+#include "options.hpp"
+
+#include <cmath>
+
+namespace tare::py {
+
+Options::Options(PyObject* dict) : dict_(dict) {
+  if (!PyDict_Check(dict)) raise_type_error("options must be a dict");
+}
+
+PyObject* Options::find(const char* key) const {
+  PyObject* const found = PyDict_GetItemString(dict_, key);
+  return found == Py_None ? nullptr : found;
+}
+
+bool Options::flag(const char* key) const {
+  PyObject* const found = find(key);
+  return found != nullptr && checked(PyObject_IsTrue(found)) != 0;
+}
+
+std::string Options::text(const char* key) const {
+  PyObject* const found = find(key);
+  return found == nullptr ? std::string() : text_of(found, key);
+}
+
+std::vector<std::string> Options::texts(const char* key) const {
+  std::vector<std::string> all;
+  PyObject* const found = find(key);
+  if (found == nullptr) return all;
+  const Ref list = Ref::take(PySequence_List(found));
+  const Py_ssize_t size = PyList_Size(list.get());
+  for (Py_ssize_t i = 0; i < size; ++i) all.push_back(text_of(PyList_GetItem(list.get(), i), key));
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> Options::pairs(const char* key) const {
+  std::vector<std::pair<std::string, std::string>> all;
+  PyObject* const found = find(key);
+  if (found == nullptr) return all;
+  const Ref list = Ref::take(PySequence_List(found));
+  const Py_ssize_t size = PyList_Size(list.get());
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    PyObject *first = nullptr, *second = nullptr;
+    if (PyArg_ParseTuple(PyList_GetItem(list.get(), i), "OO", &first, &second) == 0) throw PythonError();
+    all.emplace_back(text_of(first, key), text_of(second, key));
+  }
+  return all;
+}
+
+std::optional<std::int64_t> Options::number(const char* key) const {
+  PyObject* const found = find(key);
+  if (found == nullptr) return std::nullopt;
+  const Ref index = Ref::take(PyNumber_Index(found));
+  const long long value = PyLong_AsLongLong(index.get());
+  if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
+  return value;
+}
+
+std::optional<double> Options::real(const char* key) const {
+  PyObject* const found = find(key);
+  if (found == nullptr) return std::nullopt;
+  const double value = PyFloat_AsDouble(found);
+  if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
+  return value;
+}
+
+unsigned Options::threads() const {
+  const std::int64_t threads = number("threads").value_or(0);
+  if (threads < 0 || threads > 4096) raise_value_error("threads must be between 0, which means all cores, and 4096");
+  return static_cast<unsigned>(threads);
+}
+
+ReadOptions Options::read() const {
+  ReadOptions options;
+  if (PyObject* const mapped = find("mmap"); mapped != nullptr && checked(PyObject_IsTrue(mapped)) == 0)
+    options.access = Access::pread;
+  options.attach = texts("attach");
+  options.keep_broken = flag("keep_broken");
+  options.threads = threads();
+  if (const auto most = number("max_expansion")) {
+    if (*most < 1) raise_value_error("max_expansion must be at least 1");
+    options.limits.expansion = static_cast<std::uint64_t>(*most);
+  }
+  return options;
+}
+
+WriteOptions Options::write() const {
+  WriteOptions options;
+  if (const auto level = number("zstd")) {
+    if (*level < -100 || *level > 22) raise_value_error("a level of zstd is at most 22");
+    options.zstd_level = static_cast<int>(*level);
+  }
+  options.unpack = flag("unpack");
+  if (const std::string digest = text("digest"); !digest.empty()) {
+    options.digest = parse_digest_algorithm(digest);
+    if (!options.digest)
+      raise_value_error("there is no digest \"" + digest + "\"; there are sha256, crc32c, xxh3, xxh3-128 and none");
+  }
+  options.dedup = flag("dedup");
+  options.dialect = text("dialect");
+  if (const auto shard = number("shard")) {
+    if (*shard <= 0) raise_value_error("the size of a shard must be positive");
+    options.shard_bytes = static_cast<std::uint64_t>(*shard);
+  }
+  options.threads = threads();
+  return options;
+}
+
+Quantization Options::quantization() const {
+  Quantization recipe;
+  recipe.method = text("method");
+  recipe.rules = pairs("rules");
+  recipe.bits = real("bits");
+  recipe.fast = flag("fast");
+  recipe.range = flag("range");
+  recipe.no_fallback = flag("no_fallback");
+  if (PyObject* const clip = find("clip")) {
+    float low = 0, high = 0;
+    if (!PyTuple_Check(clip) || PyArg_ParseTuple(clip, "ff", &low, &high) == 0) {
+      PyErr_Clear();
+      raise_type_error("clip must be a pair of numbers");
+    }
+    if (!(low < high) || !std::isfinite(low) || !std::isfinite(high))
+      raise_value_error("clip must be two numbers, the smaller one first");
+    recipe.clip = {low, high};
+  }
+  if (PyObject* const path = find("importance")) recipe.importance = read_importance(path_of(path), {});
+  return recipe;
+}
+
+AdaptOptions Options::adapt() const {
+  AdaptOptions options;
+  if (const std::string dtype = text("dtype"); !dtype.empty()) {
+    options.dtype = parse_dtype(dtype);
+    if (!options.dtype) raise_value_error("there is no type \"" + dtype + "\"");
+  }
+  if (const std::string overflow = text("overflow"); overflow == "clamp" || overflow == "infinity")
+    options.overflow = overflow == "clamp" ? Overflow::clamp : Overflow::infinity;
+  else if (!overflow.empty() && overflow != "error")
+    raise_value_error("overflow must be \"error\", \"clamp\" or \"infinity\"");
+  if (PyObject* const quant = find("quant")) options.quant = Options(quant).quantization();
+  options.match = texts("match");
+  options.skip = texts("skip");
+  options.set = pairs("set");
+  for (const std::string& name : texts("drop")) {
+    const auto part = parse_model_part(name);
+    if (!part)
+      raise_value_error("there is no part \"" + name +
+                        "\" of a model; there are metadata, config, vocabulary, attachments and attributes");
+    options.drop.push_back(*part);
+  }
+  options.keep_names = flag("keep_names");
+  options.weights_only = flag("weights_only");
+  options.threads = threads();
+  return options;
+}
+
+SaveOptions Options::save() const { return {adapt(), write(), text("format"), flag("overwrite")}; }
+
+ConvertOptions Options::convert() const {
+  return {adapt(), read(), write(), text("format"), flag("overwrite"), flag("check")};
+}
+
+}  // namespace tare::py

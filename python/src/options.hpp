@@ -1,0 +1,40 @@
+// The keyword arguments of the Python functions, as the library's options.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "python.hpp"
+#include "tare/convert.hpp"
+#include "tare/inspect.hpp"
+
+namespace tare::py {
+
+// A dict that the Python half made; what is absent or None has its default.
+class Options {
+ public:
+  explicit Options(PyObject* dict);
+
+  bool flag(const char* key) const;
+  std::string text(const char* key) const;
+  std::vector<std::string> texts(const char* key) const;
+  std::optional<std::int64_t> number(const char* key) const;
+  std::optional<double> real(const char* key) const;
+  // Borrowed; null when there is none.
+  PyObject* find(const char* key) const;
+
+  ReadOptions read() const;
+  WriteOptions write() const;
+  AdaptOptions adapt() const;
+  Quantization quantization() const;
+  SaveOptions save() const;
+  ConvertOptions convert() const;
+
+ private:
+  unsigned threads() const;
+  std::vector<std::pair<std::string, std::string>> pairs(const char* key) const;
+
+  PyObject* dict_;
+};
+
+}  // namespace tare::py

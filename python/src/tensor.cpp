@@ -1,0 +1,372 @@
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "buffer.hpp"
+#include "model.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "tare/inspect.hpp"
+#include "tare/slice.hpp"
+#include "values.hpp"
+
+namespace tare::py {
+namespace {
+
+struct TensorObject {
+  PyObject_HEAD Tensor tensor;
+  std::shared_ptr<const Model> model;  // whose files are checked after the work; may be null
+};
+
+PyTypeObject* tensor_type = nullptr;
+
+TensorObject& self_of_tensor(PyObject* object) { return *reinterpret_cast<TensorObject*>(object); }
+
+void dealloc_tensor(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  TensorObject& self = self_of_tensor(object);
+  std::destroy_at(&self.tensor);
+  std::destroy_at(&self.model);
+  const auto free = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
+  free(object);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+void check_sources(const TensorObject& self) {
+  if (self.model != nullptr) self.model->check_sources();
+}
+
+// The NumPy type of a component, asked for once: the Python half looks for ml_dtypes.
+PyObject* numpy_type(const Component& component) {
+  static std::atomic<PyObject*> storage_types[kAllDTypes.size()];
+  const auto storage = static_cast<std::size_t>(component.dtype);
+  if (component.type.empty()) {
+    if (PyObject* const known = storage_types[storage].load(std::memory_order_acquire)) return known;
+    Ref made = Ref::take(PyObject_CallFunctionObjArgs(half().dtype.get(), text(name_of(component.dtype)).get(),
+                                                      text("").get(), nullptr));
+    PyObject* expected = nullptr;
+    if (!storage_types[storage].compare_exchange_strong(expected, made.get())) return expected;
+    return made.release();
+  }
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::pair<DType, std::string>, PyObject*>;
+  const std::pair key(component.dtype, component.type);
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  Ref made = Ref::take(PyObject_CallFunctionObjArgs(half().dtype.get(), text(name_of(component.dtype)).get(),
+                                                    text(component.type).get(), nullptr));
+  const std::scoped_lock lock(mutex);
+  const auto [found, inserted] = known.emplace(key, made.get());
+  if (inserted) static_cast<void>(made.release());
+  return found->second;
+}
+
+Ref shape_tuple(const Shape& shape) {
+  Ref tuple = Ref::take(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    checked(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), number(shape[i]).release()));
+  return tuple;
+}
+
+// Bytes that one element of this component takes, and its alignment.
+std::size_t item_bytes(const Component& component) {
+  const LogicalType* const logical = component.type.empty() ? nullptr : find_logical_type(component.type);
+  return size_of(component.dtype) * (logical == nullptr ? 1 : logical->per_element);
+}
+
+const Component& component_of(const Tensor& tensor, PyObject* role) {
+  const std::string name = text_of(role, "a role");
+  if (const Component* const found = tensor.component(name)) return *found;
+  PyErr_SetObject(PyExc_KeyError, role);
+  throw PythonError();
+}
+
+PyObject* get_name(PyObject* object, void*) {
+  return guarded([&] { return text(self_of_tensor(object).tensor.name); });
+}
+PyObject* get_shape(PyObject* object, void*) {
+  return guarded([&] { return shape_tuple(self_of_tensor(object).tensor.shape); });
+}
+PyObject* get_layout(PyObject* object, void*) {
+  return guarded([&] { return text(self_of_tensor(object).tensor.layout); });
+}
+PyObject* get_type(PyObject* object, void*) {
+  return guarded([&] { return text(dtype_name(self_of_tensor(object).tensor)); });
+}
+PyObject* get_nbytes(PyObject* object, void*) {
+  return guarded([&] { return number(self_of_tensor(object).tensor.bytes()); });
+}
+PyObject* get_stored(PyObject* object, void*) {
+  return guarded([&] { return number(self_of_tensor(object).tensor.stored_bytes()); });
+}
+PyObject* get_attributes(PyObject* object, void*) {
+  return guarded([&] { return from_map(self_of_tensor(object).tensor.attributes); });
+}
+
+Ref component_facts(const Component& component) {
+  const Blob& blob = component.blob;
+  Dict facts;
+  facts.set("role", text(component.role))
+      .set("dtype", text(name_of(component.dtype)))
+      .set("type", component.type.empty() ? none() : text(component.type))
+      .set("file", blob.source() == nullptr ? none() : text(blob.source()->name()))
+      .set("offset", blob.source() == nullptr ? none() : number(blob.offset()))
+      .set("bytes", number(blob.size()))
+      .set("stored_bytes", number(blob.stored_size()))
+      .set("encoding", text(name_of(blob.encoding())))
+      .set("digest", blob.digest() ? text(blob.digest().text()) : none());
+  return facts.done();
+}
+
+PyObject* get_components(PyObject* object, void*) {
+  return guarded([&] { return list_of(self_of_tensor(object).tensor.components, component_facts); });
+}
+
+// _dtype(role): the NumPy type of a component.
+PyObject* numpy_type_of(PyObject* object, PyObject* role) {
+  return guarded([&] { return Ref::share(numpy_type(component_of(self_of_tensor(object).tensor, role))); });
+}
+
+PyObject* view_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    Ref array = view_array(self_of_tensor(object).tensor);
+    return array ? array : none();
+  });
+}
+
+// _decode(): the dense tensor that it stands for.
+PyObject* decode(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const TensorObject& self = self_of_tensor(object);
+    return make_tensor(to_dense(self.tensor), self.model, object);
+  });
+}
+
+PyObject* cast_to(PyObject* object, PyObject* args) {
+  return guarded([&] {
+    const char *type = nullptr, *overflow = nullptr;
+    if (PyArg_ParseTuple(args, "ss", &type, &overflow) == 0) throw PythonError();
+    const TensorObject& self = self_of_tensor(object);
+    const std::optional<DType> to = parse_dtype(type);
+    if (!to) raise_value_error(std::string("there is no type \"") + type + "\"");
+    const std::string_view what = overflow;
+    if (what != "error" && what != "clamp" && what != "infinity")
+      raise_value_error("overflow must be \"error\", \"clamp\" or \"infinity\"");
+    const Overflow rule = what == "clamp"      ? Overflow::clamp
+                          : what == "infinity" ? Overflow::infinity
+                                               : Overflow::refuse;
+    return make_tensor(cast(to_dense(self.tensor), *to, rule), self.model, object);
+  });
+}
+
+std::optional<std::int64_t> bound_of(PyObject* object) {
+  if (object == Py_None) return std::nullopt;
+  const Ref index = Ref::take(PyNumber_Index(object));
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  if (overflow != 0) return overflow > 0 ? INT64_MAX : INT64_MIN;  // beyond any tensor, as Python clamps
+  if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
+  return value;
+}
+
+// _slice([(kind, start, stop, step), ...]) with kind "index", "range", "ellipsis" or "new".
+PyObject* slice_of(PyObject* object, PyObject* items) {
+  return guarded([&] {
+    SliceSpec spec;
+    const Py_ssize_t size = checked(static_cast<int>(PyList_Size(items)));
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      const char* kind = nullptr;
+      PyObject *start = nullptr, *stop = nullptr, *step = nullptr;
+      if (PyArg_ParseTuple(PyList_GetItem(items, i), "sOOO", &kind, &start, &stop, &step) == 0) throw PythonError();
+      const std::string_view word = kind;
+      SliceItem item;
+      item.kind = word == "index"      ? SliceItem::Kind::index
+                  : word == "ellipsis" ? SliceItem::Kind::ellipsis
+                  : word == "new"      ? SliceItem::Kind::new_axis
+                                       : SliceItem::Kind::range;
+      item.start = bound_of(start);
+      item.stop = bound_of(stop);
+      item.step = bound_of(step);
+      spec.push_back(item);
+    }
+    const TensorObject& self = self_of_tensor(object);
+    return make_tensor(slice(to_dense(self.tensor), spec), self.model, object);
+  });
+}
+
+// _read(role, out): fills `out` with all bytes of a component.
+PyObject* read_into(PyObject* object, PyObject* args) {
+  return guarded([&] {
+    PyObject *role = nullptr, *out = nullptr;
+    unsigned threads = 0;
+    if (PyArg_ParseTuple(args, "OO|I", &role, &out, &threads) == 0) throw PythonError();
+    const TensorObject& self = self_of_tensor(object);
+    const Component& component = component_of(self.tensor, role);
+    const View view(out, true);
+    if (view.bytes().size() != component.blob.size())
+      raise_value_error("the buffer has " + std::to_string(view.bytes().size()) + " bytes, the component " +
+                        std::to_string(component.blob.size()));
+    {
+      const Unlocked others;
+      component.blob.read_all(view.bytes(), threads);
+      check_sources(self);
+    }
+    return none();
+  });
+}
+
+// _bytes(role): the decoded bytes of a component as they are, without a copy where that can be.
+PyObject* bytes_of(PyObject* object, PyObject* role) {
+  return guarded([&] {
+    const TensorObject& self = self_of_tensor(object);
+    const Component& component = component_of(self.tensor, role);
+    if (const auto view = component.blob.view()) return make_buffer(*view, std::make_shared<Blob>(component.blob));
+    auto made = std::make_shared<Bytes>();
+    {
+      const Unlocked others;
+      *made = component.blob.bytes();
+      check_sources(self);
+    }
+    return make_buffer(*made, made);
+  });
+}
+
+// Whether the file has the elements as an array has them.
+bool is_plain_array(const Tensor& tensor) {
+  if (std::endian::native != std::endian::little || tensor.components.size() != 1 || !tensor.is_dense()) return false;
+  const Component& component = tensor.components[0];
+  const Blob& blob = component.blob;
+  if (!blob.is_plain() || blob.source() == nullptr || blob.size() == 0) return false;
+  const auto elements = tensor.shape.elements();
+  return elements && *elements * item_bytes(component) == blob.size();
+}
+
+Ref array_over(const Tensor& tensor, const Ref& buffer) {
+  return Ref::take(PyObject_CallFunctionObjArgs(half().ndarray.get(), shape_tuple(tensor.shape).get(),
+                                                numpy_type(tensor.components[0]), buffer.get(), nullptr));
+}
+
+// Complex numbers are aligned like their parts.
+bool is_aligned(const Component& component, const std::byte* place) {
+  return reinterpret_cast<std::uintptr_t>(place) % size_of(component.dtype) == 0;
+}
+
+Ref private_bytes(const Tensor& tensor) {
+  if (!is_plain_array(tensor)) return {};
+  const Blob& blob = tensor.components[0].blob;
+  // The file is mapped at the beginning of a page.
+  if (blob.offset() % size_of(tensor.components[0].dtype) != 0 || !blob.view()) return {};
+  return make_private_buffer(blob.source(), blob.offset(), blob.size());
+}
+
+// _private(): the bytes of a dense tensor in memory that may be written to without changing the file; None where the file
+// does not have them as they are.
+PyObject* private_of(PyObject* object, PyObject*) {
+  return guarded([&] {
+    Ref buffer = private_bytes(self_of_tensor(object).tensor);
+    return buffer ? buffer : none();
+  });
+}
+
+Ref statistics_dict(const Statistics& found) {
+  const auto counts = [](std::uint64_t count) { return number(count); };
+  Dict facts;
+  facts.set("count", number(found.count)).set("nan", number(found.nan)).set("inf", number(found.inf));
+  facts.set("zeros", number(found.zeros));
+  facts.set("min", found.whole ? from_value(found.whole->min) : real(found.min));
+  facts.set("max", found.whole ? from_value(found.whole->max) : real(found.max));
+  facts.set("mean", real(found.mean)).set("std", real(found.std));
+  facts.set("first", found.whole ? list_of(found.whole->first, from_value) : list_of(found.first, real));
+  facts.set("low", real(found.min)).set("high", real(found.max));
+  facts.set("histogram", list_of(found.histogram, counts));
+  return facts.done();
+}
+
+PyObject* statistics_of(PyObject* object, PyObject* args) {
+  return guarded([&] {
+    unsigned bins = 0, first = 0, threads = 0;
+    if (PyArg_ParseTuple(args, "II|I", &bins, &first, &threads) == 0) throw PythonError();
+    const TensorObject& self = self_of_tensor(object);
+    Statistics found;
+    {
+      const Unlocked others;
+      found = statistics(self.tensor, bins, first, threads);
+      check_sources(self);
+    }
+    return statistics_dict(found);
+  });
+}
+
+PyMethodDef tensor_methods[] = {{"_dtype", numpy_type_of, METH_O, nullptr},
+                                {"_view", view_of, METH_NOARGS, nullptr},
+                                {"_decode", decode, METH_NOARGS, nullptr},
+                                {"_cast", cast_to, METH_VARARGS, nullptr},
+                                {"_slice", slice_of, METH_O, nullptr},
+                                {"_read", read_into, METH_VARARGS, nullptr},
+                                {"_bytes", bytes_of, METH_O, nullptr},
+                                {"_private", private_of, METH_NOARGS, nullptr},
+                                {"_statistics", statistics_of, METH_VARARGS, nullptr},
+                                {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef tensor_facts[] = {
+    {"name", get_name, nullptr, "the name", nullptr},
+    {"shape", get_shape, nullptr, "the dimensions", nullptr},
+    {"layout", get_layout, nullptr, "how the elements are stored: 'dense', 'mcf.k4', ...", nullptr},
+    {"type", get_type, nullptr, "the type as `tare ls` shows it: 'bf16', 'mcf.k4', ...", nullptr},
+    {"nbytes", get_nbytes, nullptr, "bytes of all components, decompressed", nullptr},
+    {"stored_bytes", get_stored, nullptr, "bytes in the file", nullptr},
+    {"attributes", get_attributes, nullptr, "named values of this tensor", nullptr},
+    {"components", get_components, nullptr, "the runs of bytes that it consists of", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace
+
+Ref view_array(const Tensor& tensor) {
+  if (!is_plain_array(tensor)) return {};
+  const Component& component = tensor.components[0];
+  const auto view = component.blob.view();
+  if (!view || !is_aligned(component, view->data())) return {};
+  return array_over(tensor, make_buffer(*view, component.blob.source()));
+}
+
+Ref private_array(const Tensor& tensor) {
+  const Ref buffer = private_bytes(tensor);
+  return buffer ? array_over(tensor, buffer) : Ref();
+}
+
+void add_tensor_type(PyObject* module) {
+  static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_tensor)},
+                                {Py_tp_methods, tensor_methods},
+                                {Py_tp_getset, tensor_facts},
+                                {Py_tp_doc, const_cast<char*>("A tensor whose bytes have not been read.")},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"tare._tare.Tensor", sizeof(TensorObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  tensor_type = reinterpret_cast<PyTypeObject*>(Ref::take(PyType_FromSpec(&spec)).release());
+  checked(PyModule_AddObjectRef(module, "Tensor", reinterpret_cast<PyObject*>(tensor_type)));
+}
+
+Ref make_tensor(Tensor tensor, std::shared_ptr<const Model> model, PyObject* like) {
+  PyTypeObject* const type = like != nullptr ? Py_TYPE(like) : reinterpret_cast<PyTypeObject*>(half().tensor.get());
+  Ref object = Ref::take(PyType_GenericAlloc(type, 0));
+  TensorObject& self = self_of_tensor(object.get());
+  std::construct_at(&self.tensor, std::move(tensor));
+  std::construct_at(&self.model, std::move(model));
+  return object;
+}
+
+bool is_tensor(PyObject* object) {
+  return checked(PyObject_IsInstance(object, reinterpret_cast<PyObject*>(tensor_type))) != 0;
+}
+
+const Tensor& tensor_of(PyObject* object) {
+  if (!is_tensor(object)) raise_type_error("a tensor of tare was expected");
+  return self_of_tensor(object).tensor;
+}
+
+}  // namespace tare::py

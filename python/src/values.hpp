@@ -1,0 +1,16 @@
+// Metadata: from a tree of values to Python's dicts and lists, and back.
+#pragma once
+
+#include "python.hpp"
+#include "tare/value.hpp"
+
+namespace tare::py {
+
+Ref from_value(const Value& value);
+Ref from_map(const Map& map);
+
+// `path` says in an error where in the tree it is ("metadata", then "metadata['a'][3]").
+Value to_value(PyObject* object, const std::string& path, unsigned depth = 0);
+Map to_map(PyObject* object, const std::string& path, unsigned depth = 0);
+
+}  // namespace tare::py

@@ -1,0 +1,383 @@
+#include "work.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "buffer.hpp"
+#include "model.hpp"
+#include "options.hpp"
+#include "tare/convert.hpp"
+#include "tare/inspect.hpp"
+#include "tare/stop.hpp"
+#include "values.hpp"
+
+namespace tare::py {
+namespace {
+
+using Job = std::function<void(Progress& progress)>;
+
+// A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
+// None; if one of them raises, the job is stopped and the exception is passed on.
+class Worker {
+ public:
+  explicit Worker(const Job& job)
+      : thread_([this, &job] {
+          try {
+            const Stoppable here(stop_);
+            job(progress_);
+          } catch (...) {
+            failure_ = std::current_exception();
+          }
+          const std::scoped_lock lock(mutex_);
+          ended_ = true;
+          changed_.notify_all();
+        }) {}
+
+  // Without the GIL. Whether the job has ended.
+  bool wait() {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kInterval, [this] { return ended_; });
+  }
+  void stop() {
+    stop_.ask();
+    const Unlocked others;
+    thread_.join();
+  }
+  void finish() {
+    {
+      const Unlocked others;
+      thread_.join();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  const Progress& progress() const { return progress_; }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{50};
+
+  Progress progress_;
+  Stop stop_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::exception_ptr failure_;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+void report_progress(PyObject* report, const Progress& progress) {
+  if (report == Py_None) return;
+  Ref::take(
+      PyObject_CallFunctionObjArgs(report, number(progress.done()).get(), number(progress.expected()).get(), nullptr));
+}
+
+void run_job(PyObject* report, const Job& job) {
+  Worker worker(job);
+  try {
+    for (;;) {
+      bool ended = false;
+      {
+        const Unlocked others;
+        ended = worker.wait();
+      }
+      if (ended) break;
+      checked(PyErr_CheckSignals());
+      report_progress(report, worker.progress());
+    }
+  } catch (...) {
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    worker.stop();
+    PyErr_Restore(type, value, trace);
+    throw;
+  }
+  worker.finish();
+  report_progress(report, worker.progress());
+}
+
+// What was done, as dicts.
+
+Ref remedy_list(const std::vector<Advice>& remedies) {
+  return list_of(remedies, [](const Advice& advice) {
+    return Ref::take(PyTuple_Pack(2, text(name_of(advice.remedy)).get(), text(advice.argument).get()));
+  });
+}
+
+Ref text_list_of(const std::vector<std::string>& all) {
+  return list_of(all, [](const std::string& one) { return text(one); });
+}
+
+Ref change_dict(const Change& change) {
+  Dict row;
+  row.set("kind", text(name_of(change.kind))).set("impact", text(name_of(change.impact)));
+  row.set("part", text(change.part)).set("items", text_list_of(change.items));
+  row.set("before", text(change.before)).set("after", text(change.after)).set("count", number(change.count));
+  row.set("lossy", boolean(change.lossy)).set("detail", text(change.detail));
+  row.set("remedies", remedy_list(change.remedies)).set("text", text(to_text(change)));
+  return row.done();
+}
+
+Ref outcome_dict(const TensorOutcome& outcome) {
+  Dict row;
+  row.set("name", text(outcome.name)).set("type", text(outcome.type)).set("encoded", boolean(outcome.encoded));
+  row.set("weights", number(outcome.elements)).set("bytes", number(outcome.bytes));
+  row.set("bits_per_weight", real(outcome.bits_per_weight()));
+  const EncodeReport* const report =
+      outcome.report != nullptr && outcome.report->complete ? outcome.report.get() : nullptr;
+  const auto relative = [&] {
+    return report->squared_sum == 0 ? 0 : std::sqrt(report->squared_error / report->squared_sum);
+  };
+  row.set("relative_rms", report == nullptr ? none() : real(relative()));
+  row.set("max_error", report == nullptr ? none() : real(report->max_error));
+  row.set("squared_error", report == nullptr ? none() : real(report->squared_error));
+  row.set("squared_sum", report == nullptr ? none() : real(report->squared_sum));
+  return row.done();
+}
+
+Dict saved_dict(const Saved& done) {
+  Dict facts;
+  facts.set("to", text(done.to)).set("tensors", number(done.tensors)).set("bytes", number(done.bytes));
+  facts.set("file_bytes", number(done.file_bytes)).set("changes", list_of(done.changes, change_dict));
+  facts.set("outcomes", list_of(done.outcomes, outcome_dict));
+  facts.set("lost", list_of(done.lost, [](const LostKeys& lost) {
+              Dict row;
+              row.set("file", text(lost.file)).set("harmful", text_list_of(lost.harmful));
+              row.set("harmless", text_list_of(lost.harmless));
+              return row.done();
+            }));
+  return facts;
+}
+
+Ref finding_dict(const Finding& finding) {
+  Dict row;
+  row.set("severity", text(name_of(finding.severity))).set("kind", text(name_of(finding.kind)));
+  row.set("rule", text(finding.rule)).set("sentence", text(finding.sentence));
+  row.set("file", finding.file.empty() ? none() : text(finding.file));
+  row.set("item", finding.item.empty() ? none() : text(finding.item));
+  row.set("offset", finding.offset ? number(*finding.offset) : none());
+  row.set("remedies", remedy_list(finding.remedies));
+  return row.done();
+}
+
+Ref difference_dict(const TensorDifference& found) {
+  Dict row;
+  row.set("name", text(found.name));
+  row.set("only_in", found.only_in ? text(*found.only_in == Side::a ? "a" : "b") : none());
+  const auto pair = [](const std::string& a, const std::string& b) {
+    return a.empty() && b.empty() ? none() : Ref::take(PyTuple_Pack(2, text(a).get(), text(b).get()));
+  };
+  row.set("shape", pair(found.shape_a, found.shape_b)).set("type", pair(found.type_a, found.type_b));
+  row.set("layout", pair(found.layout_a, found.layout_b));
+  row.set("values_differ", boolean(found.values_differ)).set("compared", boolean(found.compared));
+  row.set("different", number(found.different)).set("count", number(found.count));
+  row.set("max_abs", real(found.max_abs)).set("rms", real(found.rms)).set("cosine", real(found.cosine));
+  row.set("first_difference", found.first_difference ? number(*found.first_difference) : none());
+  return row.done();
+}
+
+Ref metadata_difference_dict(const MetadataDifference& found) {
+  Dict row;
+  row.set("part", text(name_of(found.part))).set("key", text(found.key));
+  row.set("tensor", found.tensor.empty() ? none() : text(found.tensor));
+  row.set("a", found.a ? from_value(*found.a) : none()).set("b", found.b ? from_value(*found.b) : none());
+  row.set("text", text(to_text(found)));
+  return row.done();
+}
+
+// What is to be saved.
+
+Shape shape_of(PyObject* tuple) {
+  Shape shape;
+  const Py_ssize_t rank = PyTuple_Size(tuple);
+  if (rank < 0) throw PythonError();
+  for (Py_ssize_t i = 0; i < rank; ++i) {
+    const unsigned long long size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(tuple, i));
+    if (PyErr_Occurred() != nullptr) throw PythonError();
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+// (name, tensor) or (name, shape, dtype, type, bytes).
+Tensor tensor_from(PyObject* item) {
+  const Py_ssize_t size = PyTuple_Size(item);
+  if (size < 0) throw PythonError();
+  if (size == 2) {
+    Tensor tensor = tensor_of(PyTuple_GetItem(item, 1));
+    tensor.name = text_of(PyTuple_GetItem(item, 0), "the name of a tensor");
+    return tensor;
+  }
+  PyObject *name = nullptr, *shape = nullptr, *data = nullptr;
+  const char *dtype = nullptr, *type = nullptr;
+  if (PyArg_ParseTuple(item, "OOssO", &name, &shape, &dtype, &type, &data) == 0) throw PythonError();
+  const auto storage = parse_dtype(dtype);
+  if (!storage) raise_value_error(std::string("there is no type \"") + dtype + "\"");
+  const SourcePtr source = source_over(data, text_of(name, "the name of a tensor"));
+  return dense(text_of(name, "the name of a tensor"), shape_of(shape), *storage, Blob::range(source, 0, source->size()),
+               type);
+}
+
+void add_parts(Model& model, const Options& parts) {
+  if (PyObject* const metadata = parts.find("metadata")) model.metadata = to_map(metadata, "metadata");
+  if (PyObject* const config = parts.find("config")) model.config = Config::from_map(to_map(config, "config"));
+  if (PyObject* const vocabulary = parts.find("vocabulary"))
+    model.vocabulary = Vocabulary::from_map(to_map(vocabulary, "vocabulary"));
+  if (PyObject* const attachments = parts.find("attachments")) {
+    model.attachments.clear();
+    const Ref items = Ref::take(PyDict_Items(attachments));
+    const Py_ssize_t size = PyList_Size(items.get());
+    for (Py_ssize_t i = 0; i < size; ++i) {
+      PyObject* const item = PyList_GetItem(items.get(), i);
+      std::string name = text_of(PyTuple_GetItem(item, 0), "the name of an attachment");
+      const View view(PyTuple_GetItem(item, 1), false);
+      model.attachments.push_back({std::move(name), Blob::memory(Bytes(view.bytes().begin(), view.bytes().end()))});
+    }
+  }
+}
+
+// Of Python's lists and dicts; `base`: an open model whose other parts are taken, or None.
+Model model_from(PyObject* tensors, PyObject* base, PyObject* parts) {
+  Model model;
+  if (base != Py_None) {
+    model = *complete_model_of(base);
+    model.tensors.clear();
+  }
+  const Py_ssize_t size = PyList_Size(tensors);
+  if (size < 0) throw PythonError();
+  model.tensors.reserve(static_cast<std::size_t>(size));
+  for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i)));
+  add_parts(model, Options(parts));
+  return model;
+}
+
+// Whole or not at all, but without waiting for the disk, as other programs save.
+void write_hastily(Model model, const Format& format, const std::string& output, const SaveOptions& options) {
+  const Adapted adapted = adapt(std::move(model), format, options.adapt);
+  const std::unique_ptr<Sink> sink = create_file(output, {.overwrite = options.overwrite, .durable = false});
+  try {
+    format.write(adapted.model, *sink, options.write);
+  } catch (Error& error) {
+    throw error.in(output);
+  }
+  adapted.model.check_sources();
+  sink->commit();
+}
+
+// _save(path, tensors, base, parts, options, report); `path` None: the bytes are the result.
+PyObject* save_model(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *path = nullptr, *tensors = nullptr, *base = nullptr, *parts = nullptr, *dict = nullptr, *report = nullptr;
+    if (PyArg_ParseTuple(args, "OOOOOO", &path, &tensors, &base, &parts, &dict, &report) == 0) throw PythonError();
+    SaveOptions options = Options(dict).save();
+    Model model = model_from(tensors, base, parts);
+    const Format* const format = options.to.empty() ? nullptr : find_format(options.to);
+    if (path != Py_None && Options(dict).flag("hasty") && format != nullptr && format->write != nullptr) {
+      const std::string output = path_of(path);
+      run_job(report, [&](Progress& progress) {
+        options.write.progress = &progress;
+        write_hastily(std::move(model), *format, output, options);
+      });
+      return none();
+    }
+    if (path != Py_None) {
+      const std::string output = path_of(path);
+      Saved done;
+      run_job(report, [&](Progress& progress) {
+        options.write.progress = &progress;
+        done = save(std::move(model), output, options);
+      });
+      return saved_dict(done).done();
+    }
+    if (format == nullptr || format->write == nullptr)
+      raise_value_error("\"" + options.to + "\" is not the name of a format that is one file");
+    MemorySink sink;
+    run_job(report, [&](Progress& progress) {
+      options.write.progress = &progress;
+      const Adapted adapted = adapt(std::move(model), *format, options.adapt);
+      format->write(adapted.model, sink, options.write);
+      sink.commit();
+    });
+    return bytes(sink.bytes());
+  });
+}
+
+// _convert(input, output, options, report)
+PyObject* convert_file(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *report = nullptr;
+    if (PyArg_ParseTuple(args, "OOOO", &from, &to, &dict, &report) == 0) throw PythonError();
+    ConvertOptions options = Options(dict).convert();
+    const std::string input = path_of(from), output = path_of(to);
+    Conversion done;
+    run_job(report, [&](Progress& progress) {
+      options.write.progress = &progress;
+      done = convert(input, output, options);
+    });
+    return saved_dict(done).set("from", text(done.from)).done();
+  });
+}
+
+// _verify(path, options, report)
+PyObject* verify_file(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *from = nullptr, *dict = nullptr, *report = nullptr;
+    if (PyArg_ParseTuple(args, "OOO", &from, &dict, &report) == 0) throw PythonError();
+    const std::string path = path_of(from);
+    VerifyOptions options;
+    options.read = Options(dict).read();
+    options.threads = options.read.threads;
+    Verification found;
+    run_job(report, [&](Progress& progress) {
+      options.progress = &progress;
+      found = verify(path, options);
+    });
+    Dict facts;
+    facts.set("format", text(found.format)).set("version", text(found.version));
+    facts.set("tensors", number(found.tensors)).set("bytes", number(found.bytes));
+    facts.set("findings", list_of(found.findings, finding_dict));
+    return facts.done();
+  });
+}
+
+// _hash(model, threads, report)
+PyObject* hash_model(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *object = nullptr, *report = nullptr;
+    unsigned threads = 0;
+    if (PyArg_ParseTuple(args, "OIO", &object, &threads, &report) == 0) throw PythonError();
+    const auto model = model_of(object);
+    std::string digest;
+    run_job(report, [&](Progress& progress) { digest = content_digest(*model, threads, &progress); });
+    return text(digest);
+  });
+}
+
+// _diff(a, b, threads, report)
+PyObject* diff_models(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *first = nullptr, *second = nullptr, *report = nullptr;
+    unsigned threads = 0;
+    if (PyArg_ParseTuple(args, "OOIO", &first, &second, &threads, &report) == 0) throw PythonError();
+    const auto a = complete_model_of(first), b = complete_model_of(second);
+    Difference found;
+    run_job(report, [&](Progress& progress) { found = diff(*a, *b, threads, &progress); });
+    Dict facts;
+    facts.set("compared", number(found.compared)).set("tensors", list_of(found.tensors, difference_dict));
+    facts.set("metadata", list_of(found.metadata, metadata_difference_dict));
+    return facts.done();
+  });
+}
+
+PyMethodDef work_methods[] = {
+    {"_save", save_model, METH_VARARGS, nullptr},    {"_convert", convert_file, METH_VARARGS, nullptr},
+    {"_verify", verify_file, METH_VARARGS, nullptr}, {"_hash", hash_model, METH_VARARGS, nullptr},
+    {"_diff", diff_models, METH_VARARGS, nullptr},   {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+PyMethodDef* work_functions() { return work_methods; }
+
+}  // namespace tare::py

@@ -1,0 +1,70 @@
+"""Model-weight files in Python: open, check, convert and quantize every container that Tare knows.
+
+    import tare
+    with tare.open("model.gguf") as m:
+        m["token_embd.weight"]          # a NumPy array, without a copy where the bytes allow it
+    tare.convert("model.gguf", "model.zt")
+
+The guide is docs/python.md.
+"""
+
+import importlib
+
+from . import _tare
+from ._errors import (
+    AccessError,
+    ClosedError,
+    CorruptError,
+    Error,
+    ExistsError,
+    LimitError,
+    LossyError,
+    NotFoundError,
+    TensorNotFoundError,
+    UnsupportedError,
+    UsageError,
+)
+from ._model import Attachments, Model, Vocabulary, open
+from ._tensor import Opaque, Sparse, Tensor
+from ._work import (
+    Conversion,
+    Difference,
+    Finding,
+    Quantized,
+    Saved,
+    Verification,
+    convert,
+    diff,
+    formats,
+    hash,
+    methods,
+    quantize,
+    save,
+    to_bytes,
+    verify,
+)
+
+__version__ = _tare.version
+
+# Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded when they are asked for.
+_LAZY = ("cluster", "flax", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
+_LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan"}
+
+__all__ = [
+    "AccessError", "Attachments", "ClosedError", "Conversion", "CorruptError", "Difference", "Error", "ExistsError",
+    "Finding", "LimitError", "LossyError", "Model", "NotFoundError", "Opaque", "Quantized", "Saved", "Sparse", "Tensor",
+    "TensorNotFoundError", "UnsupportedError", "UsageError", "Verification", "Vocabulary", "convert", "diff", "formats",
+    "hash", "methods", "open", "quantize", "save", "to_bytes", "verify",
+]  # fmt: skip
+
+
+def __getattr__(name):
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_LAZY, *_LAZY_NAMES])

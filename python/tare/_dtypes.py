@@ -1,0 +1,93 @@
+"""Element types: Tare's names and NumPy's."""
+
+import sys
+
+import numpy as np
+
+_STORAGE = {
+    "f64": "<f8",
+    "f32": "<f4",
+    "f16": "<f2",
+    "i64": "<i8",
+    "i32": "<i4",
+    "i16": "<i2",
+    "i8": "i1",
+    "u64": "<u8",
+    "u32": "<u4",
+    "u16": "<u2",
+    "u8": "u1",
+    "bool": "?",
+}
+_LOGICAL = {"complex64": "<c8", "complex128": "<c16"}
+# Types that NumPy gets from the package ml_dtypes: its name, and the bits without it.
+_EXTRA = {
+    "bf16": ("bfloat16", "<u2"),
+    "f8_e4m3fn": ("float8_e4m3fn", "u1"),
+    "f8_e5m2": ("float8_e5m2", "u1"),
+    "f8_e4m3fnuz": ("float8_e4m3fnuz", "u1"),
+    "f8_e5m2fnuz": ("float8_e5m2fnuz", "u1"),
+    "f8_e8m0": ("float8_e8m0fnu", "u1"),
+}
+# Layouts of packed small floats, which ml_dtypes keeps in a byte each.
+PACKED = {
+    "packed.f4_e2m1": "float4_e2m1fn",
+    "packed.f6_e2m3": "float6_e2m3fn",
+    "packed.f6_e3m2": "float6_e3m2fn",
+}
+
+_ml_dtypes = None
+
+
+def ml_dtypes():
+    """The package ml_dtypes, or None."""
+    global _ml_dtypes
+    if _ml_dtypes is None:
+        try:
+            import ml_dtypes as found
+        except ImportError:
+            found = False
+        _ml_dtypes = found
+    return _ml_dtypes or None
+
+
+def _extra(name):
+    attribute, bits = _EXTRA[name]
+    package = ml_dtypes()
+    found = getattr(package, attribute, None) if package else None
+    return np.dtype(found if found is not None else bits)
+
+
+def numpy_dtype(storage, logical):
+    """The NumPy type for a storage type and a logical type (or ''); called by the extension, once for each."""
+    if logical in _LOGICAL:
+        return np.dtype(_LOGICAL[logical])
+    if logical in _EXTRA:
+        return _extra(logical)
+    if storage in _EXTRA:
+        return _extra(storage)
+    return np.dtype(_STORAGE[storage])
+
+
+_BY_KIND = {np.dtype(code).newbyteorder("=").str[1:]: name for name, code in _STORAGE.items()}
+_BY_NAME = {attribute: name for name, (attribute, _) in _EXTRA.items()}
+
+
+def tare_dtype(dtype):
+    """Tare's (storage, logical) for a NumPy type, which may be one of ml_dtypes. TypeError for others."""
+    name = _BY_NAME.get(dtype.name)
+    if name is not None:
+        return ("bf16", "") if name == "bf16" else ("u8", name)
+    if dtype.kind in "fiu":
+        found = _BY_KIND.get(dtype.str[1:])
+        if found:
+            return found, ""
+    if dtype.kind == "b":
+        return "bool", ""
+    if dtype.kind == "c" and dtype.itemsize in (8, 16):
+        return ("f32", "complex64") if dtype.itemsize == 8 else ("f64", "complex128")
+    raise TypeError(f"an array of type {dtype} cannot be stored; there are bool, integers, floats and complex numbers")
+
+
+def is_native(dtype):
+    """Whether the bytes in memory are little-endian, as files have them."""
+    return dtype.itemsize == 1 or dtype.byteorder in "|<" or (dtype.byteorder == "=" and sys.byteorder == "little")

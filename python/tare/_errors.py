@@ -1,0 +1,141 @@
+"""The exceptions of the library: each a tare.Error, and the builtin that people expect."""
+
+
+class Error(Exception):
+    """What went wrong, with the facts that the library knows.
+
+    kind      'not_found', 'io', 'corrupt', 'unsupported', 'limit', 'lossy' or 'usage'
+    rule      the stable id of the rule that was broken: 'zt.component.misaligned'
+    sentence  what was expected and what was found
+    file      the path, or None
+    item      the tensor or section, or None
+    offset    the byte in the file, or None
+    subject   'input', 'output', 'machine' or 'unsaid': on which side the cause is
+    remedies  what would help: pairs of an option and its argument
+    remedy    the first of them in words, or None
+    """
+
+    kind = "usage"
+    rule = ""
+    sentence = ""
+    file = None
+    item = None
+    offset = None
+    subject = "unsaid"
+    remedies = ()
+
+    def __init__(self, text="", **facts):
+        super().__init__(text)
+        self.text = text
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+    def __str__(self):
+        remedy = self.remedy
+        return f"{self.text}; {remedy}" if remedy else self.text
+
+    @property
+    def remedy(self):
+        for name, argument in self.remedies:
+            words = _REMEDIES.get(name)
+            if words:
+                return words(argument) if callable(words) else words
+        return None
+
+    def __reduce__(self):
+        facts = dict(self.__dict__)
+        return _rebuild, (type(self), facts.pop("text", ""), facts)
+
+
+class NotFoundError(Error, FileNotFoundError):
+    """A file or directory does not exist."""
+
+
+class TensorNotFoundError(Error, KeyError):
+    """A model has no tensor of this name."""
+
+    kind = "not_found"
+
+
+class AccessError(Error, OSError):
+    """The system refused: unreadable, full, changed while it was read."""
+
+
+class ExistsError(Error, FileExistsError):
+    """The output exists already."""
+
+
+class CorruptError(Error, ValueError):
+    """The bytes break a rule of their format."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Well formed, but beyond what this version, or the target, can do."""
+
+
+class LimitError(Error, ValueError):
+    """Larger than a limit allows."""
+
+
+class LossyError(Error, ValueError):
+    """Something would be lost, and no option allowed it."""
+
+
+class UsageError(Error, ValueError):
+    """The caller asked for something that makes no sense."""
+
+
+class ClosedError(UsageError):
+    """The model has been closed."""
+
+
+_KINDS = {
+    "not_found": NotFoundError,
+    "io": AccessError,
+    "corrupt": CorruptError,
+    "unsupported": UnsupportedError,
+    "limit": LimitError,
+    "lossy": LossyError,
+    "usage": UsageError,
+}
+
+_REMEDIES = {
+    "overwrite": "overwrite=True replaces it",
+    "drop": lambda part: f"drop=[{part!r}] leaves it out",
+    "weights_only": "weights_only=True leaves out everything but the tensors",
+    "skip": lambda glob: f"skip={glob!r} leaves it out" if glob else "skip leaves tensors out",
+    "match": "match chooses among them",
+    "cast": lambda dtype: f"dtype={dtype!r} casts tensors",
+    "keep": "a rule (name, 'keep') leaves the tensor as it is",
+    "use_method": lambda method: f"{method} holds it",
+    "clip": "clip=(low, high) cuts it",
+    "no_range": "without range=True they can be quantized",
+    "accept_overflow": "overflow='clamp' or 'infinity' says what it becomes",
+    "allow_expansion": lambda number: f"max_expansion={number or 'N'} allows it",
+    "name_format": "name the format: format=...",
+    "keep_names": "keep_names=True writes them as they are",
+    "set": "metadata={...} gives a value",
+    "attach": "attach=[GLOB] takes files along",
+    "compress": "zstd=LEVEL compresses",
+    "shard": "shard=BYTES splits the tensors over several files",
+    "write_dialect": lambda name: f"dialect={name!r} needs less room",
+    "list_findings": "tare.verify lists them",
+}
+
+
+def _rebuild(kind, text, facts):
+    return kind(text, **facts)
+
+
+def make(facts):
+    """The exception for the facts of a tare::Error; called by the extension."""
+    text = facts.pop("text")
+    facts["remedies"] = tuple(facts["remedies"])
+    kind = _KINDS[facts["kind"]]
+    if kind is AccessError and any(name == "overwrite" for name, _ in facts["remedies"]):
+        kind = ExistsError
+    if kind is UsageError and any(name == "overwrite" for name, _ in facts["remedies"]):
+        kind = ExistsError
+    if facts["rule"] == "python.closed":
+        kind = ClosedError
+    return kind(text, **facts)

@@ -1,0 +1,225 @@
+"""Open models."""
+
+import collections.abc
+import os
+
+import numpy as np
+
+from . import _dtypes, _errors, _tare
+from ._tensor import Opaque, Tensor
+
+_tare._setup(np.ndarray, _errors.make, _dtypes.numpy_dtype, Tensor, Opaque)
+
+
+class Model(_tare.Model, collections.abc.Mapping):
+    """A model: a mapping from names to NumPy arrays, in the order of the file.
+
+    `m[name]` shows the bytes of the file without a copy where they allow it; such an array is read-only, and valid as long as
+    it lives. `m.tensor(name)` reads nothing before it is asked. Use it from as many threads as you like.
+    """
+
+    def __init__(self, source, **options):
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            self._open_bytes(source, options)
+            self.path = None
+        else:
+            self._open(source, options)
+            self.path = os.fspath(source)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    __hash__ = object.__hash__
+
+    def tensors(self):
+        """The tensors, without reading them."""
+        return [self.tensor(name) for name in self._names()]
+
+    # ---- beside the tensors
+
+    @property
+    def metadata(self):
+        """Named values of the model, as a dict."""
+        return self._metadata()
+
+    @property
+    def config(self):
+        """The hyper-parameters that the file states, under Hugging Face's names, as a dict."""
+        return self._config()
+
+    @property
+    def vocabulary(self):
+        """The tokenizer's words, or None. Read when it is asked for."""
+        parts = self._vocabulary()
+        return None if parts is None else Vocabulary(parts)
+
+    @property
+    def attachments(self):
+        """The files that the model carries: a mapping from names to bytes."""
+        return Attachments(self)
+
+    @property
+    def format(self):
+        """The name of the container: 'zt', 'gguf', ..."""
+        return self._facts()["format"]
+
+    @property
+    def nbytes(self):
+        """Bytes of all tensors, decompressed."""
+        return sum(row[4] for row in self._table())
+
+    def info(self):
+        """What `tare info` says, as a dict."""
+        facts = self._facts()
+        table = self._table()
+        types = {}
+        for _, kind, _, shape, size, _ in table:
+            row = types.setdefault(kind, {"tensors": 0, "parameters": 0, "bytes": 0})
+            row["tensors"] += 1
+            row["parameters"] += _product(shape)
+            row["bytes"] += size
+        return {
+            "path": self.path,
+            "format": facts["format"],
+            "version": facts["version"],
+            "file_bytes": facts["file_bytes"],
+            "files": facts["files"],
+            "tensors": len(table),
+            "parameters": sum(row["parameters"] for row in types.values()),
+            "bytes": sum(row["bytes"] for row in types.values()),
+            "types": types,
+            "config": self._config(),
+            "metadata": self._metadata(),
+            "attachments": self._attachments(),
+        }
+
+    def table(self):
+        """A dict for each tensor: name, type, layout, shape, bytes, stored_bytes. `pandas.DataFrame(m.table())` works."""
+        keys = ("name", "type", "layout", "shape", "bytes", "stored_bytes")
+        return [dict(zip(keys, row)) for row in self._table()]
+
+    def load(self, writable=False):
+        """Every tensor, as a dict of arrays: what `dict(m)` gives, faster.
+
+        writable: arrays that may be changed. The file is not: a page is copied when it is first written to.
+        """
+        return self._all(writable)
+
+    def __repr__(self):
+        if self.closed:
+            return "<tare.Model closed>"
+        facts = self._facts()
+        name = self.path if self.path is not None else "bytes"
+        return f"<tare.Model {os.fsdecode(name)!r}: {facts['format']}, {len(self)} tensors>"
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.model(self)
+
+    def __reduce__(self):
+        if self.path is None:
+            raise TypeError("a model of bytes cannot be pickled; pickle the bytes")
+        return open, (self.path,)
+
+    # ---- called by the extension
+
+    def _load(self, name, writable=False):
+        tensor = self.tensor(name)
+        if tensor.layout.startswith("sparse_"):
+            return tensor.sparse()
+        array = tensor.numpy()
+        return array.copy() if writable and not array.flags.writeable else array
+
+    def _missing(self, name):
+        if not isinstance(name, str):
+            raise KeyError(name)
+        import difflib  # takes longer than everything else of this package
+
+        near = difflib.get_close_matches(name, self._names()[:20000], n=3, cutoff=0.6)
+        hint = f"; there is {', '.join(map(repr, near))}" if near else ""
+        raise _errors.TensorNotFoundError(
+            f"there is no tensor {name!r}{hint}", rule="python.tensor", item=name, file=self.path, near=near
+        )
+
+
+class Attachments(collections.abc.Mapping):
+    """The files that a model carries. A value is read when it is asked for."""
+
+    def __init__(self, model):
+        self._model = model
+        self._sizes = model._attachments()
+
+    def __getitem__(self, name):
+        if name not in self._sizes:
+            raise KeyError(name)
+        return self._model._attachment(name)
+
+    def __iter__(self):
+        return iter(self._sizes)
+
+    def __len__(self):
+        return len(self._sizes)
+
+    def __repr__(self):
+        return f"<attachments {self._sizes!r}>"
+
+
+class Vocabulary(collections.abc.Sequence):
+    """The tokens of a tokenizer, as bytes, by id."""
+
+    TYPES = ("normal", "unknown", "control", "user_defined", "unused", "byte", "bos", "eos", "pad")
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    kind = property(lambda self: self._parts["kind"], doc="'spm', 'bpe', 'unigram', 'wordpiece', 'wordlevel' or ''")
+    tokens = property(lambda self: self._parts["tokens"], doc="the bytes of each token")
+    scores = property(lambda self: self._parts["scores"], doc="the score of each token")
+    merges = property(lambda self: self._parts["merges"], doc="pairs 'left right' as bytes, by rank")
+    bos = property(lambda self: self._parts["bos"], doc="the id of the token that begins a text, or -1")
+    eos = property(lambda self: self._parts["eos"], doc="the id of the token that ends a text, or -1")
+    pad = property(lambda self: self._parts["pad"], doc="the id of the token that fills up, or -1")
+    unk = property(lambda self: self._parts["unk"], doc="the id of the token for what is unknown, or -1")
+
+    @property
+    def types(self):
+        """The type of each token: 'normal', 'control', ..."""
+        return [self.TYPES[number] for number in self._parts["types"]]
+
+    def __getitem__(self, index):
+        return self._parts["tokens"][index]
+
+    def __len__(self):
+        return len(self._parts["tokens"])
+
+    def __repr__(self):
+        return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
+
+
+def open(path, *, mmap=True, usual_names=False, attach=(), max_expansion=None, keep_broken=False, threads=0):
+    """Opens any model file, a model's directory, or bytes, and reads its metadata.
+
+    mmap           show tensors inside the mapped file; False: read every byte with pread
+    usual_names    call the tensors as Hugging Face does, where the container (GGUF) has names of its own
+    attach         globs of further files of a model's directory to carry
+    max_expansion  how many times the size of the file its tensors may decode to (32)
+    keep_broken    go on without tensors that break a rule of their own
+    """
+    attach = [attach] if isinstance(attach, str) else list(attach)
+    return Model(
+        path, mmap=mmap, usual_names=usual_names, attach=attach, max_expansion=max_expansion, keep_broken=keep_broken,
+        threads=threads,
+    )  # fmt: skip
+
+
+def _product(shape):
+    product = 1
+    for size in shape:
+        product *= size
+    return product

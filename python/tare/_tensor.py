@@ -1,0 +1,301 @@
+"""Tensors whose bytes are read when they are asked for."""
+
+import collections
+import math
+
+import numpy as np
+
+from . import _dtypes, _tare
+
+
+class Opaque(collections.namedtuple("Opaque", "syntax bytes")):
+    """A metadata value that only the syntax of its file knows."""
+
+    __slots__ = ()
+
+
+class Sparse(collections.namedtuple("Sparse", "layout shape parts")):
+    """The parts of a sparse tensor, for when scipy is not installed: a dict from roles to arrays."""
+
+    __slots__ = ()
+
+
+class Tensor(_tare.Tensor):
+    """One tensor of a model: what is known about it, and ways to its elements.
+
+    It keeps the file open by itself; the model may be closed.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    @property
+    def dtype(self):
+        """The NumPy type of the elements: that of `numpy()`."""
+        if self.layout == "dense":
+            return self._dtype("data")
+        if self.layout in _dtypes.PACKED:
+            small = _small_float(self.layout)
+            return np.dtype(small) if small is not None else np.dtype("u1")
+        if self.layout in ("sparse_csr", "sparse_coo"):
+            return self._dtype("values")
+        return np.dtype("<f4")
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of a tensor without dimensions")
+        return self.shape[0]
+
+    def __iter__(self):
+        for i in range(len(self)):
+            yield self[i]
+
+    # ---- elements
+
+    def numpy(self):
+        """All elements as a NumPy array: a read-only view of the file where that can be, else a copy.
+
+        Quantized and sparse tensors are decoded.
+        """
+        view = self._view()
+        if view is not None:
+            return view
+        if self.layout == "dense":
+            return _read(self, "data").reshape(self.shape)
+        if self.layout in _dtypes.PACKED:
+            small = _small_float(self.layout)
+            if small is None:
+                return _read(self, self.components[0]["role"], "u1")
+            return _read(self._decode(), "data").astype(small).reshape(self.shape)
+        return self.decode()
+
+    def decode(self):
+        """The elements that it stands for, whatever the layout, as a dense array (f32 for quantized tensors)."""
+        dense = self._decode()
+        view = dense._view()
+        return view if view is not None else _read(dense, "data").reshape(self.shape)
+
+    def float32(self):
+        """The elements as 32-bit floats. A value beyond the largest is an error."""
+        return self._cast("f32", "error").numpy()
+
+    def cast(self, dtype, overflow="error"):
+        """A tensor of another storage type ('f32', 'bf16', ...), converted when it is read."""
+        return self._cast(dtype, overflow)
+
+    def sparse(self):
+        """A sparse tensor as scipy.sparse has it, or as its parts (Sparse) where scipy is not installed."""
+        if self.layout not in ("sparse_csr", "sparse_coo"):
+            raise TypeError(f"{self.name!r} is {self.layout}, not sparse")
+        parts = {row["role"]: _read(self, row["role"]) for row in self.components}
+        return _scipy_sparse(self.layout, self.shape, parts) or Sparse(self.layout, self.shape, parts)
+
+    def bytes(self, role=None):
+        """The bytes of a component, decompressed, as a memoryview; by default those of the only one."""
+        if role is None:
+            rows = self.components
+            if len(rows) != 1:
+                raise ValueError(f"{self.name!r} has the components {', '.join(r['role'] for r in rows)}: name one")
+            role = rows[0]["role"]
+        return memoryview(self._bytes(role))
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            if copy is False:
+                raise ValueError("another type needs a copy")
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        if copy is False and array.flags.writeable:
+            raise ValueError("the elements cannot be shown without a copy")
+        return array
+
+    def __getitem__(self, key):
+        """What NumPy would give, read by touching only the bytes that it needs."""
+        view = self._view()
+        if view is not None:
+            return view[key]
+        if self.layout in _dtypes.PACKED and _small_float(self.layout) is None:
+            raise TypeError(f"{self.layout} needs the package ml_dtypes; decode() gives floats")
+        items = _basic_index(key)
+        if items is None:
+            return _fancy(self, key)
+        _check_index(self.shape, items)
+        part = self._slice(items)
+        array = _read(part, "data").reshape(part.shape)
+        if self.layout in _dtypes.PACKED:
+            array = array.astype(_small_float(self.layout))
+        if not part.shape and not any(kind in ("ellipsis", "new") for kind, *_ in items):
+            return array[()]
+        return array
+
+    def torch(self, device=None):
+        """The elements as a torch tensor. See tare.torch."""
+        from . import torch
+
+        return torch.tensor(self, device=device)
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if stream is not None:
+            raise BufferError("the elements are in host memory, which has no stream")
+        if dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError("the elements are in host memory")
+        return _tare._dlpack(*_exported(self, max_version, copy))
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    # ---- looking
+
+    def stats(self, bins=24, first=8, threads=0):
+        """Counts, minimum, maximum, mean and standard deviation, over the finite elements, as a dict."""
+        found = self._statistics(bins, first, threads)
+        found.pop("low"), found.pop("high"), found.pop("histogram")
+        return found
+
+    def histogram(self, bins=24, threads=0):
+        """(counts, edges), as numpy.histogram gives them, over the finite elements."""
+        if bins < 1:
+            raise ValueError("a histogram needs at least one bin")
+        found = self._statistics(bins, 0, threads)
+        low, high = found["low"], found["high"]
+        return np.array(found["histogram"], dtype=np.int64), np.linspace(low, high, bins + 1)
+
+    def __repr__(self):
+        shape = "x".join(map(str, self.shape)) or "scalar"
+        return f"<tare.Tensor {self.name!r} {shape} {self.type}>"
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.tensor(self)
+
+    def __reduce__(self):
+        raise TypeError("a tensor of a file cannot be pickled; pickle its numpy(), or the path and the name")
+
+
+def _small_float(layout):
+    package = _dtypes.ml_dtypes()
+    return getattr(package, _dtypes.PACKED[layout], None) if package else None
+
+
+def _read(tensor, role, dtype=None):
+    """A component's elements in memory of their own, in one dimension."""
+    for row in tensor.components:
+        if row["role"] == role:
+            out = np.empty(row["bytes"], np.uint8)
+            tensor._read(role, out)
+            return out.view(tensor._dtype(role) if dtype is None else dtype)
+    raise KeyError(role)
+
+
+def _basic_index(key):
+    """NumPy's basic indexing as the extension takes it; None for anything else (arrays, lists, booleans)."""
+    items = []
+    for part in key if isinstance(key, tuple) else (key,):
+        if part is Ellipsis:
+            items.append(("ellipsis", None, None, None))
+        elif part is None:
+            items.append(("new", None, None, None))
+        elif isinstance(part, slice):
+            items.append(("range", part.start, part.stop, part.step))
+        elif isinstance(part, (bool, np.bool_)):
+            return None
+        elif hasattr(part, "__index__") and not (isinstance(part, np.ndarray) and part.ndim):
+            items.append(("index", part.__index__(), None, None))
+        elif isinstance(part, (list, np.ndarray)):
+            return None
+        else:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are valid indices"
+            )
+    return items
+
+
+def _check_index(shape, items):
+    """Raises NumPy's exceptions for what NumPy refuses."""
+    kinds = [kind for kind, *_ in items]
+    if kinds.count("ellipsis") > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(kind in ("index", "range") for kind in kinds)
+    if used > len(shape):
+        raise IndexError(f"too many indices: the tensor has {len(shape)} dimensions, {used} were indexed")
+    axis = 0
+    for kind, start, stop, step in items:
+        if kind == "ellipsis":
+            axis += len(shape) - used
+        elif kind == "index":
+            if not -shape[axis] <= start < shape[axis]:
+                raise IndexError(f"index {start} is out of bounds for axis {axis} with size {shape[axis]}")
+            axis += 1
+        elif kind == "range":
+            if step == 0:
+                raise ValueError("slice step cannot be zero")
+            axis += 1
+
+
+def _fancy(tensor, key):
+    """Indexing with arrays. A list of rows reads only those rows; everything else reads the whole tensor."""
+    rows = np.asarray(key) if not isinstance(key, tuple) else None
+    if rows is None or rows.dtype.kind not in "iu" or rows.ndim != 1 or not tensor.shape or 2 * rows.size > tensor.shape[0]:
+        return tensor.numpy()[key]
+    if not rows.size:
+        return np.empty((0, *tensor.shape[1:]), tensor.dtype)
+    return np.stack([tensor[int(row)] for row in rows])
+
+
+def _scipy_sparse(layout, shape, parts):
+    try:
+        import scipy.sparse as sparse
+    except ImportError:
+        return None
+    if parts["values"].dtype.kind not in "fiucb" or parts["values"].dtype.itemsize < 4 and parts["values"].dtype.kind == "f":
+        return None  # scipy has no arithmetic for halves
+    if layout == "sparse_csr" and len(shape) == 2:
+        return sparse.csr_array((parts["values"], _signed(parts["indices"]), _signed(parts["indptr"])), shape=shape)
+    if layout == "sparse_coo":
+        # One row of coordinates for each dimension.
+        coordinates = _signed(parts["coords"]).reshape(len(shape), -1)
+        if len(shape) == 2 or (len(shape) == 1 and hasattr(sparse, "coo_array")):
+            return sparse.coo_array((parts["values"], tuple(coordinates)), shape=shape)
+    return None
+
+
+def _signed(indices):
+    return indices.astype(np.int64, copy=False)
+
+
+# DLPack's codes for types; what it has none for is not exported.
+_DLPACK = {
+    "f64": (2, 64), "f32": (2, 32), "f16": (2, 16), "bf16": (4, 16), "i64": (0, 64), "i32": (0, 32), "i16": (0, 16),
+    "i8": (0, 8), "u64": (1, 64), "u32": (1, 32), "u16": (1, 16), "u8": (1, 8), "bool": (6, 8), "complex64": (5, 64),
+    "complex128": (5, 128), "f8_e4m3fn": (10, 8), "f8_e4m3fnuz": (11, 8), "f8_e5m2": (12, 8), "f8_e5m2fnuz": (13, 8),
+    "f8_e8m0": (14, 8),
+}  # fmt: skip
+
+
+def _exported(tensor, max_version, copy):
+    """What the capsule is made of: bytes, shape, type, whether a versioned one is understood, whether read-only."""
+    dense = tensor if tensor.layout == "dense" else tensor._decode()
+    row = dense.components[0]
+    code = _DLPACK.get(row["type"] or row["dtype"])
+    if code is None:
+        raise BufferError(f"DLPack has no type for {row['type'] or row['dtype']}")
+    versioned = max_version is not None and tuple(max_version) >= (1, 0)
+    # Only a versioned capsule can say that it is not to be written to.
+    if versioned and not copy and dense._view() is not None:
+        return dense._bytes(row["role"]), tensor.shape, *code, versioned, True
+    if copy is False:
+        raise BufferError("the elements cannot be shown without a copy")
+    out = np.empty(row["bytes"], np.uint8)
+    dense._read(row["role"], out)
+    return out, tensor.shape, *code, versioned, False

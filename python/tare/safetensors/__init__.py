@@ -1,0 +1,135 @@
+"""The interface of the package `safetensors`, for every container that Tare reads.
+
+    from tare.safetensors import safe_open
+    from tare.safetensors.torch import load_file, save_file
+
+Names, arguments and results are those of the package; what differs is in docs/python.md.
+"""
+
+import os
+
+from .. import _errors
+from .._model import open as _open
+
+SafetensorError = _errors.Error
+
+# Tare's names of types in safetensors' spelling.
+DTYPES = {
+    "f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16", "i64": "I64", "i32": "I32", "i16": "I16", "i8": "I8",
+    "u64": "U64", "u32": "U32", "u16": "U16", "u8": "U8", "bool": "BOOL", "f8_e4m3fn": "F8_E4M3", "f8_e5m2": "F8_E5M2",
+    "f8_e4m3fnuz": "F8_E4M3FNUZ", "f8_e5m2fnuz": "F8_E5M2FNUZ", "f8_e8m0": "F8_E8M0", "complex64": "C64",
+    "packed.f4_e2m1": "F4", "packed.f6_e2m3": "F6_E2M3", "packed.f6_e3m2": "F6_E3M2",
+}  # fmt: skip
+
+_TORCH = ("pt", "torch", "pytorch")
+_NUMPY = ("np", "numpy")
+_JAX = ("flax", "jax")
+
+
+class safe_open:  # noqa: N801: the package's name
+    """Opens a model file of any container; a context manager."""
+
+    def __init__(self, filename, framework, device="cpu", **_):
+        if framework not in _TORCH + _NUMPY + _JAX:
+            raise _errors.UsageError(f"framework {framework!r} is invalid; there are 'pt', 'np' and 'flax'")
+        self._model = _open(os.fspath(filename))
+        self._framework = framework
+        self._device = device
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._model.close()
+
+    def keys(self):
+        """The names, sorted."""
+        return sorted(self._model)
+
+    def offset_keys(self):
+        """The names in the order of the file."""
+        return list(self._model)
+
+    def metadata(self):
+        """The metadata as texts, or None."""
+        return texts(self._model.metadata) or None
+
+    def get_tensor(self, name):
+        return _made(self._model.tensor(name), self._framework, self._device)
+
+    def get_tensors(self, names=None):
+        return {name: self.get_tensor(name) for name in (self._model if names is None else names)}
+
+    def get_slice(self, name):
+        return Slice(self._model.tensor(name), self._framework, self._device)
+
+
+class Slice:
+    """A tensor of which only what is asked for is read."""
+
+    def __init__(self, tensor, framework, device):
+        self._tensor, self._framework, self._device = tensor, framework, device
+
+    def get_shape(self):
+        return list(self._tensor.shape)
+
+    def get_dtype(self):
+        return DTYPES.get(self._tensor.type, self._tensor.type)
+
+    def __getitem__(self, key):
+        if self._framework in _TORCH:
+            from .. import torch
+
+            return torch.part(self._tensor, key).to(self._device)
+        array = self._tensor[key]
+        return _jax(array) if self._framework in _JAX else array
+
+
+def texts(metadata):
+    """Metadata as safetensors has it: a dict from str to str. What is not a text becomes JSON."""
+    import json
+
+    def other(value):
+        return value.hex() if isinstance(value, bytes) else str(value)
+
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, default=other) for key, value in metadata.items()
+    }
+
+
+def _jax(array):
+    import jax.numpy
+
+    return jax.numpy.asarray(array)
+
+
+def _made(tensor, framework, device):
+    if framework in _TORCH:
+        from .. import torch
+
+        return torch.tensor(tensor, device=device)
+    array = tensor.numpy()
+    if framework in _JAX:
+        return _jax(array)
+    return array if array.flags.writeable else array.copy()
+
+
+def save_dict(tensors, filename, metadata):
+    """The file of a dict of tensors: safetensors, unless the name has the suffix of another container."""
+    from .. import _tare, _work
+
+    if not isinstance(tensors, dict):
+        raise ValueError(f"expected a dict of [str, tensor], found {type(tensors).__name__}")
+    for key, value in (metadata or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError("metadata must be a dict from str to str")
+    base, rows = _work._rows(tensors)
+    parts = {"metadata": dict(metadata or {})}
+    if filename is None:
+        return _tare._save(None, rows, base, parts, {"format": "safetensors"}, None)
+    name = os.fspath(filename)
+    suffix = os.path.splitext(os.fsdecode(name))[1]
+    named = [row["name"] for row in _tare.formats() if suffix in row["suffixes"] and row["writes"]]
+    options = {"format": named[0] if named and suffix else "safetensors", "overwrite": True, "hasty": True}
+    _tare._save(name, rows, base, parts, options, None)
+    return None

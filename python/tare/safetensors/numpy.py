@@ -1,0 +1,26 @@
+"""safetensors.numpy for every container."""
+
+from .._model import open as _open
+from . import save_dict
+
+
+def load_file(filename):
+    """All tensors of a file as NumPy arrays. They may be changed; the file is not."""
+    with _open(filename) as model:
+        return model.load(writable=True)
+
+
+def load(data):
+    """All tensors of the bytes of a file."""
+    with _open(bytes(data)) as model:
+        return model.load(writable=True)
+
+
+def save_file(tensor_dict, filename, metadata=None):
+    """Writes a file, whole or not at all; one that exists is replaced."""
+    save_dict(tensor_dict, filename, metadata)
+
+
+def save(tensor_dict, metadata=None):
+    """The bytes of the file."""
+    return save_dict(tensor_dict, None, metadata)

@@ -1,0 +1,349 @@
+"""Opening models and reading tensors."""
+
+import gc
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import tare
+from conftest import SANITIZED
+
+# Containers of the demo that hold the types of a model of weights.
+CONTAINERS = ["demo.zt", "demo.mcf", "demo.gguf", "demo.npz", "demo.safetensors", "demo.alt", "demo.tllm", "mistral", "k4.mcf"]
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_every_container_opens_and_reads(demo, name):
+    with tare.open(demo / name) as mapped, tare.open(demo / name, mmap=False) as copied:
+        assert list(mapped) == list(copied) and len(mapped) > 0
+        assert mapped.info()["tensors"] == len(mapped) == len(mapped.table())
+        assert isinstance(mapped.metadata, dict) and isinstance(mapped.config, dict)
+        for key in mapped:
+            tensor = mapped.tensor(key)
+            a, b = mapped[key], copied[key]
+            if isinstance(a, np.ndarray):
+                assert a.dtype == b.dtype and a.tobytes() == b.tobytes()
+                if tensor.layout not in tare._dtypes.PACKED:
+                    assert a.shape == tensor.shape and a.dtype == tensor.dtype
+
+
+def test_mapping(model_path, arrays):
+    m = tare.open(model_path)
+    assert list(m) == list(m.keys()) and set(m) == set(arrays)
+    assert "embed.weight" in m and "nothing" not in m and 3 not in m
+    assert m.get("nothing") is None and m.get("nothing", 5) == 5
+    for name, array in m.items():
+        np.testing.assert_array_equal(array, arrays[name])
+        assert array.dtype == arrays[name].dtype
+    assert {k: v.shape for k, v in m.load().items()} == {k: v.shape for k, v in arrays.items()}
+    assert m == m and m != tare.open(model_path) and hash(m)
+    assert m.metadata == {"name": "test", "deep": {"list": [1, 2.5, None, True, b"\x00\xff"]}}
+    assert "8 tensors" in repr(m) and repr(m.tensor("ids")) == "<tare.Tensor 'ids' 3x4 i64>"
+
+
+def test_arrays_are_views_that_outlive_the_model(model_path, arrays):
+    m = tare.open(model_path)
+    array, tensor = m["layers.0.mlp.weight"], m.tensor("layers.0.mlp.weight")
+    assert not array.flags.writeable and array.flags.aligned and array.base is not None
+    with pytest.raises(ValueError):
+        array[0, 0] = 1
+    with pytest.raises(ValueError):
+        array.flags.writeable = True
+    part = array[1:3, ::2]
+    m.close()
+    del m, array
+    gc.collect()
+    os.remove(model_path)
+    np.testing.assert_array_equal(part, arrays["layers.0.mlp.weight"][1:3, ::2])
+    np.testing.assert_array_equal(tensor.numpy(), arrays["layers.0.mlp.weight"])
+
+
+def test_closed(model_path):
+    with tare.open(model_path) as m:
+        assert not m.closed
+    assert m.closed and "closed" in repr(m)
+    for attempt in (lambda: m["ids"], lambda: m.tensor("ids"), lambda: len(m), lambda: list(m), lambda: m.metadata,
+                    lambda: m.vocabulary, lambda: m.info(), lambda: "ids" in m, m.check, lambda: tare.hash(m)):  # fmt: skip
+        with pytest.raises(ValueError) as caught:
+            attempt()
+        assert isinstance(caught.value, tare.ClosedError)
+    m.close()
+
+
+def test_bytes_in_memory(model_path, arrays):
+    data = bytearray(model_path.read_bytes())
+    with tare.open(data) as m:
+        array = m["ids"]
+        with pytest.raises(BufferError):  # the model holds on to it
+            data.extend(b"x")
+    np.testing.assert_array_equal(array, arrays["ids"])
+    with pytest.raises(tare.UnsupportedError):
+        tare.open(b"no model")
+    with pytest.raises(tare.Error):
+        tare.open(b"")
+
+
+INDICES = [
+    0, -1, np.int64(1), slice(None), slice(1, 3), slice(None, None, -1), slice(-3, None, 2), slice(5, 1), Ellipsis, None,
+    (0, 1), (slice(None), 2), (..., 0), (None, 1, ..., slice(0, 2)), (slice(1, None, 2), slice(None, None, -3)), (),
+    [0, 2], np.array([1, 1, 0]), [], (slice(None), [0, 1]), (slice(10**30),),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+@pytest.mark.parametrize("name", ["layers.0.mlp.weight", "embed.weight"])
+@pytest.mark.parametrize("zstd", [None, 1])
+def test_slices_are_numpys(tmp_path, arrays, mmap, name, zstd):
+    tare.save(tmp_path / "m.zt", arrays, zstd=zstd)
+    tensor, array = tare.open(tmp_path / "m.zt", mmap=mmap).tensor(name), arrays[name]
+    for index in INDICES:
+        found, expected = tensor[index], array[index]
+        np.testing.assert_array_equal(found, expected, err_msg=repr(index))
+        assert np.shape(found) == np.shape(expected) and found.dtype == expected.dtype
+    mask = np.zeros(array.shape, bool)
+    mask[1, 2] = True
+    np.testing.assert_array_equal(tensor[mask], array[mask])
+    for bad in (10**6, -(10**6), (0, 0, 0), (..., ...), "x", 1.5, (0, 10**40)):
+        with pytest.raises(IndexError):
+            tensor[bad]
+    with pytest.raises(ValueError):
+        tensor[::0]
+    assert len(tensor) == len(array) and tensor.size == array.size and tensor.ndim == array.ndim
+    np.testing.assert_array_equal(np.asarray(tensor), array)
+    assert np.asarray(tensor, dtype="f8").dtype == "f8"
+
+
+def test_scalars_and_empty(model_path):
+    m = tare.open(model_path)
+    assert m["scalar"] == 2.5 and m["scalar"].shape == () and m.tensor("scalar")[()] == 2.5
+    assert m["empty"].shape == (0, 4)
+    with pytest.raises(TypeError):
+        len(m.tensor("scalar"))
+
+
+def test_lazy_slices_read_little(tmp_path, arrays):
+    """A row of a large tensor that is not mapped is read without the rest: the rest is not even there."""
+    path = tmp_path / "m.safetensors"
+    tare.save(path, {"w": np.arange(1 << 20, dtype="f4").reshape(1024, 1024)})
+    m = tare.open(path, mmap=False)
+    tensor = m.tensor("w")
+    os.truncate(path, 1 << 20)
+    os.utime(path)
+    with pytest.raises(OSError) as caught:
+        tensor[1000]
+    assert caught.value.kind == "io"
+
+
+def test_file_replaced_or_truncated_while_mapped(tmp_path, arrays):
+    path = tmp_path / "m.zt"
+    tare.save(path, {"w": np.ones(1 << 18, "f4")})
+    m = tare.open(path)
+    array = m["w"]
+    tare.save(path, {"w": np.zeros(1 << 18, "f4")}, overwrite=True)
+    assert array.min() == 1  # the old file, as long as somebody looks at it
+    m.check()
+    with pytest.raises(OSError) as caught:
+        m.vocabulary  # would be that of the new file
+    assert caught.value.rule == "io.source.changed"
+    m = tare.open(path)
+    array = m["w"]
+    os.truncate(path, 8192)
+    assert float(array.sum()) == 0  # what is gone reads as zeros, and nothing crashes
+    with pytest.raises(tare.AccessError) as caught:
+        m.check()
+    assert caught.value.rule == "io.source.shrank"
+
+
+def test_quantized(demo):
+    m = tare.open(demo / "demo.zt")
+    tensor = m.tensor("quantized.k4.weight")
+    assert tensor.layout == "mcf.k4" and tensor.dtype == np.float32
+    whole = tensor.decode()
+    assert whole.dtype == np.float32 and whole.shape == tensor.shape
+    np.testing.assert_array_equal(m["quantized.k4.weight"], whole)
+    np.testing.assert_array_equal(tensor[3], whole[3])
+    np.testing.assert_array_equal(tensor[2:5, -4:], whole[2:5, -4:])
+    np.testing.assert_array_equal(tensor.float32(), whole)
+    assert [row["role"] for row in tensor.components] and len(tensor.bytes()) == tensor.nbytes
+    half = m.tensor("layers.0.attention.weight")
+    np.testing.assert_array_equal(half.float32(), half.numpy().astype("f4"))
+    assert half.cast("f64").numpy().dtype == np.float64
+    with pytest.raises(ValueError):
+        half.cast("f31")
+    with pytest.raises(ValueError):
+        tensor.cast("f16", overflow="never")
+    with pytest.raises(KeyError):
+        tensor._bytes("nothing")
+
+
+def test_statistics(model_path, arrays):
+    m = tare.open(model_path)
+    array, stats = arrays["layers.0.mlp.weight"], m.tensor("layers.0.mlp.weight").stats()
+    assert stats["count"] == array.size and stats["nan"] == 0
+    assert stats["min"] == array.min() and stats["max"] == array.max()
+    assert abs(stats["mean"] - array.mean(dtype="f8")) < 1e-9 and abs(stats["std"] - array.std(dtype="f8")) < 1e-9
+    counts, edges = m.tensor("layers.0.mlp.weight").histogram(10)
+    assert counts.sum() == array.size and len(edges) == 11 and edges[0] == array.min()
+    assert m.tensor("ids").stats()["max"] == 11 and isinstance(m.tensor("ids").stats()["max"], int)
+    with pytest.raises(ValueError):
+        m.tensor("ids").histogram(0)
+
+
+def test_vocabulary_and_attachments(demo, tmp_path):
+    m = tare.open(demo / "mistral")
+    vocabulary = m.vocabulary
+    assert vocabulary is not None and len(vocabulary) == len(vocabulary.tokens) == len(vocabulary.types)
+    assert isinstance(vocabulary[0], bytes) and set(vocabulary.types) <= set(tare.Vocabulary.TYPES)
+    assert m.config["model_type"] == "mistral"
+    assert "config.json" in m.attachments and all(isinstance(data, bytes) for data in m.attachments.values())
+    with pytest.raises(KeyError):
+        m.attachments["nothing"]
+    tare.save(tmp_path / "v.zt", {"w": np.ones(2, "f4")}, vocabulary=vocabulary, attachments={"a/b.txt": b"hi"})
+    again = tare.open(tmp_path / "v.zt")
+    assert again.vocabulary.tokens == vocabulary.tokens and again.attachments["a/b.txt"] == b"hi"
+    assert tare.open(demo / "demo.safetensors").vocabulary is None
+
+
+def test_names_that_are_not_utf8(tmp_path):
+    name = b"\xff weights".decode("utf-8", "surrogateescape")
+    tare.save(tmp_path / "m.npz", {"ok": np.ones(2, "f4"), "naïve-日本": np.ones(2, "f4")})
+    assert set(tare.open(tmp_path / "m.npz")) == {"ok", "naïve-日本"}
+    with pytest.raises(tare.TensorNotFoundError):
+        tare.open(tmp_path / "m.npz")[name]
+
+
+def test_unknown_names(model_path):
+    m = tare.open(model_path)
+    with pytest.raises(KeyError) as caught:
+        m["layers.0.mlp.weigth"]
+    error = caught.value
+    assert isinstance(error, tare.Error) and error.near[0] == "layers.0.mlp.weight" and "'layers.0.mlp.weight'" in str(error)
+    for key in (3, None, b"ids", 1.5):
+        with pytest.raises(KeyError):
+            m[key]
+    with pytest.raises(TypeError):
+        m[[1]]
+
+
+def test_errors(tmp_path, model_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        tare.open(tmp_path / "nothing.zt")
+    assert caught.value.kind == "not_found" and caught.value.rule == "io.open.missing"
+    assert caught.value.file == str(tmp_path / "nothing.zt")
+    data = bytearray(model_path.read_bytes())
+    data[-12:] = bytes(12)
+    (tmp_path / "bad.zt").write_bytes(data)
+    with pytest.raises(ValueError) as caught:
+        tare.open(tmp_path / "bad.zt")
+    error = caught.value
+    assert isinstance(error, tare.CorruptError) and error.rule.startswith("zt.") and error.sentence
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error) and again.__dict__ == error.__dict__
+    with pytest.raises(FileExistsError) as caught:
+        tare.save(model_path, {"w": np.ones(2, "f4")})
+    assert caught.value.remedy == "overwrite=True replaces it" and "overwrite=True" in str(caught.value)
+    with pytest.raises(NotImplementedError):
+        tare.open(__file__)
+    with pytest.raises(TypeError):
+        tare.open(3.5)
+    with pytest.raises(TypeError):
+        tare.open(model_path, wrong=1)
+    with pytest.raises(ValueError):
+        tare.open("a\0b")
+    with pytest.raises(ValueError):
+        tare.open(model_path, threads=-1)
+    assert pickle.loads(pickle.dumps(tare.open(model_path)))["scalar"] == 2.5
+    with pytest.raises(TypeError):
+        pickle.dumps(tare.open(model_path).tensor("ids"))
+
+
+def test_every_rejected_file_is_an_exception():
+    """The corpus of broken files: never a crash, and always an Error with its rule."""
+    root = os.path.join(os.environ.get("TARE_SOURCES", ""), "fuzz", "corpus")
+    if not os.path.isdir(root):
+        pytest.skip("the corpus is not here")
+    seen = 0
+    for folder, _, files in os.walk(root):
+        for name in files:
+            if not name.startswith("reject"):
+                continue
+            seen += 1
+            try:
+                with tare.open(os.path.join(folder, name)) as m:
+                    m.load()
+            except (tare.Error, MemoryError) as error:
+                assert isinstance(error, MemoryError) or error.rule
+    assert seen > 100
+
+
+def test_many_threads(model_path, arrays):
+    m = tare.open(model_path)
+    failures = []
+
+    def work(number):
+        try:
+            for i in range(20 if SANITIZED else 200):
+                name = list(arrays)[(i + number) % len(arrays)]
+                np.testing.assert_array_equal(m[name], arrays[name])
+                m.tensor(name).numpy()
+                if name == "layers.0.mlp.weight":
+                    m.tensor(name).stats(threads=1)
+                    m.metadata  # noqa: B018
+        except BaseException as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_closing_under_other_threads(model_path):
+    for _ in range(5 if SANITIZED else 30):
+        m = tare.open(model_path)
+        started = threading.Barrier(3)
+
+        def read():
+            started.wait()
+            try:
+                while True:
+                    m["layers.0.mlp.weight"].sum()
+            except tare.ClosedError:
+                pass
+
+        threads = [threading.Thread(target=read) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        started.wait()
+        m.close()
+        for thread in threads:
+            thread.join()
+
+
+def test_open_and_close_do_not_leak(model_path):
+    def descriptors():
+        return len(os.listdir("/proc/self/fd"))
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def cycle(count):
+        for _ in range(count):
+            m = tare.open(model_path)
+            m["ids"], m.tensor("scalar").numpy(), m.metadata
+            m.close()
+
+    cycle(500)
+    gc.collect()
+    before, files = resident(), descriptors()
+    cycle(500 if SANITIZED else 10000)
+    gc.collect()
+    assert descriptors() == files
+    if not SANITIZED:
+        assert resident() - before < 4 << 20

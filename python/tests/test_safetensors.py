@@ -1,0 +1,232 @@
+"""The interface of the package safetensors, and saving."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import tare
+import tare.safetensors
+from tare.safetensors import SafetensorError, safe_open
+from tare.safetensors.numpy import load, load_file, save, save_file
+
+
+def test_round_trip(tmp_path, arrays):
+    path = tmp_path / "m.safetensors"
+    save_file(arrays, path, metadata={"format": "np"})
+    loaded = load_file(path)
+    assert loaded.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(loaded[name], array)
+        assert loaded[name].dtype == array.dtype and loaded[name].flags.writeable
+    # Changing an array changes nothing else.
+    before = path.read_bytes()
+    loaded["embed.weight"][:] = 7
+    assert path.read_bytes() == before and load_file(path)["embed.weight"][0, 0] == arrays["embed.weight"][0, 0]
+    assert load(save(arrays))["ids"].tolist() == arrays["ids"].tolist()
+    assert save(arrays, {"format": "np"}) == before  # the same bytes in memory
+    save_file({"other": np.ones(3)}, path)  # replaces
+    assert list(load_file(path)) == ["other"]
+
+
+def test_strides_and_byte_orders(tmp_path):
+    base = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    cases = {
+        "transposed": base.T,
+        "fortran": np.asfortranarray(base),
+        "stepped": base[:, ::-1, ::2],
+        "broadcast": np.broadcast_to(np.float32(3), (2, 5)),
+        "big": base.astype(">f4"),
+        "big_int": np.arange(5, dtype=">i8"),
+        "zero": np.zeros((3, 0, 2), "i2"),
+    }
+    save_file(cases, tmp_path / "m.safetensors")
+    for name, array in load_file(tmp_path / "m.safetensors").items():
+        np.testing.assert_array_equal(array, cases[name])
+        assert array.shape == cases[name].shape and array.dtype == cases[name].dtype.newbyteorder("<")
+
+
+@pytest.mark.parametrize("name", ["demo.zt", "demo.gguf", "demo.npz", "demo.safetensors", "demo.mcf"])
+def test_every_container_by_content(demo, tmp_path, name):
+    path = tmp_path / "weights.bin"
+    path.write_bytes((demo / name).read_bytes())
+    loaded = load_file(path)
+    with safe_open(path, framework="np") as file, tare.open(path) as m:
+        assert file.keys() == sorted(m) == sorted(loaded) and file.offset_keys() == list(m)
+        for key in file.keys():
+            if m.tensor(key).layout == "dense":
+                assert file.get_tensor(key).tobytes() == loaded[key].tobytes() == m[key].tobytes()
+
+
+def test_safe_open(tmp_path, arrays):
+    path = tmp_path / "m.safetensors"
+    save_file(arrays, path, {"a": "b"})
+    with safe_open(str(path), framework="np", device="cpu") as file:
+        assert file.metadata() == {"a": "b"}
+        part = file.get_slice("embed.weight")
+        assert part.get_shape() == [32, 64] and part.get_dtype() == "F32"
+        np.testing.assert_array_equal(part[2:4, :5], arrays["embed.weight"][2:4, :5])
+        np.testing.assert_array_equal(part[-1], arrays["embed.weight"][-1])
+        assert set(file.get_tensors()) == set(arrays)
+        with pytest.raises(SafetensorError):
+            file.get_tensor("nothing")
+    with pytest.raises(FileNotFoundError):
+        safe_open(tmp_path / "nothing.safetensors", "np")
+    with pytest.raises(SafetensorError):
+        safe_open(path, framework="basic")
+    (tmp_path / "bad.safetensors").write_bytes(b"\xff" * 64)
+    with pytest.raises(SafetensorError):
+        load_file(tmp_path / "bad.safetensors")
+    save_file({"x": np.ones(1)}, path)
+    with safe_open(path, "np") as file:
+        assert file.metadata() is None
+
+
+def test_what_cannot_be_saved(tmp_path):
+    path = tmp_path / "m.safetensors"
+    ones = np.ones(2, "f4")
+    for bad in ({"x": np.array([object()])}, {"x": "text"}, {1: ones}, {"x": np.array(["a"])}, {"x": None},
+                {"x": np.array(["2020-01-01"], "M8[D]")}, {"x": [[1], [1, 2]]}, {"x": np.zeros(2, "f4,i4")}):  # fmt: skip
+        with pytest.raises((TypeError, ValueError)):
+            save_file(bad, path)
+    for metadata in ({"a": 1}, {1: "a"}):
+        with pytest.raises(TypeError):
+            save_file({"x": ones}, path, metadata)
+    with pytest.raises(ValueError):
+        save_file([1], path)
+    with pytest.raises(tare.Error):
+        save_file({"x": ones}, tmp_path / "no" / "folder.safetensors")
+    with pytest.raises(tare.Error):
+        save_file({"x": ones}, tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_save_options(tmp_path, arrays):
+    saved = tare.save(tmp_path / "m.zt", arrays, zstd=True, digest="sha256", metadata={"k": np.float32(0.5)})
+    assert saved.format == "zt" and saved.tensors == len(arrays) and saved.file_bytes > 0
+    m = tare.open(tmp_path / "m.zt")
+    assert m.tensor("layers.0.mlp.weight").components[0]["digest"].startswith("sha256:")
+    assert m.tensor("layers.0.mlp.weight").components[0]["encoding"] == "zstd" and m.metadata == {"k": 0.5}
+    tare.save(tmp_path / "q.mcf", {"w": arrays["layers.0.mlp.weight"]}, quant="k4")
+    assert tare.open(tmp_path / "q.mcf").tensor("w").layout == "mcf.k4"
+    # A model as it is, with everything that it has; a tensor of it under another name.
+    tare.save(tmp_path / "copy.zt", m)
+    assert (tmp_path / "copy.zt").read_bytes() == (tmp_path / "m.zt").read_bytes()
+    tare.save(tmp_path / "two.zt", {"a": m.tensor("ids"), "b": m["ids"], "c": [1, 2], "d": 1.5})
+    two = tare.open(tmp_path / "two.zt")
+    assert two["a"].tolist() == two["b"].tolist() and two["c"].tolist() == [1, 2] and two["d"] == 1.5
+    # A model's own file may be replaced.
+    tare.save(tmp_path / "m.zt", m, overwrite=True, metadata={"new": 1})
+    assert m["ids"].tolist() == arrays["ids"].tolist() and tare.open(tmp_path / "m.zt").metadata == {"new": 1}
+    tare.save(f"{tmp_path}/dir/", {"w": np.ones((4, 4), "f4")}, format="hf", config={"model_type": "llama", "extra": [1]})
+    assert tare.open(f"{tmp_path}/dir").config["model_type"] == "llama"
+    assert b"extra" in tare.open(f"{tmp_path}/dir").attachments["config.json"]
+    for wrong in ({"dtype": "f31"}, {"digest": "md5"}, {"zstd": 99}, {"quant": "nothing"}, {"format": "nothing"},
+                  {"drop": ["all"]}, {"shard": "5 apples"}, {"shard": 0}, {"overflow": "x"}, {"threads": -2}):  # fmt: skip
+        with pytest.raises(ValueError):
+            tare.save(tmp_path / "w.zt", {"w": np.ones((4, 256), "f4")}, **wrong)
+    with pytest.raises(ValueError):
+        tare.save(tmp_path / "w.unknown", {"w": np.ones(4, "f4")})
+    for parts in ({"metadata": {"a": object()}}, {"metadata": {1: 2}}, {"attachments": {"a": 3}}, {"vocabulary": 3}):
+        with pytest.raises(TypeError):
+            tare.save(tmp_path / "w.zt", {"w": np.ones(4, "f4")}, **parts)
+    loop = []
+    loop.append(loop)
+    for value in (2**70, loop):
+        with pytest.raises(ValueError):
+            tare.save(tmp_path / "w.zt", {"w": np.ones(4, "f4")}, metadata={"a": value})
+    assert not (tmp_path / "w.zt").exists()
+
+
+def test_convert_verify_hash_diff(demo, tmp_path):
+    done = tare.convert(demo / "mistral", tmp_path / "m.gguf")
+    assert done.source_format == "hf" and done.format == "gguf" and all("text" in change for change in done.changes)
+    assert tare.verify(tmp_path / "m.gguf").ok
+    back = tare.open(tmp_path / "m.gguf", usual_names=True)
+    original = tare.open(demo / "mistral")
+    assert set(back) == set(original)
+    for name in original:
+        assert back.tensor(name).float32().tobytes() == original.tensor(name).float32().tobytes()
+    assert tare.hash(demo / "mistral") == tare.hash(original) == tare.hash(demo / "mistral.zt")
+    assert tare.diff(original, demo / "mistral.zt").tensors == []
+    found = tare.diff(demo / "mistral.zt", demo / "k4.mcf")
+    assert found and not found.same and found.tensors
+    report = tare.quantize(demo / "mistral", tmp_path / "q.mcf", "k4", keep="*norm*")
+    assert 4 < report.bits_per_weight < 6 and 0 < report.relative_rms < 0.2
+    assert {"name", "type", "bits_per_weight", "relative_rms"} <= report.report[0].keys()
+    with pytest.raises(ValueError):
+        tare.quantize(demo / "mistral", tmp_path / "q2.mcf")
+    with pytest.raises(tare.ExistsError):
+        tare.convert(demo / "mistral", tmp_path / "m.gguf")
+    (tmp_path / "bad.zt").write_bytes(b"ZTEN1000" + b"\xff" * 100)
+    verified = tare.verify(tmp_path / "bad.zt")
+    assert not verified and verified.findings[0].severity == "error" and verified.findings[0].rule
+    assert not tare.verify(tmp_path / "nothing").ok
+    assert "zt" in {row["name"] for row in tare.formats()} and "k4" in tare.methods()
+
+
+def test_progress(tmp_path):
+    tare.save(tmp_path / "m.zt", {f"w{i}": np.ones(1 << 18, "f4") for i in range(20)})
+    seen = []
+    tare.convert(tmp_path / "m.zt", tmp_path / "n.zt", zstd=9, progress=lambda done, total: seen.append((done, total)))
+    assert seen and seen[-1][0] == seen[-1][1] == 20 << 20
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    tare.convert(tmp_path / "m.zt", tmp_path / "n.zt", overwrite=True, progress=True)
+    with pytest.raises(TypeError):
+        tare.verify(tmp_path / "m.zt", progress=3)
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        raise Stop
+
+    before = (tmp_path / "n.zt").read_bytes()
+    with pytest.raises(Stop):  # what a callback raises ends the work
+        tare.convert(tmp_path / "m.zt", tmp_path / "n.zt", overwrite=True, zstd=19, progress=stop)
+    assert (tmp_path / "n.zt").read_bytes() == before and sorted(os.listdir(tmp_path)) == ["m.zt", "n.zt"]
+
+
+def test_interrupt_leaves_nothing(tmp_path):
+    random = np.random.default_rng(3)
+    tare.save(tmp_path / "m.zt", {f"w{i}": random.standard_normal((512, 4096)).astype("f4") for i in range(12)})
+    interrupt = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    interrupt.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        tare.convert(tmp_path / "m.zt", tmp_path / "n.zt", zstd=22)
+    interrupt.join()
+    assert os.listdir(tmp_path) == ["m.zt"]
+    assert tare.verify(tmp_path / "m.zt").ok and time.monotonic() - started < 120
+
+
+def test_other_threads_run_meanwhile(tmp_path):
+    tare.save(tmp_path / "m.zt", {f"w{i}": np.ones((512, 512), "f4") for i in range(8)})
+    steps, over = 0, threading.Event()
+
+    def count():
+        nonlocal steps
+        while not over.is_set():
+            steps += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    tare.convert(tmp_path / "m.zt", tmp_path / "n.zt", zstd=15)
+    tare.hash(tmp_path / "n.zt")
+    over.set()
+    thread.join()
+    assert steps > 0
+
+
+def test_import_is_light():
+    """Importing it loads NumPy and nothing large beside it."""
+    code = "import sys, tare; print(*sorted({'torch', 'scipy', 'json', 'dataclasses', 'inspect', 'difflib'} & set(sys.modules)))"
+    before = "import sys, numpy; print(*sorted({'torch', 'scipy', 'json', 'dataclasses', 'inspect', 'difflib'} & set(sys.modules)))"
+    run = [subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True).stdout for c in (code, before)]
+    assert run[0] == run[1]
