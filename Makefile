@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop arm64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,11 @@ interop: packages  ## the formats' own programs, from PyPI, on our files and our
 	$(call configure,release)
 	$(call build,release)
 	@ctest --preset release -R '\.interop$$' --output-on-failure
+
+python: packages  ## build the Python module from Debian's packages alone, into build/release/python
+	$(call configure,release)
+	$(call build,release,--target tare-python --target tare-cli)
+	@echo "PYTHONPATH=$(CURDIR)/build/release/python"
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)

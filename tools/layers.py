@@ -35,7 +35,7 @@ PUBLIC = {
     "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
     "formats": ["append", "format", "formats/mcf"],
-    "convert": ["convert", "metadata", "quantize"],
+    "convert": ["convert", "metadata", "plan", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],
 }

@@ -12,6 +12,7 @@
 #include "tare/inspect.hpp"
 #include "tare/metadata.hpp"
 #include "tare/model.hpp"
+#include "tare/plan.hpp"
 #include "tare/quantize.hpp"
 #include "tare/rows.hpp"
 #include "tare/slice.hpp"

@@ -7,6 +7,7 @@
 #include "model.hpp"
 #include "tare/codec.hpp"
 #include "tare/config.hpp"
+#include "tare/convert.hpp"
 #include "tare/format.hpp"
 #include "tare/quantize.hpp"
 #include "tare/version.hpp"
@@ -59,11 +60,19 @@ PyObject* list_methods(PyObject*, PyObject*) {
   });
 }
 
-PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
-                           {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
-                           {"formats", list_formats, METH_NOARGS, nullptr},
-                           {"methods", list_methods, METH_NOARGS, nullptr},
-                           {nullptr, nullptr, 0, nullptr}};
+// glob_match(pattern, name), as --match does.
+PyObject* match_glob(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *pattern = nullptr, *name = nullptr;
+    if (PyArg_ParseTuple(args, "OO", &pattern, &name) == 0) throw PythonError();
+    return boolean(glob_match(text_of(pattern, "a glob"), text_of(name, "a name")));
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_setup", setup, METH_VARARGS, nullptr},          {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
+    {"glob_match", match_glob, METH_VARARGS, nullptr}, {"formats", list_formats, METH_NOARGS, nullptr},
+    {"methods", list_methods, METH_NOARGS, nullptr},   {nullptr, nullptr, 0, nullptr}};
 
 int execute(PyObject* module) {
   return guarded<int>(-1, [&] {

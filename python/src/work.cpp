@@ -12,6 +12,7 @@
 #include "options.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
+#include "tare/plan.hpp"
 #include "tare/stop.hpp"
 #include "values.hpp"
 
@@ -371,10 +372,77 @@ PyObject* diff_models(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef work_methods[] = {
-    {"_save", save_model, METH_VARARGS, nullptr},    {"_convert", convert_file, METH_VARARGS, nullptr},
-    {"_verify", verify_file, METH_VARARGS, nullptr}, {"_hash", hash_model, METH_VARARGS, nullptr},
-    {"_diff", diff_models, METH_VARARGS, nullptr},   {nullptr, nullptr, 0, nullptr}};
+// _planned(input, output, options): [(name, bytes), ...]
+PyObject* planned(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *from = nullptr, *to = nullptr, *dict = nullptr;
+    if (PyArg_ParseTuple(args, "OOO", &from, &to, &dict) == 0) throw PythonError();
+    const ConvertOptions options = Options(dict).convert();
+    const std::string input = path_of(from), output = path_of(to);
+    std::vector<PlannedTensor> found;
+    run_job(Py_None, [&](Progress&) { found = planned_tensors(input, output, options); });
+    return list_of(found, [](const PlannedTensor& tensor) {
+      return Ref::take(PyTuple_Pack(2, text(tensor.name).get(), number(tensor.bytes).get()));
+    });
+  });
+}
+
+// _write_part(input, output, options, first, count, plan, path, report)
+PyObject* write_planned_part(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *plan = nullptr, *place = nullptr, *report = nullptr;
+    Py_ssize_t first = 0, count = 0;
+    if (PyArg_ParseTuple(args, "OOOnnOOO", &from, &to, &dict, &first, &count, &plan, &place, &report) == 0)
+      throw PythonError();
+    ConvertOptions options = Options(dict).convert();
+    const std::string input = path_of(from), output = path_of(to), path = path_of(place);
+    const Part part{static_cast<std::size_t>(first), static_cast<std::size_t>(count), text_of(plan, "a plan")};
+    run_job(report, [&](Progress& progress) {
+      options.write.progress = &progress;
+      write_part(input, output, options, part, path);
+    });
+    return none();
+  });
+}
+
+// _is_part(path, plan)
+PyObject* is_planned_part(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *place = nullptr, *plan = nullptr;
+    if (PyArg_ParseTuple(args, "OO", &place, &plan) == 0) throw PythonError();
+    return boolean(is_part(path_of(place), text_of(plan, "a plan")));
+  });
+}
+
+// _finish(input, output, options, parts, plan, report)
+PyObject* finish_plan(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *list = nullptr, *plan = nullptr, *report = nullptr;
+    if (PyArg_ParseTuple(args, "OOOOOO", &from, &to, &dict, &list, &plan, &report) == 0) throw PythonError();
+    ConvertOptions options = Options(dict).convert();
+    const std::string input = path_of(from), output = path_of(to), id = text_of(plan, "a plan");
+    std::vector<std::string> parts;
+    const Py_ssize_t size = PyList_Size(list);
+    for (Py_ssize_t i = 0; i < size; ++i) parts.push_back(path_of(PyList_GetItem(list, i)));
+    Conversion done;
+    run_job(report, [&](Progress& progress) {
+      options.write.progress = &progress;
+      done = convert_from_parts(input, output, options, parts, id);
+    });
+    return saved_dict(done).set("from", text(done.from)).done();
+  });
+}
+
+PyMethodDef work_methods[] = {{"_save", save_model, METH_VARARGS, nullptr},
+                              {"_convert", convert_file, METH_VARARGS, nullptr},
+                              {"_verify", verify_file, METH_VARARGS, nullptr},
+                              {"_hash", hash_model, METH_VARARGS, nullptr},
+                              {"_diff", diff_models, METH_VARARGS, nullptr},
+                              {"_planned", planned, METH_VARARGS, nullptr},
+                              {"_write_part", write_planned_part, METH_VARARGS, nullptr},
+                              {"_is_part", is_planned_part, METH_VARARGS, nullptr},
+                              {"_finish", finish_plan, METH_VARARGS, nullptr},
+                              {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 

@@ -91,3 +91,9 @@ def tare_dtype(dtype):
 def is_native(dtype):
     """Whether the bytes in memory are little-endian, as files have them."""
     return dtype.itemsize == 1 or dtype.byteorder in "|<" or (dtype.byteorder == "=" and sys.byteorder == "little")
+
+
+# Tare's names of types: (storage, logical).
+TARE_NAMES = {name: (name, "") for name in (*_STORAGE, "bf16")}
+TARE_NAMES |= {name: ("u8", name) for name in _EXTRA if name != "bf16"}
+TARE_NAMES |= {"complex64": ("f32", "complex64"), "complex128": ("f64", "complex128")}

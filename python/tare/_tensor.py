@@ -96,7 +96,8 @@ class Tensor(_tare.Tensor):
         if self.layout not in ("sparse_csr", "sparse_coo"):
             raise TypeError(f"{self.name!r} is {self.layout}, not sparse")
         parts = {row["role"]: _read(self, row["role"]) for row in self.components}
-        return _scipy_sparse(self.layout, self.shape, parts) or Sparse(self.layout, self.shape, parts)
+        found = _scipy_sparse(self.layout, self.shape, parts)
+        return found if found is not None else Sparse(self.layout, self.shape, parts)
 
     def bytes(self, role=None):
         """The bytes of a component, decompressed, as a memoryview; by default those of the only one."""

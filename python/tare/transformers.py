@@ -1,7 +1,9 @@
 """Models of every container for the package transformers, without an intermediate file.
 
     state = tare.transformers.state_dict("model.gguf")
-    model = AutoModelForCausalLM.from_pretrained(None, config=tare.transformers.config("model.gguf"), state_dict=state)
+    model = MistralForCausalLM.from_pretrained(None, config=tare.transformers.config("model.gguf"), state_dict=state)
+
+or, for the class that transformers would choose, tare.transformers.from_pretrained("model.gguf").
 """
 
 import collections.abc
@@ -133,4 +135,7 @@ def from_pretrained(path, auto=None, **options):
     """A model of transformers from a file of any container. `auto`: the class, by default AutoModelForCausalLM."""
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
-    return auto.from_pretrained(None, config=config(path), state_dict=state_dict(path), **options)
+    made = config(path)
+    # The Auto classes ask for a path; the class that they would choose does not.
+    kind = auto._model_mapping[type(made)] if hasattr(auto, "_model_mapping") else auto
+    return kind.from_pretrained(None, config=made, state_dict=state_dict(path), **options)

@@ -6,6 +6,7 @@
 Names, arguments and results are those of the package; what differs is in docs/python.md.
 """
 
+import importlib
 import os
 
 from .. import _errors
@@ -24,6 +25,12 @@ DTYPES = {
 _TORCH = ("pt", "torch", "pytorch")
 _NUMPY = ("np", "numpy")
 _JAX = ("flax", "jax")
+
+
+def __getattr__(name):
+    if name in ("flax", "numpy", "torch"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class safe_open:  # noqa: N801: the package's name

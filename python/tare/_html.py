@@ -1,0 +1,107 @@
+"""What a notebook shows."""
+
+import html
+
+_COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
+_MOST_ROWS = 60
+
+
+def size_text(size):
+    """Bytes in words: '1.5 MiB'."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def model(m):
+    """A table of the tensors, and a map of their sizes."""
+    if m.closed:
+        return "<p>a model that has been closed</p>"
+    facts, rows = m.info(), m.table()
+    types = sorted(facts["types"], key=lambda kind: -facts["types"][kind]["bytes"])
+    colours = {kind: _COLOURS[i % len(_COLOURS)] for i, kind in enumerate(types)}
+    name = html.escape(_printable(str(m.path) if m.path is not None else "bytes"))
+    head = (
+        f"<p><b>{name}</b>: {html.escape(facts['format'])} {html.escape(facts['version'])}, {facts['tensors']:,} tensors, "
+        f"{facts['parameters']:,} parameters, {size_text(facts['bytes'])}</p>"
+    )
+    lines = "".join(
+        f"<tr><td style='text-align:left'>{html.escape(_printable(row['name']))}</td>"
+        f"<td>{' &times; '.join(map(str, row['shape'])) or 'scalar'}</td>"
+        f"<td style='color:{colours[row['type']]}'>{html.escape(_printable(row['type']))}</td>"
+        f"<td>{size_text(row['bytes'])}</td></tr>"
+        for row in rows[:_MOST_ROWS]
+    )
+    more = f"<p>and {len(rows) - _MOST_ROWS:,} more</p>" if len(rows) > _MOST_ROWS else ""
+    table = f"<table><tr><th>name</th><th>shape</th><th>type</th><th>size</th></tr>{lines}</table>{more}"
+    return head + treemap([(row["name"], row["bytes"], colours[row["type"]]) for row in rows]) + table
+
+
+def tensor(t):
+    """What is known about a tensor, and the histogram of its elements."""
+    facts = (
+        f"<p><b>{html.escape(_printable(t.name))}</b>: {' &times; '.join(map(str, t.shape)) or 'scalar'} "
+        f"{html.escape(_printable(t.type))}, {size_text(t.nbytes)}</p>"
+    )
+    try:
+        stats = t.stats(bins=1, first=0)
+        counts, edges = t.histogram(40)
+    except Exception as error:  # noqa: BLE001: a notebook shows what it can
+        return facts + f"<p>{html.escape(_printable(str(error)))}</p>"
+    words = ", ".join(f"{key} {stats[key]:.4g}" for key in ("min", "max", "mean", "std"))
+    return facts + f"<p>{words}, {stats['nan']} NaN, {stats['inf']} infinite</p>" + histogram(counts, edges)
+
+
+def histogram(counts, edges, width=480, height=120):
+    """Bars as SVG."""
+    most = max(int(max(counts, default=0)), 1)
+    step = width / max(len(counts), 1)
+    bars = "".join(
+        f"<rect x='{i * step:.1f}' y='{height - height * int(count) / most:.1f}' width='{step * 0.9:.1f}' "
+        f"height='{height * int(count) / most:.1f}' fill='{_COLOURS[0]}'><title>{edges[i]:.4g} to {edges[i + 1]:.4g}: "
+        f"{int(count):,}</title></rect>"
+        for i, count in enumerate(counts)
+    )
+    ends = (
+        f"<text x='0' y='{height + 14}' font-size='11'>{edges[0]:.4g}</text>"
+        f"<text x='{width}' y='{height + 14}' font-size='11' text-anchor='end'>{edges[-1]:.4g}</text>"
+    )
+    return f"<svg width='{width}' height='{height + 18}' xmlns='http://www.w3.org/2000/svg'>{bars}{ends}</svg>"
+
+
+def treemap(items, width=640, height=160):
+    """Rectangles as large as the tensors, by halving the list again and again."""
+    items = sorted((item for item in items if item[1] > 0), key=lambda item: -item[1])
+    if len(items) > 400:
+        rest = sum(size for _, size, _ in items[400:])
+        items = items[:400] + [(f"{len(items) - 400} more", rest, "#999999")]
+    shapes = []
+
+    def place(part, x, y, w, h):
+        if len(part) == 1:
+            name, size, colour = part[0]
+            shapes.append(
+                f"<rect x='{x:.1f}' y='{y:.1f}' width='{max(w - 0.5, 0.2):.1f}' height='{max(h - 0.5, 0.2):.1f}' "
+                f"fill='{colour}'><title>{html.escape(_printable(name))}: {size_text(size)}</title></rect>"
+            )
+            return
+        total, have, cut = sum(size for _, size, _ in part), 0, 0
+        while cut < len(part) - 1 and have < total / 2:
+            have += part[cut][1]
+            cut += 1
+        share = have / total
+        if w >= h:
+            place(part[:cut], x, y, w * share, h), place(part[cut:], x + w * share, y, w * (1 - share), h)
+        else:
+            place(part[:cut], x, y, w, h * share), place(part[cut:], x, y + h * share, w, h * (1 - share))
+
+    if items:
+        place(items, 0, 0, width, height)
+    return f"<svg width='{width}' height='{height}' xmlns='http://www.w3.org/2000/svg'>{''.join(shapes)}</svg>"
+
+
+def _printable(text):
+    """Text of a file, without what steers a screen or is not a character."""
+    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

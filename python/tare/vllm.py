@@ -1,0 +1,58 @@
+"""A plug-in for vLLM: `vllm serve model.gguf --load-format tare`.
+
+vLLM finds it by the entry point `vllm.general_plugins` and calls `register` in each of its processes.
+"""
+
+import os
+
+from . import torch as _torch
+from ._model import open as _open
+
+
+def register():
+    """Tells vLLM of the load format `tare`."""
+    from vllm.model_executor.model_loader import register_model_loader
+
+    try:
+        from vllm.model_executor.model_loader.base_loader import BaseModelLoader
+    except ImportError:
+        from vllm.model_executor.model_loader import BaseModelLoader
+
+    @register_model_loader("tare")
+    class TareModelLoader(BaseModelLoader):
+        def __init__(self, load_config):
+            super().__init__(load_config)
+            extra = getattr(load_config, "model_loader_extra_config", None) or {}
+            if extra:
+                raise ValueError(f"the load format tare has no option {', '.join(map(repr, sorted(extra)))}")
+
+        def download_model(self, model_config):
+            find(model_config)
+
+        def load_weights(self, model, model_config):
+            model.load_weights(weights(find(model_config)))
+
+    return TareModelLoader
+
+
+def find(model_config):
+    """The file or directory that holds the weights: `model_weights`, or `model`, or the only model file in that folder."""
+    path = getattr(model_config, "model_weights", None) or model_config.model
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{path} does not exist; --load-format tare reads local files")
+    if not os.path.isdir(path):
+        return path
+    names = sorted(os.listdir(path))
+    if any(name.endswith(".safetensors") for name in names):
+        return path
+    files = [name for name in names if name.endswith((".gguf", ".zt", ".mcf", ".npz", ".alt"))]
+    if len(files) == 1:
+        return os.path.join(path, files[0])
+    return path
+
+
+def weights(path):
+    """Pairs of a name, as Hugging Face has it, and a torch tensor; each is read when it is its turn."""
+    with _open(path, usual_names=True) as model:
+        for name in model:
+            yield name, _torch.tensor(model.tensor(name))

@@ -1,0 +1,293 @@
+"""torch, transformers, the package safetensors, ml_dtypes, scipy: as far as they are installed."""
+
+import os
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import tare
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="torch is not installed")
+
+
+def tensors(torch):
+    generator = torch.Generator().manual_seed(5)
+    values = torch.randn(6, 8, generator=generator)
+    made = {name: values.to(getattr(torch, name)) for name in ("float64", "float32", "float16", "bfloat16")}
+    for name in ("int64", "int32", "int16", "int8", "uint8"):
+        made[name] = torch.arange(12).reshape(3, 4).to(getattr(torch, name))
+    for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"):
+        if hasattr(torch, name):
+            made[name] = values.to(getattr(torch, name))
+    made["bool"] = torch.tensor([True, False])
+    made["complex64"] = torch.complex(values, values)
+    made["scalar"] = torch.tensor(2.5)
+    made["empty"] = torch.zeros(0, 3)
+    made["transposed"] = values.t()
+    made["grad"] = torch.nn.Parameter(values)
+    return made
+
+
+def same(a, b, torch):
+    return a.dtype == b.dtype and a.shape == b.shape and torch.equal(
+        a.contiguous().reshape(-1).view(torch.uint8), b.contiguous().reshape(-1).view(torch.uint8)
+    )
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "zt", "npz"])
+def test_torch_round_trip(torch, tmp_path, suffix):
+    from tare.safetensors.torch import load, load_file, save, save_file
+
+    path = tmp_path / f"m.{suffix}"
+    made = tensors(torch)
+    save_file({k: v for k, v in made.items() if k not in ("transposed", "grad")}, path, {"format": "pt"})
+    loaded = load_file(path)
+    for name, tensor in loaded.items():
+        assert same(tensor, made[name].detach(), torch), name
+    # May be written to; the file stays as it is.
+    before = path.read_bytes()
+    loaded["float32"].zero_()
+    loaded["bfloat16"].fill_(3)
+    assert path.read_bytes() == before
+    assert same(load(save({"t": made["transposed"]}))["t"], made["transposed"], torch)
+    assert same(load(save({"g": made["grad"]}))["g"], made["grad"].detach(), torch)
+    loaded = tare.torch.load(path)
+    os.remove(path)
+    assert same(loaded["float32"], made["float32"], torch)
+
+
+def test_torch_slices(torch, tmp_path):
+    from tare.safetensors import safe_open
+
+    values = torch.arange(60.0).reshape(6, 10).to(torch.bfloat16)
+    for options in ({}, {"zstd": 3}):
+        tare.save(tmp_path / "m.zt", {"w": values}, overwrite=True, **options)
+        with safe_open(tmp_path / "m.zt", framework="pt") as file:
+            part = file.get_slice("w")
+            assert part.get_dtype() == "BF16" and part.get_shape() == [6, 10]
+            for key in (0, slice(1, 3), (slice(None), slice(2, 5)), ..., (-1, -1)):
+                assert torch.equal(part[key], values[key])
+            assert torch.equal(file.get_tensor("w"), values)
+
+
+def test_shared_memory(torch, tmp_path):
+    from tare.safetensors.torch import load_model, save_file, save_model
+
+    weight = torch.ones(4, 4)
+    with pytest.raises(RuntimeError, match="share memory"):
+        save_file({"a": weight, "b": weight.view(-1)}, tmp_path / "m.safetensors")
+    save_file({"a": weight[:2], "b": weight[2:]}, tmp_path / "m.safetensors")  # parts that do not overlap
+
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.Linear(4, 4, bias=False)
+            self.b = torch.nn.Linear(4, 4, bias=False)
+            self.b.weight = self.a.weight
+
+    first, second = Tied(), Tied()
+    save_model(first, tmp_path / "t.safetensors")
+    assert len(tare.open(tmp_path / "t.safetensors")) == 1
+    missing, unexpected = load_model(second, tmp_path / "t.safetensors")
+    assert not missing and not unexpected and torch.equal(first.a.weight, second.b.weight)
+    with pytest.raises(RuntimeError):
+        load_model(torch.nn.Linear(2, 2), tmp_path / "t.safetensors")
+
+
+def test_dlpack(torch, model_path, arrays, demo):
+    m = tare.open(model_path)
+    tensor = m.tensor("layers.0.mlp.weight")
+    assert tensor.__dlpack_device__() == (1, 0)
+    taken = torch.from_dlpack(tensor)
+    np.testing.assert_array_equal(taken.numpy(), arrays["layers.0.mlp.weight"])
+    quantized = tare.open(demo / "demo.zt").tensor("quantized.k4.weight")
+    np.testing.assert_array_equal(torch.from_dlpack(quantized).numpy(), quantized.decode())
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(stream=3)
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError):
+        tensor.__dlpack__(copy=False)  # nobody could be told that it is read-only
+    del taken
+    tensor.__dlpack__(max_version=(1, 0))  # dropped without being taken
+
+
+def test_dlpack_to_numpy(model_path, arrays):
+    tensor = tare.open(model_path).tensor("layers.0.mlp.weight")
+    array = np.from_dlpack(tensor)
+    np.testing.assert_array_equal(array, arrays["layers.0.mlp.weight"])
+
+
+def test_the_package_safetensors(tmp_path, arrays):
+    """Ours read by theirs, theirs by ours, and the same bytes."""
+    theirs = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
+    from tare.safetensors.numpy import load_file, save_file
+
+    plain = {k: v for k, v in arrays.items() if k != "complex"}
+    save_file(plain, tmp_path / "ours.safetensors", {"a": "b"})
+    theirs.save_file(plain, tmp_path / "theirs.safetensors", {"a": "b"})
+    for name in ("ours", "theirs"):
+        a, b = theirs.load_file(tmp_path / f"{name}.safetensors"), load_file(tmp_path / f"{name}.safetensors")
+        assert a.keys() == b.keys()
+        for key in a:
+            np.testing.assert_array_equal(a[key], b[key])
+            np.testing.assert_array_equal(a[key], plain[key])
+    from safetensors import safe_open
+
+    with safe_open(tmp_path / "ours.safetensors", "np") as file:
+        ours = tare.safetensors.safe_open(tmp_path / "ours.safetensors", "np")
+        assert file.keys() == ours.keys() and file.metadata() == ours.metadata()
+        assert file.get_slice("ids").get_dtype() == ours.get_slice("ids").get_dtype()
+        np.testing.assert_array_equal(file.get_slice("embed.weight")[2:5], ours.get_slice("embed.weight")[2:5])
+
+
+def test_ml_dtypes(tmp_path):
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    kinds = ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"]
+    made = {kind: np.linspace(-2, 2, 16).astype(getattr(ml_dtypes, kind)).reshape(4, 4) for kind in kinds}
+    for suffix in ("zt", "safetensors"):
+        path = tmp_path / f"m.{suffix}"
+        tare.save(path, made)
+        m = tare.open(path)
+        for kind, array in made.items():
+            assert m[kind].dtype == array.dtype and m[kind].tobytes() == array.tobytes()
+            assert m.tensor(kind)[1:3, 0].tobytes() == array[1:3, 0].tobytes()
+            assert m.tensor(kind).float32().tobytes() == array.astype("f4").tobytes()
+            assert not m[kind].flags.writeable
+    assert tare.safetensors.numpy.load_file(tmp_path / "m.safetensors")["bfloat16"].dtype == ml_dtypes.bfloat16
+
+
+def test_without_ml_dtypes(tmp_path, monkeypatch):
+    bits = np.arange(8, dtype="u2")
+    data = tare.to_bytes({"w": bits}, format="npz")
+    assert tare.open(data)["w"].dtype == np.uint16
+    if "ml_dtypes" not in sys.modules:
+        path = tmp_path / "m.zt"
+        tare.save(path, {"w": np.ones(8, "f4")}, dtype="bf16")
+        assert tare.open(path)["w"].dtype in (np.dtype("u2"), tare._dtypes.numpy_dtype("bf16", ""))
+        assert tare.open(path).tensor("w").float32().tolist() == [1.0] * 8
+
+
+def sparse_file(path):
+    """A zTensor file with a sparse matrix in both layouts, made by the command's own corpus."""
+    root = os.path.join(os.environ.get("TARE_SOURCES", ""), "fuzz", "corpus", "zt")
+    if not os.path.isdir(root):
+        pytest.skip("the corpus is not here")
+    for name in sorted(os.listdir(root)):
+        if not name.startswith("reject"):
+            try:
+                m = tare.open(os.path.join(root, name))
+            except tare.Error:
+                continue
+            for tensor in m.tensors():
+                if tensor.layout.startswith("sparse_"):
+                    yield m, tensor
+
+
+def test_sparse(tmp_path):
+    found = set()
+    for m, tensor in sparse_file(tmp_path):
+        value = m[tensor.name]
+        dense = tensor.numpy()
+        assert dense.shape == tensor.shape and dense.dtype == tensor.dtype
+        if isinstance(value, tare.Sparse):
+            assert value.shape == tensor.shape and "values" in value.parts
+        else:
+            np.testing.assert_array_equal(value.toarray(), dense)
+        found.add(tensor.layout)
+    assert found == {"sparse_csr", "sparse_coo"}
+    with pytest.raises(TypeError):
+        tare.open(tare.to_bytes({"w": np.ones(2)}, format="npz")).tensor("w").sparse()
+
+
+@pytest.mark.parametrize("container", ["mistral", "m.gguf", "m.zt", "m.mcf"])
+def test_transformers(torch, demo, tmp_path, container):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    path = demo / "mistral"
+    if container != "mistral":
+        path = tmp_path / container
+        tare.convert(demo / "mistral", path)
+    state = tare.transformers.state_dict(path)
+    expected = tare.open(demo / "mistral")
+    assert set(state) == set(expected)
+    config = tare.transformers.config(demo / "mistral")
+    model = transformers.MistralForCausalLM.from_pretrained(None, config=config, state_dict=state, dtype=torch.float32)
+    own = model.state_dict()
+    for name in expected:
+        assert torch.equal(own[name], torch.from_numpy(expected.tensor(name).float32().copy())), name
+    same = tare.transformers.from_pretrained(path, dtype=torch.float32).state_dict()
+    assert all(torch.equal(same[name], own[name]) for name in own)
+    lazy = next(iter(state.values()))
+    assert lazy.is_floating_point() and lazy.numel() == lazy[...].numel() and lazy.shape == lazy[...].shape
+
+
+def stub_of_vllm(monkeypatch, torch):
+    """The parts of vLLM that a plug-in meets."""
+    loaders = {}
+
+    class BaseModelLoader:
+        def __init__(self, load_config):
+            self.load_config = load_config
+
+    def register_model_loader(name):
+        def register(kind):
+            loaders[name] = kind
+            return kind
+
+        return register
+
+    root = types.ModuleType("vllm")
+    executor = types.ModuleType("vllm.model_executor")
+    loader = types.ModuleType("vllm.model_executor.model_loader")
+    loader.BaseModelLoader, loader.register_model_loader = BaseModelLoader, register_model_loader
+    base = types.ModuleType("vllm.model_executor.model_loader.base_loader")
+    base.BaseModelLoader = BaseModelLoader
+    for module in (root, executor, loader, base):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    return loaders
+
+
+def test_vllm_plugin(torch, demo, tmp_path, monkeypatch):
+    loaders = stub_of_vllm(monkeypatch, torch)
+    tare.vllm.register()
+    tare.vllm.register()  # vLLM calls plug-ins in every process, and sometimes twice
+    tare.convert(demo / "mistral", tmp_path / "model.gguf")
+
+    class Net:
+        def __init__(self):
+            self.weights = {}
+
+        def load_weights(self, pairs):
+            self.weights.update(pairs)
+            return set(self.weights)
+
+    for path in (demo / "mistral", tmp_path / "model.gguf", tmp_path):
+        loader = loaders["tare"](types.SimpleNamespace(model_loader_extra_config={}))
+        config = types.SimpleNamespace(model=os.fspath(path), model_weights=None)
+        loader.download_model(config)
+        net = Net()
+        loader.load_weights(net, config)
+        expected = tare.open(demo / "mistral")
+        assert set(net.weights) == set(expected)
+        for name, weight in net.weights.items():
+            np.testing.assert_array_equal(weight.float().numpy(), expected.tensor(name).float32())
+    with pytest.raises(ValueError):
+        loaders["tare"](types.SimpleNamespace(model_loader_extra_config={"wrong": 1}))
+    with pytest.raises(FileNotFoundError):
+        loader.download_model(types.SimpleNamespace(model=os.fspath(tmp_path / "nothing"), model_weights=None))
+
+
+def test_trees(model_path, tmp_path):
+    tree = tare.numpy.tree(model_path)
+    assert tree["layers"]["0"]["mlp"]["weight"].shape == (64, 256)
+    assert set(tare.numpy.flat(tree)) == set(tare.open(model_path))
+    tare.save(tmp_path / "bad.zt", {"a": np.ones(1), "a.b": np.ones(1)})
+    with pytest.raises(ValueError):
+        tare.numpy.tree(tmp_path / "bad.zt")
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    assert isinstance(tare.jax.tree(model_path)["ids"], jax.Array)

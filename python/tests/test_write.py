@@ -1,0 +1,178 @@
+"""Writing piece by piece, plans, notebooks."""
+
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import tare
+
+
+def test_writer(tmp_path):
+    values = np.arange(40, dtype="f4").reshape(8, 5)
+    with tare.Writer(tmp_path / "m.zt", metadata={"a": 1}, digest="sha256") as writer:
+        writer.declare("w", (8, 5), "f32")
+        writer.declare("half", 6, np.float16)
+        writer.declare("brain", (2,), "bf16")
+        writer.declare("empty", (0, 3), "i64")
+        writer.write("w", values[:3])
+        writer.write("half", np.ones(6, "f2"))
+        writer.write("w", values[3:])
+        writer.write("brain", b"\x80\x3f\x00\x40")
+        writer.add("whole", values.T)
+        assert not (tmp_path / "m.zt").exists() and os.listdir(tmp_path) == []
+    m = tare.open(tmp_path / "m.zt")
+    np.testing.assert_array_equal(m["w"], values)
+    np.testing.assert_array_equal(m["whole"], values.T)
+    assert m["half"].sum() == 6 and m.tensor("brain").float32().tolist() == [1.0, 2.0] and m["empty"].shape == (0, 3)
+    assert m.metadata == {"a": 1} and m.tensor("w").components[0]["digest"]
+    with pytest.raises(tare.ClosedError):
+        writer.write("w", values)
+    assert writer.close() is None
+
+
+def test_writer_refuses(tmp_path):
+    writer = tare.Writer(tmp_path / "m.zt")
+    writer.declare("w", (4,), "f32")
+    for name, piece, error in (("x", b"", KeyError), ("w", np.ones(4), TypeError), ("w", np.ones(5, "f4"), ValueError)):
+        with pytest.raises(error):
+            writer.write(name, piece)
+    for arguments, error in ((("w", (4,), "f32"), ValueError), (("v", (-1,), "f32"), ValueError), (("v", (1,), "f31"), TypeError),
+                             ((3, (1,), "f32"), TypeError)):  # fmt: skip
+        with pytest.raises(error):
+            writer.declare(*arguments)
+    writer.write("w", np.ones(3, "f4"))
+    with pytest.raises(ValueError, match="not complete: 12 of 16"):
+        writer.close()
+    with pytest.raises(RuntimeError), tare.Writer(tmp_path / "m.zt") as writer:
+        raise RuntimeError
+    with pytest.raises(FileNotFoundError):
+        tare.Writer(tmp_path / "no" / "m.zt")
+    with pytest.raises(TypeError):
+        tare.Writer(tmp_path / "m.zt", wrong=3)
+    assert os.listdir(tmp_path) == []
+    with tare.Writer(tmp_path / "none.zt"):
+        pass
+    assert len(tare.open(tmp_path / "none.zt")) == 0
+
+
+@pytest.mark.parametrize("target, options", [("o.zt", {"zstd": 3, "digest": "sha256"}), ("o.mcf", {"quant": "k4"}),
+                                             ("o.gguf", {"quant": "q4_0"}), ("mix.gguf", {"quant": "q4_k_m"}),
+                                             ("bits.mcf", {"quant": {"bits": 5.0}}), ("o.npz", {"dtype": "f16"}),
+                                             ("hf/", {"format": "hf"}), ("o.safetensors", {"weights_only": True})])  # fmt: skip
+def test_plan_gives_the_bytes_of_convert(demo, tmp_path, target, options):
+    source = demo / "mistral"
+    plan = tare.plan(source, f"{tmp_path}/{target}", tasks=4, **options)
+    assert 2 <= len(plan.tasks) <= 8 and pickle.loads(pickle.dumps(plan)) == plan
+    assert sum(len(task.names) for task in plan.tasks) == len(tare.open(source))
+    with pytest.raises(tare.UsageError, match="have not been done"):
+        plan.finish()
+    tasks = plan.tasks
+    random.Random(3).shuffle(tasks)
+    for task in tasks + tasks[:2]:  # in any order, and some twice
+        task = pickle.loads(pickle.dumps(task))
+        before = open(task.path, "rb").read() if os.path.exists(task.path) else None
+        task.run()
+        assert before in (None, open(task.path, "rb").read())
+    assert not plan.missing()
+    plan.finish()
+    assert not os.path.exists(plan.folder)
+    (tmp_path / "direct").mkdir()
+    tare.convert(source, f"{tmp_path}/direct/{target}", **options)
+    for folder, _, files in os.walk(tmp_path / "direct"):
+        for name in files:
+            other = os.path.join(str(tmp_path) + folder[len(str(tmp_path / "direct")) :], name)
+            assert open(os.path.join(folder, name), "rb").read() == open(other, "rb").read(), name
+
+
+def test_plan_on_a_scheduler(demo, tmp_path):
+    def run(*arguments, **options):
+        return subprocess.run([sys.executable, "-m", "tare", *map(str, arguments)], capture_output=True, text=True, **options)
+
+    made = run("plan", demo / "mistral", tmp_path / "o.zt", tmp_path / "plan.json", "--tasks", 3, "--dtype", "f32")
+    assert made.returncode == 0, made.stderr
+    count = int(made.stdout)
+    assert run("finish", tmp_path / "plan.json").returncode == 1
+    # A task that is killed simply runs again.
+    victim = subprocess.Popen([sys.executable, "-m", "tare", "task", tmp_path / "plan.json", "0"])
+    time.sleep(0.05)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    for number in range(count):
+        assert run("task", tmp_path / "plan.json", number).returncode == 0
+    assert run("task", tmp_path / "plan.json", count).returncode == 2
+    assert run("finish", tmp_path / "plan.json").returncode == 0
+    tare.convert(demo / "mistral", tmp_path / "direct.zt", dtype="f32")
+    assert (tmp_path / "o.zt").read_bytes() == (tmp_path / "direct.zt").read_bytes()
+    (tmp_path / "bad.json").write_text("{}")
+    assert run("task", tmp_path / "bad.json", 0).returncode == 1
+
+
+def test_plan_refuses(demo, tmp_path):
+    source = demo / "mistral.zt"
+    for options, error in (({"tasks": 0}, ValueError), ({"wrong": 1}, TypeError), ({"shard": "x"}, ValueError),
+                           ({"dedup": True}, ValueError)):  # fmt: skip
+        with pytest.raises(error):
+            tare.plan(source, tmp_path / "o.zt", **options)
+    with pytest.raises(FileNotFoundError):
+        tare.plan(tmp_path / "nothing", tmp_path / "o.zt")
+    copy = tmp_path / "m.zt"
+    copy.write_bytes(source.read_bytes())
+    plan = tare.plan(copy, tmp_path / "o.zt", match="model.layers.*", skip="*norm*")
+    assert all("norm" not in name for task in plan.tasks for name in task.names)
+    tare.save(copy, {"w": np.ones(3)}, overwrite=True)
+    with pytest.raises(tare.AccessError):
+        plan.tasks[0].run()
+
+
+def test_ray(demo, tmp_path):
+    ray = pytest.importorskip("ray", reason="ray is not installed")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
+             runtime_env={"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}})  # fmt: skip
+    try:
+        done = tare.cluster.ray.run(tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=4, quant="k4"))
+    finally:
+        ray.shutdown()
+    tare.convert(demo / "mistral", tmp_path / "direct.mcf", quant="k4")
+    assert done.tensors == 21 and (tmp_path / "o.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
+
+
+def test_dask(demo, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            tare.cluster.dask.run(tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=4, quant="k4"), client)
+    tare.convert(demo / "mistral", tmp_path / "direct.mcf", quant="k4")
+    assert (tmp_path / "o.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
+
+
+def test_notebook(demo, model_path, tmp_path):
+    import xml.dom.minidom
+
+    m = tare.open(demo / "demo.zt")
+    page = m._repr_html_()
+    assert "quantized.k4.weight" in page and "<svg" in page
+    for t in m.tensors():
+        xml.dom.minidom.parseString(f"<div>{t._repr_html_().replace('&times;', 'x')}</div>")
+    xml.dom.minidom.parseString(f"<div>{page.replace('&times;', 'x')}</div>")
+    m.close()
+    assert "closed" in m._repr_html_()
+    tare.save(tmp_path / "x.zt", {"<b>&\x1b[2J": np.ones(2, "f4")})
+    page = tare.open(tmp_path / "x.zt")._repr_html_()
+    assert "<b>&\x1b" not in page and "\x1b" not in page
+
+
+def test_plot(model_path, demo, tmp_path):
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("agg")
+    m = tare.open(model_path)
+    ax = tare.plot.histogram(m.tensor("layers.0.mlp.weight"), bins=20)
+    assert "mlp" in ax.get_title()
+    reports = {q: tare.quantize(demo / "mistral", tmp_path / f"{q}.mcf", q) for q in ("k4", "q8")}
+    assert tare.plot.errors(reports).get_xlabel() == "bits per weight"
