@@ -1,0 +1,54 @@
+"""Every block of Python in docs/python.md runs, one after the other, in an empty folder."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+import tare
+
+PAGE = os.path.join(os.environ.get("TARE_SOURCES", ""), "docs", "python.md")
+NEEDS = re.compile(r"<!-- needs: ([\w, ]+) -->\s*$")
+
+
+def blocks():
+    """(line, packages it needs, code)."""
+    if not os.path.exists(PAGE):
+        return []
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    found = []
+    for match in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        needs = NEEDS.search(text[: match.start()])
+        found.append((text[: match.start()].count("\n") + 2, needs.group(1).split(", ") if needs else [], match.group(1)))
+    return found
+
+
+def test_page(demo, tmp_path, monkeypatch):
+    if not blocks():
+        pytest.skip("the page is not here")
+    assert len(blocks()) > 10
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(demo / "mistral", "mistral")
+    tare.convert("mistral", "model.zt")
+    tare.convert("mistral", "model.gguf")
+    names = {"__name__": "page"}
+    skipped = []
+    for line, needs, code in blocks():
+        absent = [name for name in needs if not _there(name)]
+        if absent:
+            skipped.append(f"line {line} needs {', '.join(absent)}")
+            continue
+        # With the number of the line in the page, for whoever reads the traceback.
+        exec(compile("\n" * (line - 1) + code, PAGE, "exec"), names)  # noqa: S102
+    if skipped:
+        print("not run:", "; ".join(skipped))
+
+
+def _there(name):
+    try:
+        __import__(name)
+    except ImportError:
+        return False
+    return True
