@@ -14,7 +14,7 @@ from ._model import open
 
 
 class Plan:
-    """What `tare.plan` gives. It can be pickled, and saved as JSON."""
+    """What `tare.plan` gives. It can be pickled. (The command has `tare plan`, `task` and `finish` for schedulers.)"""
 
     def __init__(self, facts):
         self._facts = facts
@@ -54,19 +54,6 @@ class Plan:
             done = _tare._finish(facts["source"], facts["target"], options, paths, facts["id"], report)
         shutil.rmtree(facts["folder"], ignore_errors=True)
         return _work._saved(_work.Conversion, done, source_format=done["from"])
-
-    def save(self, path):
-        """Writes the plan as JSON, for `python -m tare task` and `finish`."""
-        with _file(path, "w") as file:
-            json.dump(self._facts, file, indent=1)
-
-    @staticmethod
-    def load(path):
-        with _file(path, "r") as file:
-            facts = json.load(file)
-        if not isinstance(facts, dict) or facts.get("tare_plan") != 1:
-            raise _errors.CorruptError(f"{path}: is not a plan of tare", kind="corrupt", rule="plan.part", file=str(path))
-        return Plan(facts)
 
     def __repr__(self):
         return f"<tare.Plan {self.source!r} -> {self.target!r}: {len(self.tasks)} tasks>"
@@ -169,9 +156,3 @@ def _require_same(source, facts):
         raise _errors.AccessError(
             f"{facts['source']}: is not the file that the plan was made of", kind="io", rule="plan.part", file=facts["source"]
         )
-
-
-def _file(path, mode):
-    import builtins
-
-    return builtins.open(path, mode, encoding="utf-8")

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "tare/convert.hpp"
 
 namespace tare::cli {
 
@@ -41,11 +42,22 @@ extern const Verb kVerb;
 }
 namespace convert_verb {
 extern const Verb kVerb;
-}
+// What its words say, checked. For those who convert in another way.
+ConvertOptions convert_options(const Arguments& arguments);
+}  // namespace convert_verb
 namespace quantize_verb {
 extern const Verb kVerb;
 }
 namespace append_verb {
+extern const Verb kVerb;
+}
+namespace plan_verb {
+extern const Verb kVerb;
+}
+namespace task_verb {
+extern const Verb kVerb;
+}
+namespace finish_verb {
 extern const Verb kVerb;
 }
 namespace verify_verb {

@@ -205,6 +205,8 @@ constexpr Example kExamples[] = {
 
 }  // namespace
 
+ConvertOptions convert_options(const Arguments& arguments) { return options_from(arguments, target_format(arguments)); }
+
 constexpr Verb kVerb{
     .name = "convert",
     .summary = "write a model in another container",

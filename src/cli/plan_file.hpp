@@ -1,0 +1,33 @@
+// The file of `tare plan`: a conversion, as the words of its command line, and how it is divided.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "tare/plan.hpp"
+
+namespace tare::cli {
+
+struct PlanFile {
+  std::string path;       // as it was given; absolute once it has been entered
+  std::string directory;  // in which the words were typed: relative names in them are relative to it
+  Words words;            // what would follow `tare convert`
+  std::vector<Part> parts;
+
+  const std::string& id() const { return parts.front().plan; }
+  // The file of one part, next to the plan.
+  std::string part_path(std::size_t number) const;
+};
+
+// Divides these tensors into about `tasks` runs of the same size. There is at least one.
+std::vector<Part> divide(const std::vector<PlannedTensor>& tensors, std::size_t tasks);
+
+// Throws `io.sink.*`.
+void write_plan_file(PlanFile& plan, bool overwrite);
+// Reads it and goes into its directory. Throws `cli.plan.file` for what is not such a file.
+PlanFile enter_plan_file(const std::string& path);
+// Removes the files of all parts; those that cannot be removed stay.
+void remove_parts(const PlanFile& plan);
+
+}  // namespace tare::cli

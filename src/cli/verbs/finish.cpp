@@ -1,0 +1,54 @@
+// finish: the output of a plan, from the parts that its tasks made.
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/change_report.hpp"
+#include "cli/options.hpp"
+#include "cli/plan_file.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/verbs.hpp"
+
+namespace tare::cli::finish_verb {
+namespace {
+
+int run(const Arguments& arguments, Session& session) {
+  const PlanFile plan = enter_plan_file(arguments.operand(0));
+  std::vector<std::string> paths, missing;
+  for (std::size_t i = 0; i < plan.parts.size(); ++i) {
+    paths.push_back(plan.part_path(i));
+    if (!is_part(paths.back(), plan.id())) missing.push_back(std::to_string(i));
+  }
+  if (!missing.empty()) {
+    const std::size_t shown = std::min<std::size_t>(missing.size(), 8);
+    throw Error(ErrorKind::not_found, "cli.plan.undone",
+                fmt::format("{} of {} not done: {}{}", missing.size(), counted(plan.parts.size(), "task"),
+                            fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                            shown < missing.size() ? ", ..." : ""))
+        .in(arguments.operand(0));
+  }
+  const Arguments conversion = parse(convert_verb::kVerb, plan.words);
+  ConvertOptions options = convert_verb::convert_options(conversion);
+  Conversion done;
+  {
+    ProgressBar bar(session, "finishing", std::nullopt);
+    options.write.progress = bar.progress();
+    done = convert_from_parts(conversion.operand(0), conversion.operand(1), options, paths, plan.id());
+  }
+  remove_parts(plan);
+  tell_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}};
+
+}  // namespace
+
+constexpr Verb kVerb{.name = "finish",
+                     .summary = "make the output of a plan from its parts",
+                     .description =
+                         "Makes the output of the plan that `tare plan` wrote from the parts that its tasks made, and "
+                         "removes them. If a task has not been done, it says which, and nothing is written.",
+                     .operands = kOperands,
+                     .run = run};
+
+}  // namespace tare::cli::finish_verb

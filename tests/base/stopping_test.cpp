@@ -1,0 +1,61 @@
+#include "base/stopping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/parallel.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+std::string rule_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.rule();
+  }
+  return "nothing";
+}
+
+TEST(Stopping, EveryThreadOfTheWorkListens) {
+  for (const unsigned threads : {1U, 4U}) {
+    Stop stop;
+    const Stoppable here(stop);
+    std::atomic<int> done{0};
+    EXPECT_EQ(rule_of([&] {
+                parallel_for(1000, threads, [&](std::size_t) {
+                  if (++done == 10) stop.ask();
+                });
+              }),
+              "work.stopped");
+    EXPECT_LT(done.load(), 100);
+    EXPECT_EQ(rule_of([&] {
+                parallel_in_order(
+                    1000, threads, 8, [](std::size_t, std::size_t) {}, [](std::size_t, std::size_t) {});
+              }),
+              "work.stopped");
+    // Threads that a thread of the work starts, too.
+    EXPECT_EQ(rule_of([&] { parallel_for(2, threads, [](std::size_t) { parallel_for(2, 2, [](std::size_t) {}); }); }),
+              "work.stopped");
+  }
+}
+
+TEST(Stopping, OnlyWhoListensStopsAndOnlyMeanwhile) {
+  Stop stop, other;
+  stop.ask();
+  const auto work = [] { parallel_for(10, 4, [](std::size_t) {}); };
+  EXPECT_EQ(rule_of(work), "nothing");
+  {
+    const Stoppable here(stop);
+    EXPECT_EQ(rule_of(work), "work.stopped");
+    const Stoppable inner(other);
+    EXPECT_EQ(rule_of(work), "nothing");
+  }
+  EXPECT_EQ(rule_of(work), "nothing");
+  EXPECT_EQ(current_stop(), nullptr);
+}
+
+}  // namespace
+}  // namespace tare
