@@ -40,6 +40,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}};
+constexpr Example kExamples[] = {{"tare finish job.json", "the output of job.json, when all its tasks are done"}};
 
 }  // namespace
 
@@ -49,6 +50,7 @@ constexpr Verb kVerb{.name = "finish",
                          "Makes the output of the plan that `tare plan` wrote from the parts that its tasks made, and "
                          "removes them. If a task has not been done, it says which, and nothing is written.",
                      .operands = kOperands,
+                     .examples = kExamples,
                      .run = run};
 
 }  // namespace tare::cli::finish_verb

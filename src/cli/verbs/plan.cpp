@@ -28,7 +28,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files},
-                                 {.name = "IN OUT [OPTION]", .many = true, .completes = Completes::files}};
+                                 {.name = "WORD", .many = true, .completes = Completes::files}};
 constexpr Option kOptions[] = {
     {.name = "tasks", .value = "N", .help = "divide the work into about N tasks; 8 by default"},
     kForce,
