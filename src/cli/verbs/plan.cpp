@@ -36,7 +36,7 @@ constexpr Option kOptions[] = {
 constexpr Example kExamples[] = {
     {"tare plan job.json --tasks 16 -- Llama-3.1-405B/ small.gguf --quant q4_k", "what to do, as a file; prints 16"},
     {"tare task job.json 3", "one task, on any machine that sees the files"},
-    {"tare finish job.json", "when all tasks are done: small.gguf"},
+    {"tare finish job.json", "the output, when all tasks are done"},
 };
 
 }  // namespace
