@@ -10,6 +10,7 @@
 #include "conformance/models.hpp"
 #include "conformance/safetensors_cases.hpp"
 #include "conformance/tllm_cases.hpp"
+#include "conformance/zt2_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy/header.hpp"
 
@@ -20,20 +21,24 @@ using namespace tare::testing;
 
 using Corpus = std::map<std::string, Bytes>;  // name in fuzz/corpus -> content
 
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+
 std::filesystem::path corpus_folder() { return std::filesystem::path(TARE_TEST_DIR) / "../fuzz/corpus"; }
 
 void add_format(Corpus& corpus, const Format& format) {
   const std::string folder = std::string(format.name) + "/valid.";
-  corpus[folder + "small"] = write_bytes(format, small_model(format.holds));
-  corpus[folder + "full"] = write_bytes(format, full_model(format.holds));
-  if (format.holds.many_tensors && format.holds.architecture.empty())
-    corpus[folder + "empty"] = write_bytes(format, Model());
-  if (format.holds.digests)
-    corpus[folder + "digests"] = write_bytes(format, small_model(format.holds), {.digest = DigestAlgorithm::sha256});
+  const auto add = [&](const std::string& name, const Model& model, const WriteOptions& options = {}) {
+    const Bytes bytes = write_bytes(format, model, compact(format, options));
+    if (bytes.size() < kMostBytes) corpus[folder + name] = bytes;
+  };
+  add("small", small_model(format.holds));
+  add("full", full_model(format.holds));
+  if (format.holds.many_tensors && format.holds.architecture.empty()) add("empty", Model());
+  if (format.holds.digests) add("digests", small_model(format.holds), {.digest = DigestAlgorithm::sha256});
   if (!format.holds.zstd) return;
   Model model = small_model(format.holds);
   model.tensors.push_back(dense("zeros", {1000}, DType::u8, Blob::memory(Bytes(1000))));
-  corpus[folder + "zstd"] = write_bytes(format, model, {.zstd_level = 3, .digest = DigestAlgorithm::crc32c});
+  add("zstd", model, {.zstd_level = 3, .digest = DigestAlgorithm::crc32c});
 }
 
 void add_zt_rejects(Corpus& corpus) {
@@ -89,6 +94,11 @@ void add_gguf(Corpus& corpus) {
   for (const std::uint32_t version : {1U, 2U, 3U})
     for (const bool big : {false, true})
       corpus["gguf/valid.golden_" + std::to_string(version) + (big ? "_big" : "")] = gguf_golden(big, version).bytes();
+}
+
+void add_zt2(Corpus& corpus) {
+  for (const Zt2Case& bad : zt2_cases()) corpus["zt2/reject." + bad.rule + "." + bad.name] = bad.file;
+  for (const auto& [name, file] : zt2_good()) corpus["zt2/valid." + name] = file;
 }
 
 void add_npy_rejects(Corpus& corpus) {
@@ -169,7 +179,7 @@ void add_scripts(Corpus& corpus) {
     for (const char viewed : {0, 1}) {
       const Format& format = formats()[i];
       if (format.write == nullptr) continue;
-      const Bytes file = write_bytes(format, small_model(format.holds));
+      const Bytes file = write_bytes(format, small_model(format.holds), compact(format));
       Bytes input = to_bytes(std::string{static_cast<char>(i), viewed, 2, 1, 9, 0, 127, 2, 70, 0, 3});
       input.insert(input.end(), file.begin(), file.end());
       corpus["changing/" + std::string(format.name) + (viewed != 0 ? ".viewed" : ".read")] = input;
@@ -208,6 +218,7 @@ Corpus make_corpus() {
   add_safetensors(corpus);
   add_tllm_rejects(corpus);
   add_gguf(corpus);
+  add_zt2(corpus);
   add_npy_rejects(corpus);
   add_directories(corpus);
   add_alt(corpus);
@@ -221,7 +232,7 @@ TEST(Corpus, IsWhatTheCodeMakes) {
   const Corpus corpus = make_corpus();
   const bool record = std::getenv("TARE_RECORD") != nullptr;
   for (const auto& [name, bytes] : corpus) {
-    EXPECT_LT(bytes.size(), std::size_t{64} << 10) << name;
+    EXPECT_LT(bytes.size(), kMostBytes) << name;
     const std::filesystem::path path = corpus_folder() / name;
     if (record) {
       std::filesystem::create_directories(path.parent_path());

@@ -17,7 +17,9 @@
 
 namespace tare {
 
-enum class Encoding : std::uint8_t { raw, zstd, deflate };
+// `zstd_seekable`: zstd frames of one size with a table of them, for reading at any offset. Digests of the others are of
+// the stored bytes, that of this one is of the decoded bytes.
+enum class Encoding : std::uint8_t { raw, zstd, deflate, zstd_seekable };
 TARE_API std::string_view name_of(Encoding encoding);
 
 // Pulls a blob's decoded bytes in order, in bounded memory.

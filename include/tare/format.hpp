@@ -204,6 +204,9 @@ struct Format {
   // moment, whatever happens. It is the file that `before` was read from, and the two differ in nothing else. False: that
   // cannot be, and nothing was done. `dry_run`: only says so. Null: it can only be written anew.
   bool (*amend)(const std::string& path, const Model& before, const Model& after, bool dry_run) = nullptr;
+  // The digest of a model by the container's own document: the same for every file of this format that holds these tensors.
+  // Hashes the tensors on up to `threads` threads. The model must fit `holds`. Null: the document defines none.
+  std::string (*content_digest)(const Model& model, unsigned threads, Progress* progress) = nullptr;
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

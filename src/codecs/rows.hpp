@@ -27,6 +27,9 @@ extern const Codec kQint8, kQint4;
 namespace mcf {
 extern const std::array<Codec, 8> kCodecs;
 }
+namespace zt2 {
+extern const Codec kNarrowCsr, kNarrowCoo, kQuantGroup, kMx;
+}
 namespace ggml {
 extern const std::array<Codec, 27> kCodecs;
 }

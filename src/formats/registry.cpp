@@ -31,6 +31,7 @@ std::span<const Format> formats() {
   static const std::vector<Format> table = [] {
     std::vector<Format> rows = {
         zt::kFormat,           //
+        zt2::kFormat,          //
         mcf::kFormat,          //
         gguf::kFormat,         //
         tllm::kFormat,         //

@@ -6,6 +6,7 @@
 // One line a container.
 // clang-format off
 namespace tare::zt { extern const Format kFormat; }
+namespace tare::zt2 { extern const Format kFormat; }
 namespace tare::mcf { extern const Format kFormat; }
 namespace tare::tllm { extern const Format kFormat; }
 namespace tare::alt { extern const Format kFormat, kFormat1; }

@@ -150,6 +150,7 @@ std::string_view name_of(Encoding encoding) {
     case Encoding::raw: return "raw";
     case Encoding::zstd: return "zstd";
     case Encoding::deflate: return "deflate";
+    case Encoding::zstd_seekable: return "zstd-seekable";
   }
   return "?";
 }

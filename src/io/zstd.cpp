@@ -53,10 +53,10 @@ Context* allocated(Context* context) {
 void ZstdPacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 void ZstdUnpacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
 
-ZstdPacker::ZstdPacker(int level) : context_(allocated(ZSTD_createCCtx())) {
+ZstdPacker::ZstdPacker(int level, bool checksum) : context_(allocated(ZSTD_createCCtx())) {
   require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level));
   require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 1));
-  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 0));
+  require_packed(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, checksum ? 1 : 0));
 }
 ZstdPacker::~ZstdPacker() = default;
 

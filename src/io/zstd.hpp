@@ -20,11 +20,11 @@ inline constexpr std::size_t kZstdFrame = std::size_t{4} << 20;
 // Packs one frame at a time; keep one per thread.
 class ZstdPacker {
  public:
-  explicit ZstdPacker(int level);
+  explicit ZstdPacker(int level, bool checksum = false);
   ~ZstdPacker();
   ZstdPacker(ZstdPacker&&) noexcept = default;
   ZstdPacker& operator=(ZstdPacker&&) noexcept = default;
-  // A frame with its content size and no checksum; valid until the next call.
+  // A frame with its content size, and a checksum if that was asked for; valid until the next call.
   std::span<const std::byte> pack(std::span<const std::byte> bytes);
 
  private:

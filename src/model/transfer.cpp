@@ -85,8 +85,16 @@ std::size_t Transfer::add(const Blob& blob) {
   return number;
 }
 
+// Wide gaps are left to the sink, where they cost nothing.
+void Transfer::align() {
+  constexpr std::uint64_t kWide = 4096;
+  if (options_.alignment < kWide || !sink_.positional()) return sink_.align(options_.alignment);
+  if (const std::uint64_t over = sink_.position() % options_.alignment; over != 0)
+    sink_.skip(options_.alignment - over);
+}
+
 void Transfer::add_raw(const Blob& blob, std::size_t number) {
-  sink_.align(options_.alignment);
+  align();
   stored_[number].offset = sink_.position();
   if (!sink_.positional()) return stream(blob, number, options_.progress);
   sink_.skip(blob.size());

@@ -29,7 +29,9 @@ void expect_arrived(const Blob& blob, const Digest& computed);
 
 struct TransferOptions {
   std::uint64_t alignment = 64;
-  std::optional<int> zstd_level;          // compress what shrinks; nothing: raw
+  std::optional<int> zstd_level;  // compress what shrinks; nothing: raw
+  // Compress into frames of 1 MiB with checksums and a table of them (Encoding::zstd_seekable); digests are of decoded bytes.
+  bool seekable = false;
   std::optional<DigestAlgorithm> digest;  // nothing: each blob's own algorithm, recomputed
   // One digest of all bytes in the order they were added. For positional sinks, without compression.
   std::optional<DigestAlgorithm> running = std::nullopt;
@@ -69,6 +71,7 @@ class Transfer {
   DigestAlgorithm algorithm_for(const Blob& blob) const;
   static bool is_copy(const Job& job);
   void add_raw(const Blob& blob, std::size_t number);
+  void align();
   // Counts what it writes in `progress`, unless that is null.
   void stream(const Blob& blob, std::size_t number, Progress* progress);
   void advance(std::uint64_t bytes) const;

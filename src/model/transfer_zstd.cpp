@@ -1,10 +1,11 @@
-// The compressing half of Transfer: every blob is cut into frames of 4 MiB, all frames of all blobs are packed on all
-// cores and written in order. A blob that does not shrink is stored raw instead.
+// The compressing half of Transfer: every blob is cut into frames of 4 MiB (1 MiB with a table of them), all frames of all
+// blobs are packed on all cores and written in order. A blob that does not shrink is stored raw instead.
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
 #include "base/checked.hpp"
+#include "base/endian.hpp"
 #include "base/parallel.hpp"
 #include "io/zstd.hpp"
 #include "model/transfer.hpp"
@@ -16,15 +17,15 @@ namespace {
 // the one before it. Frames are handed out in order, so the one waited for is always in another thread's hands.
 class FrameInput {
  public:
-  explicit FrameInput(const Blob& blob) : blob_(blob) {
+  FrameInput(const Blob& blob, std::size_t frame_bytes) : blob_(blob), frame_bytes_(frame_bytes) {
     const std::uint64_t step = blob.seek_granularity();
-    seekable_ = step != 0 && io::kZstdFrame % step == 0;
+    seekable_ = step != 0 && frame_bytes % step == 0;
   }
 
-  // The frame's bytes, at the front of `room` (io::kZstdFrame bytes).
+  // The frame's bytes, at the front of `room` (a frame's bytes).
   std::span<const std::byte> read(std::size_t frame, std::byte* room) {
-    const std::uint64_t at = std::uint64_t{frame} * io::kZstdFrame;
-    const std::span out(room, static_cast<std::size_t>(std::min<std::uint64_t>(io::kZstdFrame, blob_.size() - at)));
+    const std::uint64_t at = std::uint64_t{frame} * frame_bytes_;
+    const std::span out(room, static_cast<std::size_t>(std::min<std::uint64_t>(frame_bytes_, blob_.size() - at)));
     if (seekable_) {
       blob_.read(at, out);
       return out;
@@ -50,6 +51,7 @@ class FrameInput {
 
  private:
   const Blob& blob_;
+  std::size_t frame_bytes_;
   bool seekable_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -59,7 +61,8 @@ class FrameInput {
 };
 
 struct Slot {
-  explicit Slot(int level) : packer(level), room(std::make_unique_for_overwrite<std::byte[]>(io::kZstdFrame)) {}
+  Slot(int level, bool checksum, std::size_t frame_bytes)
+      : packer(level, checksum), room(std::make_unique_for_overwrite<std::byte[]>(frame_bytes)) {}
   io::ZstdPacker packer;
   std::unique_ptr<std::byte[]> room;  // what `input` shows
   std::span<const std::byte> input, frame;
@@ -70,15 +73,49 @@ struct FrameOf {
   bool last;
 };
 
+// The table behind the frames of a blob: a skippable frame, as zstd's seekable format has it.
+class SeekTable {
+ public:
+  static std::uint64_t bytes_for(std::uint64_t frames) { return 17 + 8 * frames; }
+  void clear() { entries_.clear(); }
+  void add(std::size_t stored, std::size_t decoded) {
+    entries_.emplace_back(static_cast<std::uint32_t>(stored), static_cast<std::uint32_t>(decoded));
+  }
+  Bytes bytes() const {
+    Bytes out(static_cast<std::size_t>(bytes_for(entries_.size())));
+    std::byte* at = out.data();
+    const auto put = [&](std::uint32_t number) {
+      store_le(at, number);
+      at += 4;
+    };
+    put(0x184D2A5E);
+    put(static_cast<std::uint32_t>(out.size() - 8));
+    for (const auto& [stored, decoded] : entries_) {
+      put(stored);
+      put(decoded);
+    }
+    put(static_cast<std::uint32_t>(entries_.size()));
+    ++at;  // the descriptor: no checksums in the table
+    put(0x8F92EAB1);
+    return out;
+  }
+
+ private:
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries_;
+};
+
 }  // namespace
 
 void Transfer::pack_all() {
+  constexpr std::size_t kSeekableFrame = std::size_t{1} << 20;
+  const bool seekable = options_.seekable;
+  const std::size_t frame_bytes = seekable ? kSeekableFrame : io::kZstdFrame;
   std::vector<FrameOf> frames;
   std::vector<std::unique_ptr<FrameInput>> inputs;
   for (std::size_t b = 0; b < packed_.size(); ++b) {
-    inputs.push_back(std::make_unique<FrameInput>(packed_[b].blob));
+    inputs.push_back(std::make_unique<FrameInput>(packed_[b].blob, frame_bytes));
     // An empty blob has one empty frame, which does not shrink it.
-    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), io::kZstdFrame));
+    const std::uint64_t count = std::max<std::uint64_t>(1, ceil_div(packed_[b].blob.size(), frame_bytes));
     for (std::uint64_t f = 0; f < count; ++f) frames.push_back({b, static_cast<std::size_t>(f), f + 1 == count});
   }
   const auto threads = static_cast<unsigned>(std::min<std::size_t>(thread_count(options_.threads), frames.size()));
@@ -86,7 +123,7 @@ void Transfer::pack_all() {
   // 56 MiB of them up to six threads, above that one a thread and one more.
   const std::size_t window = std::max<std::size_t>(threads + 1, std::min<std::size_t>(2 * threads + 1, 7));
   std::vector<Slot> slots;
-  for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level);
+  for (std::size_t i = 0; i < window; ++i) slots.emplace_back(*options_.zstd_level, seekable, frame_bytes);
 
   std::vector<std::uint64_t> packed_size(packed_.size(), 0);
   bool sizes_known = false;
@@ -106,6 +143,7 @@ void Transfer::pack_all() {
   if (twice) {
     parallel_in_order(frames.size(), threads, window, make, [&](std::size_t i, std::size_t s) {
       packed_size[frames[i].blob] += slots[s].frame.size();
+      if (seekable && frames[i].last) packed_size[frames[i].blob] += SeekTable::bytes_for(frames[i].frame + 1);
       advance(slots[s].input.size() / 2);
     });
     for (auto& input : inputs) input->restart();
@@ -113,21 +151,27 @@ void Transfer::pack_all() {
   }
 
   Hasher hasher(DigestAlgorithm::none), arrived(DigestAlgorithm::none);
+  SeekTable table;
   const auto put = [&](std::span<const std::byte> bytes) {
-    hasher.update(bytes);
+    if (!seekable) hasher.update(bytes);
     sink_.write(bytes);
   };
   const auto start = [&](const Blob& blob, StoredBlob& stored) {
-    if (sink_.position() > stored.offset) sink_.rewind(stored.offset);
-    hasher = Hasher(algorithm_for(blob));
+    const bool again = sink_.position() > stored.offset;
+    if (again) sink_.rewind(stored.offset);
+    // Of decoded bytes there is one digest, however they are stored.
+    if (!again || !seekable) hasher = Hasher(algorithm_for(blob));
+    table.clear();
   };
   const auto pack_again = [&](const Blob& blob, std::size_t count) {
-    io::ZstdPacker packer(*options_.zstd_level);
-    Bytes input(io::kZstdFrame);
+    io::ZstdPacker packer(*options_.zstd_level, seekable);
+    Bytes input(frame_bytes);
     const auto reader = blob.open();
     for (std::size_t f = 0; f < count; ++f) {
       reader->read(input);  // never the last frame of the blob, so always a whole one
-      put(packer.pack(input));
+      const auto frame = packer.pack(input);
+      table.add(frame.size(), input.size());
+      put(frame);
     }
   };
   // As long as no frame of a blob has shrunk, its bytes are written as they are: most likely none will, and the blob is
@@ -138,13 +182,14 @@ void Transfer::pack_all() {
     const auto& [blob, number] = packed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
-      sink_.align(options_.alignment);
+      align();
       stored.offset = sink_.position();
       start(blob, stored);
       arrived = Hasher(arrived_algorithm(blob));
       raw = !sizes_known || stays_raw(at.blob);
     }
     arrived.update(slots[s].input);
+    if (seekable) hasher.update(slots[s].input);
     advance(twice ? slots[s].input.size() - slots[s].input.size() / 2 : slots[s].input.size());
     if (raw && !stays_raw(at.blob) && slots[s].frame.size() < slots[s].input.size()) {
       raw = false;
@@ -152,14 +197,16 @@ void Transfer::pack_all() {
       pack_again(blob, at.frame);
     }
     put(raw ? slots[s].input : slots[s].frame);
+    if (!raw) table.add(slots[s].frame.size(), slots[s].input.size());
     if (!at.last) return;
     expect_arrived(blob, arrived.finish());
+    if (!raw && seekable) sink_.write(table.bytes());
     if (!raw && sink_.position() - stored.offset >= blob.size()) {  // what some frames saved, the others cost
       start(blob, stored);
       return stream(blob, number, nullptr);
     }
     if (raw) return settle_digest(blob, number, hasher.finish());
-    stored.encoding = Encoding::zstd;
+    stored.encoding = seekable ? Encoding::zstd_seekable : Encoding::zstd;
     stored.stored = sink_.position() - stored.offset;
     stored.digest = hasher.finish();
   });

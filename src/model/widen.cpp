@@ -14,8 +14,8 @@ constexpr std::size_t kNarrow = 4, kWide = 8, kBlock = 8192;  // bytes, bytes, n
 
 class WidenReader final : public BlockReader {
  public:
-  WidenReader(const Blob& blob, std::uint64_t first)
-      : reader_(blob.open(first * kNarrow)), left_(blob.size() / kNarrow - first) {}
+  WidenReader(const Blob& blob, std::uint64_t first, bool is_signed)
+      : reader_(blob.open(first * kNarrow)), left_(blob.size() / kNarrow - first), is_signed_(is_signed) {}
 
  protected:
   std::span<const std::byte> make_block() override {
@@ -23,8 +23,11 @@ class WidenReader final : public BlockReader {
     narrow_.resize(count * kNarrow);
     wide_.resize(count * kWide);
     reader_->read(narrow_);
-    for (std::size_t i = 0; i < count; ++i)
-      store_le(wide_.data() + i * kWide, std::int64_t{load_le<std::int32_t>(narrow_.data() + i * kNarrow)});
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::byte* const from = narrow_.data() + i * kNarrow;
+      store_le(wide_.data() + i * kWide,
+               is_signed_ ? std::int64_t{load_le<std::int32_t>(from)} : std::int64_t{load_le<std::uint32_t>(from)});
+    }
     left_ -= count;
     return wide_;
   }
@@ -32,16 +35,17 @@ class WidenReader final : public BlockReader {
  private:
   std::unique_ptr<BlobReader> reader_;
   std::uint64_t left_;
+  bool is_signed_;
   std::vector<std::byte> narrow_, wide_;
 };
 
 class WidenProducer final : public BlobProducer {
  public:
-  explicit WidenProducer(Blob blob) : blob_(std::move(blob)) {}
+  WidenProducer(Blob blob, bool is_signed) : blob_(std::move(blob)), is_signed_(is_signed) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     // Whoever widens the bytes widens those that were written; hashed once, by the first who asks.
     if (blob_.digest()) checked_.run([this] { blob_.verify(); });
-    auto reader = std::make_unique<WidenReader>(blob_, offset / kWide);
+    auto reader = std::make_unique<WidenReader>(blob_, offset / kWide, is_signed_);
     reader->skip(offset % kWide);
     return reader;
   }
@@ -50,14 +54,15 @@ class WidenProducer final : public BlobProducer {
 
  private:
   Blob blob_;
+  bool is_signed_;
   mutable Once checked_;
 };
 
 }  // namespace
 
-Blob widened_blob(Blob blob) {
+Blob widened_blob(Blob blob, bool is_signed) {
   const std::uint64_t size = blob.size() / kNarrow * kWide;
-  return Blob::produced(size, std::make_shared<const WidenProducer>(std::move(blob)));
+  return Blob::produced(size, std::make_shared<const WidenProducer>(std::move(blob), is_signed));
 }
 
 }  // namespace tare

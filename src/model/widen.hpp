@@ -5,7 +5,8 @@
 
 namespace tare {
 
-// The i32 numbers of `blob` as 64-bit ones with the same sign, produced lazily. The blob's size must be a multiple of 4.
-Blob widened_blob(Blob blob);
+// The i32 numbers of `blob` (u32, if they are not signed) as 64-bit ones, produced lazily. The blob's size must be a multiple
+// of 4.
+Blob widened_blob(Blob blob, bool is_signed = true);
 
 }  // namespace tare

@@ -47,15 +47,17 @@ TEST_P(Conformance, RowIsComplete) {
   EXPECT_NE(format().recognize, nullptr);
   EXPECT_NE(format().read, nullptr);
   EXPECT_EQ(find_format(format().name), &format());
+  // The first suffix is its own. Another may be one that a row before it has, too: the bytes tell them apart.
+  EXPECT_EQ(format_of_suffix("x" + std::string(format().suffixes.front())), &format());
   for (const std::string_view suffix : format().suffixes)
-    EXPECT_EQ(format_of_suffix("x" + std::string(suffix)), &format()) << suffix;
+    EXPECT_LE(format_of_suffix("x" + std::string(suffix)), &format()) << suffix;
 }
 
 TEST_P(Conformance, NamesAreUnique) {
   for (const Format& other : formats()) {
     if (&other == &format()) continue;
     EXPECT_NE(other.name, format().name);
-    for (const auto suffix : format().suffixes) EXPECT_FALSE(lists(other.suffixes, suffix)) << suffix;
+    EXPECT_NE(other.suffixes.front(), format().suffixes.front());
   }
 }
 
@@ -246,7 +248,7 @@ TEST_P(WritableConformance, MappedReadAndMemorySourcesAgree) {
 TEST_P(WritableConformance, TenThousandTensors) {
   if (!holds().many_tensors) GTEST_SKIP() << "holds exactly one tensor";
   const Model model = wide_model(holds());
-  const Model found = reopen(write_bytes(format(), model));
+  const Model found = reopen(write_bytes(format(), model, compact(format())));
   EXPECT_EQ(found.tensors.size(), model.tensors.size());
   EXPECT_EQ(content_digest(found), content_digest(model));
 }

@@ -259,6 +259,12 @@ inline std::vector<Bytes> stored_files(const Format& format) {
   return files;
 }
 
+// Options for the smallest file: a container that pads widely has a dialect that pads less.
+inline WriteOptions compact(const Format& format, WriteOptions options = {}) {
+  if (lists(format.holds.dialects, "pages")) options.dialect = "pages";
+  return options;
+}
+
 inline Bytes write_bytes(const Format& format, const Model& model, const WriteOptions& options = {}) {
   MemorySink sink;
   format.write(model, sink, options);

@@ -98,13 +98,16 @@ TEST_P(Tree, PassesStrictVerification) {
 TEST_P(Tree, NoFileIsLargerThanAskedUnlessOneTensorIs) {
   if (!holds().shards) GTEST_SKIP() << "is not split";
   const Scratch scratch;
+  // A container that pads its tensors widely needs larger ones to show anything.
+  const std::uint64_t scale = lists(holds().dialects, "pages") ? 100 : 1;
   Model model;
-  for (int i = 0; i < 40; ++i) model.tensors.push_back(make_dense("t" + std::to_string(i), {100}, DType::f32));
-  model.tensors.push_back(make_dense("huge", {5000}, DType::f32));
-  format().write_tree(model, scratch / "d", {.shard_bytes = 9000}, false);
+  for (std::uint64_t i = 0; i < 40; ++i)
+    model.tensors.push_back(make_dense("t" + std::to_string(i), {100 * scale}, DType::f32, "", i + 1));
+  model.tensors.push_back(make_dense("huge", {5000 * scale}, DType::f32));
+  format().write_tree(model, scratch / "d", {.shard_bytes = 9000 * scale}, false);
   int large = 0;
   for (const auto& [name, bytes] : files_in(scratch / "d"))
-    if (!name.ends_with(".json") && bytes.size() > 9000) ++large;
+    if (!name.ends_with(".json") && bytes.size() > 9000 * scale) ++large;
   EXPECT_EQ(large, 1);
   EXPECT_EQ(content_digest(open_tree(scratch / "d")), content_digest(model));
 }

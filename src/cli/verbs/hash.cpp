@@ -1,4 +1,4 @@
-// hash: the content digest.
+// hash: the content digest, ours or that of a container's document.
 #include <fmt/format.h>
 
 #include "cli/json.hpp"
@@ -6,20 +6,32 @@
 #include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "tare/convert.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare::cli::hash_verb {
 namespace {
 
+// The digest that the container whose option was given defines; ours without one.
+std::string digest_of_model(Model model, const Arguments& arguments, Progress* progress) {
+  for (const Format& format : formats())
+    if (format.content_digest != nullptr && arguments.has(format.name)) {
+      AdaptOptions as_it_is;
+      as_it_is.keep_names = true;
+      return format.content_digest(adapt(std::move(model), format, as_it_is).model, arguments.threads(), progress);
+    }
+  return content_digest(model, arguments.threads(), progress);
+}
+
 void hash_one(const std::string& file, const Arguments& arguments, Session& session) {
-  const Model model = open(file, read_options(arguments));
+  Model model = open(file, read_options(arguments));
   std::uint64_t bytes = 0;
   for (const Tensor& tensor : model.tensors) bytes += tensor.bytes();
   std::string digest;
   {
     ProgressBar bar(session, fmt::format("hashing {}", printable(file)), bytes);
-    digest = content_digest(model, arguments.threads(), bar.progress());
+    digest = digest_of_model(std::move(model), arguments, bar.progress());
   }
   if (!arguments.has("json")) {
     session.line(fmt::format("{}  {}", digest, printable(file)));
@@ -44,8 +56,14 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {kFiles};
-constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion, kThreads};
-constexpr Example kExamples[] = {{"tare hash model.zt model.npz", "equal lines mean equal tensors"}};
+constexpr Option kOptions[] = {
+    {.name = "zt2", .help = "print the content digest of zTensor 2 instead, as the package ztensor has it"},
+    kJson,
+    kNoMmap,
+    kMaxExpansion,
+    kThreads};
+constexpr Example kExamples[] = {{"tare hash model.zt model.npz", "equal lines mean equal tensors"},
+                                 {"tare hash --zt2 model.zt", "what `zt id` prints"}};
 
 }  // namespace
 
@@ -56,6 +74,9 @@ constexpr Verb kVerb{
         "Prints a digest of the names, shapes, types and values of all tensors, which is the same in every "
         "container that stores the same tensors, in any order and however compressed. A lossless "
         "conversion keeps it.\n\n"
+        "With --zt2 it is the content digest that zTensor 2 defines, of the file that a conversion to it would make: "
+        "it also "
+        "covers layouts and attributes of tensors, and a file of that format keeps the digests it was written with.\n\n"
         "With --json, one object per line and file: file, digest.",
     .operands = kOperands,
     .options = kOptions,

@@ -24,8 +24,8 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
-#include "base/name_map.hpp"
 #include "formats/amend_file.hpp"
+#include "formats/merge_rest.hpp"
 #include "formats/zt/zt.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
@@ -161,16 +161,6 @@ std::uint64_t settle_end(int fd, const Source& source, const Manifest& manifest,
   return end;
 }
 
-void check_names(const Model& old, const Model& extra) {
-  NameViewSet names;
-  for (const Tensor& tensor : old.tensors) names.insert(tensor.name);
-  for (const Tensor& tensor : extra.tensors)
-    if (names.contains(tensor.name))
-      throw Error(ErrorKind::usage, "zt.append.exists", "the file has a tensor of this name already")
-          .about("tensor " + escape_name(tensor.name))
-          .blame(Subject::output);
-}
-
 // What is read in another form than it is stored in (signed indices) cannot be listed again as it lies there.
 void check_in_place(const Model& old) {
   for (const Tensor& tensor : old.tensors)
@@ -180,34 +170,6 @@ void check_in_place(const Model& old) {
                     fmt::format("its component \"{}\" is not stored as u64; convert the file first",
                                 escape_name(component.role)))
             .about("tensor " + escape_name(tensor.name));
-}
-
-// Everything but the tensors, merged. What is added wins for metadata keys; anything else that is there already and
-// differs is refused.
-Model merged(const Model& old, const Model& extra) {
-  const auto refuse = [](std::string_view what) {
-    throw Error(ErrorKind::usage, "zt.append.exists", fmt::format("the file has another {} already", what))
-        .blame(Subject::output);
-  };
-  if (!old.config.empty() && !extra.config.empty() && !(old.config == extra.config)) refuse("config");
-  if (!old.vocabulary.empty() && !extra.vocabulary.empty() && !(old.vocabulary == extra.vocabulary))
-    refuse("vocabulary");
-  Model all;
-  all.metadata = old.metadata;
-  for (const auto& [key, value] : extra.metadata) all.metadata.set(key, value);
-  all.config = old.config.empty() ? extra.config : old.config;
-  all.vocabulary = old.vocabulary.empty() ? extra.vocabulary : old.vocabulary;
-  all.attachments = old.attachments;
-  NameViewSet taken;
-  for (const Attachment& attachment : old.attachments) taken.insert(attachment.name);
-  for (const Attachment& attachment : extra.attachments) {
-    if (taken.contains(attachment.name))
-      throw Error(ErrorKind::usage, "zt.append.exists", "the file has an attachment of this name already")
-          .about("attachment " + escape_name(attachment.name))
-          .blame(Subject::output);
-    all.attachments.push_back(attachment);
-  }
-  return all;
 }
 
 StoredTensor as_stored(const Tensor& tensor) {
@@ -289,9 +251,9 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
                 "containers before 1.1 cannot be appended to; convert the file first");
   const Model old = read({path, source}, {});
   check_in_place(old);
-  check_names(old, extra);
+  refuse_known_names(old, extra, "zt.append.exists");
   check_writable(extra);
-  const Model all = merged(old, extra);
+  const Model all = merged_rest(old, extra, "zt.append.exists");
   Bytes item = first_item(manifest, path, Limits().depth);
   if (is_too_large(item, reach))
     throw Error(ErrorKind::limit, "zt.append.manifest",

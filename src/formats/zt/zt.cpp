@@ -31,6 +31,7 @@
 #include <array>
 
 #include "formats/rows.hpp"
+#include "formats/unpacked.hpp"
 
 namespace tare::zt {
 
@@ -69,6 +70,8 @@ constexpr Format kFormat = {
     .recognize = recognize,
     .read = read,
     .write = write,
+    .remarks = [](const Model& model,
+                  const WriteOptions& options) { return unpacked_remark(model, options, Encoding::zstd_seekable); },
     .append = [](const std::string& path, const Model& extra,
                  const WriteOptions& options) { append(path, extra, options); },
     .amend = amend,

@@ -1,0 +1,230 @@
+// "zt.quant_group/1" and "zt.mx/1": codes in row-major order, and scales (and zero points) that groups along one axis share.
+//
+//   scales   as an array of the tensor's shape in which the axis counts groups
+//   value    (code - zero) * scale, computed as a double and rounded once to f32
+//
+// quant_group: codes of 2 to 8 bits fill words, the first one in the lowest bits (lsb_first) or in the highest; zero points
+// are a constant, an array like the scales, or packed like the codes. A group size of 0 is taken at its word: the sizes that
+// the profile asks for are then those of groups of one.
+// mx: the codes are f4_e2m1, f8_e4m3fn, f8_e5m2, or i8 in units of 1/64; scales are powers of two (f8_e8m0).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "codecs/rows.hpp"
+#include "codecs/streams.hpp"
+#include "codecs/zt2/rules.hpp"
+#include "model/element_types.hpp"
+
+namespace tare::codec::zt2 {
+namespace {
+
+constexpr std::array<std::string_view, 3> kRoles = {"data", "scales", "zeros"};
+constexpr std::array<std::string_view, 6> kGroupParameters = {"bits",    "group_size", "axis",
+                                                              "packing", "scale_form", "zero_point"};
+constexpr std::array<std::string_view, 3> kMxParameters = {"block_size", "axis", "scale_form"};
+
+// Codes that fill words, in order.
+class PackedCodes {
+ public:
+  PackedCodes(const Blob& blob, std::size_t width, const GroupPlan& plan, std::uint64_t first)
+      : bytes_(blob, first / plan.per_word * width),
+        width_(width),
+        bits_(static_cast<unsigned>(plan.bits)),
+        per_word_(static_cast<unsigned>(plan.per_word)),
+        msb_(plan.order == "msb_first"),
+        at_(per_word_) {
+    for (std::uint64_t i = 0; i < first % plan.per_word; ++i) next();
+  }
+  double next() {
+    if (at_ == per_word_) {
+      std::array<std::byte, 8> word{};
+      std::copy_n(bytes_.take(width_), width_, word.begin());
+      word_ = load_le<std::uint64_t>(word.data());
+      at_ = 0;
+    }
+    const unsigned place = msb_ ? per_word_ - 1 - at_ : at_;
+    ++at_;
+    return static_cast<double>(word_ >> (place * bits_) & ((std::uint64_t{1} << bits_) - 1));
+  }
+
+ private:
+  ByteStream bytes_;
+  std::size_t width_;
+  unsigned bits_, per_word_;
+  bool msb_;
+  unsigned at_;
+  std::uint64_t word_ = 0;
+};
+
+// What all readers of a tensor need. Keeps a copy of it: readers may outlive the producer.
+struct Grouped {
+  Tensor tensor;
+  GroupPlan plan;
+  bool mx = false;
+  std::uint64_t elements = 0, group = 1, inner = 1;
+
+  const Component& data() const { return *tensor.component("data"); }
+  const Component& scales() const { return *tensor.component("scales"); }
+  bool packed_zeros() const { return plan.zero_packing == "same_as_data"; }
+  // Codes that begin at whole bytes of the data.
+  std::uint64_t unit() const { return mx ? (data().type == kF4 ? 2 : 1) : plan.per_word; }
+  // The place of the scale of an element.
+  std::uint64_t scale_of(std::uint64_t element) const { return element / inner / group * inner + element % inner; }
+};
+
+class GroupedReader final : public BlockReader {
+ public:
+  GroupedReader(std::shared_ptr<const Grouped> all, std::uint64_t first) : all_(std::move(all)), next_(first) {
+    if (!all_->mx)
+      codes_.emplace(all_->data().blob, size_of(all_->data().dtype), all_->plan, first);
+    else if (all_->data().type == kF4)
+      codes_.emplace(all_->data().blob, 1, kNibbles, first);
+    else
+      values_.emplace(all_->data(), first);
+  }
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    constexpr std::uint64_t kMost = 8192;
+    std::uint64_t count = std::min(kMost, all_->elements - next_);
+    // Scales of one row follow each other.
+    if (all_->inner > 1) count = std::min(count, all_->inner - next_ % all_->inner);
+    if (count == 0) return {};
+    const auto n = static_cast<std::size_t>(count);
+    read_codes(n);
+    const std::uint64_t first = all_->scale_of(next_), last = all_->scale_of(next_ + count - 1);
+    const auto groups = static_cast<std::size_t>(last - first + 1);
+    scales_.resize(groups);
+    ElementStream(all_->scales(), first).read(scales_);
+    read_zeros(first, groups);
+    block_.resize(n * sizeof(float));
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto g = static_cast<std::size_t>(all_->scale_of(next_ + i) - first);
+      store_le(block_.data() + i * sizeof(float), static_cast<float>((numbers_[i] - zeros_[g]) * scales_[g]));
+    }
+    next_ += count;
+    return block_;
+  }
+
+ private:
+  static constexpr GroupPlan kNibbles = {.bits = 4, .per_word = 2};
+
+  void read_codes(std::size_t count) {
+    numbers_.resize(count);
+    if (values_) {
+      values_->read(numbers_);
+      constexpr double kUnit = 1.0 / 64;
+      if (all_->data().type.empty())
+        for (double& number : numbers_) number *= kUnit;
+      return;
+    }
+    for (double& number : numbers_) number = codes_->next();
+    if (all_->mx)
+      for (double& number : numbers_) number = kF4Coding.value(static_cast<std::uint32_t>(number));
+  }
+
+  void read_zeros(std::uint64_t first, std::size_t count) {
+    zeros_.assign(count, static_cast<double>(all_->plan.zero));
+    const Component* const zeros = all_->tensor.component("zeros");
+    if (zeros == nullptr) return;
+    if (!all_->packed_zeros()) return ElementStream(*zeros, first).read(zeros_);
+    PackedCodes codes(zeros->blob, size_of(all_->data().dtype), all_->plan, first);
+    for (double& zero : zeros_) zero = codes.next();
+  }
+
+  static constexpr Coding kF4Coding = packed_coding("f4_e2m1");
+
+  std::shared_ptr<const Grouped> all_;
+  std::uint64_t next_;
+  std::optional<PackedCodes> codes_;
+  std::optional<ElementStream> values_;
+  std::vector<double> numbers_, scales_, zeros_;
+  std::vector<std::byte> block_;
+};
+
+class GroupedProducer final : public BlobProducer {
+ public:
+  explicit GroupedProducer(std::shared_ptr<const Grouped> all) : all_(std::move(all)) {}
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    const std::uint64_t element = offset / sizeof(float), first = element / all_->unit() * all_->unit();
+    auto reader = std::make_unique<GroupedReader>(all_, first);
+    reader->skip(offset - first * sizeof(float));
+    return reader;
+  }
+  std::uint64_t seek_granularity() const override {
+    for (const Component& component : all_->tensor.components)
+      if (!is_seekable(component.blob)) return 0;
+    return all_->unit() * sizeof(float);
+  }
+  void verify() const override {
+    for (const Component& component : all_->tensor.components) component.blob.verify();
+  }
+
+ private:
+  std::shared_ptr<const Grouped> all_;
+};
+
+Tensor decode_grouped(const Tensor& tensor, bool mx, std::span<const std::string_view> parameters) {
+  auto all = std::make_shared<Grouped>();
+  all->tensor = tensor;
+  all->mx = mx;
+  if (const auto problem = mx ? check_mx(all->tensor, all->plan) : check_group(all->tensor, all->plan))
+    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);
+  all->elements = *tensor.shape.elements();
+  all->group = std::max<std::uint64_t>(1, all->plan.size);
+  for (std::size_t d = static_cast<std::size_t>(all->plan.axis) + 1; d < tensor.shape.rank(); ++d)
+    all->inner *= tensor.shape[d];
+  const auto bytes = checked_mul(all->elements, sizeof(float));
+  if (!bytes)
+    throw Error(ErrorKind::limit, "codec.too_large", "its values do not fit 64 bits of length").about(tensor.name);
+  Tensor decoded = dense(tensor.name, tensor.shape, DType::f32,
+                         Blob::produced(*bytes, std::make_shared<const GroupedProducer>(std::move(all))));
+  for (const auto& [key, value] : tensor.attributes)
+    if (std::ranges::find(parameters, key) == parameters.end()) decoded.attributes.append(key, value);
+  return decoded;
+}
+
+void verify_components(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  for (const Component& component : tensor.components) {
+    verify_type(component, report);
+    verify_booleans(component, report);
+  }
+}
+
+}  // namespace
+
+constinit const Codec kQuantGroup = {
+    .layout = kGroupId,
+    .name = kGroupId,
+    .title = "2 to 8 bits with a scale and a zero-point for each group along an axis",
+    .methods = {},
+    .roles = kRoles,
+    .parameters = kGroupParameters,
+    .check =
+        [](const Tensor& tensor) {
+          GroupPlan plan;
+          return check_group(tensor, plan);
+        },
+    .verify = verify_components,
+    .decode = [](const Tensor& tensor) { return decode_grouped(tensor, false, kGroupParameters); }};
+
+constinit const Codec kMx = {
+    .layout = kMxId,
+    .name = kMxId,
+    .title = "small floats with a power of two for each block along an axis (OCP MX)",
+    .methods = {},
+    .roles = kRoles,
+    .parameters = kMxParameters,
+    .check =
+        [](const Tensor& tensor) {
+          GroupPlan plan;
+          return check_mx(tensor, plan);
+        },
+    .verify = verify_components,
+    .decode = [](const Tensor& tensor) { return decode_grouped(tensor, true, kMxParameters); }};
+
+}  // namespace tare::codec::zt2

@@ -1,0 +1,319 @@
+// What a manifest says, checked against the rules: types, bounds, alignment, layouts, overlaps.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/checked.hpp"
+#include "base/huge_pages.hpp"
+#include "formats/zt2/zt2.hpp"
+
+namespace tare::zt2 {
+namespace {
+
+// The best a zstd block can do is 128 KiB from a 3-byte header and one byte; more is a lie.
+constexpr std::uint64_t kMostRatio = (std::uint64_t{128} << 10) / 4;
+
+// Stands for a file that is not there, where only names and sizes are wanted.
+class AbsentSource final : public Source {
+ public:
+  AbsentSource(std::string name, std::uint64_t size, Error why) : Source(std::move(name), size), why_(std::move(why)) {}
+
+ protected:
+  void do_read(std::uint64_t /*offset*/, std::span<std::byte> /*out*/) const override { throw why_; }
+
+ private:
+  Error why_;
+};
+
+}  // namespace
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxName && name.find('\0') == std::string_view::npos;
+}
+
+bool is_shard_name(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  };
+  return !name.empty() && name.size() <= kMaxShardName && name.front() != '.' && std::ranges::all_of(name, allowed);
+}
+
+bool is_digest(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return false;
+  return std::ranges::all_of(text.substr(0, colon),
+                             [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }) &&
+         std::ranges::all_of(text.substr(colon + 1),
+                             [](char c) { return (c >= 'a' && c <= 'f') || (c >= '0' && c <= '9'); });
+}
+
+// The document's names of algorithms have no hyphens, and its digits no prefix.
+constexpr std::string_view kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x", kCrcHere = "crc32c:";
+
+std::optional<Digest> parse_digest(std::string_view text) {
+  if (text.starts_with(kLongXxh)) return Digest::parse(fmt::format("{}{}", kLongXxhOurs, text.substr(kLongXxh.size())));
+  return Digest::parse(text);
+}
+
+std::string digest_text(const Digest& digest) {
+  std::string text = digest.text();
+  if (text.starts_with(kLongXxhOurs)) return fmt::format("{}{}", kLongXxh, text.substr(kLongXxhOurs.size()));
+  if (text.starts_with(kCrc)) return fmt::format("{}{}", kCrcHere, digest.hex());
+  return text;
+}
+
+Objects::Objects(const Input& input, const ReadOptions& options, Diagnostics& diagnostics, const Footer& footer,
+                 std::vector<Shard>& files)
+    : input_(input), options_(options), diagnostics_(diagnostics), footer_(footer), files_(files) {
+  for (Shard& file : files_)
+    if (file.source == nullptr && options.listing)
+      file.source = std::make_shared<const AbsentSource>(file.name, file.size, *file.trouble);
+}
+
+void Objects::reserve(std::uint64_t count) {
+  tensors_.reserve(static_cast<std::size_t>(count));
+  prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
+  ranges_.reserve(static_cast<std::size_t>(count) + 1);
+}
+
+void Objects::report(const RawObject& object, std::uint64_t at, Error error) {
+  error.in(input_.path).at(at).about("tensor " + escape_name(object.name));
+  diagnostics_.tensor_error(error);
+  if (!first_) first_ = std::move(error);
+}
+
+void Objects::warn(const RawObject& object, std::uint64_t at, const Problem& problem) {
+  diagnostics_.warning(Error(ErrorKind::corrupt, "zt2." + problem.rule, problem.sentence)
+                           .in(input_.path)
+                           .at(at)
+                           .about("tensor " + escape_name(object.name)));
+}
+
+// The number of the file; that of none when the table does not have it.
+std::uint32_t Objects::file_of(std::string_view shard) const {
+  if (shard.data() == nullptr) return 0;
+  // The table is in the order of its keys.
+  const auto found =
+      std::lower_bound(files_.begin() + 1, files_.end(), shard,
+                       [](const Shard& file, std::string_view name) { return key_before(file.name, name); });
+  const bool there = found != files_.end() && found->name == shard;
+  return static_cast<std::uint32_t>(there ? found - files_.begin() : static_cast<std::ptrdiff_t>(files_.size()));
+}
+
+Blob Objects::blob_of(const RawObject& object, const RawPart& raw, const Shard& file, const Digest& digest) const {
+  if (raw.encoding.data() == nullptr) return Blob::range(file.source, *raw.offset, *raw.length, digest);
+  if (raw.encoding != kSeekableId)
+    return undecodable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, std::string(raw.encoding), digest);
+  if (*raw.decoded / kMostRatio > *raw.length)
+    throw Error(
+        ErrorKind::corrupt, "zt2.encoding",
+        fmt::format("part {}: {} stored bytes cannot decode to {}", escape_name(raw.name), *raw.length, *raw.decoded));
+  if (object.layout != "dense" && *raw.decoded > options_.limits.component_bytes)
+    throw Error(ErrorKind::limit, "zt2.part.limit",
+                fmt::format("part {}: decodes to {} bytes, at most {} allowed", escape_name(raw.name), *raw.decoded,
+                            options_.limits.component_bytes));
+  return seekable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, digest);
+}
+
+bool Objects::check_part(const RawObject& object, const RawPart& raw, Component& out) {
+  const auto bad = [&](std::string_view rule, std::string_view sentence) {
+    report(object, raw.at, rule, fmt::format("part {}: {}", escape_name(raw.name), sentence));
+    return false;
+  };
+  if (*raw.offset % kFloor != 0 || *raw.offset < kFloor)
+    return bad("zt2.blob.misaligned", fmt::format("offset {} is not a multiple of {} above 0", *raw.offset, kFloor));
+  const std::uint32_t number = file_of(raw.shard);
+  if (number == files_.size())
+    return bad("zt2.shard.unknown", fmt::format("the table of shards has no \"{}\"", escape_name(raw.shard)));
+  const Shard& file = files_[number];
+  if (!fits(*raw.offset, *raw.length, file.size - kFooterBytes))
+    return bad("zt2.blob.bounds", fmt::format("{} bytes at {} extend beyond the end of the data at {}", *raw.length,
+                                              *raw.offset, file.size - kFooterBytes));
+  const auto dtype = parse_dtype(raw.dtype);
+  if (!dtype || dtype == DType::boolean)
+    return bad("zt2.schema", fmt::format("\"{}\" is not one of the 12 dtypes", escape_name(raw.dtype)));
+  if (raw.type.data() != nullptr)
+    if (const auto storage = storage_of(raw.type); storage && *storage != *dtype)
+      return bad("zt2.schema", fmt::format("{} is stored as {}, not as {}", raw.type, name_of(*storage), raw.dtype));
+  ranges_.push_back({number, static_cast<std::uint32_t>(tensors_.size() - 1), *raw.offset, *raw.length});
+  if (file.source == nullptr) {
+    if (!first_) first_ = *file.trouble;  // which has been told
+    return false;
+  }
+  Digest digest;
+  if (raw.digest.data() != nullptr) {
+    if (auto parsed = parse_digest(raw.digest)) {
+      digest = std::move(*parsed);
+    } else if (diagnostics_.thorough()) {  // no reason not to open the file, but it promises what it does not hold
+      diagnostics_.error(Error(ErrorKind::corrupt, "zt2.digest.form",
+                               fmt::format("part {}: the digest \"{}\" has another number of digits than its algorithm",
+                                           escape_name(raw.name), escape_name(raw.digest)))
+                             .in(input_.path)
+                             .at(raw.at)
+                             .about("tensor " + escape_name(object.name)));
+    }
+  }
+  out.role = raw.name;
+  const bool boolean = raw.type.data() != nullptr && raw.type == "bool";
+  out.dtype = boolean ? DType::boolean : *dtype;
+  if (raw.type.data() != nullptr && !boolean) out.type = raw.type;
+  try {
+    out.blob = blob_of(object, raw, file, digest);
+  } catch (const Error& error) {
+    report(object, raw.at, error);
+    return false;
+  }
+  return true;
+}
+
+void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
+  if (raw.attributes.data() == nullptr) return;
+  wire::CborReader cbor(raw.attributes, input_.path, raw.attributes_at, options_.limits.depth,
+                        options_.limits.values_in(raw.attributes.size()));
+  tensor.attributes = unfold(cbor.read_map());
+}
+
+// The rules of a type's content that need more than the part: half a byte after the last 4-bit float.
+void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
+  if (raw.layout != "dense" || raw.parts[0].type.data() == nullptr || raw.parts[0].type != "f4_e2m1") return;
+  const Blob& blob = tensor.components[0].blob;
+  if (*tensor.shape.elements() % 2 == 0 || blob.size() == 0) return;
+  std::byte last{};
+  blob.read(blob.size() - 1, {&last, 1});
+  if ((last & std::byte{0xF0}) == std::byte{0}) return;
+  diagnostics_.error(Error(ErrorKind::corrupt, "zt2.data.nibble", "the half byte after the last element is not zero")
+                         .in(input_.path)
+                         .at(blob.offset() + blob.stored_size() - 1)
+                         .about("tensor " + escape_name(tensor.name)));
+}
+
+void Objects::add(RawObject& raw) {
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.name = raw.name;
+  tensor.shape = raw.shape;
+  first_.reset();
+  if (!tensor.shape.elements()) report(raw, raw.at, "zt2.shape", "the product of its dimensions does not fit 64 bits");
+  for (const RawPart& part : raw.parts)
+    if (!check_part(raw, part, tensor.components.emplace_back())) break;
+  if (!first_) {
+    read_attributes(raw, tensor);
+    if (const auto problem = check_profile(tensor, raw.layout)) {
+      report(raw, raw.at, "zt2." + problem->rule, problem->sentence);
+    } else {
+      if (const auto doubt = adopt_layout(tensor, raw.layout)) warn(raw, raw.at, *doubt);
+      if (diagnostics_.thorough()) check_data(tensor, raw);
+    }
+  }
+  if (first_) drop_last();
+}
+
+// The tensor just added is broken. Its bytes are nobody else's all the same.
+void Objects::drop_last() {
+  const auto number = static_cast<std::uint32_t>(tensors_.size() - 1);
+  for (std::size_t i = ranges_.size(); i-- > 0 && ranges_[i].tensor == number;) ranges_[i].tensor = kManifest;
+  tensors_.back().components.clear();
+  broken_.push_back({std::move(tensors_.back()), std::move(*first_)});
+  tensors_.pop_back();
+}
+
+void Objects::add_broken(const RawObject& raw, Error error) {
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.name = raw.name;
+  tensor.shape = raw.shape;
+  tensor.layout = raw.layout;
+  first_.reset();
+  report(raw, raw.at, std::move(error));
+  drop_last();
+}
+
+// Two blobs of one file are the same one or have no byte in common. The manifest is a blob, too.
+void Objects::check_overlaps() {
+  ranges_.push_back({0, kManifest, footer_.offset, footer_.length});
+  std::ranges::sort(ranges_, [](const Range& a, const Range& b) {
+    return std::tie(a.file, a.offset, a.length) < std::tie(b.file, b.offset, b.length);
+  });
+  const Range* last = nullptr;  // the last one that is not empty
+  for (const Range& range : ranges_) {
+    if (range.length == 0) continue;
+    const Range* const before = std::exchange(last, &range);
+    if (before == nullptr || before->file != range.file || range.offset >= before->offset + before->length) continue;
+    if (before->offset == range.offset && before->length == range.length) continue;
+    const auto words = [&](const Range& r) {
+      return r.tensor == kManifest
+                 ? std::string(r.offset == footer_.offset && r.file == 0 ? "the manifest" : "a broken tensor")
+                 : "tensor " + escape_name(tensors_[r.tensor].name);
+    };
+    const Range& blamed = range.tensor == kManifest ? *before : range;
+    const Range& other = &blamed == &range ? *before : range;
+    Error error(ErrorKind::corrupt, "zt2.blob.overlap",
+                fmt::format("its {} bytes at {} overlap the {} bytes at {} of {}", blamed.length, blamed.offset,
+                            other.length, other.offset, words(other)));
+    error.in(input_.path).at(blamed.offset);
+    if (blamed.tensor != kManifest) error.about(words(blamed));
+    diagnostics_.tensor_error(error);
+    if (blamed.tensor != kManifest) overlapping_.emplace(blamed.tensor, std::move(error));
+  }
+}
+
+namespace {
+
+// Makes tensors[i] what tensors[order[i]] was, along the cycles of the permutation, and asks for each in time: the manifest
+// goes by the length of names, blobs do not, so every tensor is somewhere else.
+void permute(std::vector<Tensor>& tensors, std::vector<std::uint32_t>& order) {
+  constexpr std::size_t kPrefetched = 6, kLine = 64;
+  const auto prefetch = [&](std::uint32_t i) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&tensors[i]);
+    for (std::size_t line = 0; line < sizeof(Tensor); line += kLine) __builtin_prefetch(bytes + line, 1);
+  };
+  for (std::uint32_t start = 0; start < order.size(); ++start) {
+    if (order[start] == start) continue;
+    std::uint32_t ahead = start;
+    for (std::size_t i = 0; i < kPrefetched; ++i) prefetch(ahead = order[ahead]);
+    Tensor first = std::move(tensors[start]);
+    std::uint32_t to = start;
+    for (std::uint32_t from = order[to]; from != start; from = order[to]) {
+      tensors[to] = std::move(tensors[from]);
+      order[to] = to;
+      to = from;
+      prefetch(ahead = order[ahead]);
+    }
+    tensors[to] = std::move(first);
+    order[to] = to;
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> Objects::finish() {
+  check_overlaps();
+  // In the order of their first blobs; of several at one place (shared, empty) by name.
+  std::vector<std::uint32_t> order;
+  order.reserve(tensors_.size());
+  std::vector<bool> placed(tensors_.size(), false);
+  std::size_t group = 0;
+  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return tensors_[a].name < tensors_[b].name; };
+  const auto close_group = [&] {
+    if (order.size() - group > 1) std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
+    group = order.size();
+  };
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const Range& range = ranges_[i];
+    if (i > 0 && (range.offset != ranges_[i - 1].offset || range.file != ranges_[i - 1].file)) close_group();
+    if (range.tensor == kManifest || placed[range.tensor]) continue;
+    placed[range.tensor] = true;
+    order.push_back(range.tensor);
+  }
+  close_group();
+  for (const auto& [number, error] : overlapping_) {
+    tensors_[number].components.clear();
+    broken_.push_back({std::exchange(tensors_[number], Tensor()), error});
+  }
+  if (!std::ranges::is_sorted(order)) permute(tensors_, order);
+  // What is in order has a component; what was taken out has none.
+  if (!overlapping_.empty()) std::erase_if(tensors_, [](const Tensor& tensor) { return tensor.components.empty(); });
+  return std::move(tensors_);
+}
+
+}  // namespace tare::zt2

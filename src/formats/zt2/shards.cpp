@@ -1,0 +1,368 @@
+// A model in several files: a root, whose table knows the others by size and digest, and files of nothing but blobs (which
+// may be models of their own). A name in the table is a label. Where a file is, is found out:
+//
+//   STEM-NAME.zt               beside the root STEM.zt
+//   blobs/ALGORITHM/DIGITS     beside the root: a store of files by content
+//   any *.zt beside the root   that has the size and the digest
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+
+#include "base/checked.hpp"
+#include "formats/zt2/zt2.hpp"
+#include "io/descriptor_source.hpp"
+#include "io/tree_sink.hpp"
+
+namespace tare::zt2 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStem = "model";
+constexpr std::uint64_t kMostFiles = 99'999;
+
+std::string positional_name(std::string_view stem, std::string_view shard) {
+  return fmt::format("{}-{}{}", stem, shard, kSuffix);
+}
+
+// Empty for a digest that is not of the form.
+std::string store_name(std::string_view digest) {
+  const std::size_t colon = digest.find(':');
+  return fmt::format("blobs/{}/{}", digest.substr(0, colon), digest.substr(colon + 1));
+}
+
+std::string label(std::size_t number, std::size_t count) { return fmt::format("{:05}-of-{:05}", number + 1, count); }
+
+bool has_suffix(std::string_view file) {
+  return !file.starts_with('.') && (file.ends_with(kSuffix) || file.ends_with(kOwnSuffix));
+}
+
+std::string stem_of(std::string_view file) { return fs::path(file).stem().string(); }
+
+Digest whole_digest(const Source& source, DigestAlgorithm algorithm) {
+  Hasher hasher(algorithm);
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(source.size(), std::size_t{1} << 20)));
+  for (std::uint64_t at = 0; at < source.size();) {
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source.size() - at)));
+    source.read(at, part);
+    hasher.update(part);
+    at += part.size();
+  }
+  return hasher.finish();
+}
+
+class ShardFinder {
+ public:
+  ShardFinder(const std::string& root, const ReadOptions& options)
+      : root_(root),
+        folder_(root.empty() ? fs::path() : fs::path(root).parent_path()),
+        options_(options),
+        thorough_(options.diagnostics != nullptr && options.diagnostics->thorough()) {}
+
+  void find(Shard& shard) {
+    shard.trouble.reset();
+    if (root_.empty()) {
+      shard.trouble = Error(ErrorKind::usage, "zt2.shard.memory", "one of several files, which must be opened as files")
+                          .about("shard " + shard.name);
+      return;
+    }
+    for (const std::string& name : {positional_name(stem_of(root_), shard.name), store_name(shard.digest)})
+      if (take(shard, (folder_ / name).string(), thorough_)) return;
+    for (const auto& [path, size] : files())
+      if (size == shard.size && path != root_ && take(shard, path, true)) return;
+    if (shard.trouble) return;
+    shard.trouble = Error(ErrorKind::not_found, "zt2.shard.missing",
+                          fmt::format("{} is not there, nor is another file of {} bytes with the digest {}",
+                                      positional_name(stem_of(root_), shard.name), shard.size, shard.digest))
+                        .in(root_)
+                        .about("shard " + shard.name);
+  }
+
+ private:
+  const std::vector<std::pair<std::string, std::uint64_t>>& files() {
+    if (listed_) return files_;
+    listed_ = true;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.empty() ? "." : folder_, none)) {
+      std::error_code failed;
+      const std::uint64_t size = entry.file_size(failed);
+      if (!failed && has_suffix(entry.path().filename().string()))
+        files_.emplace_back((folder_ / entry.path().filename()).string(), size);
+    }
+    std::ranges::sort(files_);
+    return files_;
+  }
+
+  // Whether the file is there and is the one; what else it is, is remembered. `by_digest`: it is compared, too.
+  bool take(Shard& shard, const std::string& path, bool by_digest) {
+    SourcePtr source;
+    try {
+      if (const auto known = opened_.find(path); known != opened_.end())
+        source = known->second;
+      else
+        source = opened_[path] = open_file(path, options_.access);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::not_found) return false;
+      throw;
+    }
+    const auto wrong = [&](std::string_view sentence) {
+      if (!shard.trouble)
+        shard.trouble = Error(ErrorKind::corrupt, "zt2.shard.identity", sentence).in(path).about("shard " + shard.name);
+      return false;
+    };
+    if (source->size() != shard.size)
+      return wrong(fmt::format("has {} bytes, the root expects {}", source->size(), shard.size));
+    try {
+      read_footer(*source, options_.limits);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      return wrong(error.sentence());
+    }
+    const auto digest = parse_digest(shard.digest);
+    const bool computable = digest && digest->algorithm() != DigestAlgorithm::unknown;
+    if (by_digest && !digest)
+      return wrong(fmt::format("the digest {} has another number of digits than its algorithm", shard.digest));
+    if (by_digest && computable) {
+      auto& known = digests_[{path, digest->algorithm()}];
+      if (!known) known = whole_digest(*source, digest->algorithm());
+      if (!(known == *digest))
+        return wrong(fmt::format("does not match its digest: {} expected, {} found", shard.digest, digest_text(known)));
+    }
+    shard.source = source;
+    shard.trouble.reset();
+    return true;
+  }
+
+  std::string root_;
+  fs::path folder_;
+  const ReadOptions& options_;
+  bool thorough_, listed_ = false;
+  std::vector<std::pair<std::string, std::uint64_t>> files_;
+  std::map<std::string, SourcePtr> opened_;
+  std::map<std::pair<std::string, DigestAlgorithm>, Digest> digests_;
+};
+
+// The files that a root's table names, relative to its directory, if they are there.
+std::vector<std::string> files_of_root(const io::Directory& directory, const std::string& root) {
+  std::vector<std::string> names;
+  io::Descriptor file = directory.read(root.c_str(), true);
+  if (!file) return names;
+  try {
+    const SourcePtr source = io::descriptor_source(std::move(file), root);
+    const Manifest manifest = find_manifest(*source, {});
+    if (!manifest.footer.has_manifest()) return names;
+    Cbor cbor(manifest.bytes(), 0);
+    std::string_view key, name, field;
+    for (auto entries = cbor.map("the manifest"); cbor.next_entry(entries, key);) {
+      if (key != "shards") {
+        cbor.skip();
+        continue;
+      }
+      for (auto shards = cbor.map("shards"); cbor.next_entry(shards, name);) {
+        if (is_shard_name(name)) names.push_back(positional_name(stem_of(root), name));
+        for (auto fields = cbor.map("a shard"); cbor.next_entry(fields, field);)
+          if (field != "digest")
+            cbor.skip();
+          else if (const std::string_view digest = cbor.text("digest"); is_digest(digest))
+            names.push_back(store_name(digest));
+      }
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+  }
+  return names;
+}
+
+// What a new model takes the place of.
+io::OldFiles old_files(const io::Directory& directory) {
+  io::OldFiles old;
+  const std::string root = fmt::format("{}{}", kStem, kSuffix);
+  const auto is_file = [&](const std::string& name) {
+    struct stat status {};
+    return directory.look(name.c_str(), status) && S_ISREG(status.st_mode);
+  };
+  if (!is_file(root)) return old;
+  old.vital.push_back(root);
+  for (std::string& name : files_of_root(directory, root))
+    if (is_file(name)) old.others.push_back(std::move(name));
+  std::ranges::sort(old.others);
+  const auto [first, last] = std::ranges::unique(old.others);
+  old.others.erase(first, last);
+  return old;
+}
+
+std::uint64_t placed_bytes(const Tensor& tensor) {
+  std::uint64_t all = 0;
+  for (const Component& component : tensor.components)
+    all += checked_align(component.blob.size(), kCanonical).value_or(UINT64_MAX / 4);
+  return all;
+}
+
+// In the order of their names, as they are stored.
+std::vector<std::vector<const Tensor*>> plan(const Model& model, std::optional<std::uint64_t> most) {
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  std::ranges::sort(tensors, {}, [](const Tensor* tensor) -> const std::string& { return tensor->name; });
+  std::vector<std::vector<const Tensor*>> parts(1);
+  constexpr std::uint64_t kFixed = kCanonical + 4096;  // what a file has beside its tensors, but for their entries
+  std::uint64_t size = kFixed;
+  for (const Tensor* const tensor : tensors) {
+    const std::uint64_t with = placed_bytes(*tensor) + tensor->name.size() + 300;
+    if (most && !parts.back().empty() && checked_add(size, with).value_or(UINT64_MAX) > *most) {
+      parts.emplace_back();
+      size = kFixed;
+    }
+    parts.back().push_back(tensor);
+    size = checked_add(size, with).value_or(UINT64_MAX);
+  }
+  return parts;
+}
+
+// Counts and hashes what a file would have.
+class HashingSink final : public Sink {
+ public:
+  explicit HashingSink(DigestAlgorithm algorithm) : hasher_(algorithm) {}
+  const std::string& name() const override { return name_; }
+  void commit() override {}
+  Digest finish() { return hasher_.finish(); }
+
+ protected:
+  void do_write(std::uint64_t /*offset*/, std::span<const std::byte> bytes) override { hasher_.update(bytes); }
+
+ private:
+  std::string name_ = "shard";
+  Hasher hasher_;
+};
+
+std::vector<StoredObject> write_shard(std::span<const Tensor* const> tensors, Sink& sink, const WriteOptions& options) {
+  sink.write(std::as_bytes(std::span(kMagic)));
+  std::vector<StoredObject> stored = put_blobs(objects_of(tensors), sink, options, kCanonical);
+  EntryList objects;
+  for (const StoredObject& object : stored) add_object(objects, object);
+  put_manifest(sink, build_manifest(objects, {}), kCanonical);
+  return stored;
+}
+
+void write_whole(const Model& model, io::TreeSink& tree, const WriteOptions& options) {
+  const auto sink = tree.file(fmt::format("{}{}", kStem, kSuffix));
+  write(model, *sink, options);
+  sink->commit();
+}
+
+void write_split(const Model& model, const std::vector<std::vector<const Tensor*>>& parts, io::TreeSink& tree,
+                 const WriteOptions& options) {
+  const bool store = options.dialect == kStore;
+  const DigestAlgorithm algorithm =
+      store || options.digest == DigestAlgorithm::sha256 ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3;
+  EntryList objects, root;
+  wire::CborWriter table;
+  table.map(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::string file = positional_name(kStem, label(i, parts.size()));
+    if (store) {  // its name is its digest, so that comes first
+      HashingSink dry(algorithm);
+      WriteOptions quiet = options;
+      quiet.progress = nullptr;
+      write_shard(parts[i], dry, quiet);
+      file = store_name(digest_text(dry.finish()));
+    }
+    const auto sink = tree.file(file);
+    std::vector<StoredObject> stored = write_shard(parts[i], *sink, options);
+    const SourcePtr written = sink->written();
+    if (written == nullptr)
+      throw Error(ErrorKind::io, "zt2.write.check", "what was written cannot be read back").in(file);
+    const std::string digest = digest_text(whole_digest(*written, algorithm));
+    if (store && file != store_name(digest))
+      throw Error(ErrorKind::io, "zt2.write.check", "the same tensors gave other bytes the second time").in(file);
+    table.text(label(i, parts.size()));
+    table.map(2);
+    table.text("size");
+    table.uint(sink->position());
+    table.text("digest");
+    table.text(digest);
+    sink->commit();
+    for (StoredObject& object : stored) {
+      for (StoredPart& part : object.parts) part.shard = label(i, parts.size());
+      add_object(objects, object);
+    }
+  }
+  wire::CborWriter key;
+  key.text("shards");
+  root.add(key.take(), table.result());
+  add_attributes(root, model);
+  // Last: without it the others are nothing.
+  const auto sink = tree.file(fmt::format("{}{}", kStem, kSuffix));
+  sink->write(std::as_bytes(std::span(kMagic)));
+  put_manifest(*sink, build_manifest(objects, std::move(root)), kCanonical);
+  sink->commit();
+}
+
+}  // namespace
+
+void find_shards(const std::string& root, const ReadOptions& options, std::vector<Shard>& files) {
+  if (files.size() > kMostFiles)
+    throw Error(ErrorKind::limit, "zt2.shard.many",
+                fmt::format("{} shards, at most {} allowed", files.size() - 1, kMostFiles));
+  ShardFinder finder(root, options);
+  for (std::size_t i = 1; i < files.size(); ++i) finder.find(files[i]);
+}
+
+std::string root_in(const std::string& directory) {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, none)) {
+    std::string file = entry.path().filename().string();
+    if (has_suffix(file) && !entry.is_directory(none)) found.push_back(std::move(file));
+  }
+  // The one whose name all others continue.
+  std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
+  if (found.empty()) return {};
+  const std::string stem = stem_of(found.front()) + "-";
+  if (!std::all_of(found.begin() + 1, found.end(), [&](const std::string& file) { return file.starts_with(stem); }))
+    return {};
+  std::string path = (fs::path(directory) / found.front()).string();
+  try {
+    return recognize(*open_file(path, Access::pread)) ? path : std::string();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// A directory in another layout may have such a file beside its own weights.
+bool recognize_tree(const std::string& path) {
+  if (root_in(path).empty()) return false;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, none)) {
+    const std::string file = entry.path().filename().string();
+    if (has_suffix(file) || entry.is_directory(none)) continue;
+    if (format_of_suffix(file) != nullptr) return false;
+  }
+  return true;
+}
+
+std::uint64_t write_tree(const Model& model, const std::string& path, const WriteOptions& options, bool overwrite) {
+  check_writable(model);
+  const auto parts = plan(model, options.shard_bytes);
+  if (parts.size() >= kMostFiles)
+    throw Error(ErrorKind::usage, "zt2.write.shards",
+                fmt::format("{} files, at most {} can be counted", parts.size(), kMostFiles));
+  io::TreeSink tree(path, {.overwrite = overwrite, .durable = true, .old_files = old_files});
+  std::uint64_t expected = 0;
+  for (const Tensor& tensor : model.tensors) expected += tensor.bytes();
+  tree.expect(expected);
+  if (parts.size() == 1)
+    write_whole(model, tree, options);
+  else
+    write_split(model, parts, tree, options);
+  const std::uint64_t bytes = tree.bytes();
+  model.check_sources();
+  tree.commit();
+  return bytes;
+}
+
+}  // namespace tare::zt2

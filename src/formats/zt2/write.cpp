@@ -1,0 +1,399 @@
+// Writing: the magic, blobs in the order of names, the manifest, the footer. Without options that is the canonical form:
+// the same model gives the same bytes, whoever writes it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/checked.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "formats/fits.hpp"
+#include "formats/rows.hpp"
+#include "formats/zt2/zt2.hpp"
+#include "model/transfer.hpp"
+
+namespace tare::zt2 {
+namespace {
+
+using wire::CborWriter;
+
+constexpr unsigned kRootAttributes = 1, kObjectAttributes = 3;  // depth in the manifest
+
+Bytes text_key(std::string_view key) {
+  CborWriter out;
+  out.text(key);
+  return out.take();
+}
+
+void put_part(CborWriter& out, const Part& part, const StoredPart& stored) {
+  out.map(2 + (part.type.empty() ? 0 : 1) + (stored.shard.empty() ? 0 : 1) + (stored.digest.empty() ? 0 : 1) +
+          (stored.decoded ? 2 : 0));
+  out.text("blob");
+  out.array(2);
+  out.uint(stored.offset);
+  out.uint(stored.length);
+  const auto put = [&](std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    out.text(key);
+    out.text(value);
+  };
+  put("type", part.type);
+  put("dtype", name_of(part.dtype));
+  put("shard", stored.shard);
+  put("digest", stored.digest);
+  if (!stored.decoded) return;
+  put("encoding", kSeekableId);
+  out.text("decoded_length");
+  out.uint(*stored.decoded);
+}
+
+// Which parts are the same bytes as one before them, found before anything is written: places depend on it.
+class Sharing {
+ public:
+  // `blobs` in the order they will be stored; those that are null take no part.
+  Sharing(std::span<const Blob* const> blobs, unsigned threads) : blobs_(blobs), first_(blobs.size()) {
+    std::iota(first_.begin(), first_.end(), std::size_t{0});
+    by_place();
+    by_content(threads);
+  }
+  // The number of the first blob with these bytes.
+  std::size_t first(std::size_t number) const { return first_[number]; }
+
+ private:
+  static constexpr std::size_t kSample = 4096;
+  using Groups = std::map<std::pair<std::uint64_t, std::string>, std::vector<std::size_t>>;
+
+  void by_place() {
+    std::map<std::tuple<const Source*, std::uint64_t, std::uint64_t>, std::size_t> places;
+    for (std::size_t i = 0; i < blobs_.size(); ++i)
+      if (blobs_[i] != nullptr && blobs_[i]->is_plain() && blobs_[i]->source() != nullptr)
+        first_[i] = places.emplace(std::tuple(blobs_[i]->source().get(), blobs_[i]->offset(), blobs_[i]->size()), i)
+                        .first->second;
+  }
+
+  // Sizes first, then a look at both ends, then a hash of all bytes, then the bytes themselves.
+  void by_content(unsigned threads) {
+    std::map<std::uint64_t, std::vector<std::size_t>> sizes;
+    for (std::size_t i = 0; i < blobs_.size(); ++i)
+      if (blobs_[i] != nullptr && first_[i] == i) sizes[blobs_[i]->size()].push_back(i);
+    std::vector<std::size_t> some;
+    for (const auto& [size, numbers] : sizes)
+      if (numbers.size() > 1) some.insert(some.end(), numbers.begin(), numbers.end());
+    std::vector<std::string> looks(some.size());
+    parallel_for(some.size(), threads, [&](std::size_t i) { looks[i] = look_at(*blobs_[some[i]]); });
+    const auto group = [](const std::vector<std::size_t>& numbers, const std::vector<std::string>& keys, auto size_of) {
+      Groups groups;
+      for (std::size_t i = 0; i < numbers.size(); ++i) groups[{size_of(numbers[i]), keys[i]}].push_back(numbers[i]);
+      std::erase_if(groups, [](const auto& entry) { return entry.second.size() < 2; });
+      return groups;
+    };
+    const auto size_of = [&](std::size_t number) { return blobs_[number]->size(); };
+    std::vector<std::size_t> alike;
+    for (const auto& [key, numbers] : group(some, looks, size_of)) {
+      if (key.first > 2 * kSample) {
+        alike.insert(alike.end(), numbers.begin(), numbers.end());
+        continue;
+      }
+      settle(numbers);  // the look was at all bytes
+    }
+    std::vector<std::string> hashes(alike.size());
+    parallel_for(alike.size(), threads, [&](std::size_t i) { hashes[i] = hash_of(*blobs_[alike[i]]); });
+    for (const auto& [key, numbers] : group(alike, hashes, size_of)) settle(numbers);
+    for (std::size_t i = 0; i < first_.size(); ++i) first_[i] = first_[first_[i]];
+  }
+
+  // Equal hashes are a reason to look, not to believe.
+  void settle(const std::vector<std::size_t>& numbers) {
+    for (const std::size_t number : std::span(numbers).subspan(1))
+      if (same_bytes(*blobs_[numbers.front()], *blobs_[number])) first_[number] = numbers.front();
+  }
+
+  static std::string look_at(const Blob& blob) {
+    std::array<std::byte, 2 * kSample> room;
+    const bool whole = blob.size() <= room.size();
+    const std::span seen = std::span(room).first(whole ? static_cast<std::size_t>(blob.size()) : kSample);
+    blob.read(0, seen);
+    Hasher hasher(DigestAlgorithm::xxh3_128);
+    hasher.update(seen);
+    // Whoever makes its bytes may only be able to begin at the first.
+    if (!whole && blob.is_plain()) {
+      blob.read(blob.size() - kSample, seen);
+      hasher.update(seen);
+    }
+    return hasher.finish().hex();
+  }
+
+  template <typename Visit>
+  static void pull_all(const Blob& blob, const Visit& visit) {
+    constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
+    Bytes buffer(static_cast<std::size_t>(std::min(kChunk, blob.size())));
+    const auto reader = blob.open();
+    for (std::uint64_t at = 0; at < blob.size(); at += buffer.size()) {
+      buffer.resize(static_cast<std::size_t>(std::min(kChunk, blob.size() - at)));
+      reader->read(buffer);
+      if (!visit(buffer)) return;
+    }
+  }
+
+  static std::string hash_of(const Blob& blob) {
+    Hasher hasher(DigestAlgorithm::xxh3_128);
+    pull_all(blob, [&](const Bytes& bytes) {
+      hasher.update(bytes);
+      return true;
+    });
+    return hasher.finish().hex();
+  }
+
+  static bool same_bytes(const Blob& a, const Blob& b) {
+    const auto other = b.open();
+    Bytes buffer;
+    bool same = true;
+    pull_all(a, [&](const Bytes& bytes) {
+      buffer.resize(bytes.size());
+      other->read(buffer);
+      return same = buffer == bytes;
+    });
+    return same;
+  }
+
+  std::span<const Blob* const> blobs_;
+  std::vector<std::size_t> first_;
+};
+
+bool stays_packed(const Blob& blob, const WriteOptions& options) {
+  return blob.encoding() == Encoding::zstd_seekable && !options.zstd_level && !options.unpack;
+}
+
+// Of everything that comes with one the same algorithm, if that is SHA-256; else what the canonical form has.
+DigestAlgorithm digest_for(std::span<const Blob* const> blobs, const WriteOptions& options) {
+  if (options.digest) return *options.digest;
+  const bool sha = std::ranges::all_of(
+      blobs, [](const Blob* blob) { return blob->digest().algorithm() == DigestAlgorithm::sha256; });
+  return sha && !blobs.empty() ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3;
+}
+
+// A part that is copied as it is compressed: decoded once all the same, so that what Tare writes can be read.
+Digest check_packed(const Blob& blob, DigestAlgorithm algorithm) {
+  Hasher hasher(algorithm);
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
+  const auto reader = blob.open();
+  for (std::uint64_t left = blob.size(); left > 0;) {
+    const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
+    reader->read(part);
+    hasher.update(part);
+    left -= part.size();
+  }
+  return hasher.finish();
+}
+
+}  // namespace
+
+void EntryList::add(Bytes key, std::span<const std::byte> value) {
+  const std::size_t length = key.size();
+  auto bytes = std::make_unique<Bytes>(std::move(key));
+  bytes->insert(bytes->end(), value.begin(), value.end());
+  entries_.push_back({std::span(*bytes).first(length), *bytes});
+  kept_.push_back(std::move(bytes));
+}
+
+std::vector<Object> objects_of(std::span<const Tensor* const> tensors) {
+  std::vector<Object> objects;
+  objects.reserve(tensors.size());
+  for (const Tensor* const tensor : tensors) objects.push_back(object_of(*tensor));
+  std::ranges::sort(objects, [](const Object& a, const Object& b) { return a.tensor->name < b.tensor->name; });
+  return objects;
+}
+
+std::vector<Object> objects_of(const Model& model) {
+  std::vector<const Tensor*> tensors;
+  for (const Tensor& tensor : model.tensors) tensors.push_back(&tensor);
+  return objects_of(tensors);
+}
+
+void check_writable(const Model& model) {
+  require_fit(model, kFormat);
+  const auto name = [](std::string_view text, std::string_view what) {
+    if (!is_name(text) || !is_valid_utf8(text))
+      throw Error(ErrorKind::unsupported, "zt2.write.name",
+                  fmt::format("{} must be 1 to {} bytes of UTF-8 without a NUL", what, kMaxName));
+  };
+  CborWriter scratch;
+  for (const Tensor& tensor : model.tensors) {
+    try {
+      name(tensor.name, "a name");
+      if (!is_valid_utf8(tensor.layout) || !std::ranges::all_of(tensor.components, [](const Component& component) {
+            return is_valid_utf8(component.type);
+          }))
+        throw Error(ErrorKind::unsupported, "zt2.write.name", "its layout or a type is not UTF-8, as zTensor asks");
+      for (const Component& component : tensor.components) name(component.role, "a component's role");
+      if (tensor.attributes.empty()) continue;
+      scratch.take();
+      put_map(scratch, fold(tensor.attributes), kObjectAttributes);
+    } catch (Error& error) {
+      throw error.about("tensor " + escape_name(tensor.name));
+    }
+  }
+  for (const Object& object : objects_of(model)) {
+    const auto twice = std::ranges::adjacent_find(object.parts, {}, &Part::name);
+    if (twice != object.parts.end())
+      throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two components of one role")
+          .about("tensor " + escape_name(object.tensor->name));
+  }
+  wire::KeyCheck names;
+  for (const Attachment& attachment : model.attachments) {
+    if (!is_valid_utf8(attachment.name))
+      throw Error(ErrorKind::unsupported, "zt2.write.name", "an attachment's name is not UTF-8, as zTensor asks")
+          .about("attachment " + escape_name(attachment.name));
+    names.add(attachment.name);
+  }
+  if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
+    throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two attachments of this name")
+        .about("attachment " + escape_name(twice));
+  scratch.take();
+  put_map(scratch, fold(model.metadata), kRootAttributes);
+}
+
+void add_attributes(EntryList& root, const Model& model) {
+  Map attributes = model.metadata;
+  if (!model.config.empty()) attributes.set(kConfigKey, model.config.to_map());
+  if (!model.vocabulary.empty()) attributes.set(kVocabularyKey, model.vocabulary.to_map());
+  if (!model.attachments.empty()) {
+    Map attachments;
+    for (const Attachment& attachment : model.attachments)
+      attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
+    attributes.set(kAttachmentsKey, std::move(attachments));
+  }
+  if (attributes.empty()) return;
+  CborWriter out;
+  put_map(out, fold(attributes), kRootAttributes);
+  root.add(text_key("attributes"), out.result());
+}
+
+void add_object(EntryList& entries, const StoredObject& stored) {
+  const Object& object = stored.object;
+  const Map attributes = fold(attributes_of(object));
+  CborWriter out;
+  out.map(attributes.empty() ? 3 : 4);
+  out.text("parts");
+  out.map(object.parts.size());
+  std::vector<std::size_t> order(object.parts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(
+      order, [&](std::size_t a, std::size_t b) { return key_before(object.parts[a].name, object.parts[b].name); });
+  for (const std::size_t i : order) {
+    out.text(object.parts[i].name);
+    put_part(out, object.parts[i], stored.parts[i]);
+  }
+  out.text("shape");
+  out.array(object.tensor->shape.size());
+  for (const std::uint64_t dimension : object.tensor->shape) out.uint(dimension);
+  out.text("layout");
+  out.text(object.layout);
+  if (!attributes.empty()) {
+    out.text("attributes");
+    put_map(out, attributes, kObjectAttributes);
+  }
+  entries.add(text_key(object.tensor->name), out.result());
+}
+
+Bytes build_manifest(const EntryList& objects, EntryList root) {
+  const auto before = [](const Entry& a, const Entry& b) { return std::ranges::lexicographical_compare(a.key, b.key); };
+  const auto put_entries = [&](CborWriter& out, std::vector<Entry> entries) {
+    std::ranges::sort(entries, before);
+    out.map(entries.size());
+    for (const Entry& entry : entries) out.raw(entry.bytes);
+  };
+  CborWriter map;
+  put_entries(map, objects.all());
+  root.add(text_key("objects"), map.result());
+  map.take();
+  CborWriter out;
+  put_entries(out, root.all());
+  if (out.result().size() > kMaxManifest)
+    throw Error(ErrorKind::limit, "zt2.manifest.size",
+                fmt::format("the manifest would have {} bytes, at most {} allowed", out.result().size(), kMaxManifest));
+  return out.take();
+}
+
+std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, const WriteOptions& options,
+                                    std::uint64_t alignment) {
+  std::vector<const Blob*> blobs, packed, loose;
+  for (const Object& object : objects)
+    for (const Part& part : object.parts) blobs.push_back(part.blob);
+  const DigestAlgorithm algorithm = digest_for(blobs, options);
+  loose = blobs;
+  std::vector<std::size_t> packed_numbers;
+  for (std::size_t i = 0; i < blobs.size(); ++i)
+    if (stays_packed(*blobs[i], options)) {
+      loose[i] = nullptr;
+      packed_numbers.push_back(i);
+    }
+  std::vector<Digest> digests(blobs.size());
+  parallel_for(packed_numbers.size(), options.threads,
+               [&](std::size_t i) { digests[packed_numbers[i]] = check_packed(*blobs[packed_numbers[i]], algorithm); });
+  const Sharing sharing(loose, options.threads);
+  Transfer transfer(sink, {.alignment = alignment,
+                           .zstd_level = options.zstd_level,
+                           .seekable = true,
+                           .digest = algorithm,
+                           .threads = options.threads,
+                           .progress = options.progress});
+  const auto advance = [&](std::uint64_t bytes) {
+    if (options.progress != nullptr) options.progress->advance(bytes);
+  };
+  std::vector<std::size_t> numbers(blobs.size());
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    if (sharing.first(i) != i) {
+      numbers[i] = numbers[sharing.first(i)];
+      advance(blobs[i]->size());
+    } else if (loose[i] != nullptr) {
+      numbers[i] = transfer.add(*blobs[i]);
+    } else {
+      numbers[i] = transfer.add(Blob::range(blobs[i]->source(), blobs[i]->offset(), blobs[i]->stored_size()));
+      advance(blobs[i]->size() - std::min(blobs[i]->size(), blobs[i]->stored_size()));
+    }
+  }
+  transfer.finish();
+
+  std::vector<StoredObject> stored;
+  stored.reserve(objects.size());
+  std::size_t number = 0;
+  for (Object& object : objects) {
+    StoredObject& mine = stored.emplace_back();
+    mine.object = std::move(object);
+    for (std::size_t i = 0; i < mine.object.parts.size(); ++i, ++number) {
+      const StoredBlob& blob = transfer.stored(numbers[number]);
+      StoredPart& part = mine.parts.emplace_back();
+      part.offset = blob.offset;
+      part.length = blob.stored;
+      const bool kept = loose[number] == nullptr;
+      if (kept || blob.encoding == Encoding::zstd_seekable) part.decoded = blobs[number]->size();
+      const Digest& digest = kept ? digests[number] : blob.digest;
+      if (sharing.first(number) != number && blobs[number]->encoding() == Encoding::raw)
+        expect_arrived(*blobs[number], digest);
+      part.digest = digest_text(digest);
+    }
+  }
+  return stored;
+}
+
+void put_manifest(Sink& sink, std::span<const std::byte> manifest, std::uint64_t alignment) {
+  sink.align(alignment);
+  const std::uint64_t offset = sink.position();
+  sink.write(manifest);
+  sink.write(make_footer(offset, manifest));
+}
+
+void write(const Model& model, Sink& sink, const WriteOptions& options) {
+  check_writable(model);
+  const std::uint64_t alignment = options.dialect == kPages ? kFloor : kCanonical;
+  sink.write(std::as_bytes(std::span(kMagic)));
+  EntryList objects, root;
+  for (const StoredObject& object : put_blobs(objects_of(model), sink, options, alignment)) add_object(objects, object);
+  add_attributes(root, model);
+  put_manifest(sink, build_manifest(objects, std::move(root)), alignment);
+}
+
+}  // namespace tare::zt2

@@ -1,0 +1,75 @@
+// zTensor 2 (.zt): what the package ztensor 2.x writes and reads. It has nothing in common with 1.x but the suffix.
+//
+//   offset 0   89 "ZT2" 0D 0A 1A 0A
+//   4096 k     blobs, each on a boundary of 4096 bytes or more; gaps are written as zeros and never looked at
+//   4096 k     the manifest, a blob like the others: one CBOR map
+//   EOF - 40   u64 offset, u64 length, u64 XXH3-64 of the manifest        (all numbers little-endian)
+//   EOF - 16   u32 version 2, u32 reserved
+//   EOF - 8    the magic again
+//
+//   manifest   {shards?: {name: {size, digest}}, objects: {name: object}, attributes?}
+//   object     {parts: {name: part}, shape, layout, attributes?}
+//   part       {blob: [offset, length], type?, dtype, shard?, digest?, encoding?, decoded_length?}
+//
+// The CBOR is deterministic (cbor.hpp), so the keys of every map are in the order above: by their encoded bytes. Two blobs
+// of a file are the same or disjoint. A digest ("xxh3:...", "sha256:...") is of the decoded bytes. A part with `shard` is in
+// another file, which the table knows by size and digest; a file with a manifest length of 0 is nothing but such data.
+//
+// Canonical form: blobs in byte order of (object, part) on boundaries of 65536, equal bytes stored once, all raw and with an
+// xxh3 digest, one file. It is what Tare writes unless an option says otherwise, and depends on nothing but the model.
+//
+// Mapping: an object is a tensor, a part a component, attributes of the root are the metadata; layouts.cpp has the profiles.
+// Config, vocabulary and attachments are in the root's attributes tare.config, tare.vocabulary and tare.attachments;
+// attributes whose keys the document forbids are in tare.keys. An append adds blobs, a manifest and a footer behind the file
+// and never touches what is there.
+//
+// Refused is what the document says must be rejected. Ignored, as it demands: unknown keys, the reserved number, the bytes
+// between blobs. Carried and not decoded: unknown layouts; refused when decoded: unknown encodings.
+#include "formats/zt2/zt2.hpp"
+
+#include "formats/rows.hpp"
+#include "formats/unpacked.hpp"
+
+namespace tare::zt2 {
+namespace {
+
+constexpr std::string_view kAny[] = {"*"};
+constexpr std::string_view kSuffixes[] = {kOwnSuffix, kSuffix};
+constexpr std::string_view kDialects[] = {kPages, kStore};
+
+}  // namespace
+
+constexpr Format kFormat = {
+    .name = kFormatName,
+    .title = "zTensor 2",
+    .versions = "reads and writes 2, as pip's ztensor>=2; a new file called .zt is 1.2 unless zt2 is asked for",
+    .suffixes = kSuffixes,
+    .holds = {.dtypes = kAllDTypes,
+              .logical_types = kAny,
+              .layouts = kAny,
+              .metadata = Room::tree,
+              .config = true,
+              .vocabulary = true,
+              .attachments = true,
+              .tensor_attributes = true,
+              .zstd = true,
+              .digests = true,
+              .shards = true,
+              .dialects = kDialects,
+              .forward_only = true,
+              .many_tensors = true,
+              .max_rank = kMaxRank,
+              .max_name = kMaxName},
+    .recognize = recognize,
+    .read = read,
+    .write = write,
+    .remarks = [](const Model& model,
+                  const WriteOptions& options) { return unpacked_remark(model, options, Encoding::zstd); },
+    .append = append,
+    .amend = amend,
+    .content_digest = content_digest,
+    .recognize_tree = recognize_tree,
+    .write_tree = write_tree,
+};
+
+}  // namespace tare::zt2
