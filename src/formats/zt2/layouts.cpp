@@ -265,8 +265,8 @@ Map with_parameters(const Object& object, const Map& attributes) {
   return all;
 }
 
-// Whether the tensor, as an object of this profile, would be read back as what it is. The parts are the object's.
-bool comes_back(const Object& object) {
+// The tensor as the file has it.
+Tensor as_read(const Object& object) {
   Tensor tensor;
   tensor.name = object.tensor->name;
   tensor.shape = object.tensor->shape;
@@ -278,6 +278,12 @@ bool comes_back(const Object& object) {
     component.type = part.type == "bool" ? "" : part.type;
     component.blob = *part.blob;
   }
+  return tensor;
+}
+
+// Whether the tensor, as an object of this profile, would be read back as what it is. The parts are the object's.
+bool comes_back(const Object& object) {
+  Tensor tensor = as_read(object);
   return !check_profile(tensor, object.layout) && !adopt_layout(tensor, object.layout) &&
          tensor.layout == object.tensor->layout;
 }
@@ -324,6 +330,9 @@ Object object_of(const Tensor& tensor) {
   } else {
     mapped = false;
     object.layout = plain_id(layout);
+    // An id of the container's own that this tensor does not fit is a name like any other.
+    if (layout.starts_with(kForeign) && check_profile(as_read(object), object.layout))
+      object.layout = fmt::format("{}{}{}", kOurs, layout, kFirst);
   }
   if (mapped && !(layout == "dense" && object.parts.size() == 1 && object.parts[0].type.empty()) &&
       !comes_back(object)) {

@@ -72,7 +72,7 @@ class ShardFinder {
       return;
     }
     for (const std::string& name : {positional_name(stem_of(root_), shard.name), store_name(shard.digest)})
-      if (take(shard, (folder_ / name).string(), thorough_)) return;
+      if (take(shard, (folder_ / name).string(), false)) return;
     for (const auto& [path, size] : files())
       if (size == shard.size && path != root_ && take(shard, path, true)) return;
     if (shard.trouble) return;
@@ -98,8 +98,10 @@ class ShardFinder {
     return files_;
   }
 
-  // Whether the file is there and is the one; what else it is, is remembered. `by_digest`: it is compared, too.
-  bool take(Shard& shard, const std::string& path, bool by_digest) {
+  // Whether the file is there and is the one. `sought`: it is one of many, and only its digest tells; otherwise what else it
+  // is, is remembered.
+  bool take(Shard& shard, const std::string& path, bool sought) {
+    const bool by_digest = sought || thorough_;
     SourcePtr source;
     try {
       if (const auto known = opened_.find(path); known != opened_.end())
@@ -111,7 +113,7 @@ class ShardFinder {
       throw;
     }
     const auto wrong = [&](std::string_view sentence) {
-      if (!shard.trouble)
+      if (!shard.trouble && !sought)
         shard.trouble = Error(ErrorKind::corrupt, "zt2.shard.identity", sentence).in(path).about("shard " + shard.name);
       return false;
     };

@@ -115,9 +115,8 @@ void add_places(std::vector<Zt2Case>& cases) {
   const auto add = [&](std::string rule, std::string name, Bytes bytes) {
     cases.push_back({Found::on_open, std::move(rule), std::move(name), std::move(bytes)});
   };
-  const auto two = [&](const Entries& a, const Entries& b, const std::vector<std::uint64_t>& shape) {
-    return file(std::string(4100, 'x'), root({{"a", map(object(shape, "dense", {{"data", map(a)}}))},
-                                              {"b", map(object(shape, "dense", {{"data", map(b)}}))}}));
+  const auto bytes_at = [](std::uint64_t offset, std::uint64_t count) {
+    return map(object({count}, "dense", {{"data", map(part(offset, count, "u8"))}}));
   };
   add("zt2.blob.misaligned", "offset", one_part(part(4100, 8)));
   add("zt2.blob.misaligned", "zero", one_part(part(0, 8)));
@@ -125,22 +124,15 @@ void add_places(std::vector<Zt2Case>& cases) {
   add("zt2.blob.bounds", "wraps",
       one(object({std::uint64_t{1} << 61}, "x.y/1", {{"d", map(part(4096, UINT64_MAX - 100))}})));
   add("zt2.blob.overlap", "partly",
-      file(std::string(8192, 'x'), root({{"a", map(object({5000}, "dense", {{"data", map(part(4096, 5000, "u8"))}}))},
-                                         {"b", map(object({8}, "dense", {{"data", map(part(8192, 8, "u8"))}}))}})));
+      file(std::string(8192, 'x'), root({{"a", bytes_at(4096, 5000)}, {"b", bytes_at(8192, 8)}})));
   add("zt2.blob.overlap", "longer",
-      two(part(4096, 8, "u8"), part(4096, 4100, "u8"), {8}).empty()
-          ? Bytes()
-          : file(std::string(4100, 'x'),
-                 root({{"a", map(object({8}, "dense", {{"data", map(part(4096, 8, "u8"))}}))},
-                       {"b", map(object({16}, "dense", {{"data", map(part(4096, 16, "u8"))}}))}})));
-  add("zt2.blob.overlap", "manifest",
-      file(kTwoFloats, root({{"a", map(object({4100}, "dense", {{"data", map(part(4096, 4100, "u8"))}}))}})));
+      file(std::string(4100, 'x'), root({{"a", bytes_at(4096, 8)}, {"b", bytes_at(4096, 16)}})));
+  add("zt2.blob.overlap", "manifest", file(kTwoFloats, root({{"a", bytes_at(4096, 4100)}})));
+  const auto in_other = [](std::uint64_t offset, std::uint64_t count) {
+    return map(object({count}, "dense", {{"data", map(with(part(offset, count, "u8"), "shard", cbor::text("s")))}}));
+  };
   add("zt2.blob.overlap", "in_shard",
-      file("", shards({{"s", map(shard())}},
-                      {{"a", map(object({5000}, "dense",
-                                        {{"data", map(with(part(4096, 5000, "u8"), "shard", cbor::text("s")))}}))},
-                       {"b", map(object({8}, "dense",
-                                        {{"data", map(with(part(8192, 8, "u8"), "shard", cbor::text("s")))}}))}})));
+      file("", shards({{"s", map(shard())}}, {{"a", in_other(4096, 5000)}, {"b", in_other(8192, 8)}})));
   cases.back().rule = "zt2.shard.memory";  // met first where there are no files to look for
   for (const auto& [name, label] : std::vector<std::pair<std::string, std::string>>{
            {"traversal", "../x"}, {"separator", "a/b"}, {"empty", ""}, {"dot", ".a"}, {"long", std::string(65, 'a')}})
@@ -190,7 +182,7 @@ void add_layouts(std::vector<Zt2Case>& cases) {
 
   // Rules of profiles that other readers do not check: the object is carried, and verify warns.
   const auto warned = [&](std::string rule, std::string name, const Entries& entries) {
-    add(std::move(rule), std::move(name), one(entries, std::string(4096, 'x')), Found::by_verify);
+    add(std::move(rule), std::move(name), one(entries, std::string(4100, 'x')), Found::by_verify);
   };
   const Entries coo = {{"coords", map(part(4096, 16, "u64"))}, {"values", map(part(8192, 4))}};
   warned("zt2.layout.parts", "coo", object({2, 2}, "zt.sparse_coo/1", without(coo, "values")));
@@ -357,6 +349,12 @@ TEST(Zt2Rules, EveryCaseBreaksItsRule) {
                                       : result.findings[0].rule + " " + result.findings[0].sentence);
     }
   }
+}
+
+TEST(Zt2Rules, OtherFirstBytesAreNoZt2) {
+  Bytes bytes = zt2_good().at("minimal");
+  bytes[0] = std::byte{0};
+  EXPECT_EQ(rule_of([&] { open(memory_source(bytes, "it.zt2")); }), "zt2.magic");
 }
 
 TEST(Zt2Rules, ValidFilesAreReadWhole) {

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""zTensor 2 files beside the package that the format comes from.
+
+    interop.py TARE [CORPUS]     (TARE: the command; 77: ztensor 2.x is not there)
+
+Every type, layout, encoding, sharded root and append, in both directions; what Tare writes of a model is byte for byte what
+the package writes of it. CORPUS: the folder conformance/corpus of upstream's repository, whose files must be accepted or
+rejected as its tests expect.
+"""
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+try:
+    import ztensor
+    MODERN = hasattr(ztensor, "index")
+except ImportError:
+    MODERN = False
+
+failures = []
+STORAGE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1}
+LOGICAL = {"f8_e4m3fn": "u8", "f8_e5m2": "u8", "f8_e4m3fnuz": "u8", "f8_e5m2fnuz": "u8", "f8_e8m0": "u8", "bool": "u8",
+           "complex64": "f32", "complex128": "f64"}
+SEEKABLE = "zt.zstd-seekable/1"
+# Upstream's error kinds (conformance/src/lib.rs) by file, and the rules of docs/formats/ztensor2.md.
+REJECTS = {
+    "zt2.footer.magic": "footer-magic", "zt2.version": "version-unsupported", "zt2.manifest.size": "manifest-too-large",
+    "zt2.manifest.bounds": "manifest-out-of-bounds data-shard-nonzero-offset",
+    "zt2.blob.misaligned": "manifest-misaligned blob-misaligned blob-offset-zero", "zt2.manifest.hash": "manifest-hash-mismatch",
+    "zt2.cbor.syntax": "cbor-trailing-bytes cbor-tag cbor-indefinite", "zt2.cbor.form": "cbor-non-shortest cbor-unsorted-keys",
+    "zt2.cbor.duplicate": "cbor-duplicate-key", "zt2.cbor.depth": "cbor-depth",
+    "zt2.schema": "schema-missing-objects schema-unknown-dtype schema-blob-arity blob-array-with-three-elements "
+                  "schema-encoding-without-decoded-length schema-ltype-dtype-mismatch schema-digest-uppercase-hex "
+                  "shard-table-key-not-text attributes-not-a-map attribute-key-not-text object-attributes-not-a-map",
+    "zt2.shard.name": "shard-name-traversal shard-name-separator shard-name-empty shard-name-leading-dot",
+    "zt2.shard.unknown": "shard-ref-not-in-table",
+    "zt2.name": "name-empty name-nul name-too-long attribute-key-empty attribute-key-nul",
+    "zt2.shape": "shape-rank-65 shape-product-overflow", "zt2.blob.bounds": "blob-out-of-bounds",
+    "zt2.blob.overlap": "blob-partial-overlap shard-blob-partial-overlap",
+    "zt2.layout.parts": "dense-extra-part csr-missing-part", "zt2.layout.type": "csr-signed-indices",
+    "zt2.layout.size": "csr-indptr-count csr-values-size", "zt2.dense.size": "dense-size-mismatch dense-f4-size-mismatch",
+    # Ten zeros, and a file whose first bytes are not those of the format: refused before a format is known.
+    "open.unrecognized": "file-too-small", "zt.magic": "header-magic",
+}
+# These open, and are found by whoever reads the data.
+VERIFIED = {"digest.mismatch": "verify-digest-mismatch", "zt2.bool.value": "bool-invalid-byte",
+            "zt2.data.nibble": "f4-nonzero-odd-nibble", "zt2.csr.indptr_start": "csr-indptr-not-zero-based",
+            "zt2.csr.column": "csr-index-out-of-cols", "zt2.csr.order": "csr-row-not-increasing"}
+
+
+def check(holds, what):
+    if not holds:
+        failures.append(what)
+        print(f"FAILED: {what}")
+
+
+def run(tare, *arguments, may_fail=False):
+    done = subprocess.run([tare, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0 and not may_fail:
+        sys.exit(f"tare {' '.join(map(str, arguments))}: {done.stderr}")
+    return done.returncode, done.stdout + done.stderr
+
+
+def noise(count, seed, below=60):
+    state, out = seed * 2654435761 + 1, bytearray()
+    for _ in range(count):
+        state = (state * 1103515245 + 12345) & 0x7FFFFFFF
+        out.append((state >> 16) % below)
+    return bytes(out)
+
+
+def part(data, dtype, logical=None, encoding=None):
+    entry = {"data": data, "dtype": dtype}
+    if logical:
+        entry["logical"] = logical
+    if encoding:
+        entry["encoding"] = encoding
+    return entry
+
+
+def words(numbers, width=8):
+    return b"".join(struct.pack("<Q", n)[:width] for n in numbers)
+
+
+def write_theirs(path, canonical):
+    """Every type and layout, in the order of names, as canonical form asks."""
+    objects = {}
+    for dtype, width in STORAGE.items():
+        objects[f"type.{dtype}"] = ([2, 3], "dense", {"data": part(noise(6 * width, width), dtype)}, None)
+    for logical, dtype in LOGICAL.items():
+        per = 2 if logical.startswith("complex") else 1
+        data = noise(4 * per * STORAGE[dtype], 7, 2 if logical == "bool" else 60)
+        objects[f"logical.{logical}"] = ([4], "dense", {"data": part(data, dtype, logical)}, None)
+    objects["logical.f4"] = ([4], "dense", {"data": part(b"\x21\x43", "u8", "f4_e2m1")}, None)
+    objects["logical.f4_odd"] = ([3], "dense", {"data": part(b"\x21\x03", "u8", "f4_e2m1")}, None)
+    objects["shape.empty"] = ([0, 4], "dense", {"data": part(b"", "f32")}, None)
+    objects["shape.none"] = ([2, 0], "dense", {"data": part(b"", "i8")}, None)
+    objects["shape.scalar"] = ([], "dense", {"data": part(noise(4, 3), "f32")}, None)
+    objects["tied.a"] = ([500], "dense", {"data": part(noise(2000, 5), "f32")}, None)
+    objects["tied.b"] = ([1000], "dense", {"data": part(noise(2000, 5), "f16")}, None)
+    values = part(struct.pack("<3f", 1, 2, 3), "f32")
+    for width in (4, 8):
+        index = f"u{8 * width}"
+        objects[f"csr.{index}"] = ([2, 3], "zt.sparse_csr/1", {"values": values, "indices": part(words([0, 2, 1], width), index),
+                                                              "indptr": part(words([0, 2, 3], width), index)}, None)
+        objects[f"coo.{index}"] = ([2, 3], "zt.sparse_coo/1", {"values": values,
+                                                              "coords": part(words([0, 0, 1, 0, 2, 1], width), index)}, None)
+    objects["blocks"] = ([2, 32], "gguf.q4_0/1", {"data": part(noise(36, 9), "u8")}, {"elems_per_block": 32, "block_bytes": 18})
+    objects["mx"] = ([2, 32], "zt.mx/1", {"data": part(noise(32, 11), "u8", "f4_e2m1"), "scales": part(b"\x7f\x80", "u8", "f8_e8m0")},
+                     {"block_size": 32, "scale_form": "e8m0_exponent"})
+    quant = {"bits": 4, "group_size": 8, "axis": 1, "packing": {"word": "u32", "order": "lsb_first", "per_word": 8}}
+    ones = b"\x00\x3c" * 4
+    objects["group.ours"] = ([2, 16], "zt.quant_group/1", {"data": part(noise(16, 13), "u32"), "scales": part(ones, "f16"),
+                                                          "zeros": part(ones, "f16")},
+                             {**quant, "scale_form": "f16_factors", "zero_point": {"form": "tensor", "packing": "plain"}})
+    objects["group.implied"] = ([2, 16], "zt.quant_group/1", {"data": part(noise(16, 15), "u32"),
+                                                             "scales": part(struct.pack("<4f", 1, 2, 3, 4), "f32")},
+                                {**quant, "scale_form": "f32_factors", "zero_point": {"form": "implied", "value": 8}})
+    objects["own"] = ([2], "x.own/3", {"a": part(b"abc", "u8"), "longer": part(b"de", "u8")}, {"k": [1, 2.5, None, True, {"z": -1}]})
+    if not canonical:
+        objects["packed"] = ([3_000_000], "dense", {"data": part(bytes(3_000_000), "u8", None, SEEKABLE)}, None)
+        objects["packed.empty"] = ([0], "dense", {"data": part(b"", "u8", None, SEEKABLE)}, None)
+    writer = ztensor.Writer(str(path), canonical=canonical)
+    writer.set_attributes({"name": "m", "list": [1, -2, 0.1, {"a": 1.5, "bb": "text"}], "big": 2**63})
+    for name in sorted(objects):
+        shape, layout, parts, attributes = objects[name]
+        writer.add_object(name, shape, parts, layout=layout, attributes=attributes)
+    writer.finish()
+
+
+def same_models(a, b):
+    first, second = ztensor.open(str(a)), ztensor.open(str(b))
+    check(first.keys() == second.keys(), f"{b}: other names than {a}")
+    check(first.attributes == second.attributes, f"{b}: other attributes than {a}")
+    for name in first.keys():
+        x, y = first[name], second[name]
+        check((x.shape, x.layout, x.parts) == (y.shape, y.layout, y.parts), f"{b}: {name} is {y.layout} {y.parts}")
+        for piece in x.parts:
+            check((x[piece].dtype, x[piece].logical, x[piece].tobytes()) == (y[piece].dtype, y[piece].logical, y[piece].tobytes()),
+                  f"{b}: {name} {piece} differs")
+    check(second.verify(deep=True).undigested == 0, f"{b}: parts without a digest")
+
+
+def exchange(tare, folder):
+    for canonical in (True, False):
+        theirs = folder / f"theirs-{canonical}.zt"
+        write_theirs(theirs, canonical)
+        check("bad" not in run(tare, "verify", theirs)[1].split(), f"verify {theirs}")
+        ours = folder / f"ours-{canonical}.zt"
+        run(tare, "convert", theirs, ours, "--to", "zt2")
+        same_models(theirs, ours)
+        if canonical:
+            check(theirs.read_bytes() == ours.read_bytes(), "the canonical file is the package's, byte for byte")
+            check("zt2.canonical" not in run(tare, "verify", ours)[1], "what the package writes is canonical")
+        for options, name in ((["--zstd"], "zstd"), (["--dialect", "pages"], "pages"), (["--digest", "sha256"], "sha")):
+            other = folder / f"{name}-{canonical}.zt"
+            run(tare, "convert", theirs, other, "--to", "zt2", *options)
+            same_models(theirs, other)
+            run(tare, "verify", other)
+        # By way of zTensor 1.
+        run(tare, "convert", theirs, folder / "one.zt", "--to", "zt", "--force")
+        run(tare, "convert", folder / "one.zt", folder / "back.zt", "--to", "zt2", "--force")
+        same_models(theirs, folder / "back.zt")
+        digests = {line.split()[0] for line in run(tare, "hash", "--zt2", theirs, ours, folder / "back.zt", folder / "one.zt")[1].splitlines()}
+        check(len(digests) == 1, f"one content digest for all: {digests}")
+
+
+def shards(tare, folder):
+    theirs = folder / "theirs-False.zt"
+    for dialect in ([], ["--dialect", "store"]):
+        target = folder / ("store" if dialect else "split")
+        run(tare, "convert", theirs, f"{target}/", "--to", "zt2", "--shard", "1MiB", *dialect)
+        run(tare, "verify", target, target / "model.zt")
+        if not dialect:
+            same_models(theirs, target / "model.zt")  # the package looks for names only
+            check(len(ztensor.open(str(target / "model.zt")).files) > 2, "several files")
+    # A shard under another name is found by what is in it; a damaged one is refused.
+    shard = sorted((folder / "split").glob("model-*.zt"))[1]
+    renamed = shard.with_name("model-elsewhere.zt")
+    shard.rename(renamed)
+    run(tare, "verify", folder / "split")
+    damaged = bytearray(renamed.read_bytes())
+    damaged[65536] ^= 1
+    renamed.write_bytes(damaged)
+    code, said = run(tare, "verify", folder / "split", may_fail=True)
+    check(code == 1 and "zt2.shard" in said, f"a damaged shard: {said}")
+
+
+def appends(tare, folder):
+    path, extra = folder / "grown.zt", folder / "extra.zt"
+    path.write_bytes((folder / "theirs-True.zt").read_bytes())
+    with ztensor.Writer(str(extra)) as writer:
+        writer.add("zz.ours", noise(40, 3), [10], "f32")
+    old = path.read_bytes()
+    writer = ztensor.Writer(str(path), canonical=False, append=True)
+    writer.add("zz.theirs", noise(8, 4), [2], "f32")
+    writer.finish()
+    run(tare, "append", path, extra)
+    run(tare, "meta", path, "--set", "author=me")
+    writer = ztensor.Writer(str(path), canonical=False, append=True)
+    writer.add("zz.last", noise(8, 6), [2], "f32")
+    writer.finish()
+    grown = ztensor.open(str(path))
+    check(all(name in grown for name in ("zz.ours", "zz.theirs", "zz.last", "tied.a")), "all appends are there")
+    check(grown.attributes["author"] == "me", "metadata edited in place")
+    check(grown.verify(deep=True).undigested == 0, "digests after appends")
+    check(path.read_bytes().startswith(old), "no byte of the old file was changed")
+    run(tare, "verify", path)
+
+
+def corpus(tare, folder):
+    counted = 0
+    for file in sorted((folder / "valid").glob("*.zt")):
+        check(run(tare, "ls", file, may_fail=True)[0] == 0, f"valid/{file.name} is refused")
+        counted += 1
+    said = run(tare, "verify", folder / "valid/view-unknown-encoding-refused.zt", may_fail=True)[1]
+    check("zt2.encoding.unknown" in said, f"an unknown encoding is not decoded: {said}")
+    listed = set()
+    for verb, table in (("ls", REJECTS), ("verify", VERIFIED)):
+        for rule, names in table.items():
+            for name in names.split():
+                listed.add(name)
+                if verb == "verify":
+                    check(run(tare, "ls", folder / f"reject/{name}.zt", may_fail=True)[0] == 0, f"reject/{name} opens")
+                code, said = run(tare, verb, folder / f"reject/{name}.zt", may_fail=True)
+                check(code == 1 and rule in said, f"reject/{name}: expected {rule}: {said}")
+                counted += 1
+    there = {file.stem for file in (folder / "reject").glob("*.zt")}
+    check(there == listed, f"files without an expectation: {there ^ listed}")
+    print(f"corpus: {counted} files")
+
+
+def main():
+    tare = sys.argv[1]
+    if len(sys.argv) > 2:
+        corpus(tare, pathlib.Path(sys.argv[2]))
+    if not MODERN:
+        print("no package ztensor 2.x")
+        return 1 if failures else 77
+    with tempfile.TemporaryDirectory() as directory:
+        folder = pathlib.Path(directory)
+        exchange(tare, folder)
+        shards(tare, folder)
+        appends(tare, folder)
+    print(f"{len(failures)} failures" if failures else "ok")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,414 @@
+// The bytes of known files, the profiles, compressed parts, several files, and growing in place.
+#include "formats/zt2/zt2.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cmath>
+
+#include "conformance/models.hpp"
+#include "conformance/steps.hpp"
+#include "conformance/zt2_cases.hpp"
+#include "tare/append.hpp"
+#include "tare/metadata.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+namespace fs = std::filesystem;
+namespace text = tare::testing::zt2_text;
+
+const Format& row() { return *find_format("zt2"); }
+Model reopen(Bytes bytes) { return open(memory_source(std::move(bytes), "it.zt2")); }
+
+// The file that upstream's conformance corpus calls canonical-basic.
+Model basic() {
+  Model model;
+  model.tensors = {dense("tied", {2, 4}, DType::bf16, Blob::memory(Bytes(16, std::byte{2}))),
+                   dense("a.weight", {2, 4}, DType::bf16, Blob::memory(Bytes(16, std::byte{2}))),
+                   dense("a.bias", {4}, DType::f32, Blob::memory(Bytes(16, std::byte{1})))};
+  return model;
+}
+
+TEST(Zt2Golden, CanonicalBytesAreThoseOfUpstream) {
+  const Bytes bytes = write_bytes(row(), basic());
+  EXPECT_EQ(digest_of(DigestAlgorithm::sha256, bytes).hex(),
+            "638a90bf6fdd9b4e084c53738cec877aede48e9fdce5715cb70820fdd1f60bcb");
+  EXPECT_EQ(row().content_digest(basic(), 0, nullptr),
+            "sha256:4811d499a49d509f70874bb87b0f71f9d8895873acca2d29581e17bff2be8a9c");
+  const Model found = reopen(bytes);
+  ASSERT_EQ(found.tensors.size(), 3U);
+  EXPECT_EQ(found.tensors[0].name, "a.bias");
+  EXPECT_EQ(found.tensor("a.bias")->components[0].blob.offset(), 65536U);
+  EXPECT_EQ(found.tensor("a.weight")->components[0].blob.offset(), 131072U);
+  EXPECT_EQ(found.tensor("tied")->components[0].blob.offset(), 131072U);
+  EXPECT_TRUE(write_bytes(row(), found) == bytes);
+}
+
+TEST(Zt2Golden, AnEmptyModelIsAManifestAtItsPlace) {
+  const Bytes bytes = write_bytes(row(), Model());
+  const std::string manifest = text::root({});
+  EXPECT_EQ(bytes.size(), 65536 + manifest.size() + 40);
+  EXPECT_EQ(to_text(bytes).substr(65536, manifest.size()), manifest);
+}
+
+TEST(Zt2Golden, EqualBytesAreStoredOnceAndEmptyOnesShareAPlace) {
+  Model model;
+  model.tensors = {make_dense("a", {30000}, DType::f32, "", 1), make_dense("b", {30000}, DType::f32, "", 1),
+                   make_dense("c", {30000}, DType::f32, "", 2), make_dense("d", {0}, DType::f32),
+                   make_dense("e", {0, 3}, DType::u8),          make_dense("f", {60000}, DType::u16, "", 1)};
+  model.tensors[5].components[0].blob = model.tensors[0].components[0].blob;  // the same bytes as another type
+  Bytes nearly = model.tensors[0].components[0].blob.bytes();
+  nearly[60000] ^= std::byte{1};
+  model.tensors.push_back(dense("g", {30000}, DType::f32, Blob::memory(nearly)));
+  const Model found = reopen(write_bytes(row(), model));
+  const auto place = [&](const char* name) { return found.tensor(name)->components[0].blob.offset(); };
+  EXPECT_EQ(place("a"), place("b"));
+  EXPECT_EQ(place("a"), place("f"));
+  EXPECT_NE(place("a"), place("c"));
+  EXPECT_NE(place("a"), place("g"));
+  EXPECT_EQ(place("d"), place("e"));
+  expect_same(model, found, row().holds);
+}
+
+// Every layout of ours comes back as what it was, under the id that the document has for it.
+TEST(Zt2Layouts, HaveTheirProfiles) {
+  Tensor f4;
+  f4.name = "f4";
+  f4.shape = {4};
+  f4.layout = "packed.f4_e2m1";
+  f4.components = {{"payload", DType::u8, "", Blob::memory(noise(2, 1))}};
+  Tensor blocks = f4;
+  blocks.name = "blocks";
+  blocks.shape = {2, 32};
+  blocks.layout = "ggml.q8_0";
+  blocks.components[0].blob = Blob::memory(noise(68, 2));
+  Tensor two = make_dense("two", {3}, DType::f32);
+  two.components.push_back(two.components[0]);
+  two.components[1].role = "more";
+  const std::pair<Tensor, std::string> all[] = {{make_dense("b", {3}, DType::boolean), "dense"},
+                                                {f4, "dense"},
+                                                {make_csr("csr"), "zt.sparse_csr/1"},
+                                                {make_coo("coo"), "zt.sparse_coo/1"},
+                                                {make_group("group"), "zt.quant_group/1"},
+                                                {blocks, "gguf.q8_0/1"},
+                                                {two, "tare.dense/1"},
+                                                {make_strange("strange"), "tare.x.unheard_of/1"}};
+  for (const auto& [tensor, id] : all) {
+    SCOPED_TRACE(tensor.name);
+    EXPECT_EQ(zt2::object_of(tensor).layout, id);
+    Model model;
+    model.tensors = {tensor};
+    expect_same(model, reopen(write_bytes(row(), model)), row().holds);
+  }
+  for (const std::string id : {"x.own/2", "zt2:dense", "zt2:plain", "tare.x/1", "dense.more", "zt2:zt2:x/1"}) {
+    Tensor tensor = make_strange("t");
+    tensor.layout = id;
+    Model model;
+    model.tensors = {tensor};
+    EXPECT_EQ(reopen(write_bytes(row(), model)).tensors[0].layout, id);
+  }
+}
+
+std::vector<float> floats_of(const Tensor& tensor) { return tensor.values<float>(); }
+
+TEST(Zt2Layouts, MicroscalingIsDecoded) {
+  const Model model = reopen(zt2_good().at("mx"));
+  const std::vector<float> values = floats_of(model.tensors.at(0));
+  ASSERT_EQ(values.size(), 64U);
+  for (std::size_t i = 0; i < 64; ++i)  // 0x21: 0.5 and 1, times 1 and times 2
+    EXPECT_EQ(values[i], (i % 2 == 0 ? 0.5F : 1.0F) * (i < 32 ? 1.0F : 2.0F)) << i;
+}
+
+// Words of any width, both orders, groups along either axis, zero points of every form.
+TEST(Zt2Layouts, GroupsAreDecoded) {
+  for (const unsigned bits : {2U, 4U, 8U})
+    for (const std::size_t width : {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8}})
+      for (const bool msb : {false, true})
+        for (const std::uint64_t axis : {0U, 1U})
+          for (const char* const zero : {"none", "implied", "plain", "same_as_data"}) {
+            constexpr std::uint64_t kRows = 16, kColumns = 32, kGroup = 8;
+            const std::uint64_t per_word = 8 * width / bits;
+            const Bytes data = noise(kRows * kColumns / per_word * width, bits + width);
+            const std::uint64_t groups = kRows * kColumns / kGroup;
+            Tensor tensor;
+            tensor.name = "q";
+            tensor.shape = {kRows, kColumns};
+            tensor.layout = "zt.quant_group/1";
+            const DType word = width == 1 ? DType::u8 : width == 2 ? DType::i16 : width == 4 ? DType::u32 : DType::u64;
+            std::vector<float> scales(groups);
+            for (std::size_t g = 0; g < groups; ++g) scales[g] = 0.25F * static_cast<float>(g + 1);
+            tensor.components = {{"data", word, "", Blob::memory(data)}, {"scales", DType::f32, "", blob_of(scales)}};
+            const Bytes packed_zeros = noise(groups / per_word * width, 3);
+            const Bytes plain_zeros = noise(groups, 4);
+            Map packing, point;
+            const bool tensor_zeros = zero[0] == 'p' || zero[0] == 's';
+            if (zero[0] == 'p') tensor.components.push_back({"zeros", DType::u8, "", Blob::memory(plain_zeros)});
+            if (zero[0] == 's') {
+              if (groups % per_word != 0) continue;
+              tensor.components.push_back({"zeros", word, "", Blob::memory(packed_zeros)});
+            }
+            packing.set("word", "u" + std::to_string(8 * width));
+            packing.set("order", msb ? "msb_first" : "lsb_first");
+            packing.set("per_word", per_word);
+            point.set("form", tensor_zeros ? "tensor" : zero);
+            if (tensor_zeros) point.set("packing", zero);
+            if (zero[0] == 'i') point.set("value", 3);
+            tensor.attributes.set("bits", static_cast<int>(bits));
+            tensor.attributes.set("group_size", static_cast<int>(kGroup));
+            tensor.attributes.set("axis", axis);
+            tensor.attributes.set("packing", packing);
+            tensor.attributes.set("scale_form", "f32_factors");
+            tensor.attributes.set("zero_point", point);
+            const auto code = [&](const Bytes& from, std::uint64_t index) {
+              std::uint64_t value = 0;
+              for (std::size_t b = 0; b < width; ++b)
+                value |= std::to_integer<std::uint64_t>(from[index / per_word * width + b]) << (8 * b);
+              const std::uint64_t place = msb ? per_word - 1 - index % per_word : index % per_word;
+              return static_cast<double>(value >> (place * bits) & ((1U << bits) - 1));
+            };
+            Model model;
+            model.tensors = {tensor};
+            const Model back = reopen(write_bytes(row(), model));
+            ASSERT_EQ(back.tensors[0].layout, "zt.quant_group/1");
+            const std::vector<float> values = floats_of(back.tensors[0]);
+            ASSERT_EQ(values.size(), kRows * kColumns);
+            for (std::uint64_t r = 0; r < kRows; ++r)
+              for (std::uint64_t c = 0; c < kColumns; ++c) {
+                const std::uint64_t g = axis == 0 ? r / kGroup * kColumns + c : r * (kColumns / kGroup) + c / kGroup;
+                const double z = zero[0] == 'n'   ? 0
+                                 : zero[0] == 'i' ? 3
+                                 : zero[0] == 'p' ? std::to_integer<int>(plain_zeros[g])
+                                                  : code(packed_zeros, g);
+                ASSERT_EQ(values[r * kColumns + c], static_cast<float>((code(data, r * kColumns + c) - z) * scales[g]))
+                    << bits << " " << width << " " << msb << " " << axis << " " << zero << " at " << r << "," << c;
+              }
+            // From any element on.
+            const Tensor decoded = to_dense(back.tensors[0]);
+            Bytes some(40);
+            decoded.components[0].blob.read(4 * 37, some);
+            EXPECT_TRUE(std::memcmp(some.data(), values.data() + 37, some.size()) == 0);
+          }
+}
+
+TEST(Zt2Layouts, NarrowIndicesAreDecoded) {
+  const Model narrow = reopen(zt2_good().at("csr_u32")), wide = reopen(zt2_good().at("csr_u64"));
+  EXPECT_EQ(floats_of(narrow.tensors.at(0)), floats_of(wide.tensors.at(0)));
+  EXPECT_EQ(narrow.tensors[0].component("indices")->dtype, DType::u32);
+}
+
+TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
+  Model model;
+  Bytes bytes = noise((std::size_t{3} << 20) + 77, 1);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (i % 7 != 0) bytes[i] = std::byte{0};
+  model.tensors = {dense("a", {bytes.size()}, DType::u8, Blob::memory(bytes)),
+                   dense("noise", {5000}, DType::u8, Blob::memory(noise(5000, 9)))};
+  const Bytes file = write_bytes(row(), model, {.zstd_level = 3});
+  EXPECT_LT(file.size(), bytes.size());
+  const Model found = reopen(file);
+  const Blob& blob = found.tensor("a")->components[0].blob;
+  EXPECT_EQ(blob.encoding(), Encoding::zstd_seekable);
+  EXPECT_EQ(found.tensor("noise")->components[0].blob.encoding(), Encoding::raw);
+  EXPECT_EQ(blob.seek_granularity(), std::uint64_t{1} << 20);
+  EXPECT_TRUE(blob.bytes() == bytes);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}, (std::size_t{1} << 20) - 1, std::size_t{1} << 20,
+                               (std::size_t{2} << 20) + 5, bytes.size() - 3}) {
+    Bytes some(std::min<std::size_t>(bytes.size() - at, 3000));
+    blob.read(at, some);
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), bytes.begin() + static_cast<std::ptrdiff_t>(at))) << at;
+  }
+  // Again, without unpacking; and unpacked.
+  EXPECT_TRUE(write_bytes(row(), found) == file);
+  EXPECT_EQ(row().content_digest(found, 0, nullptr), row().content_digest(model, 0, nullptr));
+  EXPECT_EQ(reopen(write_bytes(row(), found, {.unpack = true})).tensors[0].components[0].blob.encoding(),
+            Encoding::raw);
+  // A reader outlives its blob.
+  std::unique_ptr<BlobReader> reader;
+  {
+    Model gone = reopen(file);
+    reader = gone.tensor("a")->components[0].blob.open();
+  }
+  Bytes first(10);
+  reader->read(first);
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), bytes.begin()));
+}
+
+class Zt2Shards : public ::testing::Test {
+ protected:
+  Zt2Shards() {
+    for (std::uint64_t i = 0; i < 6; ++i)
+      model_.tensors.push_back(make_dense("t" + std::to_string(i), {20000}, DType::f32, "", i + 1));
+    model_.metadata.set("k", "v");
+    row().write_tree(model_, folder_, {.shard_bytes = 300000}, false);
+  }
+  std::vector<std::string> shards() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      if (entry.path().filename() != "model.zt") names.push_back(entry.path().string());
+    std::ranges::sort(names);
+    return names;
+  }
+  std::string rule() const {
+    return rule_of([&] { open(folder_ + "/model.zt"); });
+  }
+
+  const Scratch scratch_;
+  const std::string folder_ = scratch_ / "d";
+  Model model_;
+};
+
+TEST_F(Zt2Shards, AreOneModelAndModelsOfTheirOwn) {
+  const Model found = open(folder_ + "/model.zt");
+  expect_same(model_, found, row().holds);
+  EXPECT_EQ(found.sources.size(), shards().size() + 1);
+  std::size_t tensors = 0;
+  for (const std::string& shard : shards()) {
+    const Verification result = verify(shard);
+    EXPECT_TRUE(result.ok(true));
+    EXPECT_TRUE(result.findings.empty()) << result.findings[0].sentence;  // canonical, that is
+    tensors += result.tensors;
+  }
+  EXPECT_EQ(tensors, model_.tensors.size());
+}
+
+TEST_F(Zt2Shards, MissingOrOtherOnesAreRefused) {
+  const std::string shard = shards().at(1);
+  const Bytes good = get_file(shard);
+  fs::rename(shard, folder_ + "/elsewhere");
+  EXPECT_EQ(rule(), "zt2.shard.missing");
+  EXPECT_EQ(open(folder_ + "/model.zt", {.listing = true}).tensors.size(), model_.tensors.size());
+  EXPECT_FALSE(verify(folder_ + "/model.zt").ok(false));
+  fs::rename(folder_ + "/elsewhere", folder_ + "/model-other.zt");  // found by what is in it
+  EXPECT_EQ(rule(), "");
+  fs::remove(folder_ + "/model-other.zt");
+  Bytes bad = good;
+  bad.push_back(std::byte{0});
+  put_file(shard, bad);
+  EXPECT_EQ(rule(), "zt2.shard.identity");
+  bad = good;
+  bad.back() ^= std::byte{1};
+  put_file(shard, bad);
+  EXPECT_EQ(rule(), "zt2.shard.identity");
+  // A flipped bit of data is not looked for by `open`, but by verify.
+  bad = good;
+  bad[65536] ^= std::byte{1};
+  put_file(shard, bad);
+  EXPECT_EQ(rule(), "");
+  const Verification result = verify(folder_ + "/model.zt");
+  EXPECT_TRUE(std::ranges::any_of(result.findings, [](const Finding& f) { return f.rule == "zt2.shard.identity"; }));
+}
+
+TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {
+  // A root over the first shard, under two names: a double is no error, and a shard's own manifest is ignored.
+  const std::string shard = shards().at(0);
+  const Bytes bytes = get_file(shard);
+  const std::string digest = "xxh3:" + digest_of(DigestAlgorithm::xxh3, bytes).hex();
+  const Blob& blob = open(shard).tensors.at(0).components[0].blob;
+  const auto entry = [&] { return text::map({{"size", cbor::number(bytes.size())}, {"digest", cbor::text(digest)}}); };
+  const auto part = [&](std::string_view name) {
+    return text::map(text::object(
+        {20000}, "dense",
+        {{"data", text::map(cbor::with(text::part(blob.offset(), blob.size()), "shard", cbor::text(name)))}}));
+  };
+  put_file(folder_ + "/over.zt",
+           text::file("", text::map({{"shards", text::map({{"a", entry()}, {"b", entry()}})},
+                                     {"objects", text::map({{"x", part("a")}, {"y", part("b")}})}})));
+  const Model found = open(folder_ + "/over.zt");
+  EXPECT_EQ(found.tensors.size(), 2U);
+  EXPECT_EQ(found.tensors[0].components[0].blob.bytes(), found.tensors[1].components[0].blob.bytes());
+}
+
+TEST_F(Zt2Shards, AStoreKeepsThemByContent) {
+  const std::string store = scratch_ / "s";
+  row().write_tree(model_, store, {.dialect = "store", .shard_bytes = 300000}, false);
+  EXPECT_TRUE(fs::is_directory(store + "/blobs/sha256"));
+  expect_same(model_, open(store), row().holds);
+  EXPECT_TRUE(verify(store).ok(true));
+  row().write_tree(model_, store, {}, true);
+  EXPECT_EQ(fs::exists(store + "/blobs") && !fs::is_empty(store + "/blobs/sha256"), false) << "old blobs are gone";
+  expect_same(model_, open(store), row().holds);
+}
+
+class Zt2Append : public ::testing::Test {
+ protected:
+  Zt2Append() {
+    base_.tensors = {make_dense("b", {30}, DType::f32, "", 1), make_csr("csr")};
+    base_.metadata.set("k", "v");
+    extra_.tensors = {make_dense("a", {1000}, DType::f32, "", 2), make_group("group"),
+                      make_dense("none", {0}, DType::u8)};
+    extra_.metadata.set("k", "w");
+    renew({});
+  }
+  void renew(const WriteOptions& options) { put_file(path_, write_bytes(row(), base_, options)); }
+  Model expected() const {
+    Model all = base_;
+    all.tensors.insert(all.tensors.end(), extra_.tensors.begin(), extra_.tensors.end());
+    all.metadata = extra_.metadata;
+    return all;
+  }
+
+  const Scratch scratch_{Scratch::fast_place()};
+  const std::string path_ = scratch_ / "f.zt";
+  Model base_, extra_;
+};
+
+TEST_F(Zt2Append, NoByteThatWasThereChanges) {
+  for (const WriteOptions& how : {WriteOptions{}, WriteOptions{.dialect = "pages"}})
+    for (const WriteOptions& options : {WriteOptions{}, WriteOptions{.zstd_level = 3}}) {
+      renew(how);
+      const Bytes before = get_file(path_);
+      append(path_, extra_, options);
+      const Bytes after = get_file(path_);
+      EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
+      expect_same(expected(), open(path_), row().holds);
+      EXPECT_TRUE(verify(path_).ok(true));
+      const std::uint64_t alignment = how.dialect.empty() ? 65536 : 4096;
+      EXPECT_EQ(open(path_).tensor("a")->components[0].blob.offset() % alignment, 0U);
+      // And once more, with nothing but metadata.
+      const MetadataEdit edit{.key = "note", .value = Value("x")};
+      EXPECT_TRUE(edit_metadata(path_, {&edit, 1}).in_place);
+      EXPECT_EQ(*open(path_).metadata.find("note"), Value("x"));
+    }
+}
+
+TEST_F(Zt2Append, RefusesWhatIsThereAndWhatIsNoList) {
+  const Bytes before = get_file(path_);
+  EXPECT_EQ(rule_of([&] { append(path_, base_); }), "zt2.append.exists");
+  const int fd = ::open(path_.c_str(), O_RDONLY);
+  ASSERT_EQ(::flock(fd, LOCK_EX), 0);
+  EXPECT_EQ(rule_of([&] { append(path_, extra_); }), "zt2.append.locked");
+  ::close(fd);
+  EXPECT_TRUE(get_file(path_) == before);
+  put_file(path_, to_bytes(text::kMagic + std::string(24, '\0') + text::le(2, 4) + text::le(0, 4) + text::kMagic));
+  EXPECT_EQ(rule_of([&] { append(path_, extra_); }), "zt2.append.data");
+}
+
+// Killed before every system call that changes something: the file lists the old tensors or all of them.
+TEST_F(Zt2Append, AKillLeavesTheOldListOrTheNewOne) {
+  const Bytes before = get_file(path_);
+  for (int step = 0;; ++step) {
+    put_file(path_, before);
+    const Stopped stopped = kill_before_step(step, [&] {
+      append(path_, extra_, {.threads = 1});
+      return 0;
+    });
+    if (stopped == Stopped::not_allowed) GTEST_SKIP() << "no ptrace here";
+    if (stopped == Stopped::finished) {
+      EXPECT_GT(step, 4);
+      break;
+    }
+    const Model found = open(path_);
+    const bool old = found.tensors.size() == base_.tensors.size();
+    expect_same(old ? base_ : expected(), found, row().holds);
+    EXPECT_TRUE(verify(path_).ok(true)) << step;
+    if (!old) continue;
+    append(path_, extra_, {.threads = 1});  // as if nothing had been
+    expect_same(expected(), open(path_), row().holds);
+    EXPECT_LT(fs::file_size(path_), std::uint64_t{2} << 20);
+  }
+}
+
+}  // namespace
+}  // namespace tare
