@@ -57,8 +57,6 @@ std::string_view lookalike(std::string_view head) {
   if (beginning.starts_with("<?xml")) return "an XML document, probably a server's error saved in place of the model";
   if (begins_with_any(beginning, kAnswers) || is_json_error(beginning))
     return "a server's refusal (\"not found\" or the like) saved in place of the model; download it again";
-  if (head.starts_with("\x89ZT2\r\n\x1a\n"))
-    return "a zTensor container of version 2, which Tare does not read yet; it reads versions 0.1 to 1.2";
   if (head.starts_with("\x1f\x8b")) return "gzip data; unpack it first";
   if (head.starts_with("\x28\xb5\x2f\xfd")) return "a bare zstd stream; unpack it first";
   if (head.starts_with("\x7f"

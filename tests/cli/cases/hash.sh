@@ -10,3 +10,5 @@ tare hash --json x*
 # OpenSSL without any algorithm: the digests are the same
 OPENSSL_CONF=nossl.cnf tare hash tiny.zt same.npz
 OPENSSL_CONF=nossl.cnf tare convert tiny.zt digest.zt --digest sha256; ls digest.zt
+# The content digest of zTensor 2: of its files, and of what would be one.
+tare convert same.npz two.zt --to zt2 -q && tare hash --zt2 two.zt same.npz
