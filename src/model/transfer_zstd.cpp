@@ -182,7 +182,7 @@ void Transfer::pack_all() {
     const auto& [blob, number] = packed_[at.blob];
     StoredBlob& stored = stored_[number];
     if (at.frame == 0) {
-      align();
+      sink_.align(options_.alignment);  // with zeros: there may be bytes of a form that was given up
       stored.offset = sink_.position();
       start(blob, stored);
       arrived = Hasher(arrived_algorithm(blob));

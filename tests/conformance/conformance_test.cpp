@@ -76,7 +76,11 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
       if (other.write == nullptr || !lists(other.holds.layouts, "*")) continue;
       MemorySink sink;
       const Adapted adapted = adapt(mapped, other);
-      other.write(adapted.model, sink, {});
+      const auto nameless = [](const Tensor& tensor) { return tensor.name.empty(); };
+      if (error_of([&] { other.write(adapted.model, sink, {}); })) {  // a container may want names
+        EXPECT_TRUE(std::ranges::any_of(mapped.tensors, nameless)) << other.name;
+        continue;
+      }
       sink.commit();
       EXPECT_EQ(content_digest(open(memory_source(sink.take(), ""))), content_digest(mapped)) << other.name;
     }
