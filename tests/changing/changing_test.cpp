@@ -22,8 +22,10 @@ std::vector<Sample> samples_of(const Format& format) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))
     if (entry.path().filename().string().starts_with("valid."))
       samples.push_back({entry.path().filename(), get_file(entry.path())});
-  if (format.write != nullptr) samples.push_back({"full", write_bytes(format, full_model(format.holds))});
-  if (format.holds.zstd) samples.push_back({"zstd", write_bytes(format, full_model(format.holds), {.zstd_level = 1})});
+  if (format.write != nullptr)
+    samples.push_back({"full", write_bytes(format, full_model(format.holds), compact(format))});
+  if (format.holds.zstd)
+    samples.push_back({"zstd", write_bytes(format, full_model(format.holds), compact(format, {.zstd_level = 1}))});
   std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.name < b.name; });
   return samples;
 }
