@@ -37,6 +37,7 @@ std::span<const Format> formats() {
         tllm::kFormat,         //
         alt::kFormat,          //
         alt::kFormat1,         //
+        torch::kFormat,        //
         npz::kFormat,          //
         npy::kFormat,          //
         safetensors::kFormat,  //

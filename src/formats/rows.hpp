@@ -10,6 +10,7 @@ namespace tare::zt2 { extern const Format kFormat; }
 namespace tare::mcf { extern const Format kFormat; }
 namespace tare::tllm { extern const Format kFormat; }
 namespace tare::alt { extern const Format kFormat, kFormat1; }
+namespace tare::torch { extern const Format kFormat; }
 namespace tare::npz { extern const Format kFormat; }
 namespace tare::npy { extern const Format kFormat; }
 namespace tare::safetensors { extern const Format kFormat; }

@@ -1,0 +1,123 @@
+// Storages, and the views of them that tensors are.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/once.hpp"
+#include "formats/torch/torch.hpp"
+#include "io/scratch.hpp"
+#include "model/sliced_blob.hpp"
+
+namespace tare::torch {
+namespace {
+
+Error bad_view(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
+
+// A blob that can only be read from front to back, unpacked once when somebody needs another part of it.
+class Spooled final : public BlobProducer {
+ public:
+  explicit Spooled(Blob packed) : packed_(std::move(packed)) {}
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    return Blob::range(spool(), 0, packed_.size()).open(offset);
+  }
+  std::uint64_t seek_granularity() const override { return 1; }
+  void verify() const override { packed_.verify(); }
+
+ private:
+  const SourcePtr& spool() const {
+    once_.run([&] {
+      const auto scratch = io::make_scratch(packed_.size());
+      const auto reader = packed_.open();
+      Bytes chunk(static_cast<std::size_t>(std::min<std::uint64_t>(packed_.size(), std::uint64_t{1} << 20)));
+      for (std::uint64_t at = 0; at < packed_.size(); at += chunk.size()) {
+        chunk.resize(static_cast<std::size_t>(std::min<std::uint64_t>(chunk.size(), packed_.size() - at)));
+        reader->read(chunk);
+        scratch->write(at, chunk);
+      }
+      unpacked_ = scratch->source();
+    });
+    return unpacked_;
+  }
+
+  Blob packed_;
+  mutable Once once_;
+  mutable SourcePtr unpacked_;
+};
+
+// In the words of a slice: neighbours that step alike merged, the innermost ones the run and the lane.
+SlicePlan plan_of(const View& view, std::uint64_t elements) {
+  SlicePlan plan;
+  plan.shape = view.shape;
+  plan.elements = elements;
+  plan.first = view.offset;
+  for (std::size_t i = 0; i < view.shape.size(); ++i) {
+    if (view.shape[i] == 1) continue;
+    const SliceAxis axis = {view.shape[i], static_cast<std::int64_t>(view.strides[i])};
+    const auto extent = checked_mul(view.shape[i], view.strides[i]);
+    if (!plan.outer.empty() && extent && *extent == static_cast<std::uint64_t>(plan.outer.back().stride) &&
+        view.strides[i] != 0)
+      plan.outer.back() = {plan.outer.back().count * axis.count, axis.stride};
+    else
+      plan.outer.push_back(axis);
+  }
+  if (!plan.outer.empty() && plan.outer.back().stride == 1) {
+    plan.run = plan.outer.back().count;
+    plan.outer.pop_back();
+  }
+  if (!plan.outer.empty()) {
+    plan.lane = plan.outer.back();
+    plan.outer.pop_back();
+  }
+  return plan;
+}
+
+}  // namespace
+
+void Storages::add(std::string_view key, Blob blob) { stored_.try_emplace(std::string(key), Storage{std::move(blob)}); }
+
+Storage* Storages::find(std::string_view key) {
+  const auto found = stored_.find(key);
+  if (found == stored_.end()) return nullptr;
+  found->second.used = true;
+  return &found->second;
+}
+
+std::size_t Storages::unused() const {
+  return static_cast<std::size_t>(
+      std::count_if(stored_.begin(), stored_.end(), [](const auto& entry) { return !entry.second.used; }));
+}
+
+Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits& limits) {
+  const Blob& storage = stored.blob;
+  const std::uint64_t held = storage.size() / width;
+  const auto elements = view.shape.elements();
+  const auto bytes = elements ? checked_mul(*elements, width) : std::nullopt;
+  if (!bytes)
+    throw bad_view("torch.tensor.size", fmt::format("a tensor {} has more bytes than 64 bits count", view.shape.text()));
+  if (*bytes == 0) return Blob::memory({});
+  // The last element; strides are not negative.
+  std::optional<std::uint64_t> last = view.offset;
+  for (std::size_t i = 0; i < view.shape.size() && last; ++i) {
+    const auto reach = checked_mul(view.shape[i] - 1, view.strides[i]);
+    last = reach ? checked_add(*last, *reach) : std::nullopt;
+  }
+  if (!last || *last >= held)
+    throw bad_view("torch.tensor.bounds",
+                   fmt::format("offset {}, sizes {} and strides reach element {}, the storage has {}", view.offset,
+                               view.shape.text(), last ? fmt::to_string(*last) : "2^64", held));
+  SlicePlan plan = plan_of(view, *elements);
+  if (*bytes > storage.size() && *bytes > limits.component_bytes)
+    throw Error(ErrorKind::limit, "torch.tensor.expanded",
+                fmt::format("{} bytes of storage stand for {}, at most {} allowed", storage.size(), *bytes,
+                            limits.component_bytes));
+  const bool whole = plan.run == plan.elements;
+  if (whole && storage.is_plain())
+    return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes);
+  if (whole && *bytes == storage.size()) return storage;
+  if (!storage.is_plain() && stored.seekable.size() == 0)
+    stored.seekable = Blob::produced(storage.size(), std::make_shared<const Spooled>(storage));
+  return sliced_blob(storage.is_plain() ? storage : stored.seekable, std::move(plan), width);
+}
+
+}  // namespace tare::torch

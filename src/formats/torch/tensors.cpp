@@ -1,0 +1,235 @@
+// Tensors from the calls that would rebuild them.
+//
+//   _rebuild_tensor(storage, offset, size, stride)
+//   _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks[, metadata])
+//   _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtype[, metadata])
+//   _rebuild_parameter[_with_state](tensor, requires_grad, hooks[, state])
+//   _rebuild_from_type_v2(call, type, arguments, state)
+//   _rebuild_sparse_tensor(layout, (indices, values, size[, coalesced])  or  (rows, columns, values, size))
+//   _rebuild_qtensor(storage, offset, size, stride, (scheme, scale(s), zero point(s)[, axis]), requires_grad, hooks)
+//
+// A storage is a persistent id: ("storage", type, key, device, elements[, view]), the last only in old files.
+#include <fmt/format.h>
+
+#include "formats/torch/torch.hpp"
+#include "model/byte_swap.hpp"
+
+namespace tare::torch {
+namespace {
+
+class Rebuilder {
+ public:
+  Rebuilder(const Content& content, const std::vector<Meaning>& meanings)
+      : content_(content), p_(content.pickle), meanings_(meanings) {}
+
+  Tensor call(Ref ref, unsigned depth = 0) {
+    const Meaning meaning = meaning_of_callable(ref);
+    return call_as(meaning, p_.callable(ref), p_.arguments(ref), ref, depth);
+  }
+
+  Tensor storage(Ref ref) {
+    const Stored stored = storage_of(ref);
+    View view;
+    view.shape = {stored.elements};
+    view.strides.push_back(1);
+    return dense_view(stored, *stored.type, view);
+  }
+
+ private:
+  struct Stored {
+    const ElementType* type;
+    Storage* storage;
+    std::uint64_t elements;
+  };
+
+  [[noreturn]] void fail(std::string_view rule, const std::string& sentence, Ref at,
+                         ErrorKind kind = ErrorKind::corrupt) const {
+    Error error(kind, rule, sentence);
+    if (p_.at(at) != 0) error.at(p_.at(at));
+    throw error;
+  }
+  Meaning meaning_of_global(Ref ref) const {
+    return p_.kind(ref) == PickleKind::global ? meanings_[p_.number_of(ref)] : Meaning::unknown;
+  }
+  Meaning meaning_of_callable(Ref ref) const {
+    return p_.kind(ref) == PickleKind::call ? meaning_of_global(p_.callable(ref)) : Meaning::unknown;
+  }
+
+  Tensor call_as(Meaning meaning, Ref callable, Ref arguments, Ref at, unsigned depth) {
+    constexpr unsigned kDeepest = 8;
+    if (depth > kDeepest) fail("torch.tensor.form", "calls that rebuild tensors inside of each other", at);
+    const std::span<const Ref> given = p_.tuple(arguments);
+    switch (meaning) {
+      case Meaning::tensor:
+        require(given, 4, 4, at);
+        return plain(given, nullptr, {}, at);
+      case Meaning::tensor_v2:
+        require(given, 6, 7, at);
+        return plain(given, nullptr, given.subspan(6), at);
+      case Meaning::tensor_v3:
+        require(given, 7, 8, at);
+        return plain(given, &element_of(given[6], at), given.subspan(7), at);
+      case Meaning::parameter:
+        require(given, 2, 4, at);
+        if (!makes_tensor(meaning_of_callable(given[0]))) fail("torch.tensor.form", "a parameter of no tensor", at);
+        return call(given[0], depth + 1);
+      case Meaning::typed_tensor: {
+        require(given, 4, 4, at);
+        const Meaning inner = meaning_of_global(given[0]);
+        if (!makes_tensor(inner) || p_.kind(given[2]) != PickleKind::tuple)
+          fail("torch.tensor.form", "a tensor of a type, made by no call that rebuilds one", at);
+        if (meaning_of_global(given[1]) != Meaning::type)
+          fail("torch.tensor.kind", "a subclass of tensors that is not PyTorch's own", at, ErrorKind::unsupported);
+        return call_as(inner, given[0], given[2], at, depth + 1);
+      }
+      case Meaning::sparse: return sparse(given, at);
+      case Meaning::quantized: return quantized(given, at);
+      default: break;
+    }
+    fail("torch.tensor.kind",
+         fmt::format("a tensor of a kind that is not read (it is made by {})",
+                     p_.kind(callable) == PickleKind::global ? p_.name_of(callable) : "no global"),
+         at, ErrorKind::unsupported);
+  }
+
+  void require(std::span<const Ref> given, std::size_t least, std::size_t most, Ref at) const {
+    if (given.size() < least || given.size() > most)
+      fail("torch.tensor.form",
+           fmt::format("{} arguments, {} to {} expected", given.size(), least, most), at);
+  }
+
+  const ElementType& element_of(Ref ref, Ref at) const {
+    if (meaning_of_global(ref) == Meaning::element) return *find_element(p_.name_of(ref));
+    if (p_.kind(ref) == PickleKind::global)
+      fail("torch.type", fmt::format("elements of type {} cannot be read", escape_name(p_.name_of(ref))), at,
+           ErrorKind::unsupported);
+    fail("torch.tensor.form", "the element type is not one", at);
+  }
+
+  std::uint64_t number(Ref ref, std::string_view rule, std::string_view what, Ref at) const {
+    if (p_.kind(ref) == PickleKind::large)
+      fail(rule, fmt::format("the {} is a number beyond 64 bits", what), at);
+    if (p_.kind(ref) != PickleKind::integer) fail("torch.tensor.form", fmt::format("the {} is not a number", what), at);
+    if (p_.integer(ref) < 0) fail(rule, fmt::format("the {} is {}", what, p_.integer(ref)), at);
+    return static_cast<std::uint64_t>(p_.integer(ref));
+  }
+
+  // A tuple of numbers, or torch.Size of one.
+  std::span<const Ref> numbers(Ref ref, Ref at) const {
+    if (meaning_of_callable(ref) == Meaning::size && p_.tuple(p_.arguments(ref)).size() == 1)
+      ref = p_.tuple(p_.arguments(ref))[0];
+    if (p_.kind(ref) != PickleKind::tuple) fail("torch.tensor.form", "sizes or strides are not a tuple", at);
+    return p_.tuple(ref);
+  }
+  Shape shape_of(Ref ref, Ref at) const {
+    const std::span<const Ref> sizes = numbers(ref, at);
+    if (sizes.size() > content_.options.limits.rank)
+      fail("torch.tensor.rank",
+           fmt::format("{} dimensions, at most {} allowed", sizes.size(), content_.options.limits.rank), at,
+           ErrorKind::limit);
+    Shape shape;
+    for (const Ref size : sizes) shape.push_back(number(size, "torch.tensor.size", "size of a dimension", at));
+    return shape;
+  }
+
+  Stored storage_of(Ref ref) {
+    if (p_.kind(ref) != PickleKind::persistent) fail("torch.tensor.form", "the storage is not a persistent id", ref);
+    const Ref id = p_.persistent(ref);
+    if (p_.kind(id) == PickleKind::text)
+      fail("torch.persistent.text", "a persistent id that is only text, as protocol 0 has it", ref,
+           ErrorKind::unsupported);
+    if (p_.kind(id) != PickleKind::tuple) fail("torch.persistent.form", "a persistent id that is not a tuple", ref);
+    const std::span<const Ref> parts = p_.tuple(id);
+    for (const Ref part : parts)
+      if (p_.kind(part) == PickleKind::persistent)
+        fail("torch.persistent.nested", "a persistent id inside of a persistent id", ref);
+    if (parts.size() < 5 || parts.size() > 6 || p_.kind(parts[0]) != PickleKind::text || p_.text(parts[0]) != "storage" ||
+        p_.kind(parts[2]) != PickleKind::text)
+      fail("torch.persistent.form", "a persistent id that is not that of a storage", ref);
+    if (meaning_of_global(parts[1]) != Meaning::storage)
+      fail("torch.persistent.form", "the type of a storage is not one", ref);
+    Stored stored = {find_storage(p_.name_of(parts[1])), nullptr,
+                     number(parts[4], "torch.storage.size", "size of the storage", ref)};
+    if (stored.type == nullptr)
+      fail("torch.type", fmt::format("a {} cannot be read", p_.name_of(parts[1])), ref, ErrorKind::unsupported);
+    if (parts.size() == 6 && p_.kind(parts[5]) != PickleKind::none)
+      fail("torch.storage.view", "a storage that is a part of another one", ref, ErrorKind::unsupported);
+    const std::string_view key = p_.text(parts[2]);
+    stored.storage = content_.storages.find(key);
+    if (stored.storage == nullptr)
+      fail("torch.storage.missing", fmt::format("the file has no storage \"{}\"", escape_name(key)), ref);
+    const auto bytes = checked_mul(stored.elements, width_of(*stored.type));
+    if (!bytes || *bytes != stored.storage->blob.size())
+      fail("torch.storage.size",
+           fmt::format("storage \"{}\" is to have {} elements of {} bytes, the file has {} bytes", escape_name(key),
+                       stored.elements, width_of(*stored.type), stored.storage->blob.size()),
+           ref);
+    return stored;
+  }
+
+  View view_of(std::span<const Ref> given, Ref at) const {
+    View view;
+    view.offset = number(given[1], "torch.tensor.bounds", "offset", at);
+    view.shape = shape_of(given[2], at);
+    const std::span<const Ref> strides = numbers(given[3], at);
+    if (strides.size() != view.shape.size())
+      fail("torch.tensor.form", fmt::format("{} sizes and {} strides", view.shape.size(), strides.size()), at);
+    for (const Ref stride : strides) view.strides.push_back(number(stride, "torch.tensor.stride", "stride", at));
+    return view;
+  }
+
+  Tensor plain(std::span<const Ref> given, const ElementType* type, std::span<const Ref> metadata, Ref at) {
+    const Stored stored = storage_of(given[0]);
+    if (!metadata.empty() && p_.kind(metadata[0]) == PickleKind::dict)
+      p_.each_pair(metadata[0], [&](Ref key, Ref value) {
+        if (p_.kind(value) == PickleKind::boolean && p_.boolean(value))
+          fail("torch.tensor.lazy",
+               fmt::format("a view whose numbers are still to be changed ({}); save its resolve_conj().resolve_neg()",
+                           p_.kind(key) == PickleKind::text ? escape_name(p_.text(key)) : "?"),
+               at, ErrorKind::unsupported);
+      });
+    if (type == nullptr) type = stored.type;
+    if (type->quantized) fail("torch.tensor.form", "a quantized storage without its scale", at);
+    return dense_view(stored, *type, view_of(given, at));
+  }
+
+  Blob elements(const Stored& stored, const ElementType& type, const View& view) const {
+    Blob blob = viewed(*stored.storage, width_of(type), view, content_.options.limits);
+    return content_.storages.swapped() ? byte_swapped_blob(std::move(blob), size_of(type.dtype)) : blob;
+  }
+
+  Tensor dense_view(const Stored& stored, const ElementType& type, const View& view) const {
+    Blob blob = elements(stored, type, view);
+    if (type.layout.empty()) return dense({}, view.shape, type.dtype, std::move(blob), std::string(type.type));
+    // Two elements in a byte, the last dimension counted in bytes.
+    Tensor tensor;
+    tensor.shape = view.shape.empty() ? Shape{1} : view.shape;
+    tensor.shape[tensor.shape.size() - 1] *= 2;  // it is at most the bytes of the storage
+    tensor.layout = type.layout;
+    tensor.components.push_back({"data", DType::u8, {}, std::move(blob)});
+    return tensor;
+  }
+
+  Tensor sparse(std::span<const Ref> given, Ref at);
+  Tensor quantized(std::span<const Ref> given, Ref at);
+
+  const Content& content_;
+  const Pickle& p_;
+  const std::vector<Meaning>& meanings_;
+};
+
+Tensor Rebuilder::sparse(std::span<const Ref>, Ref at) {
+  fail("torch.tensor.kind", "sparse tensors are not read", at, ErrorKind::unsupported);
+}
+Tensor Rebuilder::quantized(std::span<const Ref>, Ref at) {
+  fail("torch.tensor.kind", "quantized tensors are not read", at, ErrorKind::unsupported);
+}
+
+}  // namespace
+
+Tensor rebuild(const Content& content, const std::vector<Meaning>& meanings, Ref ref) {
+  Rebuilder rebuilder(content, meanings);
+  return content.pickle.kind(ref) == PickleKind::persistent ? rebuilder.storage(ref) : rebuilder.call(ref);
+}
+
+}  // namespace tare::torch

@@ -1,0 +1,69 @@
+// PyTorch checkpoints, as torch.save writes them: .pt, .pth, .bin, .ckpt.
+//
+// Since PyTorch 1.6 a zip archive (archive.cpp), all members stored, in one folder of any name:
+//   FOLDER/data.pkl      a pickle of the saved object
+//   FOLDER/data/KEY      the bytes of a storage, on a boundary of 64 bytes
+//   FOLDER/byteorder     "little" or "big"; missing: little
+//   FOLDER/version       and others that say nothing about the model
+// Before that one stream (legacy.cpp):
+//   pickle, pickle       the numbers 0x1950a86a20f9469cfc6c and 1001
+//   pickle               a dict about the machine: its byte order
+//   pickle               the saved object
+//   pickle               a list of the keys of the storages, and for each, in this order:
+//     count              of elements, 8 bytes
+//     elements
+//
+// A pickle is a program. It is read by a machine that runs nothing (wire/pickle.hpp), and only the globals of globals.cpp
+// are allowed to appear in it. A tensor is a call such as _rebuild_tensor_v2(storage, offset, sizes, strides, ...) of which
+// the arguments are read (tensors.cpp); a storage is a persistent id. Tensors that are not in C order are put into it while
+// they are read; tensors that share a storage share its bytes.
+//
+// The object is a tensor, or a collection of them: dicts and lists inside of each other are taken apart, and their keys
+// joined by dots (tree.cpp). What is no tensor becomes metadata.
+//
+// Refused: every other global; TorchScript (its tensors need the program); the tar archives of PyTorch 0.1; writing.
+#include "formats/rows.hpp"
+#include "formats/torch/torch.hpp"
+#include "model/element_types.hpp"
+
+namespace tare::torch {
+namespace {
+
+bool recognize(const Source& source) {
+  return is_archive(source) || is_pickle(source) || is_old_tar(source);
+}
+
+Model read(const Input& input, const ReadOptions& options) {
+  const SourcePtr& source = input.source;
+  if (is_old_tar(*source))
+    throw Error(ErrorKind::unsupported, "torch.tar",
+                "a tar archive of PyTorch 0.1, which is not read; load and save it with a PyTorch before 2.0")
+        .in(source->name())
+        .at(0);
+  std::array<char, 2> head{};
+  if (source->size() >= head.size()) source->read(0, std::as_writable_bytes(std::span(head)));
+  return head[0] == 'P' && head[1] == 'K' ? read_archive(source, options) : read_legacy(source, options);
+}
+
+constexpr std::string_view kSuffixes[] = {".pt", ".pth", ".bin", ".ckpt"};
+constexpr std::string_view kLayouts[] = {"dense", "sparse_coo", "sparse_csr", "packed.f4_e2m1"};
+// Versions of modules, which only PyTorch reads.
+constexpr OwnKey kOwnKeys[] = {{.key = "torch._metadata", .about_file = true}};
+
+}  // namespace
+
+constinit const Format kFormat = {
+    .name = "torch",
+    .title = "PyTorch",
+    .versions = "reads the zip layout and the one before PyTorch 1.6, running nothing; does not write",
+    .suffixes = kSuffixes,
+    .holds = {.dtypes = kAllDTypes,
+              .logical_types = kLogicalNames,
+              .layouts = kLayouts,
+              .metadata = Room::tree},
+    .recognize = recognize,
+    .read = read,
+    .own_keys = kOwnKeys,
+};
+
+}  // namespace tare::torch

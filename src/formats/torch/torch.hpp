@@ -1,0 +1,159 @@
+// What the parts of the PyTorch reader share; see torch.cpp for the byte map.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/name_map.hpp"
+#include "io/metadata.hpp"
+#include "tare/format.hpp"
+#include "wire/pickle.hpp"
+
+namespace tare::torch {
+
+using wire::Pickle;
+using wire::PickleKind;
+using Ref = Pickle::Ref;
+
+// ---- globals (globals.cpp) ----
+
+// What a global stands for. Whatever has no meaning here is refused.
+enum class Meaning : std::uint8_t {
+  unknown,    // nothing that Tare rebuilds
+  dangerous,  // can run code, reach files or the network
+  // Calls that make a tensor.
+  tensor,
+  tensor_v2,
+  tensor_v3,
+  parameter,
+  typed_tensor,  // of a subclass: another call, and the type of its result
+  quantized,
+  sparse,
+  other_tensor,  // known, and not read: nested, meta, wrapper
+  // Calls that make a collection, and its parts.
+  dict,
+  list,
+  object,     // its attributes, as a dict
+  size,
+  // Calls and constants that become metadata.
+  text_of,    // torch.device, _get_layout
+  encoded,    // _codecs.encode: bytes as text
+  copied,     // the first argument as it is: bytearray, complex, slice
+  // Constants.
+  storage,
+  element,    // torch.float16
+  scheme,     // of quantization
+  type,       // torch.Tensor, Parameter: types of results
+  name,       // any other, which is shown by its name
+};
+
+constexpr bool makes_tensor(Meaning meaning) {
+  return meaning >= Meaning::tensor && meaning <= Meaning::other_tensor;
+}
+
+Meaning meaning_of(std::string_view module, std::string_view name);
+// Reports every global of a pickle: those that are refused as errors, the others as notes. What the file is read as in
+// spite of an error is for `verify`.
+void report_globals(const Pickle& pickle, const Source& source, Diagnostics& diagnostics);
+
+// ---- element types (types.cpp) ----
+
+struct ElementType {
+  std::string_view name;     // "float16"
+  std::string_view storage;  // "HalfStorage"; empty: only untyped storages hold it
+  DType dtype;
+  std::string_view type = {};    // logical
+  std::string_view layout = {};  // of packed elements, two of them in a byte
+  bool quantized = false;
+};
+
+const ElementType* find_element(std::string_view name);
+const ElementType* find_storage(std::string_view name);
+// Bytes of one element of a storage.
+std::uint64_t width_of(const ElementType& type);
+
+// ---- storages (storages.cpp) ----
+
+struct Storage {
+  Blob blob;
+  bool used = false;
+  Blob seekable = {};  // the same bytes, entered anywhere; once that was needed
+};
+
+// The storages of a file, by the keys that the pickle has for them.
+class Storages {
+ public:
+  // `swapped`: the file is big-endian.
+  explicit Storages(bool swapped = false) : swapped_(swapped) {}
+  void add(std::string_view key, Blob blob);
+  // Null when there is none.
+  Storage* find(std::string_view key);
+  bool swapped() const { return swapped_; }
+  std::size_t unused() const;
+
+ private:
+  bool swapped_;
+  NameMap<Storage> stored_;
+};
+
+// A part of a storage, as a tensor's offset, sizes and strides (in elements) say.
+struct View {
+  std::uint64_t offset = 0;
+  Shape shape;
+  InlineVector<std::uint64_t, 4> strides;
+};
+// Its elements in C order. A range of the file where they lie so. Throws `torch.tensor.*` for a view that reaches beyond
+// the storage, or stands for more than `limits` allows.
+Blob viewed(Storage& storage, std::uint64_t width, const View& view, const Limits& limits);
+
+// ---- the tree (tree.cpp, tensors.cpp) ----
+
+struct Content {
+  const Pickle& pickle;
+  Storages& storages;
+  const Source& source;
+  const ReadOptions& options;
+  Diagnostics& diagnostics;
+};
+
+// The tensor that a call stands for, without a name. Throws `torch.tensor.*`, `torch.storage.*`.
+Tensor rebuild(const Content& content, const std::vector<Meaning>& meanings, Ref call);
+// Puts tensors and metadata of the pickle into the model.
+void read_tree(const Content& content, Model& model);
+// What the pickle's globals stand for, by their number.
+std::vector<Meaning> meanings_of(const Pickle& pickle);
+
+// ---- layouts ----
+
+// A pickle in a copy of its bytes.
+class Loaded {
+ public:
+  Loaded(io::Metadata bytes, std::uint64_t base, const Limits& limits)
+      : bytes_(std::move(bytes)), pickle_(bytes_.bytes(), base, limits.values_in(bytes_.bytes().size())) {}
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
+  // Runs it and reports its globals, also when it fails.
+  void run(const Source& source, Diagnostics& diagnostics);
+  const Pickle& operator*() const { return pickle_; }
+  const Pickle* operator->() const { return &pickle_; }
+
+ private:
+  io::Metadata bytes_;
+  Pickle pickle_;
+};
+
+bool is_archive(const Source& source);
+bool is_legacy(const Source& source);
+bool is_old_tar(const Source& source);
+// Whether the bytes begin as a pickle of protocol 2 or later.
+bool is_pickle(const Source& source);
+
+// Of the archive that is `source`, from its beginning to its end.
+Model read_archive(const SourcePtr& source, const ReadOptions& options);
+Model read_legacy(const SourcePtr& source, const ReadOptions& options);
+
+}  // namespace tare::torch

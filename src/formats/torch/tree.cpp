@@ -1,0 +1,404 @@
+// What the root of a pickle holds: tensors by the keys that lead to them, joined by dots, and the rest as metadata.
+//
+// A collection with a tensor somewhere in it is taken apart; one without becomes one value of the metadata. A tree is
+// walked as often as it is referred to, within the limits: a few kilobytes of lists inside of lists can stand for more
+// values than there are atoms.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "formats/torch/torch.hpp"
+
+namespace tare::torch {
+namespace {
+
+// Names may have this many bytes in all, and so many more for each byte of the pickle.
+constexpr std::uint64_t kNameBytes = std::uint64_t{16} << 20, kNameBytesPerByte = 8;
+
+class TreeReader {
+ public:
+  TreeReader(const Content& content, Model& model)
+      : content_(content),
+        p_(content.pickle),
+        model_(model),
+        meanings_(meanings_of(content.pickle)),
+        holds_(p_.nodes()),
+        most_(content.options.limits.values_in(p_.length())),
+        most_names_(kNameBytes + kNameBytesPerByte * p_.length()) {}
+
+  void run() {
+    const Ref root = p_.root();
+    if (is_tensor(root)) {
+      name_ = "tensor";
+      add_tensor(root);
+    } else if (is_collection(root)) {
+      take_apart(root, 0);
+    } else {
+      fail("torch.root", "neither a tensor nor a collection", root);
+    }
+    find_duplicates();
+    report_ties();
+    if (!module_versions_.empty()) model_.metadata.set("torch._metadata", std::move(module_versions_));
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view rule, const std::string& sentence, Ref at,
+                         ErrorKind kind = ErrorKind::corrupt) const {
+    throw located(Error(kind, rule, sentence), at);
+  }
+  Error located(Error error, Ref at) const {
+    if (p_.at(at) != 0) error.at(p_.at(at));
+    return error.in(content_.source.name());
+  }
+  Meaning meaning(Ref ref) const {
+    if (p_.kind(ref) != PickleKind::call || p_.kind(p_.callable(ref)) != PickleKind::global) return Meaning::unknown;
+    return meanings_[p_.number_of(p_.callable(ref))];
+  }
+  bool is_tensor(Ref ref) const {
+    return p_.kind(ref) == PickleKind::persistent || makes_tensor(meaning(ref));
+  }
+  bool is_dict(Ref ref) const {
+    return p_.kind(ref) == PickleKind::dict || meaning(ref) == Meaning::dict || meaning(ref) == Meaning::object;
+  }
+  bool is_collection(Ref ref) const {
+    const PickleKind kind = p_.kind(ref);
+    return kind == PickleKind::list || kind == PickleKind::tuple || kind == PickleKind::set || is_dict(ref) ||
+           meaning(ref) == Meaning::list;
+  }
+
+  void charge(std::uint64_t& count, Ref at) const {
+    if (++count > most_)
+      fail("torch.tree.large", fmt::format("more than {} values, counting each where it is used", most_), at,
+           ErrorKind::limit);
+  }
+  void check_depth(unsigned depth, Ref at) const {
+    if (depth > content_.options.limits.depth)
+      fail("torch.tree.depth",
+           fmt::format("more than {} collections inside of each other, or one inside of itself",
+                       content_.options.limits.depth),
+           at, ErrorKind::limit);
+  }
+
+  // ---- collections ----
+
+  // A value in a collection, under a key or a number.
+  struct Entry {
+    Ref value;
+    std::optional<Ref> key;
+    std::uint64_t number = 0;
+  };
+  template <typename Visit>
+  void each_entry(Ref ref, const Visit& visit) const {
+    if (is_dict(ref)) {
+      const auto pair = [&](Ref key, Ref value) { visit(Entry{value, key}); };
+      each_dict_pair(ref, pair);
+      return;
+    }
+    std::uint64_t number = 0;
+    const auto item = [&](Ref value) { visit(Entry{value, std::nullopt, number++}); };
+    if (p_.kind(ref) == PickleKind::tuple) {
+      for (const Ref value : p_.tuple(ref)) item(value);
+      return;
+    }
+    p_.each_item(ref, item);
+    // set([...]), deque([...])
+    if (p_.kind(ref) == PickleKind::call)
+      for (const Ref argument : p_.tuple(p_.arguments(ref)))
+        if (p_.kind(argument) == PickleKind::list) p_.each_item(argument, item);
+  }
+  template <typename Visit>
+  void each_dict_pair(Ref ref, const Visit& pair) const {
+    p_.each_pair(ref, pair);
+    if (p_.kind(ref) != PickleKind::call) return;
+    // OrderedDict([[key, value], ...]) of Python 2, Counter({...})
+    for (const Ref argument : p_.tuple(p_.arguments(ref))) {
+      if (p_.kind(argument) == PickleKind::dict) p_.each_pair(argument, pair);
+      if (p_.kind(argument) != PickleKind::list) continue;
+      std::vector<Ref> two;
+      p_.each_item(argument, [&](Ref entry) {
+        two.clear();
+        if (p_.kind(entry) == PickleKind::tuple)
+          two.assign(p_.tuple(entry).begin(), p_.tuple(entry).end());
+        else if (p_.kind(entry) == PickleKind::list)
+          p_.each_item(entry, [&](Ref part) {
+            if (two.size() < 3) two.push_back(part);
+          });
+        if (two.size() == 2) pair(two[0], two[1]);
+      });
+    }
+    if (meaning(ref) == Meaning::object)
+      p_.each_state(ref, [&](Ref state) {
+        if (p_.kind(state) == PickleKind::dict) p_.each_pair(state, pair);
+      });
+  }
+  // Appends the key to a name; false for one that is neither text nor a number.
+  bool append_key(std::string& name, const Entry& entry) const {
+    if (!entry.key) {
+      name += fmt::to_string(entry.number);
+      return true;
+    }
+    switch (p_.kind(*entry.key)) {
+      case PickleKind::text: name += p_.text(*entry.key); return true;
+      case PickleKind::integer: name += fmt::to_string(p_.integer(*entry.key)); return true;
+      case PickleKind::boolean: name += p_.boolean(*entry.key) ? "True" : "False"; return true;
+      case PickleKind::none: name += "None"; return true;
+      default: return false;
+    }
+  }
+  void report_key(Ref at) const {
+    content_.diagnostics.ignored_value(
+        located(Error(ErrorKind::unsupported, "torch.key.metadata",
+                      fmt::format("in \"{}\", a key that is neither text nor a number is omitted", escape_name(name_))),
+                at));
+  }
+
+  // Whether there is a tensor in it; looks at each value once.
+  bool holds_tensor(Ref ref, unsigned depth) {
+    enum : std::uint8_t { unseen, open, no, yes };
+    if (is_tensor(ref)) return true;
+    if (!is_collection(ref)) return false;
+    if (holds_[ref] != unseen) return holds_[ref] == yes;
+    check_depth(depth, ref);
+    holds_[ref] = open;  // inside of itself: the others decide
+    bool found = false;
+    each_entry(ref, [&](const Entry& entry) {
+      charge(looks_, ref);
+      found = holds_tensor(entry.value, depth + 1) || found;
+    });
+    holds_[ref] = found ? yes : no;
+    return found;
+  }
+
+  void take_apart(Ref ref, unsigned depth) {
+    check_depth(depth, ref);
+    keep_module_versions(ref);
+    each_entry(ref, [&](const Entry& entry) {
+      const Ref value = entry.value, at = entry.key.value_or(value);
+      charge(visits_, at);
+      const bool tensors = holds_tensor(value, depth + 1);
+      const std::size_t length = name_.size();
+      if (length > 0) name_.push_back('.');
+      if (!append_key(name_, entry)) {
+        name_.resize(length);
+        if (tensors)
+          fail("torch.key",
+               fmt::format("in \"{}\", a key of tensors is neither text nor a number: they have no names",
+                           escape_name(name_)),
+               at, ErrorKind::unsupported);
+        return report_key(at);
+      }
+      if (is_tensor(value))
+        add_tensor(value);
+      else if (tensors)
+        take_apart(value, depth + 1);
+      else
+        add_value(value, depth + 1);
+      name_.resize(length);
+    });
+  }
+
+  void charge_name(Ref at) {
+    names_ += name_.size();
+    if (names_ > most_names_)
+      fail("torch.tree.names", fmt::format("more than {} bytes of names", most_names_), at, ErrorKind::limit);
+  }
+
+  void add_tensor(Ref ref) {
+    charge_name(ref);
+    try {
+      Tensor tensor = rebuild(content_, meanings_, ref);
+      tensor.name = name_;
+      model_.tensors.push_back(std::move(tensor));
+    } catch (Error& error) {
+      error.in(content_.source.name()).about("tensor " + escape_name(name_));
+      if (error.kind() == ErrorKind::io) throw;
+      content_.diagnostics.tensor_error(error);
+      BrokenTensor& broken = model_.broken.emplace_back(BrokenTensor{Tensor(), error});
+      broken.tensor.name = name_;
+    }
+  }
+
+  void add_value(Ref ref, unsigned depth) {
+    if (is_refused(ref)) return;  // said already
+    charge_name(ref);
+    if (model_.metadata.find(name_) != nullptr)
+      fail("torch.name.duplicate", fmt::format("\"{}\" appears twice", escape_name(name_)), ref);
+    model_.metadata.append(name_, value_of(ref, depth));
+  }
+
+  // ---- values ----
+
+  // A call or a global that stands for nothing that Tare knows.
+  bool is_refused(Ref ref) const {
+    if (p_.kind(ref) == PickleKind::global) return meanings_[p_.number_of(ref)] <= Meaning::dangerous;
+    return p_.kind(ref) == PickleKind::call && meaning(ref) <= Meaning::dangerous;
+  }
+
+  Value value_of(Ref ref, unsigned depth) {
+    charge(visits_, ref);
+    switch (p_.kind(ref)) {
+      case PickleKind::none: return {};
+      case PickleKind::boolean: return p_.boolean(ref);
+      case PickleKind::integer: return p_.integer(ref);
+      case PickleKind::large: return large_value(ref);
+      case PickleKind::real: return p_.real(ref);
+      case PickleKind::text: charge_text(ref); return p_.text(ref);
+      case PickleKind::bytes: {
+        charge_text(ref);
+        const auto bytes = std::as_bytes(std::span(p_.text(ref)));
+        return Bytes(bytes.begin(), bytes.end());
+      }
+      case PickleKind::global:
+        return fmt::format("{}.{}", escape_name(p_.module_of(ref)), escape_name(p_.name_of(ref)));
+      case PickleKind::persistent: return {};
+      default: break;
+    }
+    check_depth(depth, ref);
+    if (is_dict(ref)) return map_of(ref, depth);
+    if (is_collection(ref)) {
+      List list;
+      each_entry(ref, [&](const Entry& entry) {
+        if (!is_refused(entry.value)) list.push_back(value_of(entry.value, depth + 1));
+      });
+      return list;
+    }
+    return call_value(ref, depth);
+  }
+  Map map_of(Ref ref, unsigned depth) {
+    Map map;
+    each_entry(ref, [&](const Entry& entry) {
+      std::string key;
+      if (!append_key(key, entry)) return report_key(entry.value);
+      if (is_refused(entry.value)) return;
+      charge_bytes(key.size(), ref);
+      map.set(key, value_of(entry.value, depth + 1));
+    });
+    return map;
+  }
+  Value call_value(Ref ref, unsigned depth) {
+    const std::span<const Ref> given = p_.tuple(p_.arguments(ref));
+    switch (meaning(ref)) {
+      case Meaning::encoded: return encoded_bytes(given, ref);
+      case Meaning::text_of: return joined_text(given);
+      case Meaning::size:
+      case Meaning::copied:
+        if (given.size() == 1) return value_of(given[0], depth + 1);
+        break;
+      default: break;
+    }
+    List list;
+    for (const Ref value : given)
+      if (!is_refused(value)) list.push_back(value_of(value, depth + 1));
+    return list;
+  }
+  // torch.device("cuda", 1) is "cuda:1".
+  std::string joined_text(std::span<const Ref> given) const {
+    std::string text;
+    for (const Ref part : given) {
+      if (!text.empty()) text.push_back(':');
+      append_key(text, {part, part});
+    }
+    return text;
+  }
+  // The bytes that are the characters of a text.
+  Value encoded_bytes(std::span<const Ref> given, Ref at) {
+    if (given.size() != 2 || p_.kind(given[0]) != PickleKind::text)
+      fail("torch.value", "bytes that are not a text and its encoding", at);
+    charge_text(given[0]);
+    Bytes bytes;
+    const std::string_view text = p_.text(given[0]);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto first = static_cast<unsigned char>(text[i]);
+      const auto second = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
+      if (first >= 0x80 && ((first & 0xFC) != 0xC0 || (second & 0xC0) != 0x80))
+        fail("torch.value", "bytes as a text with characters beyond a byte", at);
+      bytes.push_back(static_cast<std::byte>(first < 0x80 ? first : (first & 3) << 6 | (second & 0x3F)));
+      if (first >= 0x80) ++i;
+    }
+    return bytes;
+  }
+  // 64 bits without a sign, or the digits.
+  Value large_value(Ref ref) {
+    charge_text(ref);
+    const std::string_view text = p_.text(ref);
+    const bool decimal = std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+    if (text.size() == 9 && text[8] == 0) {
+      std::uint64_t value = 0;
+      for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[i]);
+      return value;
+    }
+    if (decimal) return text;
+    std::string reversed(text.rbegin(), text.rend());
+    return "0x" + to_hex(std::as_bytes(std::span(reversed)));
+  }
+  void charge_text(Ref ref) { charge_bytes(p_.text(ref).size(), ref); }
+  void charge_bytes(std::uint64_t bytes, Ref ref) {
+    text_bytes_ += bytes;
+    if (text_bytes_ > most_names_)
+      fail("torch.tree.names", fmt::format("more than {} bytes of texts, counting each where it is used", most_names_),
+           ref, ErrorKind::limit);
+  }
+
+  // What nn.Module.state_dict adds to the dict itself: the versions of its modules.
+  void keep_module_versions(Ref ref) {
+    if (meaning(ref) != Meaning::dict) return;
+    p_.each_state(ref, [&](Ref state) {
+      if (p_.kind(state) != PickleKind::dict) return;
+      p_.each_pair(state, [&](Ref key, Ref value) {
+        if (p_.kind(key) != PickleKind::text || p_.text(key) != "_metadata" || is_refused(value)) return;
+        charge_name(ref);
+        module_versions_.set(name_, value_of(value, 1));
+      });
+    });
+  }
+
+  // ---- afterwards ----
+
+  void find_duplicates() const {
+    NameViewSet names;
+    names.reserve(model_.tensors.size());
+    for (const Tensor& tensor : model_.tensors)
+      if (!names.insert(tensor.name).second)
+        throw Error(ErrorKind::corrupt, "torch.name.duplicate",
+                    fmt::format("two tensors are called \"{}\"", escape_name(tensor.name)))
+            .in(content_.source.name());
+  }
+
+  // Tensors that are the same bytes of the file in the same shape.
+  void report_ties() {
+    if (content_.options.diagnostics == nullptr) return;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> places;
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
+      const Tensor& tensor = model_.tensors[i];
+      if (!tensor.is_dense() || tensor.bytes() == 0 || !tensor.components[0].blob.is_plain()) continue;
+      const Blob& blob = tensor.components[0].blob;
+      const auto [first, is_new] = places.try_emplace({blob.offset(), blob.size()}, i);
+      if (!is_new && model_.tensors[first->second].shape == tensor.shape)
+        content_.diagnostics.note(
+            Error(ErrorKind::unsupported, "torch.tied",
+                  fmt::format("has the same bytes as {}: the two are tied",
+                              escape_name(model_.tensors[first->second].name)))
+                .in(content_.source.name())
+                .at(blob.offset())
+                .about("tensor " + escape_name(tensor.name)));
+    }
+  }
+
+  const Content& content_;
+  const Pickle& p_;
+  Model& model_;
+  std::vector<Meaning> meanings_;
+  std::vector<std::uint8_t> holds_;  // by value: whether there is a tensor in it
+  std::uint64_t most_, most_names_;
+  std::uint64_t visits_ = 0, looks_ = 0, names_ = 0, text_bytes_ = 0;
+  std::string name_;
+  Map module_versions_;
+};
+
+}  // namespace
+
+void read_tree(const Content& content, Model& model) { TreeReader(content, model).run(); }
+
+}  // namespace tare::torch

@@ -1,0 +1,155 @@
+// Python's pickles as a syntax: what a pickle would build, as data. Knows nothing of tensors.
+//
+// A pickle is a program for a machine with a stack and a memo. This machine knows every opcode of protocols 0 to 5 and
+// runs nothing: a global is two names, never looked up; a call is a callable and its arguments, never called. Whoever
+// reads the tree decides which names mean something. Time and memory are linear in the bytes, the number of values is
+// bounded besides, and nothing is expanded: a list that is in a thousand places is one list. It may contain itself, too.
+//
+// Errors carry rules `pickle.*` and the byte of the opcode (docs/formats/torch.md has the table).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/name_map.hpp"
+#include "tare/error.hpp"
+
+namespace tare::wire {
+
+enum class PickleKind : std::uint8_t {
+  none,
+  boolean,
+  integer,     // of 64 bits, signed
+  large,       // an integer beyond that
+  real,
+  text,        // also a byte string of Python 2
+  bytes,       // bytes and bytearray
+  list,
+  tuple,
+  dict,
+  set,         // and frozenset
+  global,      // module and name
+  call,        // REDUCE, NEWOBJ, INST, OBJ: a callable and its arguments, and what was put into the result afterwards
+  persistent,  // an id that only the file around the pickle can resolve
+};
+
+class Pickle {
+ public:
+  using Ref = std::uint32_t;
+
+  // `bytes` must outlive the pickle. `base`: where they begin in the file, for errors. `values`: how many it may have.
+  Pickle(std::span<const std::byte> bytes, std::uint64_t base, std::uint64_t values);
+
+  // The bytes up to and with STOP; nothing if the end comes first, or an opcode that is not one. Looks at no value.
+  static std::optional<std::uint64_t> length_of(std::span<const std::byte> bytes);
+
+  // Runs to STOP. Throws what is wrong; `globals` has what was met before that.
+  void run();
+  // After a failure: looks at the rest opcode by opcode, for the globals it would ask for.
+  void scan_rest();
+
+  Ref root() const { return root_; }
+  // Bytes up to and with STOP.
+  std::uint64_t length() const { return at_; }
+  unsigned protocol() const { return protocol_; }
+
+  PickleKind kind(Ref ref) const { return nodes_[ref].kind; }
+  // The offset in the file of the opcode that made it; 0 for small numbers and constants, which are not made anew.
+  std::uint64_t at(Ref ref) const { return nodes_[ref].at == 0 ? 0 : base_ + nodes_[ref].at; }
+  bool boolean(Ref ref) const { return nodes_[ref].payload.integer != 0; }
+  std::int64_t integer(Ref ref) const { return nodes_[ref].payload.integer; }
+  double real(Ref ref) const { return nodes_[ref].payload.real; }
+  // Of text, bytes and, as the pickle has it, a large integer (little-endian, or decimal digits).
+  std::string_view text(Ref ref) const { return {nodes_[ref].payload.text, nodes_[ref].count}; }
+  std::span<const Ref> tuple(Ref ref) const { return std::span(items_).subspan(nodes_[ref].first, nodes_[ref].count); }
+  Ref callable(Ref ref) const { return nodes_[ref].payload.pair[0]; }
+  Ref arguments(Ref ref) const { return nodes_[ref].payload.pair[1]; }
+  Ref persistent(Ref ref) const { return nodes_[ref].payload.pair[0]; }
+  std::string_view module_of(Ref global) const { return globals_[nodes_[global].first].module; }
+  std::string_view name_of(Ref global) const { return globals_[nodes_[global].first].name; }
+  // Which of `globals` it is.
+  std::uint32_t number_of(Ref global) const { return nodes_[global].first; }
+
+  // What was put in by APPEND, ADDITEMS (of a list, a set, a call), by SETITEM (of a dict, a call), by BUILD (of a call).
+  template <typename Visit>
+  void each_item(Ref ref, const Visit& visit) const {
+    each_segment(ref, Put::items, [&](std::span<const Ref> items) {
+      for (const Ref item : items) visit(item);
+    });
+  }
+  template <typename Visit>
+  void each_pair(Ref ref, const Visit& visit) const {
+    each_segment(ref, Put::pairs, [&](std::span<const Ref> items) {
+      for (std::size_t i = 0; i + 1 < items.size(); i += 2) visit(items[i], items[i + 1]);
+    });
+  }
+  template <typename Visit>
+  void each_state(Ref ref, const Visit& visit) const {
+    each_segment(ref, Put::state, [&](std::span<const Ref> items) { visit(items[0]); });
+  }
+
+  // The globals that the pickle asks for, each once, in the order of their first mention.
+  struct Global {
+    std::string_view module, name;
+    std::uint64_t at = 0;        // of the first mention, in the file
+    std::uint64_t mentions = 1;
+    bool scanned = false;        // found by scan_rest: the names are what most likely was meant
+  };
+  const std::vector<Global>& globals() const { return globals_; }
+  // Values made so far, of those it may have.
+  std::uint64_t values() const { return nodes_.size() + segments_.size(); }
+  std::size_t nodes() const { return nodes_.size(); }
+
+ private:
+  static constexpr std::uint32_t kNothing = 0xffffffff;
+
+  enum class Put : std::uint8_t { items, pairs, state };
+  struct Node {
+    PickleKind kind = PickleKind::none;
+    std::uint32_t at = 0;
+    std::uint32_t first = kNothing, count = 0;  // a tuple's items; the first and last segment of what was put in
+    union {
+      std::int64_t integer;
+      double real;
+      const char* text;
+      Ref pair[2];
+    } payload = {};
+  };
+  struct Segment {
+    std::uint32_t next, first, count;
+    Put put;
+  };
+
+  template <typename Visit>
+  void each_segment(Ref ref, Put put, const Visit& visit) const {
+    if (!is_growing(nodes_[ref].kind)) return;
+    for (std::uint32_t s = nodes_[ref].first; s != kNothing; s = segments_[s].next)
+      if (segments_[s].put == put) visit(std::span(items_).subspan(segments_[s].first, segments_[s].count));
+  }
+  static bool is_growing(PickleKind kind) {
+    return kind == PickleKind::list || kind == PickleKind::dict || kind == PickleKind::set || kind == PickleKind::call;
+  }
+
+  friend class PickleMachine;
+
+  std::span<const std::byte> bytes_;
+  std::uint64_t base_, most_;
+  std::uint64_t at_ = 0;  // the next opcode
+  unsigned protocol_ = 0;
+  Ref root_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Segment> segments_;
+  std::vector<Ref> items_;
+  std::deque<std::string> decoded_;  // texts that are not in the bytes as they are
+  std::vector<Global> globals_;
+  NameMap<std::uint32_t> numbers_;   // of globals, by "module\nname"
+  std::vector<Ref> memo_;
+};
+
+}  // namespace tare::wire
