@@ -11,6 +11,7 @@
 #include "conformance/safetensors_cases.hpp"
 #include "conformance/tllm_cases.hpp"
 #include "conformance/zt2_cases.hpp"
+#include "conformance/torch_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy/header.hpp"
 
@@ -101,6 +102,18 @@ void add_zt2(Corpus& corpus) {
     corpus["zt2/reject." + (bad.rule == "zt2.shard.memory" ? "zt2.shard.missing" : bad.rule) + "." + bad.name] =
         bad.file;
   for (const auto& [name, file] : zt2_good()) corpus["zt2/valid." + name] = file;
+}
+
+void add_torch(Corpus& corpus) {
+  for (const auto& [name, file] : pk::good()) corpus["torch/valid." + name] = file;
+  for (const pk::Case& bad : pk::bad()) {
+    const std::string name = "torch/reject." + bad.rule + "." + bad.name;
+    if (bad.file.size() >= (std::size_t{64} << 10)) continue;
+    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
+  }
+  corpus["pickle/tensor"] = to_bytes(pk::whole(pk::dict({{"a", pk::floats("0", 6)}})));
+  corpus["pickle/lines"] = to_bytes("(dp0\nVa\\u00e9\np1\n(lp2\nI1\naL3L\naF1.5\naI01\naS'x\\x41'\np3\nasP7\n.");
+  corpus["pickle/calls"] = to_bytes(pk::whole("(ios\nsystem\n(" + pk::global("a", "b") + "K\x01o)\x81}b\x85"));
 }
 
 void add_npy_rejects(Corpus& corpus) {
@@ -221,6 +234,7 @@ Corpus make_corpus() {
   add_tllm_rejects(corpus);
   add_gguf(corpus);
   add_zt2(corpus);
+  add_torch(corpus);
   add_npy_rejects(corpus);
   add_directories(corpus);
   add_alt(corpus);

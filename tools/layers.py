@@ -42,7 +42,7 @@ PUBLIC = {
 
 # Containers do not know each other, nor do families of codecs: each is a folder in its layer. These build on another's
 # syntax. What lies in the layer itself is for all of them.
-BUILDS_ON = {"formats/npz": {"formats/npy"}, "formats/hf": {"formats/safetensors"}}
+BUILDS_ON = {"formats/npz": {"formats/npy"}, "formats/hf": {"formats/safetensors", "formats/torch"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -80,6 +80,8 @@ KNOWS = {
     "formats/zt2": ("*", "its profiles and attributes are called after others, and it is the second of its name"),
     "codecs/zt2": ("zt", "the profiles of its second version are called so"),
     "cli/verbs/hash.cpp": ("*", "an option for the digest that its document defines"),
+    "resources/config_dtype.cpp": ("torch", "config.json spells types as it does"),
+    "formats/torch": ("safetensors", "what to write instead"),
     "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),
     "base/lookalike.cpp": ("*", "words for files that are not read"),
     "base/lookalike_weights.cpp": ("*", "words for files that are not read"),

@@ -30,6 +30,9 @@ OTHERS = set("""
     mcf.arch mcf.base_model mcf.flags mcf.header mcf.int4 mcf.int8 mcf.k2 mcf.k3 mcf.k4 mcf.k6 mcf.minor mcf.model_name
     mcf.q4 mcf.q8 mcf.rope_scale mcf.rope_type mcf.train_context packed.f4_e2m1 packed.f6_e2m3 packed.f6_e3m2
     safetensors.header safetensors.index tllm.dropout tllm.max_sequence_length tllm.num_heads tokenizer.json
+    torch._dynamo torch._inductor torch._metadata torch._tensor torch._utils torch.distributed.checkpoint.filesystem
+    torch.distributed.checkpoint.metadata torch.fx torch.hub torch.jit torch.nn torch.nn.parameter
+    torch.serialization torch.sparse_coo torch.sparse_csr torch.storage torch.tensor torch.utils.cpp_extension
     zt.group zt.group4 zt.keys
 """.split())
 

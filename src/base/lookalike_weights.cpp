@@ -10,9 +10,7 @@ namespace tare {
 namespace {
 
 // Advice at the end of sentences.
-#define TARE_TORCH_ADVICE                                                                            \
-  ", which Tare cannot read yet; download the model's safetensors files, or save them with PyTorch " \
-  "(safetensors.torch.save_file)"
+#define TARE_TORCH_ADVICE ", which is more than tensors; save its state_dict() with PyTorch"
 #define TARE_NOT_YET ", which Tare cannot read yet"
 
 struct Magic {
@@ -24,11 +22,6 @@ struct Magic {
 using namespace std::string_view_literals;
 
 constexpr Magic kMagics[] = {
-    // The number 0x1950a86a20f9469cfc6c as a pickle: what torch.save wrote before PyTorch 1.6.
-    {0,
-     "\x80\x02\x8a\nl\xfc\x9c"
-     "F\xf9 j\xa8P\x19."sv,
-     "a PyTorch file of the form before version 1.6 (a pickle)" TARE_TORCH_ADVICE},
     {0, "tjgg"sv, "a GGJT file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "fmgg"sv, "a GGMF file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
     {0, "lmgg"sv, "a GGML file, a form of llama.cpp's before GGUF; convert it with an old release of llama.cpp"sv},
@@ -50,9 +43,8 @@ constexpr Magic kMagics[] = {
 constexpr std::string_view kOnnx = "an ONNX model" TARE_NOT_YET;
 constexpr std::string_view kCoreMl = "a Core ML model" TARE_NOT_YET;
 constexpr std::string_view kFlax = "Flax weights (msgpack)" TARE_NOT_YET;
-constexpr std::string_view kPickle =
-    "a Python pickle (old PyTorch files are; so is any Python object)" TARE_TORCH_ADVICE;
-constexpr std::string_view kTorch = "a PyTorch file (a zip archive around a pickle)" TARE_TORCH_ADVICE;
+constexpr std::string_view kTorch =
+    "a zip archive with a PyTorch file's members, and others before them; save it again with PyTorch";
 constexpr std::string_view kTorchScript = "a TorchScript program (torch.jit.save)" TARE_TORCH_ADVICE;
 constexpr std::string_view kExported = "an exported PyTorch program (.pt2)" TARE_TORCH_ADVICE;
 constexpr std::string_view kKeras = "a Keras model (.keras)" TARE_NOT_YET;
@@ -92,25 +84,12 @@ bool is_msgpack_map(std::string_view head) {
   return length > 0 && head.size() > at + length && is_printable(head.substr(at + 1, length));
 }
 
-bool is_pickle(std::string_view head) {
-  // PROTO and then what the picklers of Python begin with: FRAME, or an empty dict, list, tuple, a global, a string.
-  return head.size() > 2 && head[0] == '\x80' && byte_at(head, 1) >= 2 && byte_at(head, 1) <= 5 &&
-         "\x95}](cX\x8c)\x8a"sv.find(head[2]) != std::string_view::npos;
-}
-
 struct NamedWeights {
   std::string_view pattern, words;
 };
 
 constexpr NamedWeights kNames[] = {
-    {"*pytorch_model*.bin", "PyTorch's format"},
-    {"*pytorch_model*.bin.index.json", "PyTorch's format"},
-    {"adapter_model.bin", "PyTorch's format"},
-    {"*.pt", "PyTorch's format"},
-    {"*.pth", "PyTorch's format"},
     {"*.pt2", "an exported PyTorch program"},
-    {"*.ckpt", "PyTorch's or TensorFlow's format"},
-    {"*.distcp", "PyTorch's distributed checkpoint"},
     {"*.ggml", "GGML"},
     {"*.onnx", "ONNX"},
     {"*.h5", "HDF5"},
@@ -134,7 +113,6 @@ std::string_view foreign_lookalike(std::string_view head, std::string_view name)
   for (const Magic& magic : kMagics)
     if (head.size() >= magic.at + magic.bytes.size() && head.substr(magic.at, magic.bytes.size()) == magic.bytes)
       return magic.words;
-  if (is_pickle(head)) return kPickle;
   if (const std::string_view words = as_protobuf(head); !words.empty())
     return name.ends_with(".mlmodel") ? kCoreMl : name.ends_with(".onnx") ? kOnnx : words;
   if (is_msgpack_map(head)) return kFlax;

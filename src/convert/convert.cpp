@@ -17,7 +17,8 @@ namespace tare {
 
 void require_writable(const Format& format, const WriteOptions& options) {
   if (format.write == nullptr && format.write_tree == nullptr)
-    throw Error(ErrorKind::unsupported, "convert.read_only", fmt::format("{} can be read, not written", format.name));
+    throw Error(ErrorKind::unsupported, "convert.read_only",
+                fmt::format("{} can be read, not written ({})", format.name, format.versions));
   if (options.zstd_level && !format.holds.zstd)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
   if (options.digest && !format.holds.digests)

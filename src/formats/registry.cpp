@@ -37,11 +37,11 @@ std::span<const Format> formats() {
         tllm::kFormat,         //
         alt::kFormat,          //
         alt::kFormat1,         //
-        torch::kFormat,        //
         npz::kFormat,          //
         npy::kFormat,          //
         safetensors::kFormat,  //
         hf::kFormat,           //
+        torch::kFormat,        //
     };
     rows.insert(rows.end(), added_formats().begin(), added_formats().end());
     return rows;

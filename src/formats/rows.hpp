@@ -10,12 +10,12 @@ namespace tare::zt2 { extern const Format kFormat; }
 namespace tare::mcf { extern const Format kFormat; }
 namespace tare::tllm { extern const Format kFormat; }
 namespace tare::alt { extern const Format kFormat, kFormat1; }
-namespace tare::torch { extern const Format kFormat; }
 namespace tare::npz { extern const Format kFormat; }
 namespace tare::npy { extern const Format kFormat; }
 namespace tare::safetensors { extern const Format kFormat; }
 namespace tare::gguf { extern const Format kFormat; }
 namespace tare::hf { extern const Format kFormat; }
+namespace tare::torch { extern const Format kFormat; }
 // clang-format on
 
 namespace tare {

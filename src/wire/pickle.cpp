@@ -27,8 +27,8 @@ enum class Operand : std::uint8_t {
   u8,
   f8,
   line,
-  lines,        // two of them
-  bytes_u1,     // a length, then so many bytes
+  lines,     // two of them
+  bytes_u1,  // a length, then so many bytes
   bytes_i4,
   bytes_u4,
   bytes_u8,
@@ -36,10 +36,9 @@ enum class Operand : std::uint8_t {
 
 constexpr auto kOperands = [] {
   std::array<Operand, 256> table{};
-  for (const char op : std::string_view("(.012NRabdetu})loQs]"))
-    table[static_cast<unsigned char>(op)] = Operand::none;
-  for (const unsigned op : {0x81U, 0x85U, 0x86U, 0x87U, 0x88U, 0x89U, 0x8FU, 0x90U, 0x91U, 0x92U, 0x93U, 0x94U, 0x97U,
-                            0x98U})
+  for (const char op : std::string_view("(.012NRabdetu})loQs]")) table[static_cast<unsigned char>(op)] = Operand::none;
+  for (const unsigned op :
+       {0x81U, 0x85U, 0x86U, 0x87U, 0x88U, 0x89U, 0x8FU, 0x90U, 0x91U, 0x92U, 0x93U, 0x94U, 0x97U, 0x98U})
     table[op] = Operand::none;
   for (const char op : std::string_view("FILSVPgp")) table[static_cast<unsigned char>(op)] = Operand::line;
   for (const char op : std::string_view("ci")) table[static_cast<unsigned char>(op)] = Operand::lines;
@@ -159,8 +158,7 @@ class PickleMachine {
         case Step::unknown: fail("pickle.opcode", fmt::format("{:#04x} is not an opcode of protocols 0 to 5", op.code));
         case Step::truncated: fail("pickle.truncated", "the pickle ends inside an opcode, or before STOP");
         case Step::negative:
-          fail("pickle.length",
-               fmt::format("a length of {} bytes", static_cast<std::int64_t>(op.number)));
+          fail("pickle.length", fmt::format("a length of {} bytes", static_cast<std::int64_t>(op.number)));
       }
       if (op.code == '.') return stop();
       step(op);
@@ -179,8 +177,8 @@ class PickleMachine {
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   void require(std::size_t count) const {
     if (stack_.size() - floor() < count)
-      fail("pickle.stack", fmt::format("the opcode needs {} values above the mark, the stack has {}", count,
-                                       stack_.size() - floor()));
+      fail("pickle.stack",
+           fmt::format("the opcode needs {} values above the mark, the stack has {}", count, stack_.size() - floor()));
   }
   Ref pop() {
     require(1);
@@ -402,7 +400,8 @@ class PickleMachine {
   }
   void push_global(std::string_view module, std::string_view name) {
     std::string key = fmt::format("{}\n{}", module, name);
-    const auto [found, is_new] = p_.numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(p_.globals_.size()));
+    const auto [found, is_new] =
+        p_.numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(p_.globals_.size()));
     if (is_new)
       p_.globals_.push_back({module, name, p_.base_ + start_});
     else
@@ -494,14 +493,10 @@ class PickleMachine {
         put(made, from, op.code == 'd' ? Put::pairs : Put::items);
         return push(made);
       }
-      case 'a':
-        require(2);
-        return put_into(stack_.size() - 1, Put::items, PickleKind::list, "a list");
+      case 'a': require(2); return put_into(stack_.size() - 1, Put::items, PickleKind::list, "a list");
       case 'e': return put_into(pop_mark(), Put::items, PickleKind::list, "a list");
       case 0x90: return put_into(pop_mark(), Put::items, PickleKind::set, "a set");
-      case 's':
-        require(3);
-        return put_into(stack_.size() - 2, Put::pairs, PickleKind::dict, "a dict");
+      case 's': require(3); return put_into(stack_.size() - 2, Put::pairs, PickleKind::dict, "a dict");
       case 'u': return put_into(pop_mark(), Put::pairs, PickleKind::dict, "a dict");
       case 'b':
         require(2);
@@ -561,7 +556,8 @@ class PickleMachine {
   }
 
   void put_into(std::size_t from, Put how, PickleKind kind, std::string_view what) {
-    if (from <= floor() || from > stack_.size()) fail("pickle.stack", "there is nothing below the mark to put values into");
+    if (from <= floor() || from > stack_.size())
+      fail("pickle.stack", "there is nothing below the mark to put values into");
     const Ref into = stack_[from - 1];
     require_kind(into, kind, what);
     put(into, from, how);
@@ -586,6 +582,7 @@ Pickle::Pickle(std::span<const std::byte> bytes, std::uint64_t base, std::uint64
     throw Error(ErrorKind::limit, "pickle.large",
                 fmt::format("a pickle of {} bytes, at most {} can be read", bytes.size(), kNothing - 1))
         .at(base);
+  nodes_.reserve(kMade + bytes.size() / 16);  // of tensors, a value takes about as many bytes
   nodes_.resize(kMade);
   nodes_[kFalse].kind = nodes_[kTrue].kind = PickleKind::boolean;
   nodes_[kTrue].payload.integer = 1;

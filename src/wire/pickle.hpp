@@ -25,11 +25,11 @@ namespace tare::wire {
 enum class PickleKind : std::uint8_t {
   none,
   boolean,
-  integer,     // of 64 bits, signed
-  large,       // an integer beyond that
+  integer,  // of 64 bits, signed
+  large,    // an integer beyond that
   real,
-  text,        // also a byte string of Python 2
-  bytes,       // bytes and bytearray
+  text,   // also a byte string of Python 2
+  bytes,  // bytes and bytearray
   list,
   tuple,
   dict,
@@ -97,9 +97,9 @@ class Pickle {
   // The globals that the pickle asks for, each once, in the order of their first mention.
   struct Global {
     std::string_view module, name;
-    std::uint64_t at = 0;        // of the first mention, in the file
+    std::uint64_t at = 0;  // of the first mention, in the file
     std::uint64_t mentions = 1;
-    bool scanned = false;        // found by scan_rest: the names are what most likely was meant
+    bool scanned = false;  // found by scan_rest: the names are what most likely was meant
   };
   const std::vector<Global>& globals() const { return globals_; }
   // Values made so far, of those it may have.
@@ -148,7 +148,7 @@ class Pickle {
   std::vector<Ref> items_;
   std::deque<std::string> decoded_;  // texts that are not in the bytes as they are
   std::vector<Global> globals_;
-  NameMap<std::uint32_t> numbers_;   // of globals, by "module\nname"
+  NameMap<std::uint32_t> numbers_;  // of globals, by "module\nname"
   std::vector<Ref> memo_;
 };
 

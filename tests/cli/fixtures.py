@@ -35,6 +35,29 @@ def cbor(value):
     return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
 
 
+def torch_file(tensors, more=b""):
+    """What torch.save writes of a dict of f32 tensors that count from 0; `more`: opcodes of further keys and values."""
+
+    def text(value):
+        return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+    def numbers(values):
+        return b"(" + b"".join(b"K" + bytes([value]) for value in values) + b"t"
+
+    pickle, members = b"\x80\x02}(", {}
+    for key, (name, (rows, columns)) in enumerate(tensors.items()):
+        count = rows * columns
+        pickle += text(name) + b"ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + b"ctorch\nFloatStorage\n" + text(str(key))
+        pickle += text("cpu") + b"K" + bytes([count]) + b"tQK\0" + numbers([rows, columns]) + numbers([columns, 1])
+        pickle += b"\x89ccollections\nOrderedDict\n)RtR"
+        members[f"m/data/{key}"] = f32(*range(count))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in {"m/data.pkl": pickle + more + b"u.", "m/byteorder": b"little", **members, "m/version": b"3\n"}.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return file.getvalue()
+
+
 def safetensors(tensors, metadata=None):
     """tensors: name -> (dtype, shape, bytes)."""
     header, data = ({"__metadata__": metadata} if metadata else {}), b""
@@ -300,7 +323,8 @@ def make(directory):
         "broken/config.json": b"<html>",
         "broken/model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "bare/config.json": b"{}",
-        "torch/pytorch_model.bin": b"PK",
+        "torch/pytorch_model.bin": torch_file({"w": (2, 3)}),
+        "evil.pt": torch_file({"w": (2, 3)}, b"X\x04\x00\x00\x00hookcposix\nsystem\n(X\x04\x00\x00\x00truetR"),
         "twice/model.safetensors": safetensors({}),
         "twice/model.safetensors.index.json": b'{"weight_map": {}}',
         "gptq/config.json": b'{"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 64}}\n',

@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kBin = ".bin", kBinIndex = ".bin.index.json";
+
 bool is_foreign(std::string_view name) { return !foreign_weights(name).empty(); }
-bool is_torch(std::string_view name) { return foreign_weights(name) == foreign_weights("pytorch_model.bin"); }
+bool is_torch_index(std::string_view name) { return is_torch_weights(name) && name.ends_with(kBinIndex); }
 
 std::vector<std::string> those(const std::vector<std::string>& files, bool (*wanted)(std::string_view)) {
   std::vector<std::string> chosen;
@@ -82,7 +84,8 @@ std::vector<std::string> list_files(const std::string& directory) {
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
-    return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || name == kPrivateFile;
+    return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || is_torch_weights(name) ||
+           name == kPrivateFile;
   });
 }
 
@@ -125,6 +128,11 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
 }
 
 std::string stem_of(const Weights& weights) {
+  if (weights.torch) {
+    const std::string stem =
+        weights.file.substr(0, weights.file.size() - (weights.index ? kBinIndex.size() : kBin.size()));
+    return stem == "pytorch_model" ? std::string(safetensors::kUsualStem) : stem;
+  }
   if (weights.index) return *safetensors::stem_of_index(weights.file);
   return weights.file.substr(0, weights.file.size() - safetensors::kSuffix.size());
 }
@@ -174,6 +182,23 @@ bool is_shard(std::string_view name) {
          safetensors::parse_shard_name(std::string(name.substr(0, variant)) + std::string(safetensors::kSuffix));
 }
 
+bool is_torch_shard(std::string_view name) {
+  // pytorch_model-00001-of-00002.bin
+  if (!name.ends_with(kBin)) return false;
+  return is_shard(std::string(name.substr(0, name.size() - kBin.size())) + std::string(safetensors::kSuffix));
+}
+
+bool is_torch_weights(std::string_view name) {
+  std::string_view stem = name;
+  if (stem.ends_with(kBinIndex))
+    stem.remove_suffix(kBinIndex.size());
+  else if (stem.ends_with(kBin) && !is_torch_shard(name))
+    stem.remove_suffix(kBin.size());
+  else
+    return false;
+  return stem.find("pytorch_model") != std::string_view::npos || stem == "adapter_model";
+}
+
 bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
 
 bool is_safe_path(std::string_view name) {
@@ -187,9 +212,11 @@ bool recognize(const std::string& path) {
   std::error_code failed;
   if (!fs::is_directory(path, failed)) return false;
   const std::vector<std::string> files = list_files(path);
-  return std::any_of(
-             files.begin(), files.end(),
-             [](const std::string& file) { return is_vital_resource(file) || is_weights(file) || is_torch(file); }) ||
+  return std::any_of(files.begin(), files.end(),
+                     [](const std::string& file) {
+                       return is_vital_resource(file) || is_weights(file) || is_torch_weights(file) ||
+                              is_torch_shard(file);
+                     }) ||
          !io::find_leftovers(path).empty();
 }
 
@@ -217,6 +244,15 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     candidates.insert(candidates.end(), wholes.begin(), wholes.end());
     throw ambiguous(candidates);
   }
+  // PyTorch's, where there are no others: by their usual names, or the only ones.
+  if (shards.empty() && !replaced) {
+    if (has(kOldFile) && has(kOldIndex)) throw ambiguous({std::string(kOldFile), std::string(kOldIndex)});
+    if (has(kOldFile)) return {std::string(kOldFile), false, true};
+    if (has(kOldIndex)) return {std::string(kOldIndex), true, true};
+    const auto torch = those(files, is_torch_weights);
+    if (torch.size() == 1) return {torch.front(), is_torch_index(torch.front()), true};
+    if (torch.size() > 1) throw ambiguous(torch);
+  }
   // What to do, where there is nothing better.
   const std::string leftover = leftover_in(directory);
   const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {
@@ -233,10 +269,10 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw lacking(ErrorKind::not_found, "hf.weights.no_index",
                   fmt::format("{} is a shard, and there is no index", shards.front()),
                   fmt::format("download {} into the directory", kIndex));
-  if (const auto torch = those(files, is_torch); !torch.empty())
-    throw lacking(ErrorKind::unsupported, "hf.weights.torch",
-                  fmt::format("the weights are in PyTorch's format ({}), which Tare cannot read yet", torch.front()),
-                  fmt::format("download the model's {} or convert it with PyTorch", kFile));
+  if (const auto torch = those(files, is_torch_shard); !torch.empty())
+    throw lacking(ErrorKind::not_found, "hf.weights.no_index",
+                  fmt::format("{} is a shard, and there is no index", torch.front()),
+                  fmt::format("download {} into the directory", kOldIndex));
   if (const auto foreign = those(files, is_foreign); !foreign.empty())
     throw lacking(ErrorKind::unsupported, "hf.weights.foreign",
                   fmt::format("there are no weights that Tare can read; {} ({}) is there", escape_name(foreign.front()),

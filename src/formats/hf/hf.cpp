@@ -1,6 +1,7 @@
 // A directory in Hugging Face's layout.
 //
-//   model.safetensors, or model.safetensors.index.json and its shards    the weights
+//   model.safetensors, or model.safetensors.index.json and its shards    the weights; without them those of PyTorch:
+//   pytorch_model.bin, or pytorch_model.bin.index.json and its shards
 //   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
 //       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
 //   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
@@ -91,16 +92,22 @@ class Reader {
     require(path);
     const SourcePtr source = open_file(path, options_.access);
     const Format& found = detect(*source);  // throws for a git-lfs pointer, an error page
-    const bool ours = found.name == safetensors::kFormat.name, index = ours && safetensors::is_index(*source);
+    const bool index = found.name == safetensors::kFormat.name && safetensors::is_index(*source);
+    const bool ours = index || found.name == (weights_.torch ? torch::kFormat.name : safetensors::kFormat.name);
     if (!ours || index != weights_.index)
       throw problem("hf.weights.format",
-                    fmt::format("{} expected, this is {}", weights_.index ? "an index" : "safetensors",
+                    fmt::format("{} expected, this is {}",
+                                weights_.index   ? "an index"
+                                : weights_.torch ? "a PyTorch file"
+                                                 : "safetensors",
                                 index ? "an index of such files" : found.title),
                     path);
     if (index) {
       model_ = safetensors::read_set(path, source, options_);
     } else {
-      model_ = safetensors::read_file(source, options_);
+      // Without a path: what lies beside it is the directory's affair.
+      model_ = weights_.torch ? found.read({"", source}, options_) : safetensors::read_file(source, options_);
+      model_.version.clear();  // the file's, not the directory's
       model_.file_bytes = source->size();
     }
     model_.sources.push_back(source);
@@ -312,7 +319,7 @@ class Reader {
 
   // A shard of the set, be it one that could not be read.
   bool is_shard_of_ours(const std::string& file) {
-    if (!weights_.index || !file.ends_with(safetensors::kSuffix)) return false;
+    if (!weights_.index) return false;
     return std::binary_search(shards_of_index().begin(), shards_of_index().end(), file);
   }
 
@@ -332,10 +339,15 @@ class Reader {
 
   void note_unused(const std::vector<std::string>& files) {
     std::vector<std::string> unused = left_behind_;
+    std::vector<std::string> other_weights;
     for (const std::string& file : files) {
       if (is_resource(file) || file == kPrivateFile || file == weights_.file || is_used(path_of(file)) ||
           is_shard_of_ours(file))
         continue;
+      if (!weights_.torch && (is_torch_weights(file) || is_torch_shard(file))) {
+        other_weights.push_back(file);
+        continue;
+      }
       if (is_forgotten(file))
         reports_->warning(
             problem("hf.weights.forgotten",
@@ -346,6 +358,11 @@ class Reader {
       else
         unused.push_back(file);
     }
+    if (!other_weights.empty())
+      reports_->left_behind(
+          problem("hf.weights.both",
+                  fmt::format("{} holds weights, too; those of {} are read", other_weights.front(), weights_.file),
+                  directory_));
     for (const std::string& folder : list_folders(directory_))
       if (folder != kTemplateFolder && !folder.starts_with('.') && !is_used(path_of(folder)))
         unused.push_back(folder + "/");

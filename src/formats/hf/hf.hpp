@@ -19,10 +19,14 @@ inline constexpr std::string_view kTemplateFolder = "additional_chat_templates";
 // The weights, whole or in shards: what every reader looks for first.
 inline constexpr std::string_view kFile = "model.safetensors", kIndex = "model.safetensors.index.json";
 
+// What transformers called them before, and where there is nothing else still reads.
+inline constexpr std::string_view kOldFile = "pytorch_model.bin", kOldIndex = "pytorch_model.bin.index.json";
+
 // The weights a directory holds.
 struct Weights {
   std::string file;    // name in the directory
   bool index = false;  // of a set
+  bool torch = false;  // PyTorch's
 };
 // Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
@@ -67,6 +71,9 @@ bool is_resource(std::string_view name);
 bool is_vital_resource(std::string_view name);
 bool is_shard(std::string_view name);
 bool is_weights(std::string_view name);
+// PyTorch's, whole or the index of a set; not its shards.
+bool is_torch_weights(std::string_view name);
+bool is_torch_shard(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
 // state in between can be read as a model. Links are not followed.
 // Only what the old model itself is made of: the weights that a reader would take (of a set what the index names), the

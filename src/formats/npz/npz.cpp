@@ -39,8 +39,9 @@ constexpr std::uint64_t kMaxInflatedHeaders = std::uint64_t{64} << 20;
 
 // Zip archives that are something else by their first member: PyTorch's, Office's, Java's, EPUB's.
 bool is_foreign(std::string_view name) {
-  return name.ends_with("/data.pkl") || name.ends_with(".pkl") || name == "[Content_Types].xml" ||
-         name.starts_with("META-INF/") || name == "mimetype";
+  return name.ends_with(".pkl") || name.ends_with("/byteorder") || name.ends_with("/version") ||
+         name.ends_with("/.format_version") || name.find("/.data/") != std::string_view::npos ||
+         name == "[Content_Types].xml" || name.starts_with("META-INF/") || name == "mimetype";
 }
 
 bool recognize(const Source& source) {

@@ -91,8 +91,13 @@ class IndexParser {
              fmt::format("an index of weights in {} ({}), which Tare cannot read yet; download the model's safetensors "
                          "files",
                          foreign, escape_name(shard)));
-      if (!shard.ends_with(kSuffix))
-        fail("path", fmt::format("\"{}\" is not the name of a safetensors file", escape_name(shard)));
+      // An index of another container's files has the same form.
+      const Format* const format = format_of_suffix(shard);
+      if (format == nullptr)
+        fail("path", fmt::format("\"{}\" is not the name of a file of weights", escape_name(shard)));
+      if (!index_.shards.empty() && format != format_of_suffix(index_.shards.front()))
+        fail("path",
+             fmt::format("\"{}\" is not the name of a file like {}", escape_name(shard), index_.shards.front()));
       index_.shards.emplace_back(shard);
     }
     return last_ = found->second;
@@ -238,9 +243,15 @@ class SetReader {
     Model shard;
     try {
       // Says what a file is that is none: a git-lfs pointer, an error page.
-      if (detect(*source).name != "safetensors" || is_index(*source))
-        throw Error(ErrorKind::corrupt, "safetensors.index.shard", "not a safetensors file").in(file).at(0);
-      shard = read_file(source, options_);
+      const Format& found = detect(*source);
+      const Format* const named = format_of_suffix(file);
+      if (&found != named || is_index(*source))
+        throw Error(ErrorKind::corrupt, "safetensors.index.shard",
+                    fmt::format("not a file of {}", named == nullptr ? "weights" : named->title))
+            .in(file)
+            .at(0);
+      // Without a path: a shard that is named by itself stands for its set.
+      shard = found.name == "safetensors" ? read_file(source, options_) : found.read({"", source}, options_);
     } catch (const Error& reason) {
       return reports_->error(reason);
     }
@@ -329,7 +340,8 @@ bool is_index(const Source& source) {
   if (text.substr(0, 8).find('\0') != std::string_view::npos) return false;
   // By its name, whatever is wrong with it; unless it is a well-known other thing, which `detect` has words for.
   const std::string_view name = source.name();
-  if (stem_of_index(name.substr(name.rfind('/') + 1))) return !looks_like_file(source) && lookalike(text).empty();
+  if (stem_of_index(name.substr(name.rfind('/') + 1)) || name.ends_with(".index.json"))
+    return !looks_like_file(source) && lookalike(text).empty();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && text[first] == '{' && text.find("\"weight_map\"") != std::string_view::npos;
 }

@@ -90,9 +90,34 @@ Model read_file(const SourcePtr& source, const ReadOptions& options) {
   return model;
 }
 
+namespace {
+
+// The index beside a shard, if it names it.
+SourcePtr index_of(const std::string& path, const ReadOptions& options) {
+  const std::size_t name = path.rfind('/') + 1;
+  const auto shard = parse_shard_name(std::string_view(path).substr(name));
+  if (!shard) return nullptr;
+  const std::string index = path.substr(0, name) + index_name(shard->stem);
+  try {
+    SourcePtr source = open_file(index, options.access);
+    const std::vector<std::string> named = read_index(index, *source, options.limits).shards;
+    return std::find(named.begin(), named.end(), path.substr(name)) == named.end() ? nullptr : source;
+  } catch (const Error&) {
+    return nullptr;  // then it is a file like any other
+  }
+}
+
+}  // namespace
+
 Model read(const Input& input, const ReadOptions& options) {
   if (is_index(*input.source)) return read_set(input.path, input.source, options);
-  return read_file(input.source, options);
+  if (input.source->descriptor() < 0) return read_file(input.source, options);
+  const SourcePtr index = index_of(input.path, options);
+  if (index == nullptr) return read_file(input.source, options);
+  Reports(options)->note(
+      Error(ErrorKind::usage, "safetensors.index.whole", "a shard: the whole set of its index is read")
+          .in(index->name()));
+  return read_set(index->name(), index, options);
 }
 
 }  // namespace tare::safetensors

@@ -30,8 +30,9 @@ bool leads_elsewhere(std::string_view name) {
 
 class ArchiveReader {
  public:
-  ArchiveReader(SourcePtr source, const ReadOptions& options)
-      : source_(std::move(source)),
+  ArchiveReader(SourcePtr source, const ReadOptions& options, bool lone_values)
+      : lone_values_(lone_values),
+        source_(std::move(source)),
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics) {}
 
@@ -54,11 +55,11 @@ class ArchiveReader {
                                  fmt::format("{} bytes after the end of the pickle", pickle_->size - pickle->length()),
                                  *pickle_));
     Model model;
-    read_tree({*pickle, storages, *source_, options_, diagnostics_}, model);
+    read_tree({*pickle, storages, *source_, options_, diagnostics_, lone_values_}, model);
     if (const std::size_t unused = storages.unused(); unused > 0)
-      diagnostics_.note(Error(ErrorKind::unsupported, "torch.storage.unused",
-                              fmt::format("{} storages belong to no tensor", unused))
-                            .in(source_->name()));
+      diagnostics_.note(
+          Error(ErrorKind::unsupported, "torch.storage.unused", fmt::format("{} storages belong to no tensor", unused))
+              .in(source_->name()));
     const wire::ZipMember* const version = find(kVersion);
     model.version = version == nullptr ? "zip" : fmt::format("zip {}", word(*version));
     if (diagnostics_.thorough()) wire::check_zip_crcs(*source_, members_, diagnostics_, options_.threads);
@@ -97,13 +98,12 @@ class ArchiveReader {
       else if (!member.name.starts_with(prefix_))
         diagnostics_.warning(error(ErrorKind::corrupt, "torch.archive.stray",
                                    fmt::format("a member outside of the folder {}", escape_name(prefix_)), member));
-      by_name_.emplace(member.name, &member);
     }
   }
 
   const wire::ZipMember* find(std::string_view name) const {
-    const auto found = by_name_.find(prefix_ + std::string(name));
-    return found == by_name_.end() ? nullptr : found->second;
+    const auto found = std::ranges::find(members_, prefix_ + std::string(name), &wire::ZipMember::name);
+    return found == members_.end() ? nullptr : &*found;
   }
 
   // The content of a member that is a word.
@@ -142,6 +142,7 @@ class ArchiveReader {
   void add_storages(Storages& storages) const {
     const std::string folder = prefix_ + std::string(kData);
     std::uint64_t inflated = 0;
+    storages.reserve(members_.size());
     for (const wire::ZipMember& member : members_) {
       if (!member.name.starts_with(folder) || member.is_directory()) continue;
       if (member.deflated()) {
@@ -157,12 +158,12 @@ class ArchiveReader {
     }
   }
 
+  bool lone_values_;
   SourcePtr source_;
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
   std::vector<wire::ZipMember> members_;
-  NameViewMap<const wire::ZipMember*> by_name_;
   const wire::ZipMember* pickle_ = nullptr;
   std::string prefix_;
 };
@@ -175,16 +176,20 @@ bool is_archive(const Source& source) {
   if (length < wire::kZipLocalSize) return false;
   source.read(0, std::as_writable_bytes(std::span(head).first(length)));
   if (std::memcmp(head.data(), "PK\3\4", 4) != 0) return false;
-  const std::size_t size = static_cast<unsigned char>(head[26]) | std::size_t{static_cast<unsigned char>(head[27])} << 8;
+  const std::size_t size = static_cast<unsigned char>(head[26]) | std::size_t{static_cast<unsigned char>(head[27])}
+                                                                      << 8;
   const std::string_view name(head.data() + wire::kZipLocalSize, std::min(size, length - wire::kZipLocalSize));
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos) return false;
   const std::string_view inner = name.substr(slash + 1);
-  constexpr std::string_view kInner[] = {kPickle, kOrder, kVersion, ".format_version", ".storage_alignment", "constants.pkl"};
+  constexpr std::string_view kInner[] = {kPickle,        kOrder, kVersion, ".format_version", ".storage_alignment",
+                                         "constants.pkl"};
   return std::ranges::find(kInner, inner) != std::end(kInner) || inner.starts_with(".data/") ||
          (inner.starts_with(kData) && inner.size() > kData.size() && inner.find('.') == std::string_view::npos);
 }
 
-Model read_archive(const SourcePtr& source, const ReadOptions& options) { return ArchiveReader(source, options).run(); }
+Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values) {
+  return ArchiveReader(source, options, lone_values).run();
+}
 
 }  // namespace tare::torch

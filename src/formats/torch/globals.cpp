@@ -46,6 +46,17 @@ constexpr Known kKnown[] = {
     {"__builtin__", "dict", Meaning::dict},
     {"argparse", "Namespace", Meaning::object},
     {"types", "SimpleNamespace", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "Metadata", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "TensorStorageMetadata", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "BytesStorageMetadata", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "ChunkStorageMetadata", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "TensorProperties", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "MetadataIndex", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "StorageMeta", Meaning::object},
+    {"torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING", Meaning::copied},
+    {"torch.distributed.checkpoint.filesystem", "_StorageInfo", Meaning::object},
+    {"pathlib", "PosixPath", Meaning::copied},
+    {"pathlib._local", "PosixPath", Meaning::copied},
     {"torch", "Size", Meaning::size},
     {"torch", "device", Meaning::text_of},
     {"torch.serialization", "_get_layout", Meaning::text_of},
@@ -83,15 +94,18 @@ constexpr Known kKnown[] = {
 
 // Modules whose functions run code, start programs, or reach files and the network.
 constexpr std::string_view kDangerousModules[] = {
-    "os",       "posix",     "nt",         "posixpath", "ntpath",    "subprocess", "sys",         "shutil",    "socket",
-    "pickle",   "_pickle",   "cPickle",    "dill",      "_dill",     "cloudpickle", "joblib",     "importlib", "imp",
-    "runpy",    "code",      "codeop",     "ctypes",    "_ctypes",   "commands",   "webbrowser",  "urllib",    "urllib2",
-    "requests", "http",      "httplib",    "ftplib",    "smtplib",   "ssl",        "asyncio",     "multiprocessing",
-    "pty",      "platform",  "timeit",     "cProfile",  "profile",   "pdb",        "bdb",         "pip",       "operator",
-    "_operator", "functools", "_functools", "types",    "marshal",   "tempfile",   "pathlib",     "glob",      "io",
-    "_io",      "codecs",    "signal",     "threading", "_thread",   "sqlite3",    "zipfile",     "tarfile",   "fileinput",
-    "linecache", "inspect",  "gc",         "atexit",    "distutils", "setuptools", "ensurepip",   "venv",      "idlelib",
-    "doctest",  "trace",     "logging",    "zipimport", "pkgutil",   "antigravity", "pydoc",
+    "os",          "posix",    "nt",        "posixpath",  "ntpath",     "subprocess", "sys",
+    "shutil",      "socket",   "pickle",    "_pickle",    "cPickle",    "dill",       "_dill",
+    "cloudpickle", "joblib",   "importlib", "imp",        "runpy",      "code",       "codeop",
+    "ctypes",      "_ctypes",  "commands",  "webbrowser", "urllib",     "urllib2",    "requests",
+    "http",        "httplib",  "ftplib",    "smtplib",    "ssl",        "asyncio",    "multiprocessing",
+    "pty",         "platform", "timeit",    "cProfile",   "profile",    "pdb",        "bdb",
+    "pip",         "operator", "_operator", "functools",  "_functools", "types",      "marshal",
+    "tempfile",    "pathlib",  "glob",      "io",         "_io",        "codecs",     "signal",
+    "threading",   "_thread",  "sqlite3",   "zipfile",    "tarfile",    "fileinput",  "linecache",
+    "inspect",     "gc",       "atexit",    "distutils",  "setuptools", "ensurepip",  "venv",
+    "idlelib",     "doctest",  "trace",     "logging",    "zipimport",  "pkgutil",    "antigravity",
+    "pydoc",
 };
 // Of these, some names.
 constexpr Known kDangerousNames[] = {
@@ -184,9 +198,9 @@ void report_globals(const Pickle& pickle, const Source& source, Diagnostics& dia
                 meaning == Meaning::dangerous ? "torch.global.dangerous"
                 : refused                     ? "torch.global.refused"
                                               : "torch.global.known",
-                refused ? fmt::format("the pickle asks for {}, {}: {}; nothing in it is run", called, times,
+                refused ? fmt::format("the pickle asks for it {}: {}; nothing in it is run", times,
                                       words_for_refused(global, meaning))
-                        : fmt::format("the pickle asks for {}, {}: {}", called, times, words_for_known(meaning)));
+                        : fmt::format("the pickle asks for it {}: {}", times, words_for_known(meaning)));
     error.in(source.name()).at(global.at).about(called);
     if (refused)
       diagnostics.error(error);

@@ -25,8 +25,8 @@ class LegacyReader {
   Model run() {
     const auto magic = next_pickle();
     if ((*magic)->kind((*magic)->root()) != PickleKind::large || (*magic)->text((*magic)->root()) != kMagic)
-      fail("torch.legacy.magic", "a pickle, but not one that torch.save wrote: it does not begin with PyTorch's number", 0,
-           ErrorKind::unsupported);
+      fail("torch.legacy.magic", "a pickle, but not one that torch.save wrote: it does not begin with PyTorch's number",
+           0, ErrorKind::unsupported);
     const auto protocol = next_pickle();
     if (!is_number(**protocol, (*protocol)->root(), kProtocol))
       fail("torch.legacy.protocol", fmt::format("the second pickle is not the number {}", kProtocol), 0);
@@ -87,7 +87,8 @@ class LegacyReader {
   // The number of elements, then the elements; how wide they are is only in the ids of the pickle.
   void add_storages(Storages& storages, const Pickle& content, const Pickle& keys) {
     const NameViewMap<std::uint64_t> widths = widths_in(content);
-    if (keys.kind(keys.root()) != PickleKind::list) fail("torch.legacy.keys", "the keys of the storages are not a list", at_);
+    if (keys.kind(keys.root()) != PickleKind::list)
+      fail("torch.legacy.keys", "the keys of the storages are not a list", at_);
     keys.each_item(keys.root(), [&](Ref item) {
       if (keys.kind(item) != PickleKind::text) fail("torch.legacy.keys", "the key of a storage is not text", at_);
       const std::string_view key = keys.text(item);
@@ -99,7 +100,8 @@ class LegacyReader {
         fail("torch.legacy.truncated", fmt::format("the file ends before the storage \"{}\"", escape_name(key)), at_);
       source_->read(at_, count);
       at_ += count.size();
-      const auto elements = storages.swapped() ? load_be<std::uint64_t>(count.data()) : load_le<std::uint64_t>(count.data());
+      const auto elements =
+          storages.swapped() ? load_be<std::uint64_t>(count.data()) : load_le<std::uint64_t>(count.data());
       const auto bytes = checked_mul(elements, width->second);
       if (!bytes || !fits(at_, *bytes, source_->size()))
         fail("torch.legacy.truncated",
@@ -125,7 +127,8 @@ class LegacyReader {
       if (content.kind(ref) != PickleKind::persistent || content.kind(content.persistent(ref)) != PickleKind::tuple)
         continue;
       const auto parts = content.tuple(content.persistent(ref));
-      if (parts.size() < 3 || content.kind(parts[1]) != PickleKind::global || content.kind(parts[2]) != PickleKind::text)
+      if (parts.size() < 3 || content.kind(parts[1]) != PickleKind::global ||
+          content.kind(parts[2]) != PickleKind::text)
         continue;
       const ElementType* const type = find_storage(content.name_of(parts[1]));
       if (type == nullptr) continue;

@@ -74,18 +74,51 @@ SlicePlan plan_of(const View& view, std::uint64_t elements) {
 
 }  // namespace
 
-void Storages::add(std::string_view key, Blob blob) { stored_.try_emplace(std::string(key), Storage{std::move(blob)}); }
+namespace {
+
+// A key that PyTorch gave: "0", "1", ... Nothing for others.
+std::optional<std::size_t> number_of_key(std::string_view key, std::size_t most) {
+  std::size_t number = 0;
+  if (key.empty() || key.size() > 9 || (key[0] == '0' && key.size() > 1)) return std::nullopt;
+  for (const char digit : key) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = number * 10 + static_cast<std::size_t>(digit - '0');
+  }
+  return number < most ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+void Storages::reserve(std::size_t count) {
+  stored_.reserve(count);
+  numbers_.resize(count);
+}
+
+void Storages::add(std::string_view key, Blob blob) {
+  if (place_of(key)) return;
+  if (const auto number = number_of_key(key, numbers_.size()))
+    numbers_[*number] = static_cast<std::uint32_t>(stored_.size() + 1);
+  else
+    names_.emplace(key, stored_.size());
+  stored_.push_back({std::move(blob)});
+}
+
+std::optional<std::size_t> Storages::place_of(std::string_view key) const {
+  if (const auto number = number_of_key(key, numbers_.size()); number && numbers_[*number] != 0)
+    return numbers_[*number] - 1;
+  const auto found = names_.find(key);
+  return found == names_.end() ? std::nullopt : std::optional(found->second);
+}
 
 Storage* Storages::find(std::string_view key) {
-  const auto found = stored_.find(key);
-  if (found == stored_.end()) return nullptr;
-  found->second.used = true;
-  return &found->second;
+  const auto place = place_of(key);
+  if (!place) return nullptr;
+  stored_[*place].used = true;
+  return &stored_[*place];
 }
 
 std::size_t Storages::unused() const {
-  return static_cast<std::size_t>(
-      std::count_if(stored_.begin(), stored_.end(), [](const auto& entry) { return !entry.second.used; }));
+  return static_cast<std::size_t>(std::ranges::count(stored_, false, &Storage::used));
 }
 
 Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits& limits) {
@@ -94,7 +127,8 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
   const auto elements = view.shape.elements();
   const auto bytes = elements ? checked_mul(*elements, width) : std::nullopt;
   if (!bytes)
-    throw bad_view("torch.tensor.size", fmt::format("a tensor {} has more bytes than 64 bits count", view.shape.text()));
+    throw bad_view("torch.tensor.size",
+                   fmt::format("a tensor {} has more bytes than 64 bits count", view.shape.text()));
   if (*bytes == 0) return Blob::memory({});
   // The last element; strides are not negative.
   std::optional<std::uint64_t> last = view.offset;
@@ -112,12 +146,11 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
                 fmt::format("{} bytes of storage stand for {}, at most {} allowed", storage.size(), *bytes,
                             limits.component_bytes));
   const bool whole = plan.run == plan.elements;
-  if (whole && storage.is_plain())
-    return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes);
+  if (whole && storage.is_plain()) return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes);
   if (whole && *bytes == storage.size()) return storage;
-  if (!storage.is_plain() && stored.seekable.size() == 0)
+  if (!storage.is_plain() && !stored.seekable)
     stored.seekable = Blob::produced(storage.size(), std::make_shared<const Spooled>(storage));
-  return sliced_blob(storage.is_plain() ? storage : stored.seekable, std::move(plan), width);
+  return sliced_blob(storage.is_plain() ? storage : *stored.seekable, std::move(plan), width);
 }
 
 }  // namespace tare::torch

@@ -11,8 +11,10 @@
 // A storage is a persistent id: ("storage", type, key, device, elements[, view]), the last only in old files.
 #include <fmt/format.h>
 
+#include "base/checked.hpp"
 #include "formats/torch/torch.hpp"
 #include "model/byte_swap.hpp"
+#include "tare/codec.hpp"
 
 namespace tare::torch {
 namespace {
@@ -60,12 +62,8 @@ class Rebuilder {
     if (depth > kDeepest) fail("torch.tensor.form", "calls that rebuild tensors inside of each other", at);
     const std::span<const Ref> given = p_.tuple(arguments);
     switch (meaning) {
-      case Meaning::tensor:
-        require(given, 4, 4, at);
-        return plain(given, nullptr, {}, at);
-      case Meaning::tensor_v2:
-        require(given, 6, 7, at);
-        return plain(given, nullptr, given.subspan(6), at);
+      case Meaning::tensor: require(given, 4, 4, at); return plain(given, nullptr, {}, at);
+      case Meaning::tensor_v2: require(given, 6, 7, at); return plain(given, nullptr, given.subspan(6), at);
       case Meaning::tensor_v3:
         require(given, 7, 8, at);
         return plain(given, &element_of(given[6], at), given.subspan(7), at);
@@ -94,8 +92,7 @@ class Rebuilder {
 
   void require(std::span<const Ref> given, std::size_t least, std::size_t most, Ref at) const {
     if (given.size() < least || given.size() > most)
-      fail("torch.tensor.form",
-           fmt::format("{} arguments, {} to {} expected", given.size(), least, most), at);
+      fail("torch.tensor.form", fmt::format("{} arguments, {} to {} expected", given.size(), least, most), at);
   }
 
   const ElementType& element_of(Ref ref, Ref at) const {
@@ -107,8 +104,7 @@ class Rebuilder {
   }
 
   std::uint64_t number(Ref ref, std::string_view rule, std::string_view what, Ref at) const {
-    if (p_.kind(ref) == PickleKind::large)
-      fail(rule, fmt::format("the {} is a number beyond 64 bits", what), at);
+    if (p_.kind(ref) == PickleKind::large) fail(rule, fmt::format("the {} is a number beyond 64 bits", what), at);
     if (p_.kind(ref) != PickleKind::integer) fail("torch.tensor.form", fmt::format("the {} is not a number", what), at);
     if (p_.integer(ref) < 0) fail(rule, fmt::format("the {} is {}", what, p_.integer(ref)), at);
     return static_cast<std::uint64_t>(p_.integer(ref));
@@ -143,8 +139,8 @@ class Rebuilder {
     for (const Ref part : parts)
       if (p_.kind(part) == PickleKind::persistent)
         fail("torch.persistent.nested", "a persistent id inside of a persistent id", ref);
-    if (parts.size() < 5 || parts.size() > 6 || p_.kind(parts[0]) != PickleKind::text || p_.text(parts[0]) != "storage" ||
-        p_.kind(parts[2]) != PickleKind::text)
+    if (parts.size() < 5 || parts.size() > 6 || p_.kind(parts[0]) != PickleKind::text ||
+        p_.text(parts[0]) != "storage" || p_.kind(parts[2]) != PickleKind::text)
       fail("torch.persistent.form", "a persistent id that is not that of a storage", ref);
     if (meaning_of_global(parts[1]) != Meaning::storage)
       fail("torch.persistent.form", "the type of a storage is not one", ref);
@@ -204,12 +200,15 @@ class Rebuilder {
     // Two elements in a byte, the last dimension counted in bytes.
     Tensor tensor;
     tensor.shape = view.shape.empty() ? Shape{1} : view.shape;
-    tensor.shape[tensor.shape.size() - 1] *= 2;  // it is at most the bytes of the storage
+    const auto doubled = checked_mul(tensor.shape[tensor.shape.size() - 1], 2);
+    if (!doubled) throw Error(ErrorKind::corrupt, "torch.tensor.size", "a dimension of more than 64 bits");
+    tensor.shape[tensor.shape.size() - 1] = *doubled;
     tensor.layout = type.layout;
     tensor.components.push_back({"data", DType::u8, {}, std::move(blob)});
     return tensor;
   }
 
+  Tensor part(Ref ref, std::string_view what, Ref at);
   Tensor sparse(std::span<const Ref> given, Ref at);
   Tensor quantized(std::span<const Ref> given, Ref at);
 
@@ -218,11 +217,110 @@ class Rebuilder {
   const std::vector<Meaning>& meanings_;
 };
 
-Tensor Rebuilder::sparse(std::span<const Ref>, Ref at) {
-  fail("torch.tensor.kind", "sparse tensors are not read", at, ErrorKind::unsupported);
+// The tensor of indices or values of a sparse or quantized one.
+Tensor Rebuilder::part(Ref ref, std::string_view what, Ref at) {
+  if (!makes_tensor(meaning_of_callable(ref)))
+    fail("torch.tensor.form", fmt::format("the {} are not a tensor", what), at);
+  const Meaning inner = meaning_of_callable(ref);
+  if (inner != Meaning::tensor && inner != Meaning::tensor_v2 && inner != Meaning::tensor_v3)
+    fail("torch.tensor.form", fmt::format("the {} are not a plain tensor", what), at);
+  return call(ref, 1);
 }
-Tensor Rebuilder::quantized(std::span<const Ref>, Ref at) {
-  fail("torch.tensor.kind", "quantized tensors are not read", at, ErrorKind::unsupported);
+
+Tensor Rebuilder::sparse(std::span<const Ref> given, Ref at) {
+  require(given, 2, 2, at);
+  const Ref called = given[0];
+  std::string_view layout;
+  if (meaning_of_callable(called) == Meaning::text_of && p_.tuple(p_.arguments(called)).size() == 1 &&
+      p_.kind(p_.tuple(p_.arguments(called))[0]) == PickleKind::text)
+    layout = p_.text(p_.tuple(p_.arguments(called))[0]);
+  if (p_.kind(given[1]) != PickleKind::tuple) fail("torch.tensor.form", "a sparse tensor without its parts", at);
+  const std::span<const Ref> parts = p_.tuple(given[1]);
+  Tensor tensor;
+  const auto add_index = [&](std::string_view role, Tensor index) {
+    if (index.components[0].dtype != DType::i64 || !index.is_dense())
+      fail("torch.tensor.kind", fmt::format("indices of type {}, i64 can be read", index.components[0].type_name()), at,
+           ErrorKind::unsupported);
+    // Negative ones become numbers beyond every dimension, which the layout's own rules refuse.
+    tensor.components.push_back({std::string(role), DType::u64, {}, std::move(index.components[0].blob)});
+  };
+  const auto add_values = [&](Tensor values) {
+    if (values.shape.rank() != 1 || !values.is_dense())
+      fail("torch.tensor.kind", fmt::format("values of shape {}, single numbers can be read", values.shape.text()), at,
+           ErrorKind::unsupported);
+    Component& data = values.components[0];
+    tensor.components.push_back({"values", data.dtype, data.type, std::move(data.blob)});
+  };
+  if (layout == "torch.sparse_coo") {
+    require(parts, 3, 4, at);
+    tensor.layout = "sparse_coo";
+    tensor.shape = shape_of(parts[2], at);
+    Tensor indices = part(parts[0], "indices", at), values = part(parts[1], "values", at);
+    if (indices.shape.rank() != 2 || indices.shape[0] != tensor.shape.rank())
+      fail("torch.tensor.kind",
+           fmt::format("indices of shape {} for {} dimensions", indices.shape.text(), tensor.shape.rank()), at,
+           ErrorKind::unsupported);
+    add_values(std::move(values));
+    add_index("coords", std::move(indices));
+  } else if (layout == "torch.sparse_csr") {
+    require(parts, 4, 4, at);
+    tensor.layout = "sparse_csr";
+    tensor.shape = shape_of(parts[3], at);
+    add_values(part(parts[2], "values", at));
+    add_index("indices", part(parts[1], "columns", at));
+    add_index("indptr", part(parts[0], "rows", at));
+  } else {
+    fail("torch.tensor.kind",
+         fmt::format("a sparse tensor of layout {}; sparse_coo and sparse_csr can be read",
+                     layout.empty() ? "?" : escape_name(layout)),
+         at, ErrorKind::unsupported);
+  }
+  const Codec* const codec = find_codec(tensor.layout);
+  if (const auto problem = codec->check(tensor)) fail("torch.tensor.sparse", problem->sentence, at);
+  return tensor;
+}
+
+Tensor Rebuilder::quantized(std::span<const Ref> given, Ref at) {
+  require(given, 7, 7, at);
+  const Stored stored = storage_of(given[0]);
+  if (!stored.type->quantized) fail("torch.tensor.form", "a quantized tensor over a storage that is not", at);
+  const View view = view_of(given, at);
+  Dequantized plan;
+  plan.codes = elements(stored, *stored.type, view);
+  plan.dtype = stored.type->dtype;
+  plan.elements = view.shape.elements().value_or(0);
+  if (p_.kind(given[4]) != PickleKind::tuple) fail("torch.tensor.form", "a quantized tensor without its scheme", at);
+  const std::span<const Ref> scheme = p_.tuple(given[4]);
+  const std::string_view name =
+      !scheme.empty() && meaning_of_global(scheme[0]) == Meaning::scheme ? p_.name_of(scheme[0]) : "";
+  if (name.starts_with("per_tensor")) {
+    require(scheme, 3, 3, at);
+    if (p_.kind(scheme[1]) != PickleKind::real || p_.kind(scheme[2]) != PickleKind::integer)
+      fail("torch.tensor.form", "the scale or the zero point is not a number", at);
+    plan.scale = p_.real(scheme[1]);
+    plan.zero = static_cast<double>(p_.integer(scheme[2]));
+  } else if (name.starts_with("per_channel")) {
+    require(scheme, 4, 4, at);
+    plan.scales = part(scheme[1], "scales", at);
+    plan.zeros = part(scheme[2], "zero points", at);
+    const std::uint64_t axis = number(scheme[3], "torch.tensor.quantized", "axis", at);
+    const auto is_vector = [&](const Tensor& tensor) {
+      const DType dtype = tensor.components[0].dtype;
+      return tensor.is_dense() && tensor.components[0].type.empty() &&
+             (dtype == DType::f64 || dtype == DType::f32 || dtype == DType::i64 || dtype == DType::i32) &&
+             tensor.shape.rank() == 1 && tensor.shape[0] == view.shape[axis];
+    };
+    if (axis >= view.shape.rank() || !is_vector(plan.scales) || !is_vector(plan.zeros))
+      fail("torch.tensor.quantized",
+           fmt::format("scales {} and zero points {} along axis {} of {}", plan.scales.shape.text(),
+                       plan.zeros.shape.text(), axis, view.shape.text()),
+           at);
+    plan.channels = view.shape[axis];
+    for (std::size_t i = axis + 1; i < view.shape.rank(); ++i) plan.inner *= view.shape[i];
+  } else {
+    fail("torch.tensor.kind", "a scheme of quantization that is not read", at, ErrorKind::unsupported);
+  }
+  return dense({}, view.shape, DType::f32, dequantized_blob(std::move(plan)));
 }
 
 }  // namespace

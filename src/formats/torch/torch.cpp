@@ -21,28 +21,54 @@
 // The object is a tensor, or a collection of them: dicts and lists inside of each other are taken apart, and their keys
 // joined by dots (tree.cpp). What is no tensor becomes metadata.
 //
+// A directory with .metadata and *.distcp is one model, too (distributed.cpp).
+//
 // Refused: every other global; TorchScript (its tensors need the program); the tar archives of PyTorch 0.1; writing.
-#include "formats/rows.hpp"
 #include "formats/torch/torch.hpp"
+
+#include <filesystem>
+
+#include "formats/rows.hpp"
+#include "formats/unknown.hpp"
 #include "model/element_types.hpp"
 
 namespace tare::torch {
 namespace {
 
-bool recognize(const Source& source) {
-  return is_archive(source) || is_pickle(source) || is_old_tar(source);
+bool recognize(const Source& source) { return is_archive(source) || is_pickle(source) || is_old_tar(source); }
+
+// NAME.bin.index.json beside NAME-00001-of-00002.bin, if it names that; empty otherwise.
+std::string index_beside(const std::string& path) {
+  constexpr std::string_view kBin = ".bin", kOf = "-of-";
+  const std::size_t slash = path.rfind('/') + 1, of = path.rfind(kOf);
+  if (!path.ends_with(kBin) || of == std::string::npos || of < slash) return {};
+  const std::string_view count =
+      std::string_view(path).substr(of + kOf.size(), path.size() - of - kOf.size() - kBin.size());
+  const std::size_t dash = path.rfind('-', of - 1);
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  if (dash == std::string::npos || dash < slash || !is_number(count) ||
+      !is_number(std::string_view(path).substr(dash + 1, of - dash - 1)))
+    return {};
+  std::string index = path.substr(0, dash) + ".bin.index.json";
+  std::error_code none;
+  return std::filesystem::is_regular_file(index, none) ? index : std::string();
 }
 
 Model read(const Input& input, const ReadOptions& options) {
   const SourcePtr& source = input.source;
+  if (source == nullptr) return read_distributed(input.path, options);
   if (is_old_tar(*source))
     throw Error(ErrorKind::unsupported, "torch.tar",
                 "a tar archive of PyTorch 0.1, which is not read; load and save it with a PyTorch before 2.0")
         .in(source->name())
         .at(0);
-  std::array<char, 2> head{};
-  if (source->size() >= head.size()) source->read(0, std::as_writable_bytes(std::span(head)));
-  return head[0] == 'P' && head[1] == 'K' ? read_archive(source, options) : read_legacy(source, options);
+  if (const std::string index = index_beside(input.path); !index.empty()) return open(index, options);
+  if (is_archive(*source)) return read_archive(source, options);
+  if (is_pickle(*source)) return read_legacy(source, options);
+  // Only its name says so, and .bin says little.
+  throw Error(ErrorKind::unsupported, "torch.unrecognized", words_for(*source)).in(source->name()).at(0);
 }
 
 constexpr std::string_view kSuffixes[] = {".pt", ".pth", ".bin", ".ckpt"};
@@ -55,15 +81,13 @@ constexpr OwnKey kOwnKeys[] = {{.key = "torch._metadata", .about_file = true}};
 constinit const Format kFormat = {
     .name = "torch",
     .title = "PyTorch",
-    .versions = "reads the zip layout and the one before PyTorch 1.6, running nothing; does not write",
+    .versions = "reads the zip layout and the one before PyTorch 1.6, and runs nothing; write safetensors instead",
     .suffixes = kSuffixes,
-    .holds = {.dtypes = kAllDTypes,
-              .logical_types = kLogicalNames,
-              .layouts = kLayouts,
-              .metadata = Room::tree},
+    .holds = {.dtypes = kAllDTypes, .logical_types = kLogicalNames, .layouts = kLayouts, .metadata = Room::tree},
     .recognize = recognize,
     .read = read,
     .own_keys = kOwnKeys,
+    .recognize_tree = is_distributed,
 };
 
 }  // namespace tare::torch

@@ -37,23 +37,21 @@ enum class Meaning : std::uint8_t {
   // Calls that make a collection, and its parts.
   dict,
   list,
-  object,     // its attributes, as a dict
+  object,  // its attributes, as a dict
   size,
   // Calls and constants that become metadata.
-  text_of,    // torch.device, _get_layout
-  encoded,    // _codecs.encode: bytes as text
-  copied,     // the first argument as it is: bytearray, complex, slice
+  text_of,  // torch.device, _get_layout
+  encoded,  // _codecs.encode: bytes as text
+  copied,   // the first argument as it is: bytearray, complex, slice
   // Constants.
   storage,
-  element,    // torch.float16
-  scheme,     // of quantization
-  type,       // torch.Tensor, Parameter: types of results
-  name,       // any other, which is shown by its name
+  element,  // torch.float16
+  scheme,   // of quantization
+  type,     // torch.Tensor, Parameter: types of results
+  name,     // any other, which is shown by its name
 };
 
-constexpr bool makes_tensor(Meaning meaning) {
-  return meaning >= Meaning::tensor && meaning <= Meaning::other_tensor;
-}
+constexpr bool makes_tensor(Meaning meaning) { return meaning >= Meaning::tensor && meaning <= Meaning::other_tensor; }
 
 Meaning meaning_of(std::string_view module, std::string_view name);
 // Reports every global of a pickle: those that are refused as errors, the others as notes. What the file is read as in
@@ -81,7 +79,7 @@ std::uint64_t width_of(const ElementType& type);
 struct Storage {
   Blob blob;
   bool used = false;
-  Blob seekable = {};  // the same bytes, entered anywhere; once that was needed
+  std::optional<Blob> seekable = std::nullopt;  // the same bytes, entered anywhere; once that was needed
 };
 
 // The storages of a file, by the keys that the pickle has for them.
@@ -93,11 +91,17 @@ class Storages {
   // Null when there is none.
   Storage* find(std::string_view key);
   bool swapped() const { return swapped_; }
+  std::size_t size() const { return stored_.size(); }
   std::size_t unused() const;
+  void reserve(std::size_t count);
 
  private:
+  std::optional<std::size_t> place_of(std::string_view key) const;
+
   bool swapped_;
-  NameMap<Storage> stored_;
+  std::vector<Storage> stored_;
+  std::vector<std::uint32_t> numbers_;  // place + 1, of keys that are small numbers: nearly all
+  NameMap<std::size_t> names_;          // of the others
 };
 
 // A part of a storage, as a tensor's offset, sizes and strides (in elements) say.
@@ -110,6 +114,20 @@ struct View {
 // the storage, or stands for more than `limits` allows.
 Blob viewed(Storage& storage, std::uint64_t width, const View& view, const Limits& limits);
 
+// ---- quantized tensors (dequantized.cpp) ----
+
+// What one stands for, as f32.
+struct Dequantized {
+  Blob codes;
+  DType dtype;  // of the codes
+  std::uint64_t elements = 0;
+  double scale = 0, zero = 0;
+  // With one pair for each of `channels` (vectors of as many numbers): elements (i / inner % channels).
+  Tensor scales = {}, zeros = {};
+  std::uint64_t channels = 1, inner = 1;
+};
+Blob dequantized_blob(Dequantized plan);
+
 // ---- the tree (tree.cpp, tensors.cpp) ----
 
 struct Content {
@@ -118,6 +136,7 @@ struct Content {
   const Source& source;
   const ReadOptions& options;
   Diagnostics& diagnostics;
+  bool lone_values = false;
 };
 
 // The tensor that a call stands for, without a name. Throws `torch.tensor.*`, `torch.storage.*`.
@@ -153,7 +172,12 @@ bool is_old_tar(const Source& source);
 bool is_pickle(const Source& source);
 
 // Of the archive that is `source`, from its beginning to its end.
-Model read_archive(const SourcePtr& source, const ReadOptions& options);
+// `lone_values`: the object may be neither a tensor nor a collection; it is the metadata key kLoneValue then.
+inline constexpr std::string_view kLoneValue = "value";
+Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values = false);
 Model read_legacy(const SourcePtr& source, const ReadOptions& options);
+
+bool is_distributed(const std::string& path);
+Model read_distributed(const std::string& path, const ReadOptions& options);
 
 }  // namespace tare::torch

@@ -30,11 +30,15 @@ class TreeReader {
 
   void run() {
     const Ref root = p_.root();
+    model_.tensors.reserve(content_.storages.size());  // most have one of their own
     if (is_tensor(root)) {
       name_ = "tensor";
       add_tensor(root);
     } else if (is_collection(root)) {
       take_apart(root, 0);
+    } else if (content_.lone_values && !is_refused(root)) {
+      name_ = kLoneValue;
+      add_value(root, 0);
     } else {
       fail("torch.root", "neither a tensor nor a collection", root);
     }
@@ -56,9 +60,7 @@ class TreeReader {
     if (p_.kind(ref) != PickleKind::call || p_.kind(p_.callable(ref)) != PickleKind::global) return Meaning::unknown;
     return meanings_[p_.number_of(p_.callable(ref))];
   }
-  bool is_tensor(Ref ref) const {
-    return p_.kind(ref) == PickleKind::persistent || makes_tensor(meaning(ref));
-  }
+  bool is_tensor(Ref ref) const { return p_.kind(ref) == PickleKind::persistent || makes_tensor(meaning(ref)); }
   bool is_dict(Ref ref) const {
     return p_.kind(ref) == PickleKind::dict || meaning(ref) == Meaning::dict || meaning(ref) == Meaning::object;
   }
@@ -323,7 +325,8 @@ class TreeReader {
   Value large_value(Ref ref) {
     charge_text(ref);
     const std::string_view text = p_.text(ref);
-    const bool decimal = std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
+    const bool decimal =
+        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
     if (text.size() == 9 && text[8] == 0) {
       std::uint64_t value = 0;
       for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[i]);
@@ -376,13 +379,12 @@ class TreeReader {
       const Blob& blob = tensor.components[0].blob;
       const auto [first, is_new] = places.try_emplace({blob.offset(), blob.size()}, i);
       if (!is_new && model_.tensors[first->second].shape == tensor.shape)
-        content_.diagnostics.note(
-            Error(ErrorKind::unsupported, "torch.tied",
-                  fmt::format("has the same bytes as {}: the two are tied",
-                              escape_name(model_.tensors[first->second].name)))
-                .in(content_.source.name())
-                .at(blob.offset())
-                .about("tensor " + escape_name(tensor.name)));
+        content_.diagnostics.note(Error(ErrorKind::unsupported, "torch.tied",
+                                        fmt::format("has the same bytes as {}: the two are tied",
+                                                    escape_name(model_.tensors[first->second].name)))
+                                      .in(content_.source.name())
+                                      .at(blob.offset())
+                                      .about("tensor " + escape_name(tensor.name)));
     }
   }
 

@@ -118,10 +118,12 @@ TEST_F(Hub, OtherWeightsAndHiddenFilesStay) {
     files[name] = to_bytes(name);
   expect_carried(make(files), hf_good());
   const Conversion done = convert(make(files), scratch_ / "m.zt");
-  ASSERT_EQ(done.changes.size(), 1U);
+  ASSERT_EQ(done.changes.size(), 2U);
   EXPECT_EQ(to_text(done.changes[0]),
-            "left behind, not part of the model: .gitattributes, image.png, model.gguf, pytorch_model.bin, setup.py, "
-            "LICENSES/, checkpoint-5/, onnx/");
+            "left behind, pytorch_model.bin holds weights, too; those of model.safetensors are read");
+  EXPECT_EQ(to_text(done.changes[1]),
+            "left behind, not part of the model: .gitattributes, image.png, model.gguf, setup.py, LICENSES/, "
+            "checkpoint-5/, onnx/");
 }
 
 TEST_F(Hub, CodeComesAlongWhereAConfigNamesIt) {

@@ -186,6 +186,73 @@ def sparse_and_quantized(tare, folder):
     compare(tare, folder / "quantized.pt", tree, "quantized")
 
 
+MESH = (2, 2)
+
+
+def rank_of_distributed(rank, path, port):
+    """One of the processes that save a checkpoint together."""
+    import os
+
+    import torch.distributed as dist
+    import torch.distributed.checkpoint as checkpoint
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor, init_device_mesh
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(MESH[0] * MESH[1]))
+    dist.init_process_group("gloo")
+    mesh = init_device_mesh("cpu", MESH)
+    tree = distributed_tree()
+    placed = {"rows": [Shard(0), Replicate()], "columns": [Shard(1), Replicate()], "grid": [Shard(0), Shard(1)],
+              "both": [Shard(0), Shard(0)], "uneven": [Shard(0), Shard(1)], "cube": [Shard(2), Shard(1)], "half": [Replicate(), Shard(0)]}
+    state = {name: distribute_tensor(tree[name], mesh, placement) for name, placement in placed.items()}
+    state["plain"] = tree["plain"]
+    checkpoint.save({"model": state, "step": 7, "note": "x"}, checkpoint_id=path)
+    dist.destroy_process_group()
+
+
+def distributed_tree():
+    torch.manual_seed(5)
+    return {"rows": torch.randn(8, 6), "columns": torch.randn(5, 8), "grid": torch.randn(6, 10), "both": torch.randn(8, 3),
+            "uneven": torch.randn(5, 7), "cube": torch.randn(3, 4, 6), "half": torch.randn(9, 2).half(), "plain": torch.randn(3)}
+
+
+def distributed(tare, folder):
+    if not torch.distributed.is_available():
+        return
+    path = folder / "distributed"
+    torch.multiprocessing.spawn(rank_of_distributed, (str(path), random.randrange(20000, 40000)), MESH[0] * MESH[1])
+    tree = distributed_tree()
+    listed = json.loads(run(tare, "ls", "--json", path).stdout)
+    check(listed["metadata"] == {"step": 7, "note": "x"}, f"distributed: metadata {listed['metadata']}")
+    check({t["name"] for t in listed["tensors"]} == {f"model.{name}" for name in tree}, "distributed: names")
+    for name, tensor in tree.items():
+        check(run(tare, "cat", path, f"model.{name}").stdout == bytes_of(tensor), f"distributed: {name}")
+
+
+def directories(tare, folder):
+    """What transformers saved before there were safetensors."""
+    if importlib.util.find_spec("transformers") is None:
+        return
+    import transformers
+    config = transformers.LlamaConfig(vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+                                      num_key_value_heads=2, tie_word_embeddings=False)
+    torch.manual_seed(3)
+    model = transformers.LlamaForCausalLM(config)
+    state = model.state_dict()
+    for name, parts in (("whole", 1), ("shards", 3)):
+        path = folder / name
+        config.save_pretrained(path)
+        names = list(state)
+        files = ["pytorch_model.bin"] if parts == 1 else [f"pytorch_model-{i + 1:05}-of-{parts:05}.bin" for i in range(parts)]
+        for i, file in enumerate(files):
+            torch.save({key: state[key] for key in names[i::parts]}, path / file)
+        if parts > 1:
+            weight_map = {key: files[i % parts] for i, key in enumerate(names)}
+            (path / "pytorch_model.bin.index.json").write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": weight_map}))
+        out = folder / (name + ".out")
+        run(tare, "convert", path, f"{out}/")
+        again = transformers.LlamaForCausalLM.from_pretrained(out, torch_dtype=torch.float32).state_dict()
+        check(state.keys() == again.keys() and all(torch.equal(state[key], again[key]) for key in state), f"{name}: as transformers loads it")
+
+
 def refused(tare, folder):
     class Evil:
         def __reduce__(self):
@@ -207,7 +274,7 @@ def main():
     tare = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="tare-torch-") as directory:
         folder = pathlib.Path(directory)
-        for part in (files, sparse_and_quantized, refused):
+        for part in (files, sparse_and_quantized, directories, distributed, refused):
             part(tare, folder)
     print(f"torch {torch.__version__}: {len(failures)} failures")
     return 1 if failures else 0

@@ -1,0 +1,376 @@
+// Distributed checkpoints: a directory that several processes of torch.distributed.checkpoint wrote together.
+//
+//   .metadata    a pickle: Metadata with state_dict_metadata (name -> TensorStorageMetadata with size and chunks, or
+//                BytesStorageMetadata) and storage_data (MetadataIndex with name and offsets -> _StorageInfo with file,
+//                offset and length)
+//   *.distcp     files of torch.save, one behind the other: a chunk of a tensor each, or an object
+//
+// A chunk is a box of its tensor: offsets and sizes. The boxes of a tensor must fill it without a gap, in a grid.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/checked.hpp"
+#include "formats/torch/torch.hpp"
+#include "model/element_size.hpp"
+#include "model/joined_blob.hpp"
+
+namespace tare::torch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMetadataFile = ".metadata", kDataSuffix = ".distcp";
+
+// A range of a file as a source of its own.
+class PartSource final : public Source {
+ public:
+  PartSource(SourcePtr whole, std::uint64_t offset, std::uint64_t length)
+      : Source(whole->name(), length), whole_(std::move(whole)), offset_(offset) {}
+  void check() const override { whole_->check(); }
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override { whole_->read(offset_ + offset, out); }
+
+ private:
+  SourcePtr whole_;
+  std::uint64_t offset_;
+};
+
+// Blobs side by side: `outer` times a run of each.
+class SideBySide final : public BlobProducer {
+ public:
+  struct Part {
+    Blob blob;
+    std::uint64_t run;  // bytes
+  };
+  SideBySide(std::vector<Part> parts, std::uint64_t outer) : parts_(std::move(parts)), outer_(outer) {
+    for (const Part& part : parts_) row_ += part.run;
+  }
+  std::uint64_t size() const { return row_ * outer_; }
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    return std::make_unique<Runs>(*this, offset);
+  }
+  std::uint64_t seek_granularity() const override {
+    return std::ranges::all_of(parts_, [](const Part& part) { return part.blob.seek_granularity() != 0; }) ? row_ : 0;
+  }
+  void verify() const override {
+    for (const Part& part : parts_) part.blob.verify();
+  }
+
+ private:
+  class Runs final : public BlobReader {
+   public:
+    Runs(const SideBySide& all, std::uint64_t offset) : parts_(all.parts_) {
+      const std::uint64_t row = offset / all.row_;
+      std::uint64_t in_row = offset % all.row_;
+      for (; in_row >= parts_[next_].run; ++next_) in_row -= parts_[next_].run;
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const std::uint64_t begun = i < next_ ? parts_[i].run : i == next_ ? in_row : 0;
+        const std::uint64_t at = row * parts_[i].run + begun;
+        readers_.push_back(at < parts_[i].blob.size() ? parts_[i].blob.open(at) : nullptr);
+      }
+      left_ = parts_[next_].run - in_row;
+    }
+    void read(std::span<std::byte> out) override {
+      while (!out.empty()) {
+        const auto part = out.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, out.size())));
+        if (readers_[next_] == nullptr) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+        readers_[next_]->read(part);
+        out = out.subspan(part.size());
+        left_ -= part.size();
+        if (left_ > 0) continue;
+        next_ = (next_ + 1) % parts_.size();
+        left_ = parts_[next_].run;
+      }
+    }
+
+   private:
+    std::vector<Part> parts_;
+    std::vector<std::unique_ptr<BlobReader>> readers_;
+    std::size_t next_ = 0;
+    std::uint64_t left_ = 0;  // of the run
+  };
+
+  std::vector<Part> parts_;
+  std::uint64_t outer_, row_ = 0;
+};
+
+struct Item {
+  std::string name, file;
+  Shape offsets;
+  std::uint64_t offset = 0, length = 0;
+};
+
+struct Chunk {
+  Shape offsets, sizes;
+  Tensor tensor;
+};
+
+class CheckpointReader {
+ public:
+  CheckpointReader(const std::string& directory, const ReadOptions& options)
+      : directory_(directory),
+        options_(options),
+        diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics),
+        source_(open_file(fmt::format("{}/{}", directory, kMetadataFile), options.access)) {}
+
+  Model run() {
+    if (source_->size() > options_.limits.metadata_bytes)
+      fail("torch.pickle.large",
+           fmt::format("a pickle of {} bytes, at most {} allowed", source_->size(), options_.limits.metadata_bytes),
+           ErrorKind::limit);
+    Loaded loaded(io::Metadata(*source_, 0, source_->size()), 0, options_.limits);
+    loaded.run(*source_, diagnostics_);
+    p_ = &*loaded;
+    model_.file_bytes = source_->size();
+    model_.sources.push_back(source_);
+    const Ref names = field(p_->root(), "state_dict_metadata"), stored = field(p_->root(), "storage_data");
+    read_items(stored);
+    check_overlaps();
+    p_->each_pair(names, [&](Ref key, Ref value) {
+      if (p_->kind(key) != PickleKind::text) fail("torch.distributed.metadata", "the name of an entry is not text");
+      guarded(std::string(p_->text(key)), value);
+    });
+    model_.version = "distributed";
+    return std::move(model_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view rule, const std::string& sentence,
+                         ErrorKind kind = ErrorKind::corrupt) const {
+    throw Error(kind, rule, sentence).in(source_->name());
+  }
+
+  // An attribute of an object that was built from a dict.
+  std::optional<Ref> find_field(Ref object, std::string_view name) const {
+    std::optional<Ref> found;
+    p_->each_state(object, [&](Ref state) {
+      if (p_->kind(state) != PickleKind::dict) return;
+      p_->each_pair(state, [&](Ref key, Ref value) {
+        if (p_->kind(key) == PickleKind::text && p_->text(key) == name) found = value;
+      });
+    });
+    return found;
+  }
+  Ref field(Ref object, std::string_view name) const {
+    const auto found = find_field(object, name);
+    if (!found) fail("torch.distributed.metadata", fmt::format("an object without \"{}\"", name));
+    return *found;
+  }
+  std::uint64_t number(Ref ref) const {
+    if (p_->kind(ref) != PickleKind::integer || p_->integer(ref) < 0)
+      fail("torch.distributed.metadata", "an offset, a length or a size is not a number");
+    return static_cast<std::uint64_t>(p_->integer(ref));
+  }
+  // torch.Size((2, 3))
+  Shape shape(Ref ref) const {
+    if (p_->kind(ref) == PickleKind::call && p_->tuple(p_->arguments(ref)).size() == 1)
+      ref = p_->tuple(p_->arguments(ref))[0];
+    if (p_->kind(ref) != PickleKind::tuple || p_->tuple(ref).size() > options_.limits.rank)
+      fail("torch.distributed.metadata", "sizes or offsets are not a tuple");
+    Shape shape;
+    for (const Ref size : p_->tuple(ref)) shape.push_back(number(size));
+    return shape;
+  }
+
+  static std::string key_of(std::string_view name, const Shape& offsets) {
+    return fmt::format("{}@{}", name, offsets.text());
+  }
+
+  void read_items(Ref stored) {
+    p_->each_pair(stored, [&](Ref index, Ref info) {
+      Item item;
+      const Ref name = field(index, "fqn"), file = field(info, "relative_path");
+      if (p_->kind(name) != PickleKind::text || p_->kind(file) != PickleKind::text)
+        fail("torch.distributed.metadata", "a name or a file is not text");
+      item.name = p_->text(name);
+      item.file = p_->text(file);
+      if (item.file.empty() || item.file.starts_with('.') ||
+          item.file.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos)
+        fail("torch.distributed.file",
+             fmt::format("\"{}\" is not the name of a file beside the metadata", escape_name(item.file)));
+      if (const auto changed = find_field(info, "transform_descriptors");
+          changed && p_->kind(*changed) != PickleKind::none)
+        fail("torch.distributed.transform",
+             fmt::format("\"{}\" is stored compressed or changed otherwise", escape_name(item.name)),
+             ErrorKind::unsupported);
+      const auto offsets = find_field(index, "offset");
+      if (offsets && p_->kind(*offsets) != PickleKind::none) item.offsets = shape(*offsets);
+      item.offset = number(field(info, "offset"));
+      item.length = number(field(info, "length"));
+      const std::string key = key_of(item.name, item.offsets);
+      if (!items_.try_emplace(key, std::move(item)).second)
+        fail("torch.distributed.metadata", fmt::format("\"{}\" appears twice", escape_name(key)));
+    });
+  }
+
+  // Each is parsed for itself: that none is parsed twice keeps the time in proportion to the files.
+  void check_overlaps() const {
+    std::vector<const Item*> order;
+    for (const auto& [key, item] : items_) order.push_back(&item);
+    std::ranges::sort(order, [](const Item* a, const Item* b) {
+      return std::tie(a->file, a->offset) < std::tie(b->file, b->offset);
+    });
+    for (std::size_t i = 1; i < order.size(); ++i)
+      if (order[i]->file == order[i - 1]->file && order[i]->offset - order[i - 1]->offset < order[i - 1]->length)
+        fail("torch.distributed.overlap",
+             fmt::format("\"{}\" and \"{}\" overlap in {}", escape_name(order[i - 1]->name),
+                         escape_name(order[i]->name), order[i]->file));
+  }
+
+  SourcePtr file(const std::string& name) {
+    SourcePtr& source = files_[name];
+    if (source != nullptr) return source;
+    const std::string path = fmt::format("{}/{}", directory_, name);
+    std::error_code none;
+    if (fs::is_symlink(fs::symlink_status(path, none)))
+      fail("torch.distributed.file", fmt::format("{} is a link", escape_name(name)));
+    source = open_file(path, options_.access);
+    model_.file_bytes += source->size();
+    model_.sources.push_back(source);
+    return source;
+  }
+
+  Model read_item(const std::string& key) {
+    const auto found = items_.find(key);
+    if (found == items_.end())
+      fail("torch.distributed.missing", fmt::format("nothing says where \"{}\" is stored", escape_name(key)));
+    const Item& item = found->second;
+    const SourcePtr whole = file(item.file);
+    if (!fits(item.offset, item.length, whole->size()))
+      throw Error(ErrorKind::corrupt, "torch.distributed.bounds",
+                  fmt::format("{} bytes at {} extend beyond the end at {}", item.length, item.offset, whole->size()))
+          .in(whole->name());
+    const auto part = std::make_shared<const PartSource>(whole, item.offset, item.length);
+    Model model = read_archive(part, options_, true);
+    // Back to the file itself, which can be mapped.
+    for (Tensor& tensor : model.tensors)
+      for (Component& component : tensor.components)
+        if (component.blob.source() == part && component.blob.is_plain())
+          component.blob = Blob::range(whole, item.offset + component.blob.offset(), component.blob.size());
+    return model;
+  }
+
+  void guarded(const std::string& name, Ref entry) {
+    try {
+      add(name, entry);
+    } catch (Error& error) {
+      if (error.kind() == ErrorKind::io || error.kind() == ErrorKind::not_found) throw;
+      error.in(source_->name()).about("tensor " + escape_name(name));
+      diagnostics_.tensor_error(error);
+      model_.broken.push_back({Tensor(), error});
+      model_.broken.back().tensor.name = name;
+    }
+  }
+
+  void add(const std::string& name, Ref entry) {
+    const auto chunks = find_field(entry, "chunks");
+    if (!chunks) return add_object(name);
+    const Shape size = shape(field(entry, "size"));
+    std::vector<Chunk> parts;
+    p_->each_item(*chunks, [&](Ref chunk) {
+      parts.push_back({shape(field(chunk, "offsets")), shape(field(chunk, "sizes")), {}});
+    });
+    for (Chunk& part : parts) {
+      Model model = read_item(key_of(name, part.offsets));
+      if (model.tensors.size() != 1 || !model.tensors[0].is_dense() || model.tensors[0].shape != part.sizes)
+        fail("torch.distributed.chunk",
+             fmt::format("the file does not hold one dense tensor {} there", part.sizes.text()));
+      part.tensor = std::move(model.tensors[0]);
+    }
+    if (parts.empty()) fail("torch.distributed.chunks", "a tensor without chunks");
+    for (const Chunk& part : parts) {
+      const Component &first = parts[0].tensor.components[0], &data = part.tensor.components[0];
+      if (part.offsets.rank() != size.rank() || part.sizes.rank() != size.rank() ||
+          data.type_name() != first.type_name())
+        fail("torch.distributed.chunks", "chunks of different ranks or types");
+    }
+    Component data = parts[0].tensor.components[0];
+    const std::uint64_t width = element_bytes(data.dtype, data.type);
+    std::vector<Chunk*> all;
+    for (Chunk& part : parts) all.push_back(&part);
+    Blob blob = assemble(size, all, 0, width);
+    model_.tensors.push_back(dense(name, size, data.dtype, std::move(blob), data.type));
+  }
+
+  // The chunks that agree in the axes before `axis`, as one blob.
+  Blob assemble(const Shape& size, std::vector<Chunk*>& chunks, std::size_t axis, std::uint64_t width) const {
+    if (axis == size.rank()) {
+      if (chunks.size() != 1) fail("torch.distributed.chunks", "two chunks are in one place");
+      return chunks[0]->tensor.components[0].blob;
+    }
+    std::map<std::uint64_t, std::vector<Chunk*>> groups;
+    for (Chunk* const chunk : chunks) groups[chunk->offsets[axis]].push_back(chunk);
+    std::vector<SideBySide::Part> parts;
+    std::uint64_t outer = 1, at = 0;
+    for (std::size_t i = 0; i < axis; ++i) outer *= chunks[0]->sizes[i];
+    for (auto& [offset, group] : groups) {
+      const std::uint64_t length = group[0]->sizes[axis];
+      const bool alike = std::ranges::all_of(group, [&](const Chunk* chunk) { return chunk->sizes[axis] == length; });
+      if (offset != at || !alike || length > size[axis] - at)
+        fail("torch.distributed.chunks",
+             fmt::format("the chunks of {} leave a gap or overlap at {} of axis {}", size.text(), at, axis));
+      at += length;
+      Blob blob = assemble(size, group, axis + 1, width);
+      const std::uint64_t bytes = blob.size();
+      if (bytes > 0) parts.push_back({std::move(blob), bytes / outer});
+    }
+    if (at != size[axis])
+      fail("torch.distributed.chunks", fmt::format("the chunks of {} end at {} of axis {}", size.text(), at, axis));
+    if (parts.empty()) return Blob::memory({});
+    if (parts.size() == 1) return parts[0].blob;
+    if (outer == 1) {
+      std::vector<Blob> blobs;
+      for (SideBySide::Part& part : parts) blobs.push_back(std::move(part.blob));
+      return joined_blob(std::move(blobs));
+    }
+    auto rows = std::make_shared<const SideBySide>(std::move(parts), outer);
+    const std::uint64_t bytes = rows->size();
+    return Blob::produced(bytes, std::move(rows));
+  }
+
+  // What is no tensor, or an object with tensors in it.
+  void add_object(const std::string& name) {
+    Model model = read_item(key_of(name, {}));
+    for (Tensor& tensor : model.tensors) {
+      tensor.name = fmt::format("{}.{}", name, tensor.name);
+      model_.tensors.push_back(std::move(tensor));
+    }
+    const Value* const value = model.metadata.find(kLoneValue);
+    if (value != nullptr)
+      model_.metadata.set(name, *value);
+    else if (!model.metadata.empty())
+      model_.metadata.set(name, std::move(model.metadata));
+  }
+
+  std::string directory_;
+  const ReadOptions& options_;
+  Diagnostics strict_;
+  Diagnostics& diagnostics_;
+  SourcePtr source_;
+  const Pickle* p_ = nullptr;
+  NameMap<Item> items_;
+  NameMap<SourcePtr> files_;
+  Model model_;
+};
+
+}  // namespace
+
+bool is_distributed(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_regular_file(fmt::format("{}/{}", path, kMetadataFile), failed)) return false;
+  fs::directory_iterator entry(path, failed);
+  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
+    if (entry->path().extension() == kDataSuffix) return true;
+  return false;
+}
+
+Model read_distributed(const std::string& path, const ReadOptions& options) {
+  return CheckpointReader(path, options).run();
+}
+
+}  // namespace tare::torch
