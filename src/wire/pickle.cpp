@@ -115,6 +115,7 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
 constexpr Pickle::Ref kNone = 0, kFalse = 1, kTrue = 2, kEmpty = 3, kNumbers = 4;  // then the numbers 0 to 255
 constexpr std::uint32_t kMade = kNumbers + 256;
 constexpr Pickle::Ref kUnset = 0xffffffff;
+constexpr std::size_t kLongestName = 1024;  // of a module or a global
 
 void append_character(std::string& out, std::uint32_t point) {
   const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };
@@ -399,6 +400,10 @@ class PickleMachine {
     return number;
   }
   void push_global(std::string_view module, std::string_view name) {
+    // Names from the memo cost two bytes each time they are used, and looking them up costs their length.
+    if (module.size() > kLongestName || name.size() > kLongestName)
+      fail("pickle.global",
+           fmt::format("names of {} and {} bytes, at most {} are read", module.size(), name.size(), kLongestName));
     std::string key = fmt::format("{}\n{}", module, name);
     const auto [found, is_new] =
         p_.numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(p_.globals_.size()));
@@ -608,6 +613,7 @@ void Pickle::scan_rest() {
   std::string_view before, last;
   const auto see = [&](std::string_view text) { before = std::exchange(last, text); };
   const auto add = [&](std::string_view module, std::string_view name, std::uint64_t at) {
+    if (module.size() > kLongestName || name.size() > kLongestName) return;
     const auto [found, is_new] =
         numbers_.try_emplace(fmt::format("{}\n{}", module, name), static_cast<std::uint32_t>(globals_.size()));
     if (is_new)

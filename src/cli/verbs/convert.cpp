@@ -69,8 +69,8 @@ const Format& target_format(const Arguments& arguments) {
             ? "standard output has no suffix; name the format with --to"
             : fmt::format("'{}' does not end in the suffix of a known format; name the format with --to", output));
   if (!is_writable(*format))
-    throw UsageError(
-        fmt::format("{} ({}) can be read, but not written ({})", format->name, format->title, format->versions));
+    throw UsageError(fmt::format("{} ({}) can be read, but not written ({}); name another format with --to",
+                                 format->name, format->versions));
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
                                                         {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kPickle = "data.pkl", kData = "data/", kOrder = "byteorder", kVersion = "version";
 // A deflated pickle may not grow beyond this, or eight times the file: nobody but an attacker deflates it that well.
-constexpr std::uint64_t kMaxInflatedPickle = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxInflatedPickle = std::uint64_t{4} << 20;
 
 // An absolute name, or one that leads out of the archive.
 bool leads_elsewhere(std::string_view name) {

@@ -103,6 +103,7 @@ struct Item {
   std::string name, file;
   Shape offsets;
   std::uint64_t offset = 0, length = 0;
+  bool used = false;
 };
 
 struct Chunk {
@@ -151,6 +152,9 @@ class CheckpointReader {
     p_->each_state(object, [&](Ref state) {
       if (p_->kind(state) != PickleKind::dict) return;
       p_->each_pair(state, [&](Ref key, Ref value) {
+        // Objects have few attributes; a dict that is shared by all of them could have any number.
+        if (++looks_ > kLooks * (p_->nodes() + 1))
+          fail("torch.distributed.metadata", "objects with too many attributes");
         if (p_->kind(key) == PickleKind::text && p_->text(key) == name) found = value;
       });
     });
@@ -240,6 +244,8 @@ class CheckpointReader {
     if (found == items_.end())
       fail("torch.distributed.missing", fmt::format("nothing says where \"{}\" is stored", escape_name(key)));
     const Item& item = found->second;
+    if (std::exchange(found->second.used, true))
+      fail("torch.distributed.chunks", fmt::format("\"{}\" is used twice", escape_name(key)));
     const SourcePtr whole = file(item.file);
     if (!fits(item.offset, item.length, whole->size()))
       throw Error(ErrorKind::corrupt, "torch.distributed.bounds",
@@ -352,7 +358,9 @@ class CheckpointReader {
   Diagnostics strict_;
   Diagnostics& diagnostics_;
   SourcePtr source_;
+  static constexpr std::uint64_t kLooks = 16;
   const Pickle* p_ = nullptr;
+  mutable std::uint64_t looks_ = 0;
   NameMap<Item> items_;
   NameMap<SourcePtr> files_;
   Model model_;

@@ -136,11 +136,13 @@ class Rebuilder {
            ErrorKind::unsupported);
     if (p_.kind(id) != PickleKind::tuple) fail("torch.persistent.form", "a persistent id that is not a tuple", ref);
     const std::span<const Ref> parts = p_.tuple(id);
+    if (parts.size() < 5 || parts.size() > 6)
+      fail("torch.persistent.form", fmt::format("a persistent id of {} parts, 5 or 6 expected", parts.size()), ref);
     for (const Ref part : parts)
       if (p_.kind(part) == PickleKind::persistent)
         fail("torch.persistent.nested", "a persistent id inside of a persistent id", ref);
-    if (parts.size() < 5 || parts.size() > 6 || p_.kind(parts[0]) != PickleKind::text ||
-        p_.text(parts[0]) != "storage" || p_.kind(parts[2]) != PickleKind::text)
+    if (p_.kind(parts[0]) != PickleKind::text || p_.text(parts[0]) != "storage" ||
+        p_.kind(parts[2]) != PickleKind::text)
       fail("torch.persistent.form", "a persistent id that is not that of a storage", ref);
     if (meaning_of_global(parts[1]) != Meaning::storage)
       fail("torch.persistent.form", "the type of a storage is not one", ref);
@@ -176,8 +178,11 @@ class Rebuilder {
 
   Tensor plain(std::span<const Ref> given, const ElementType* type, std::span<const Ref> metadata, Ref at) {
     const Stored stored = storage_of(given[0]);
+    constexpr unsigned kMostFlags = 16;
+    unsigned flags = 0;
     if (!metadata.empty() && p_.kind(metadata[0]) == PickleKind::dict)
       p_.each_pair(metadata[0], [&](Ref key, Ref value) {
+        if (++flags > kMostFlags) fail("torch.tensor.form", "more metadata than a tensor has", at);
         if (p_.kind(value) == PickleKind::boolean && p_.boolean(value))
           fail("torch.tensor.lazy",
                fmt::format("a view whose numbers are still to be changed ({}); save its resolve_conj().resolve_neg()",

@@ -14,6 +14,8 @@
 namespace tare::torch {
 namespace {
 
+// Tensors beyond the values of the pickle, which are others in more than one place.
+constexpr std::uint64_t kMostTied = std::uint64_t{1} << 16;
 // Names may have this many bytes in all, and so many more for each byte of the pickle.
 constexpr std::uint64_t kNameBytes = std::uint64_t{16} << 20, kNameBytesPerByte = 8;
 
@@ -107,8 +109,10 @@ class TreeReader {
     p_.each_item(ref, item);
     // set([...]), deque([...])
     if (p_.kind(ref) == PickleKind::call)
-      for (const Ref argument : p_.tuple(p_.arguments(ref)))
+      for (const Ref argument : p_.tuple(p_.arguments(ref))) {
+        charge(walked_, ref);
         if (p_.kind(argument) == PickleKind::list) p_.each_item(argument, item);
+      }
   }
   template <typename Visit>
   void each_dict_pair(Ref ref, const Visit& pair) const {
@@ -116,17 +120,21 @@ class TreeReader {
     if (p_.kind(ref) != PickleKind::call) return;
     // OrderedDict([[key, value], ...]) of Python 2, Counter({...})
     for (const Ref argument : p_.tuple(p_.arguments(ref))) {
+      charge(walked_, ref);
       if (p_.kind(argument) == PickleKind::dict) p_.each_pair(argument, pair);
       if (p_.kind(argument) != PickleKind::list) continue;
       std::vector<Ref> two;
       p_.each_item(argument, [&](Ref entry) {
         two.clear();
+        const auto take = [&](Ref part) {
+          charge(walked_, ref);
+          if (two.size() < 3) two.push_back(part);
+        };
+        charge(walked_, ref);
         if (p_.kind(entry) == PickleKind::tuple)
-          two.assign(p_.tuple(entry).begin(), p_.tuple(entry).end());
+          std::ranges::for_each(p_.tuple(entry), take);
         else if (p_.kind(entry) == PickleKind::list)
-          p_.each_item(entry, [&](Ref part) {
-            if (two.size() < 3) two.push_back(part);
-          });
+          p_.each_item(entry, take);
         if (two.size() == 2) pair(two[0], two[1]);
       });
     }
@@ -209,6 +217,11 @@ class TreeReader {
 
   void add_tensor(Ref ref) {
     charge_name(ref);
+    // One tensor in many places takes two bytes for each, and two hundred times that in memory.
+    if (model_.tensors.size() + model_.broken.size() > kMostTied + p_.nodes())
+      fail("torch.tree.large",
+           fmt::format("more than {} tensors, counting each where it is used", kMostTied + p_.nodes()), ref,
+           ErrorKind::limit);
     try {
       Tensor tensor = rebuild(content_, meanings_, ref);
       tensor.name = name_;
@@ -223,8 +236,8 @@ class TreeReader {
   }
 
   void add_value(Ref ref, unsigned depth) {
-    if (is_refused(ref)) return;  // said already
     charge_name(ref);
+    if (is_refused(ref)) return;  // said already
     if (model_.metadata.find(name_) != nullptr)
       fail("torch.name.duplicate", fmt::format("\"{}\" appears twice", escape_name(name_)), ref);
     model_.metadata.append(name_, value_of(ref, depth));
@@ -253,6 +266,7 @@ class TreeReader {
         return Bytes(bytes.begin(), bytes.end());
       }
       case PickleKind::global:
+        charge_bytes(p_.module_of(ref).size() + p_.name_of(ref).size(), ref);
         return fmt::format("{}.{}", escape_name(p_.module_of(ref)), escape_name(p_.name_of(ref)));
       case PickleKind::persistent: return {};
       default: break;
@@ -262,6 +276,7 @@ class TreeReader {
     if (is_collection(ref)) {
       List list;
       each_entry(ref, [&](const Entry& entry) {
+        charge(walked_, ref);
         if (!is_refused(entry.value)) list.push_back(value_of(entry.value, depth + 1));
       });
       return list;
@@ -271,9 +286,10 @@ class TreeReader {
   Map map_of(Ref ref, unsigned depth) {
     Map map;
     each_entry(ref, [&](const Entry& entry) {
+      charge(walked_, ref);
+      if (is_refused(entry.value)) return;
       std::string key;
       if (!append_key(key, entry)) return report_key(entry.value);
-      if (is_refused(entry.value)) return;
       charge_bytes(key.size(), ref);
       map.set(key, value_of(entry.value, depth + 1));
     });
@@ -291,14 +307,18 @@ class TreeReader {
       default: break;
     }
     List list;
-    for (const Ref value : given)
+    for (const Ref value : given) {
+      charge(walked_, ref);
       if (!is_refused(value)) list.push_back(value_of(value, depth + 1));
+    }
     return list;
   }
   // torch.device("cuda", 1) is "cuda:1".
-  std::string joined_text(std::span<const Ref> given) const {
+  std::string joined_text(std::span<const Ref> given) {
     std::string text;
     for (const Ref part : given) {
+      charge(walked_, part);
+      if (p_.kind(part) == PickleKind::text) charge_text(part);
       if (!text.empty()) text.push_back(':');
       append_key(text, {part, part});
     }
@@ -350,6 +370,7 @@ class TreeReader {
     p_.each_state(ref, [&](Ref state) {
       if (p_.kind(state) != PickleKind::dict) return;
       p_.each_pair(state, [&](Ref key, Ref value) {
+        charge(walked_, ref);
         if (p_.kind(key) != PickleKind::text || p_.text(key) != "_metadata" || is_refused(value)) return;
         charge_name(ref);
         module_versions_.set(name_, value_of(value, 1));
@@ -372,13 +393,15 @@ class TreeReader {
   // Tensors that are the same bytes of the file in the same shape.
   void report_ties() {
     if (content_.options.diagnostics == nullptr) return;
+    constexpr std::size_t kNamed = 100;  // nobody reads more
+    std::size_t ties = 0;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::size_t> places;
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
       const Tensor& tensor = model_.tensors[i];
       if (!tensor.is_dense() || tensor.bytes() == 0 || !tensor.components[0].blob.is_plain()) continue;
       const Blob& blob = tensor.components[0].blob;
       const auto [first, is_new] = places.try_emplace({blob.offset(), blob.size()}, i);
-      if (!is_new && model_.tensors[first->second].shape == tensor.shape)
+      if (!is_new && model_.tensors[first->second].shape == tensor.shape && ++ties <= kNamed)
         content_.diagnostics.note(Error(ErrorKind::unsupported, "torch.tied",
                                         fmt::format("has the same bytes as {}: the two are tied",
                                                     escape_name(model_.tensors[first->second].name)))
@@ -386,6 +409,10 @@ class TreeReader {
                                       .at(blob.offset())
                                       .about("tensor " + escape_name(tensor.name)));
     }
+    if (ties > kNamed)
+      content_.diagnostics.note(
+          Error(ErrorKind::unsupported, "torch.tied", fmt::format("{} more tensors are tied to others", ties - kNamed))
+              .in(content_.source.name()));
   }
 
   const Content& content_;
@@ -394,7 +421,9 @@ class TreeReader {
   std::vector<Meaning> meanings_;
   std::vector<std::uint8_t> holds_;  // by value: whether there is a tensor in it
   std::uint64_t most_, most_names_;
-  std::uint64_t visits_ = 0, looks_ = 0, names_ = 0, text_bytes_ = 0;
+  std::uint64_t visits_ = 0, looks_ = 0;
+  mutable std::uint64_t walked_ = 0;  // arguments and entries that are looked at, and may be none of a tree
+  std::uint64_t names_ = 0, text_bytes_ = 0;
   std::string name_;
   Map module_versions_;
 };
