@@ -70,7 +70,7 @@ const Format& target_format(const Arguments& arguments) {
             : fmt::format("'{}' does not end in the suffix of a known format; name the format with --to", output));
   if (!is_writable(*format))
     throw UsageError(fmt::format("{} ({}) can be read, but not written ({}); name another format with --to",
-                                 format->name, format->versions));
+                                 format->name, format->title, format->versions));
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
                                                         {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},
