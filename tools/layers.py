@@ -58,6 +58,7 @@ VIEWS = {
     "model/slice.cpp": "copies runs whose places follow from the shape alone",
     "model/transfer_running.cpp": "hashes them; the digest is one of some bytes that were there",
     "codecs/block_codec.cpp": "any bits are a code or a scale, and no index",
+    "codecs/packs/arrays.cpp": "any bits are a code or a scale; what becomes an index is copied and checked",
     "codecs/planes.cpp": "any bits are a code or a scale, and no index",
     "codecs/values.cpp": "shows them to a caller who was told",
     "codecs/weights.cpp": "copies, then looks at the copy",

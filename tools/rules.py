@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LAYOUTS = "bool coo csr data dense digest group layout packed qint quant type".split()
+LAYOUTS = "bool coo csr data dense digest group layout pack packed qint quant type".split()
 ID = r'"([a-z0-9]+(?:\.[a-z0-9_]+)+)"'
 RAISED = re.compile(r"ErrorKind::\w+,\s*" + ID)
 # Helpers that put the container's name in front.

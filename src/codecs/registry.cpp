@@ -27,6 +27,8 @@ std::span<const Codec> codecs() {
                                zt2::kNarrowCoo, zt2::kQuantGroup, zt2::kMx};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
     rows.insert(rows.end(), ggml::kCodecs.begin(), ggml::kCodecs.end());
+    const std::vector<Codec> packed_by_others = packs::codecs();
+    rows.insert(rows.end(), packed_by_others.begin(), packed_by_others.end());
     rows.insert(rows.end(), added_rows().begin(), added_rows().end());
     return rows;
   }();

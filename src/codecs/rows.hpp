@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "tare/codec.hpp"
 
@@ -32,6 +33,9 @@ extern const Codec kNarrowCsr, kNarrowCoo, kQuantGroup, kMx;
 }
 namespace ggml {
 extern const std::array<Codec, 27> kCodecs;
+}
+namespace packs {
+std::vector<Codec> codecs();
 }
 
 }  // namespace tare::codec

@@ -7,6 +7,7 @@
 
 #include "base/glob.hpp"
 #include "base/text.hpp"
+#include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
 #include "convert/fit_rest.hpp"
 #include "convert/metadata_edit.hpp"
@@ -217,9 +218,26 @@ void cast_to(DType type, Tensor& tensor, AdaptOptions options, Changes& changes)
   cast_if_asked(tensor, options, changes);
 }
 
+bool holds_type(const Format& target, const Component& component) {
+  const auto& types = target.holds.dtypes;
+  if (std::find(types.begin(), types.end(), component.dtype) == types.end()) return false;
+  return component.type.empty() || lists(target.holds.logical_types, component.type);
+}
+
+// Whether the arrays that a joined tensor is made of go into the target as they are. Not where tensors have names and
+// shapes of the target's own.
+bool holds_arrays(const Format& target, const Tensor& tensor) {
+  if (target.adopt != nullptr || !target.holds.many_tensors || !target.holds.architecture.empty()) return false;
+  const std::vector<Tensor> arrays = codec::packs::arrays_of(tensor);
+  return !arrays.empty() && std::ranges::all_of(arrays, [&](const Tensor& array) {
+    return array.shape.rank() <= target.holds.max_rank && array.name.size() <= target.holds.max_name &&
+           holds_type(target, array.components.front());
+  });
+}
+
 // A layout the target lacks is decoded to dense.
 void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
-  if (lists(target.holds.layouts, tensor.layout)) return;
+  if (lists(target.holds.layouts, tensor.layout) || holds_arrays(target, tensor)) return;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr)
     throw refused(ErrorKind::unsupported, "convert.layout", tensor,
@@ -301,11 +319,7 @@ void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options
   // A quantization codec fixes the types of its components: who holds the layout holds them.
   const Codec* const codec = find_codec(tensor.layout);
   if (codec != nullptr && !codec->name.empty()) return;
-  const auto holds = [&](const Component& component) {
-    const auto& types = target.holds.dtypes;
-    if (std::find(types.begin(), types.end(), component.dtype) == types.end()) return false;
-    return component.type.empty() || lists(target.holds.logical_types, component.type);
-  };
+  const auto holds = [&](const Component& component) { return holds_type(target, component); };
   if (std::all_of(tensor.components.begin(), tensor.components.end(), holds)) return;
   const Component* data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data != nullptr) {
@@ -391,6 +405,13 @@ void tell_kept_names(const Model& model, const Format& target, std::vector<Chang
                      .detail = fmt::format("{} tensors keep the names and the order of rows of {}; a Hugging Face "
                                            "directory gets the usual ones",
                                            renamed.size(), from->title)});
+}
+
+// Names, the order of rows and the like are those of weights, not of codes.
+void decode_packed(Model& model, const Format& target, const AdaptOptions& options, Changes& changes) {
+  for (Tensor& tensor : model.tensors)
+    if (codec::packs::is_joined(tensor) && (options.dtype || target.adopt != nullptr))
+      decode(tensor, *find_codec(tensor.layout), changes);
 }
 
 // Those of the target's readers. Where files say what a model is, they are Hugging Face's.
@@ -480,6 +501,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
         throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, problem));
     model.metadata.set(key, std::move(value));
   }
+  decode_packed(model, target, options, changes);
   std::vector<Renamed> renamed;
   if (!options.keep_names) renamed = follow_conventions(model, target, options, lines);
   if (!renamed.empty()) prefer_set(model, target, options, lines);
@@ -539,6 +561,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
+  codec::packs::separate(model);
   Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());
   return adapted;

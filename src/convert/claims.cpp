@@ -6,8 +6,10 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "codecs/packs/join.hpp"
 #include "convert/wording.hpp"
 #include "resources/config_dtype.hpp"
+#include "resources/config_quantization.hpp"
 #include "resources/resources.hpp"
 #include "tare/error.hpp"
 
@@ -39,10 +41,12 @@ std::optional<std::uint64_t> elements_of(const Model& model) {
 
 }  // namespace
 
-Claims::Claims(const Model& model) : common_(common_float(model)), elements_(elements_of(model)) {}
+Claims::Claims(const Model& model)
+    : packed_(codec::packs::has_joined(model)), common_(common_float(model)), elements_(elements_of(model)) {}
 
 void Claims::settle(Model& model, std::vector<Change>& lines) const {
   settle_dtype(model, lines);
+  settle_quantization(model, lines);
   settle_counts(model, lines);
 }
 
@@ -66,6 +70,29 @@ void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
   }
+}
+
+void Claims::settle_quantization(Model& model, std::vector<Change>& lines) const {
+  if (!packed_ || codec::packs::has_joined(model)) return;
+  const std::string why = "the weights are no longer packed";
+  for (Attachment& file : model.attachments) {
+    if (file.name != "config.json" || file.blob.size() > resources::kMaxFileBytes) continue;
+    const Bytes bytes = file.blob.bytes(resources::kMaxFileBytes);
+    try {
+      const auto plain = resources::without_quantization({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+      if (!plain) continue;
+      const auto text = std::as_bytes(std::span(plain->text));
+      file.blob = Blob::memory(Bytes(text.begin(), text.end()));
+      for (const std::string& key : plain->keys) lines.push_back(needless(file.name, key, why));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
+    }
+  }
+  std::erase_if(model.attachments, [&](const Attachment& file) {
+    if (!resources::is_quantization_file(file.name)) return false;
+    lines.push_back(needless("attachment", file.name, why));
+    return true;
+  });
 }
 
 void Claims::settle_counts(Model& model, std::vector<Change>& lines) const {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "codecs/packs/join.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
 #include "convert/wording.hpp"
@@ -314,7 +315,8 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
 }
 
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
-  const Model before = open(path, options.read);
+  Model before = open(path, options.read);
+  codec::packs::separate(before);
   const Format& format = format_of(before);
   require_writable(format, {});
   std::error_code none;

@@ -2,17 +2,33 @@
 
 #include <fmt/format.h>
 
+#include "codecs/packs/join.hpp"
+#include "resources/packed_config.hpp"
+
 namespace tare {
+namespace {
+
+// Why the arrays are not a tensor, for a sentence; empty where nothing more is known.
+std::string reason(const Model& model, const std::string& codes) {
+  codec::packs::Stated stated;
+  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  const std::string why = codec::packs::why_not_joined(model, stated, codes);
+  return why.empty() ? why : fmt::format(" ({})", why);
+}
+
+}  // namespace
 
 PackedGuard::PackedGuard(const Model& model, const AdaptOptions& options) : packed_(resources::find_packed(model)) {
   const bool asked = options.dtype || !options.quant.empty();
   if (!packed_ || !asked) return;
   const std::string who = packed_->said_by.empty() ? "" : fmt::format(", as {} says", packed_->said_by);
+  const std::string why = reason(model, packed_->example);
   Error refused(
       ErrorKind::unsupported, "convert.packed",
-      fmt::format("the weights are quantized already ({}{}), and Tare cannot decode them yet: their codes and "
+      fmt::format("the weights are quantized already ({}{}), and Tare does not decode them{}: their codes and "
                   "scales would be {} as if they were weights; without {} they are kept as they are",
-                  packed_->text(), who, options.dtype ? "cast" : "quantized", options.dtype ? "a cast" : "quantizing"));
+                  packed_->text(), who, why, options.dtype ? "cast" : "quantized",
+                  options.dtype ? "a cast" : "quantizing"));
   if (!packed_->example.empty()) refused.about("tensor " + escape_name(packed_->example));
   throw refused;
 }

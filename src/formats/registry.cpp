@@ -7,10 +7,12 @@
 #include <new>
 #include <vector>
 
+#include "codecs/packs/join.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "io/descriptor.hpp"
+#include "resources/packed_config.hpp"
 
 namespace tare {
 
@@ -114,6 +116,15 @@ class KeepBroken final : public Diagnostics {
   std::size_t broken_ = 0;
 };
 
+// Weights that another program packed become tensors of their true shapes, whose components are the arrays of the file.
+void join_packed(Model& model, const std::string& file, const ReadOptions& options) {
+  if (!codec::packs::may_be_packed(model)) return;
+  codec::packs::Stated stated;
+  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  Diagnostics quiet;
+  codec::packs::join_packs(model, stated, file, options.diagnostics != nullptr ? *options.diagnostics : quiet);
+}
+
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
 Model read(const Format& format, const Input& input, ReadOptions options) {
   KeepBroken keep(options.diagnostics);
@@ -125,6 +136,7 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     // A set of files has counted its own.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
     if (!options.listing) check_expansion(model, options.limits, input.path);
+    join_packed(model, input.path, options);
     return model;
   } catch (const Error&) {
     if (input.source != nullptr)

@@ -6,6 +6,7 @@
 
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
+#include "codecs/packs/join.hpp"
 #include "inspect/pull.hpp"
 #include "tare/inspect.hpp"
 
@@ -84,8 +85,15 @@ std::string text_of(const Line& line) {
 
 }  // namespace
 
-std::string content_digest(const Model& model, unsigned threads, Progress* progress) {
-  model.refuse_broken();
+std::string content_digest(const Model& given, unsigned threads, Progress* progress) {
+  given.refuse_broken();
+  // Of weights that another program packed, the arrays: that is what the containers have.
+  Model separated;
+  if (codec::packs::has_joined(given)) {
+    separated = given;
+    codec::packs::separate(separated);
+  }
+  const Model& model = separated.tensors.empty() ? given : separated;
   std::vector<Line> lines = lines_of(model);
   hash_all(lines, threads, progress);
   model.check_sources();

@@ -122,7 +122,7 @@ class Finder {
 
   std::optional<Packed> run() {
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) recognize(i);
-    if (found_.tensors == 0 && !(stated_ && has_code_like_tensor())) return std::nullopt;
+    if (found_.tensors == 0 && !(stated_ && all_dense() && has_code_like_tensor())) return std::nullopt;
     if (stated_) take_stated();
     count();
     return std::move(found_);
@@ -179,6 +179,11 @@ class Finder {
       const bool large = tensor.shape.rank() >= 2 || tensor.bytes() >= kLongVector;
       return data != nullptr && large && (!data->type.empty() || !is_float(data->dtype));
     });
+  }
+
+  // Tensors of other layouts are what the statement is about.
+  bool all_dense() const {
+    return std::ranges::all_of(model_.tensors, [](const Tensor& tensor) { return tensor.is_dense(); });
   }
 
   void take_stated() {

@@ -58,6 +58,7 @@ StatedQuantization read(const Map& stated, const StatedIn& place) {
   StatedQuantization found;
   found.file = place.file;
   found.method = place.method;
+  found.config = stated;
   for (const std::string_view key : kMethodKeys)
     if (const std::string* const method = get<std::string>(stated, key)) found.method = lower(*method);
   const bool four = is_true(stated, "load_in_4bit") || is_true(stated, "_load_in_4bit");

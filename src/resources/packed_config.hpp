@@ -13,6 +13,7 @@ struct StatedQuantization {
   std::string method;  // "gptq", as quantization_config.quant_method has it
   std::optional<std::uint64_t> bits, group;
   std::string file;
+  Map config;  // all that is said
 };
 
 // Of config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),

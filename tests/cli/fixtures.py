@@ -331,11 +331,21 @@ def make(directory):
         "gptq/model.safetensors": safetensors(
             {
                 "norm.weight": ("F16", [4], bytes(8)),
-                "q.qweight": ("I32", [8, 4], bytes(128)),
-                "q.qzeros": ("I32", [1, 1], bytes(4)),
-                "q.scales": ("F16", [1, 4], bytes(8)),
+                "q.qweight": ("I32", [8, 8], bytes(range(256))),
+                "q.qzeros": ("I32", [1, 1], b"\x77" * 4),
+                "q.scales": ("F16", [1, 8], b"\x00\x30" * 8),
             }
         ),
+        # One that is packed in another order, and one without its scales.
+        "marlin/config.json": b'{"quantization_config": {"quant_method": "gptq", "checkpoint_format": "marlin"}}\n',
+        "marlin/model.safetensors": safetensors(
+            {
+                "q.qweight": ("I32", [8, 8], bytes(256)),
+                "q.qzeros": ("I32", [1, 1], bytes(4)),
+                "q.scales": ("F16", [1, 8], bytes(16)),
+            }
+        ),
+        "unscaled/model.safetensors": safetensors({"q.qweight": ("I32", [8, 8], bytes(256))}),
         "lora/adapter_config.json": b"{}\n",
         "lora/adapter_model.safetensors": safetensors({"w": ("BF16", [2], b"\x80\x3f\0\x40")}, {"format": "pt"}),
         "lora/config.json": b'{"dtype": "bfloat16", "x": 1}\n',

@@ -12,6 +12,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "codecs/packs/join.hpp"
 #include "resources/packed.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -136,6 +137,32 @@ void print_vocabulary(const Vocabulary& vocabulary, Session& session) {
   session.line("  " + printable(summary_of(vocabulary)));
 }
 
+// How a model is packed that another program quantized.
+struct PackedFacts {
+  std::optional<resources::Packed> found;
+  bool decoded = false;  // all of it is tensors of their true shapes
+  double bits_per_weight = 0;
+
+  explicit PackedFacts(const Model& model) {
+    if (!codec::packs::has_joined(model)) {
+      found = resources::find_packed(model);
+      return;
+    }
+    double bits = 0, weights = 0;
+    for (const Tensor& tensor : model.tensors)
+      if (codec::packs::is_joined(tensor)) {
+        bits += 8.0 * static_cast<double>(tensor.bytes());
+        weights += static_cast<double>(tensor.shape.elements().value_or(0));
+      }
+    bits_per_weight = weights == 0 ? 0 : bits / weights;
+    decoded = !resources::find_packed(model);
+    Model arrays = model;
+    codec::packs::separate(arrays);
+    found = resources::find_packed(arrays);
+    decoded = decoded && found;
+  }
+};
+
 void print_text(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   const Format* const format = find_format(model.format);
@@ -143,15 +170,18 @@ void print_text(const Model& model, const std::string& file, Session& session) {
                            format != nullptr ? format->title : std::string_view(model.format),
                            printable(model.version.empty() ? "" : fmt::format(" ({} {})", model.format, model.version)),
                            size_text(model.file_bytes)));
-  const auto packed = resources::find_packed(model);
+  const PackedFacts packed(model);
   std::string sizes = size_text(summary.all.bytes);
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
-  const bool unpacked = packed && packed->parameters;
+  const bool unpacked = !packed.decoded && packed.found && packed.found->parameters;
   session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
-                           parameters_text(unpacked ? packed->parameters : summary.all.parameters), sizes));
-  if (packed)
-    session.line(fmt::format("quantized already: {}; {} are counted as they are stored", printable(packed->text()),
-                             unpacked ? "the numbers by type" : "all numbers"));
+                           parameters_text(unpacked ? packed.found->parameters : summary.all.parameters), sizes));
+  if (packed.decoded)
+    session.line(fmt::format("quantized already: {}, {:.2f} bits per weight", printable(packed.found->text()),
+                             packed.bits_per_weight));
+  else if (packed.found)
+    session.line(fmt::format("quantized already: {}; {} are counted as they are stored",
+                             printable(packed.found->text()), unpacked ? "the numbers by type" : "all numbers"));
   if (!model.broken.empty())
     session.line(session.paint(
         Style::red, fmt::format("{} broken: `tare verify` tells why", counted(model.broken.size(), "tensor"))));
@@ -213,7 +243,7 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   write_vocabulary(json, model.vocabulary);
   json.key("attachments");
   write_attachments(json, model);
-  write_packed(json, resources::find_packed(model));
+  write_packed(json, PackedFacts(model).found);
   if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
   json.close('}');
   session.line(text);

@@ -12,9 +12,18 @@ tare convert lora/ one.safetensors --weights-only && tare ls one.safetensors
 tare info gptq
 tare ls gptq
 tare info --json gptq | python3 -c 'import json, sys; print(json.load(sys.stdin)["packed"])'
-tare convert gptq out/ --dtype f32
+tare show gptq q.weight
+tare cat gptq q.weight --slice '0, :8' --as f32 | od -A n -t f4
+tare cat gptq q.weight --component qzeros | od -A n -t x4
+tare convert gptq out/ --dtype f32 && cat out/config.json
+tare diff gptq out
 tare quantize gptq out.mcf --method q8
-tare convert gptq out.zt && tare hash gptq out.zt
+tare convert gptq out.zt && tare hash gptq out.zt && tare ls out.zt
+tare convert gptq again/ -q && cmp again/config.json gptq/config.json && tare hash again
+tare convert marlin out2/ --dtype f32
+tare verify marlin unscaled
+tare info unscaled | head -3
+tare convert unscaled out.npz
 # What Tare does not read is named.
 tare info foreign
 tare info foreign/model.ggml

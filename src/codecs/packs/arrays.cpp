@@ -1,0 +1,68 @@
+#include "codecs/packs/arrays.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "codecs/streams.hpp"
+#include "io/scratch.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20;
+
+Blob copy_to_scratch(const Blob& blob) {
+  const auto scratch = io::make_scratch(blob.size());
+  const auto reader = blob.open();
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(kChunk, blob.size())));
+  for (std::uint64_t at = 0; at < blob.size();) {
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), blob.size() - at)));
+    reader->read(part);
+    scratch->write(at, part);
+    at += part.size();
+  }
+  return Blob::range(scratch->source(), 0, blob.size());
+}
+
+}  // namespace
+
+Array::Array(const Component& component)
+    : component_(component), width_(size_of(component.dtype)), kind_(kind_of(component.dtype, component.type)) {
+  if (const auto view = component_.blob.view()) view_ = view->data();
+}
+
+const Blob& Array::seekable() const {
+  if (is_seekable(component_.blob)) return component_.blob;
+  copied_.run([&] { copy_ = copy_to_scratch(component_.blob); });
+  return copy_;
+}
+
+const std::byte* Array::at(std::uint64_t offset, std::size_t length, Bytes& buffer) const {
+  if (view_ != nullptr) return view_ + offset;
+  buffer.resize(std::max(buffer.size(), length));
+  seekable().read(offset, std::span(buffer).first(length));
+  return buffer.data();
+}
+
+void Array::floats(std::uint64_t first, std::size_t count, float* out) const {
+  Bytes buffer;
+  const std::byte* const from = at(first * width_, count * width_, buffer);
+  with_kind(kind_, [&]<Kind K>() {
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(load<K>(from, i));
+  });
+}
+
+std::uint64_t Array::count_nonfinite(std::uint64_t& first) const {
+  std::vector<float> values(static_cast<std::size_t>(std::min<std::uint64_t>(elements(), 4096)));
+  std::uint64_t count = 0;
+  for (std::uint64_t at = 0; at < elements(); at += values.size()) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), elements() - at));
+    floats(at, part, values.data());
+    for (std::size_t i = 0; i < part; ++i)
+      if (!std::isfinite(values[i]) && count++ == 0) first = at + i;
+  }
+  return count;
+}
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,41 @@
+// The arrays that a packed tensor is made of, entered anywhere, and what their elements are as floats.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/once.hpp"
+#include "codecs/element_kinds.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::codec::packs {
+
+// Immutable; used by many threads.
+class Array {
+ public:
+  explicit Array(const Component& component);
+
+  const Component& component() const { return component_; }
+  std::uint64_t elements() const { return component_.blob.size() / width_; }
+  std::size_t width() const { return width_; }
+  // `length` bytes from `offset` on: where they are, if they can be seen, else copied into `buffer`. Others may write to
+  // them at any moment.
+  const std::byte* at(std::uint64_t offset, std::size_t length, Bytes& buffer) const;
+  // Elements as f32.
+  void floats(std::uint64_t first, std::size_t count, float* out) const;
+  // How many of the elements are NaN or infinite, and the first of them.
+  std::uint64_t count_nonfinite(std::uint64_t& first) const;
+
+ private:
+  const Blob& seekable() const;
+
+  Component component_;
+  std::size_t width_;
+  Kind kind_;
+  const std::byte* view_ = nullptr;
+  mutable Once copied_;
+  mutable Blob copy_;  // of bytes that cannot be entered anywhere (zstd, deflate), once they were asked for
+};
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,279 @@
+// 4-bit floats (e2m1) with scales: "mxfp4" and "nvfp4". Two to a byte, the even one in the low half.
+//
+//   mxfp4   weight_packed u8 [.., out, in / 2] and weight_scale u8 (compressed-tensors), or weight i8 and scale f8_e8m0
+//           (DeepSeek): [.., out, in / 32], powers of two: 2^(byte - 127)
+//           or, as gpt-oss has its experts: blocks u8 [experts, out, in / 32, 16], scales u8 [experts, out, in / 32]; the
+//           tensor is [experts, in, out], which is how transformers has it
+//           w = e2m1 * scale
+//   nvfp4   weight_packed (ModelOpt: weight) u8 [.., out, in / 2], weight_scale f8_e4m3fn [.., out, in / 16]
+//           weight_global_scale f32 (compressed-tensors): w = e2m1 * (scale / global)
+//           weight_scale_2 f32 (ModelOpt):                w = e2m1 * (scale * scale_2)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "codecs/packs/arrays.hpp"
+#include "codecs/packs/kernels.hpp"
+#include "codecs/packs/rows.hpp"
+#include "model/element_types.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+constexpr std::string_view kFp4Bytes[] = {"u8", "i8"}, kExponents[] = {"u8", "f8_e8m0"}, kFp8Scale[] = {"f8_e4m3fn"};
+constexpr std::string_view kFp4F32[] = {"f32"}, kFp4U8[] = {"u8"}, kFp4I8[] = {"i8"}, kFp4E8m0[] = {"f8_e8m0"};
+constexpr std::uint64_t kMx = 32, kNv = 16;  // weights that share a scale
+
+constexpr auto kE2M1 = [] {
+  std::array<float, 16> values{};
+  for (std::uint32_t code = 0; code < values.size(); ++code)
+    values[code] = static_cast<float>(packed_coding("f4_e2m1").value(code));
+  return values;
+}();
+constexpr auto kPowers = [] {
+  std::array<float, 256> values{};
+  for (std::uint32_t code = 0; code < values.size(); ++code)
+    values[code] = static_cast<float>(logical_type("f8_e8m0")->coding.value(code));
+  return values;
+}();
+
+// Scales of a row as floats. An exponent may be of type u8.
+void read_scales(const Array& scales, std::uint64_t first, std::size_t count, std::vector<float>& out) {
+  out.resize(count);
+  if (scales.component().type == "f8_e4m3fn") return scales.floats(first, count, out.data());
+  Bytes buffer;
+  const std::byte* const bytes = scales.at(first, count, buffer);
+  for (std::size_t i = 0; i < count; ++i) out[i] = kPowers[std::to_integer<std::uint8_t>(bytes[i])];
+}
+
+void verify_exponents(const Array& scales, const std::function<void(Problem)>& report) {
+  Bytes buffer;
+  std::uint64_t count = 0, first = 0;
+  constexpr std::uint64_t kPart = 64 << 10;
+  for (std::uint64_t at = 0; at < scales.elements(); at += kPart) {
+    const auto part = static_cast<std::size_t>(std::min(kPart, scales.elements() - at));
+    const std::byte* const bytes = scales.at(at, part, buffer);
+    for (std::size_t i = 0; i < part; ++i)
+      if (bytes[i] == std::byte{255} && count++ == 0) first = at + i;
+  }
+  if (count > 0)
+    report({"pack.scale", fmt::format("element {} of \"{}\" is NaN ({} such elements in all)", first,
+                                      scales.component().role, count)});
+}
+
+class Fp4Maker final : public Maker {
+ public:
+  Fp4Maker(const Tensor& tensor, std::string_view codes, std::string_view scales, std::uint64_t group)
+      : Maker(matrix_rows(tensor), tensor.shape.back()),
+        group_(group),
+        codes_(*tensor.component(codes)),
+        scales_(*tensor.component(scales)) {
+    if (const Component* const global = tensor.component("weight_global_scale")) divisor_.emplace(*global);
+    if (const Component* const global = tensor.component("weight_scale_2")) factor_.emplace(*global);
+    const auto of = [](const std::optional<Array>& array) { return array ? &*array : nullptr; };
+    read_from({&codes_, &scales_, of(divisor_), of(factor_)},
+              {group_ == kNv ? &scales_ : nullptr, of(divisor_), of(factor_)});
+  }
+
+  void make(const Tile& tile, float* out) const override {
+    const NibbleTable values(kE2M1);
+    float divisor = 1, factor = 1;
+    if (divisor_) divisor_->floats(0, 1, &divisor);
+    if (factor_) factor_->floats(0, 1, &factor);
+    const std::uint64_t groups = columns() / group_;
+    const std::uint64_t first = tile.column / group_, count = tile.columns / group_;
+    std::vector<float> scales;
+    Bytes buffer;
+    for (std::uint64_t row = tile.row; row < tile.row + tile.rows; ++row) {
+      read_scales(scales_, row * groups + first, static_cast<std::size_t>(count), scales);
+      if (divisor_)
+        for (float& scale : scales) scale /= divisor;
+      if (factor_)
+        for (float& scale : scales) scale *= factor;
+      const std::byte* const codes =
+          codes_.at((row * columns() + tile.column) / 2, static_cast<std::size_t>(tile.columns / 2), buffer);
+      for (std::size_t i = 0; i < scales.size(); ++i, out += group_)
+        scale_nibbles(values, codes + i * group_ / 2, static_cast<std::size_t>(group_), false, scales[i], out);
+    }
+  }
+
+  void verify(const std::function<void(Problem)>& report) const override {
+    Maker::verify(report);
+    if (group_ == kMx) verify_exponents(scales_, report);
+  }
+
+ private:
+  std::uint64_t group_;
+  Array codes_, scales_;
+  std::optional<Array> divisor_, factor_;
+};
+
+// Blocks of 32 inputs of one output, which are a part of a column here.
+class ExpertsMaker final : public Maker {
+ public:
+  explicit ExpertsMaker(const Tensor& tensor)
+      : Maker(matrix_rows(tensor), tensor.shape.back(), kMx),
+        in_(tensor.shape[1]),
+        blocks_(*tensor.component("blocks")),
+        scales_(*tensor.component("scales")) {
+    read_from({&blocks_, &scales_}, {});
+  }
+
+  void make(const Tile& tile, float* out) const override {
+    const NibbleTable values(kE2M1);
+    std::array<float, kMx> block_values;
+    Bytes block_buffer, scale_buffer;
+    const std::uint64_t groups = in_ / kMx, outputs = columns();
+    for (std::uint64_t row = tile.row; row < tile.row + tile.rows;) {
+      const std::uint64_t expert = row / in_, input = row % in_, first = input % kMx;
+      const std::uint64_t rows = std::min(kMx - first, tile.row + tile.rows - row);
+      for (std::uint64_t i = 0; i < tile.columns; ++i) {
+        const std::uint64_t block = (expert * outputs + tile.column + i) * groups + input / kMx;
+        const float scale = kPowers[std::to_integer<std::uint8_t>(*scales_.at(block, 1, scale_buffer))];
+        scale_nibbles(values, blocks_.at(block * kMx / 2, kMx / 2, block_buffer), kMx, false, scale,
+                      block_values.data());
+        for (std::uint64_t k = 0; k < rows; ++k) out[(row - tile.row + k) * tile.columns + i] = block_values[first + k];
+      }
+      row += rows;
+    }
+  }
+
+  void verify(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
+
+ private:
+  std::uint64_t in_;
+  Array blocks_, scales_;
+};
+
+// The names of codes and scales of mxfp4, as others than gpt-oss have them.
+struct MxNames {
+  std::string_view codes, scale;
+};
+constexpr MxNames kMxNames[] = {{"weight_packed", "weight_scale"}, {"weight", "scale"}};
+
+void require_groups(const Tensor& tensor, std::uint64_t inputs, std::uint64_t group) {
+  if (inputs % group != 0)
+    refuse("pack.group",
+           fmt::format("{} has {} inputs, which are not whole groups of {}", tensor.layout, inputs, group));
+}
+
+std::shared_ptr<const Maker> plan_mxfp4(const Tensor& tensor) {
+  require_rank(tensor, 2, 3);
+  const std::uint64_t rows = matrix_rows(tensor), columns = tensor.shape.back();
+  if (tensor.component("blocks") != nullptr) {
+    require_rank(tensor, 3, 3);
+    require_groups(tensor, tensor.shape[1], kMx);
+    require_array(tensor, "blocks", kFp4U8, product(rows, columns) / 2);
+    require_array(tensor, "scales", kExponents, product(rows, columns) / kMx);
+    return std::make_shared<ExpertsMaker>(tensor);
+  }
+  require_groups(tensor, columns, kMx);
+  const MxNames& names = kMxNames[tensor.component(kMxNames[0].codes) == nullptr ? 1 : 0];
+  require_array(tensor, names.codes, kFp4Bytes, product(rows, columns) / 2);
+  require_array(tensor, names.scale, kExponents, product(rows, columns) / kMx);
+  return std::make_shared<Fp4Maker>(tensor, names.codes, names.scale, kMx);
+}
+
+std::shared_ptr<const Maker> plan_nvfp4(const Tensor& tensor) {
+  require_rank(tensor, 2, 3);
+  const std::uint64_t rows = matrix_rows(tensor), columns = tensor.shape.back();
+  require_groups(tensor, columns, kNv);
+  const bool other = tensor.component("weight_scale_2") != nullptr;
+  require_array(tensor, other ? "weight" : "weight_packed", kFp4U8, product(rows, columns) / 2);
+  require_array(tensor, "weight_scale", kFp8Scale, product(rows, columns) / kNv);
+  require_array(tensor, other ? "weight_scale_2" : "weight_global_scale", kFp4F32, 1);
+  return std::make_shared<Fp4Maker>(tensor, other ? "weight" : "weight_packed", "weight_scale", kNv);
+}
+
+// Of codes two to a byte: the shape of the weights, and that of scales for groups of them.
+Shape shape_of_nibbles(const Tensor& codes) {
+  const std::size_t rank = codes.shape.rank();
+  if (rank < 2 || rank > 3) refuse("pack.shape", fmt::format("codes of {} are not matrices", codes.shape.text()));
+  Shape shape = codes.shape;
+  shape[rank - 1] = product(shape[rank - 1], 2);
+  return shape;
+}
+
+Shape shape_of_scales(Shape shape, std::uint64_t group) {
+  if (shape.back() % group != 0)
+    refuse("pack.group", fmt::format("{} inputs are not whole groups of {}", shape.back(), group));
+  shape[shape.rank() - 1] /= group;
+  return shape;
+}
+
+std::optional<Tensor> join_nvfp4(const Set& set, std::string_view codes_role, std::string_view global_role) {
+  const Shape shape = shape_of_nibbles(set.codes());
+  const Tensor& global = require_beside(set, fmt::format(".{}", global_role));
+  if (global.shape.elements() != 1)
+    refuse("pack.shape",
+           fmt::format("{} has the shape {}; expected one number", escape_name(global.name), global.shape.text()));
+  Joining joining(set, "nvfp4", shape);
+  joining.add(codes_role, set.codes(), kFp4U8, set.codes().shape);
+  joining.add("weight_scale", require_beside(set, ".weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));
+  joining.add(global_role, global, kFp4F32, global.shape);
+  joining.carry("input_scale", ".input_scale").carry("input_global_scale", ".input_global_scale");
+  return joining.take();
+}
+
+std::optional<Tensor> join_mxfp4(const Set& set, const MxNames& names, Types types) {
+  const Tensor& scale = require_beside(set, fmt::format(".{}", names.scale));
+  if (set.find(".weight_global_scale") != nullptr) return std::nullopt;
+  const Shape shape = shape_of_nibbles(set.codes());
+  Joining joining(set, "mxfp4", shape);
+  joining.add(names.codes, set.codes(), kFp4Bytes, set.codes().shape);
+  joining.add(names.scale, scale, types, shape_of_scales(shape, kMx));
+  return joining.take();
+}
+
+std::optional<Tensor> join_experts(const Set& set) {
+  const Shape& blocks = set.codes().shape;
+  if (blocks.rank() != 4 || blocks[3] != kMx / 2)
+    refuse("pack.shape",
+           fmt::format("blocks of {}; expected experts, outputs, groups and {} bytes", blocks.text(), kMx / 2));
+  Joining joining(set, "mxfp4", {blocks[0], product(blocks[2], kMx), blocks[1]});
+  joining.add("blocks", set.codes(), kFp4U8, blocks);
+  joining.add("scales", require_beside(set, "_scales"), kExponents, {blocks[0], blocks[1], blocks[2]});
+  return joining.take();
+}
+
+constexpr std::string_view kMxRoles[] = {"weight_packed", "weight_scale", "weight", "scale", "blocks", "scales"};
+constexpr std::string_view kNvRoles[] = {"weight_packed",  "weight",      "weight_scale",      "weight_global_scale",
+                                         "weight_scale_2", "input_scale", "input_global_scale"};
+constexpr std::string_view kFp4Parameters[] = {kArrays};
+
+constexpr Pack kMxfp4 = {"mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", kMxRoles,
+                         kFp4Parameters, plan_mxfp4};
+constexpr Pack kNvfp4 = {"nvfp4", "4-bit floats with an 8-bit float for every 16 weights and a scale for all (NVFP4)",
+                         kNvRoles, kFp4Parameters, plan_nvfp4};
+
+}  // namespace
+
+constinit const std::array<Codec, 2> kFp4Codecs = {pack_row<kMxfp4>(), pack_row<kNvfp4>()};
+constinit const std::array<Scheme, 5> kFp4Schemes = {
+    Scheme{.id = "nvfp4",
+           .codes = ".weight_packed",
+           .types = kFp4U8,
+           .beside = ".weight_global_scale",
+           .join = [](const Set& set) { return join_nvfp4(set, "weight_packed", "weight_global_scale"); }},
+    Scheme{.id = "nvfp4",
+           .codes = ".weight",
+           .types = kFp4U8,
+           .beside = ".weight_scale_2",
+           .join = [](const Set& set) { return join_nvfp4(set, "weight", "weight_scale_2"); }},
+    Scheme{.id = "compressed-tensors",
+           .codes = ".weight_packed",
+           .types = kFp4U8,
+           .beside = ".weight_scale",
+           .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
+           .certain = true},
+    Scheme{.id = "mxfp4",
+           .codes = ".weight",
+           .types = kFp4I8,
+           .beside = ".scale",
+           .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
+    Scheme{
+        .id = "mxfp4", .codes = "_blocks", .types = kFp4U8, .beside = "_scales", .join = join_experts, .weight = ""}};
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,338 @@
+// GPTQ ("gptq2", "gptq3", "gptq4", "gptq8") and AWQ ("awq4"): weights of a linear layer, packed along its inputs or its
+// outputs, transposed on disk. The tensor is [out, in] as the layer has it.
+//
+//   GPTQ   qweight  i32 [in * bits / 32, out]   codes of one output one above the other: a stream of bits down the column
+//          qzeros   i32 [groups, out * bits / 32]   a stream of bits along the row
+//          scales   f16 (bf16, f32) [groups, out]
+//          g_idx    i32 [in], the group of each input; may be missing: then it is input / group_size
+//          w = scale * (code - (zero + zero_offset) mod 2^bits)
+//          zero_offset is 1 for the checkpoint_format "gptq", which is the usual one, and 0 for "gptq_v2".
+//   AWQ    qweight  i32 [in, out / 8]           eight outputs in a word, in the order 0 2 4 6 1 3 5 7 (version "gemm")
+//          qzeros   i32 [groups, out / 8]       likewise
+//          scales   f16 (bf16, f32) [groups, out]
+//          w = scale * (code - zero)
+//
+// Bits and the number of groups follow from the shapes; the config says group_size, checkpoint_format or version.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "base/once.hpp"
+#include "codecs/packs/arrays.hpp"
+#include "codecs/packs/groups.hpp"
+#include "codecs/packs/kernels.hpp"
+#include "codecs/packs/rows.hpp"
+#include "tare/error.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+constexpr std::uint64_t kTogether = 16;      // outputs: a cache line of words
+constexpr std::uint64_t kInputBlock = 1024;  // columns whose words are turned at a time
+
+// Scales and zero points of a few rows, of which a file has one column each.
+struct RowParameters {
+  std::vector<float> scales, zeros;  // [row][group]
+};
+
+class GptqMaker final : public Maker {
+ public:
+  GptqMaker(const Tensor& tensor, unsigned bits)
+      : Maker(tensor.shape[0], tensor.shape[1], kTogether),
+        bits_(bits),
+        zero_offset_(static_cast<std::uint32_t>(whole_number(tensor, "zero_offset"))),
+        group_size_(whole_number(tensor, "group_size")),
+        groups_(ceil_div(columns(), group_size_)),
+        qweight_(*tensor.component("qweight")),
+        qzeros_(*tensor.component("qzeros")),
+        scales_(*tensor.component("scales")),
+        order_(tensor.component("g_idx"), columns(), group_size_, groups_) {
+    read_from({&qweight_, &qzeros_, &scales_, order_.array()}, {&scales_});
+  }
+
+  void make(const Tile& tile, float* out) const override {
+    const GroupIndex* const index = order_.index();
+    const GroupRange range = groups_of(tile, group_size_, groups_, index);
+    const RowParameters parameters = parameters_of(tile, range);
+    std::vector<std::uint32_t> words;
+    std::vector<std::uint8_t> codes(kInputBlock);
+    const auto rows = static_cast<std::size_t>(tile.rows);
+    for (std::uint64_t done = 0; done < tile.columns; done += kInputBlock) {
+      const std::uint64_t column = tile.column + done;
+      const auto count = static_cast<std::size_t>(std::min(kInputBlock, tile.columns - done));
+      const std::size_t stride = turn_words(tile, column, count, words);
+      for (std::size_t row = 0; row < rows; ++row) {
+        expand(bits_, reinterpret_cast<const std::byte*>(words.data() + row * stride), count, codes.data());
+        const std::size_t first = row * range.count;
+        scale_groups({codes.data(), count}, column - range.first * group_size_, group_size_, index,
+                     parameters.scales.data() + first, parameters.zeros.data() + first,
+                     out + row * tile.columns + done);
+      }
+    }
+  }
+
+  void verify(const std::function<void(Problem)>& report) const override {
+    Maker::verify(report);
+    order_.verify(report);
+  }
+
+ private:
+  // The words of some inputs, those of one output one behind the other, in the byte order of the file. Returns how many
+  // words those of an output take.
+  std::size_t turn_words(const Tile& tile, std::uint64_t column, std::size_t count,
+                         std::vector<std::uint32_t>& words) const {
+    const std::uint64_t first = column * bits_ / 32;
+    const auto height = static_cast<std::size_t>(ceil_div(std::uint64_t{count} * bits_, std::uint64_t{32}));
+    const auto rows = static_cast<std::size_t>(tile.rows);
+    words.resize(rows * height);
+    Bytes buffer;
+    for (std::size_t k = 0; k < height; ++k) {
+      const std::byte* const from = qweight_.at(((first + k) * Maker::rows() + tile.row) * 4, rows * 4, buffer);
+      for (std::size_t row = 0; row < rows; ++row) std::memcpy(&words[row * height + k], from + row * 4, 4);
+    }
+    return height;
+  }
+
+  RowParameters parameters_of(const Tile& tile, const GroupRange& range) const {
+    const std::size_t rows = static_cast<std::size_t>(tile.rows), groups = range.count;
+    RowParameters made{std::vector<float>(rows * groups), std::vector<float>(rows * groups)};
+    std::vector<float> line(rows);
+    Bytes buffer;
+    const std::uint64_t zero_words = Maker::rows() * bits_ / 32;
+    const std::uint64_t begin = tile.row * bits_ / 32,
+                        end = ceil_div((tile.row + tile.rows) * bits_, std::uint64_t{32});
+    const std::uint32_t mask = (1u << bits_) - 1;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::uint64_t own = range.first + group;
+      scales_.floats(own * Maker::rows() + tile.row, rows, line.data());
+      for (std::size_t row = 0; row < rows; ++row) made.scales[row * groups + group] = line[row];
+      // From the beginning of a run of `bits` words, where a field begins with a word.
+      const std::uint64_t run = begin / bits_ * bits_;
+      const std::byte* const zeros =
+          qzeros_.at((own * zero_words + run) * 4, static_cast<std::size_t>(end - run) * 4, buffer);
+      for (std::size_t row = 0; row < rows; ++row) {
+        const std::uint32_t zero = field_at(zeros, tile.row + row - run * 32 / bits_, bits_);
+        made.zeros[row * groups + group] = static_cast<float>((zero + zero_offset_) & mask);
+      }
+    }
+    return made;
+  }
+
+  unsigned bits_;
+  std::uint32_t zero_offset_;
+  std::uint64_t group_size_, groups_;
+  Array qweight_, qzeros_, scales_;
+  GroupOrder order_;
+};
+
+class AwqMaker final : public Maker {
+ public:
+  explicit AwqMaker(const Tensor& tensor)
+      : Maker(tensor.shape[0], tensor.shape[1], kTogether),
+        group_size_(whole_number(tensor, "group_size")),
+        groups_(ceil_div(columns(), group_size_)),
+        qweight_(*tensor.component("qweight")),
+        qzeros_(*tensor.component("qzeros")),
+        scales_(*tensor.component("scales")) {
+    read_from({&qweight_, &qzeros_, &scales_}, {&scales_});
+  }
+
+  void make(const Tile& tile, float* out) const override {
+    const GroupRange range = groups_of(tile, group_size_, groups_, nullptr);
+    const RowParameters parameters = parameters_of(tile, range);
+    const std::uint64_t first = tile.row / 8;
+    const auto wide = static_cast<std::size_t>(ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first);
+    constexpr std::size_t kBlock = 256;
+    std::vector<std::uint32_t> words(wide * kBlock);
+    std::array<std::uint8_t, kBlock> codes;
+    Bytes buffer;
+    for (std::uint64_t done = 0; done < tile.columns; done += kBlock) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, tile.columns - done));
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t input = tile.column + done + i;
+        const std::byte* const from = qweight_.at((input * (rows() / 8) + first) * 4, wide * 4, buffer);
+        for (std::size_t k = 0; k < wide; ++k) words[k * kBlock + i] = load_le<std::uint32_t>(from + k * 4);
+      }
+      for (std::uint64_t row = 0; row < tile.rows; ++row) {
+        const std::uint64_t output = tile.row + row;
+        const std::uint32_t* const own = words.data() + static_cast<std::size_t>(output / 8 - first) * kBlock;
+        take_nibbles(own, count, shift_of(output), codes.data());
+        const std::size_t at = static_cast<std::size_t>(row) * range.count;
+        scale_groups({codes.data(), count}, tile.column + done - range.first * group_size_, group_size_, nullptr,
+                     parameters.scales.data() + at, parameters.zeros.data() + at, out + row * tile.columns + done);
+      }
+    }
+  }
+
+ private:
+  static unsigned shift_of(std::uint64_t output) {
+    constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
+    return 4u * kPlaces[static_cast<std::size_t>(output % 8)];
+  }
+
+  RowParameters parameters_of(const Tile& tile, const GroupRange& range) const {
+    const std::size_t rows = static_cast<std::size_t>(tile.rows), groups = range.count;
+    RowParameters made{std::vector<float>(rows * groups), std::vector<float>(rows * groups)};
+    std::vector<float> line(rows);
+    const std::uint64_t first = tile.row / 8;
+    const auto wide = static_cast<std::size_t>(ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first);
+    Bytes buffer;
+    for (std::size_t group = 0; group < groups; ++group) {
+      const std::uint64_t own = range.first + group;
+      scales_.floats(own * Maker::rows() + tile.row, rows, line.data());
+      const std::byte* const zeros = qzeros_.at((own * (Maker::rows() / 8) + first) * 4, wide * 4, buffer);
+      for (std::size_t row = 0; row < rows; ++row) {
+        const std::uint64_t output = tile.row + row;
+        const auto word = load_le<std::uint32_t>(zeros + (output / 8 - first) * 4);
+        made.scales[row * groups + group] = line[row];
+        made.zeros[row * groups + group] = static_cast<float>(word >> shift_of(output) & 15);
+      }
+    }
+    return made;
+  }
+
+  std::uint64_t group_size_, groups_;
+  Array qweight_, qzeros_, scales_;
+};
+
+constexpr std::string_view kGptqRoles[] = {"qweight", "qzeros", "scales", "g_idx"};
+constexpr std::string_view kGptqParameters[] = {"group_size", "zero_offset", kArrays};
+constexpr std::string_view kAwqRoles[] = {"qweight", "qzeros", "scales"};
+constexpr std::string_view kAwqParameters[] = {"group_size", kArrays};
+
+std::uint64_t groups_in(const Tensor& tensor) {
+  const std::uint64_t size = whole_number(tensor, "group_size");
+  if (size == 0) refuse("pack.group", "the group size is 0");
+  return ceil_div(tensor.shape[1], size);
+}
+
+template <unsigned kBits>
+std::shared_ptr<const Maker> plan_gptq(const Tensor& tensor) {
+  require_rank(tensor, 2, 2);
+  const std::uint64_t out = matrix_rows(tensor), in = tensor.shape[1], groups = groups_in(tensor);
+  if (whole_number(tensor, "zero_offset") > 1) refuse("pack.attribute", "zero_offset is 0 or 1");
+  if (in * kBits % 32 != 0 || out * kBits % 32 != 0)
+    refuse("pack.shape", fmt::format("{} bits of {} are not whole words", kBits, tensor.shape.text()));
+  require_array(tensor, "qweight", kWords, product(in * kBits / 32, out));
+  require_array(tensor, "qzeros", kWords, product(groups, out * kBits / 32));
+  require_array(tensor, "scales", kFloats, product(groups, out));
+  optional_array(tensor, "g_idx", kWords, in);
+  refuse_long_index(tensor, "g_idx");
+  return std::make_shared<GptqMaker>(tensor, kBits);
+}
+
+std::shared_ptr<const Maker> plan_awq(const Tensor& tensor) {
+  require_rank(tensor, 2, 2);
+  const std::uint64_t out = matrix_rows(tensor), in = tensor.shape[1], groups = groups_in(tensor);
+  if (out % 8 != 0) refuse("pack.shape", fmt::format("{} outputs are not whole words of 8", out));
+  require_array(tensor, "qweight", kWords, product(in, out / 8));
+  require_array(tensor, "qzeros", kWords, product(groups, out / 8));
+  require_array(tensor, "scales", kFloats, product(groups, out));
+  return std::make_shared<AwqMaker>(tensor);
+}
+
+// The size of `groups` groups of inputs: as stated, or as many as fit.
+std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t groups) {
+  if (groups == 0) refuse("pack.group", "there are no groups of scales");
+  for (const std::string_view key : {"group_size", "q_group_size"}) {
+    const auto stated = stated_count(set.stated().config, key);  // -1: one group
+    if (!stated) continue;
+    if (*stated == 0) refuse("pack.group", "the config states a group size of 0");
+    if (ceil_div(in, *stated) == groups) return *stated;
+  }
+  // Layers may differ from what the config says for all.
+  const std::uint64_t size = ceil_div(in, groups);
+  if (size == 0 || ceil_div(in, size) != groups)
+    refuse("pack.group", fmt::format("{} inputs do not make {} groups of one size", in, groups));
+  return size;
+}
+
+// auto-round writes the layouts of others, and says whose.
+bool is_method(const Stated& stated, std::string_view method, std::string_view packing) {
+  if (stated.method.empty() || stated.method == method) return true;
+  const std::string* const format = stated_text(stated, "packing_format");
+  return stated.method == "auto-round" && format != nullptr && format->ends_with(packing);
+}
+
+std::uint64_t zero_offset_of(const Stated& stated) {
+  for (const std::string_view key : {"checkpoint_format", "format"}) {
+    const std::string* const format = stated_text(stated, key);
+    if (format == nullptr || *format == "gptq") continue;
+    if (*format == "gptq_v2") return 0;
+    refuse_variant(
+        fmt::format("GPTQ's checkpoint format \"{}\" is packed in an order of its own", escape_name(*format)));
+  }
+  return 1;
+}
+
+std::optional<Tensor> join_gptq(const Set& set) {
+  const Tensor& codes = set.codes();
+  const Tensor& scales = require_beside(set, ".scales");
+  if (!is_method(set.stated(), "gptq", "gptq")) return std::nullopt;
+  const bool whole = codes.shape.rank() == 2 && scales.shape.rank() == 2 && codes.shape[1] == scales.shape[1];
+  if (!whole && set.stated().method.empty()) return std::nullopt;
+  if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
+    refuse("pack.shape", "the codes and the scales are not matrices");
+  const Tensor& zeros = require_beside(set, ".qzeros");
+  const Tensor* const order = set.find(".g_idx");
+  const std::uint64_t words = codes.shape[0], out = codes.shape[1], groups = scales.shape[0];
+  // By the inputs if they are known, else by the zero points of the outputs.
+  std::uint64_t bits = 0;
+  if (order != nullptr && order->shape.rank() == 1 && order->shape[0] > 0) bits = product(words, 32) / order->shape[0];
+  if (order == nullptr && zeros.shape.rank() == 2 && out > 0) bits = product(zeros.shape[1], 32) / out;
+  if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
+    refuse("pack.shape", fmt::format("codes of {} are not of 2, 3, 4 or 8 bits", codes.shape.text()));
+  const std::uint64_t in = order != nullptr ? order->shape[0] : product(words, 32) / bits;
+  Joining joining(set, fmt::format("gptq{}", bits), {out, in});
+  joining.set("group_size", group_size_of(set, in, groups)).set("zero_offset", zero_offset_of(set.stated()));
+  joining.add("qweight", codes, kWords, {product(in, bits) / 32, out});
+  joining.add("qzeros", zeros, kWords, {groups, product(out, bits) / 32});
+  joining.add("scales", scales, kFloats, {groups, out});
+  if (order != nullptr) joining.add("g_idx", *order, kWords, {in});
+  return joining.take();
+}
+
+std::optional<Tensor> join_awq(const Set& set) {
+  const Tensor& codes = set.codes();
+  const Tensor& scales = require_beside(set, ".scales");
+  if (!is_method(set.stated(), "awq", "awq")) return std::nullopt;
+  if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
+    refuse("pack.shape", "the codes and the scales are not matrices");
+  if (const std::string* const version = stated_text(set.stated(), "version"); version != nullptr)
+    if (*version != "gemm" && *version != "GEMM")
+      refuse_variant(fmt::format("AWQ's version \"{}\" is packed in an order of its own", escape_name(*version)));
+  const std::uint64_t in = codes.shape[0], out = product(codes.shape[1], 8), groups = scales.shape[0];
+  Joining joining(set, "awq4", {out, in});
+  joining.set("group_size", group_size_of(set, in, groups));
+  joining.add("qweight", codes, kWords, {in, out / 8});
+  joining.add("qzeros", require_beside(set, ".qzeros"), kWords, {groups, out / 8});
+  joining.add("scales", scales, kFloats, {groups, out});
+  return joining.take();
+}
+
+template <unsigned kBits>
+constexpr Pack gptq_pack(std::string_view layout, std::string_view title) {
+  return {layout, title, kGptqRoles, kGptqParameters, plan_gptq<kBits>};
+}
+
+constexpr Pack kGptq2 = gptq_pack<2>("gptq2", "GPTQ: 2 bits with a scale and a zero point for each group of inputs");
+constexpr Pack kGptq3 = gptq_pack<3>("gptq3", "GPTQ: 3 bits with a scale and a zero point for each group of inputs");
+constexpr Pack kGptq4 = gptq_pack<4>("gptq4", "GPTQ: 4 bits with a scale and a zero point for each group of inputs");
+constexpr Pack kGptq8 = gptq_pack<8>("gptq8", "GPTQ: 8 bits with a scale and a zero point for each group of inputs");
+constexpr Pack kAwq = {"awq4", "AWQ: 4 bits with a scale and a zero point for each group of inputs", kAwqRoles,
+                       kAwqParameters, plan_awq};
+
+}  // namespace
+
+constinit const std::array<Codec, 5> kGptqCodecs = {pack_row<kGptq2>(), pack_row<kGptq3>(), pack_row<kGptq4>(),
+                                                    pack_row<kGptq8>(), pack_row<kAwq>()};
+constinit const Scheme kGptqScheme = {
+    .id = "gptq", .codes = ".qweight", .types = kWords, .beside = ".scales", .join = join_gptq, .certain = true};
+constinit const Scheme kAwqScheme = {
+    .id = "awq", .codes = ".qweight", .types = kWords, .beside = ".scales", .join = join_awq, .certain = true};
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,90 @@
+#include "codecs/packs/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/endian.hpp"
+#include "codecs/packs/kernels.hpp"
+#include "codecs/streams.hpp"
+#include "tare/error.hpp"
+
+namespace tare::codec::packs {
+
+GroupOrder::GroupOrder(const Component* array, std::uint64_t columns, std::uint64_t group_size, std::uint64_t groups)
+    : columns_(columns), group_size_(group_size), groups_(groups) {
+  if (array != nullptr) array_.emplace(*array);
+}
+
+std::optional<std::uint64_t> GroupOrder::read(GroupIndex& index, std::uint64_t& bad, std::int64_t& found) const {
+  index.resize(static_cast<std::size_t>(columns_));
+  Bytes buffer;
+  // Copied: what is checked is what is used.
+  array_->component().blob.read(0, std::as_writable_bytes(std::span(index)));
+  std::optional<std::uint64_t> first;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    index[i] = load_le<std::uint32_t>(reinterpret_cast<const std::byte*>(&index[i]));
+    if (index[i] < groups_) continue;
+    ++bad;
+    if (first) continue;
+    first = i;
+    found = static_cast<std::int32_t>(index[i]);
+  }
+  return first;
+}
+
+const GroupIndex* GroupOrder::index() const {
+  if (!array_) return nullptr;
+  read_.run([&] {
+    GroupIndex index;
+    std::uint64_t bad = 0;
+    std::int64_t found = 0;
+    if (const auto first = read(index, bad, found))
+      throw Error(ErrorKind::corrupt, "pack.index",
+                  fmt::format("the group of input {} is {}; there are {}", *first, found, groups_));
+    for (std::size_t i = 0; i < index.size() && in_order_; ++i) in_order_ = index[i] == i / group_size_;
+    if (!in_order_) index_ = std::move(index);
+  });
+  return in_order_ ? nullptr : &index_;
+}
+
+void GroupOrder::verify(const std::function<void(Problem)>& report) const {
+  if (!array_) return;
+  GroupIndex index;
+  std::uint64_t bad = 0;
+  std::int64_t found = 0;
+  if (const auto first = read(index, bad, found))
+    report(
+        {"pack.index",
+         fmt::format("the group of input {} is {}; there are {} ({} such inputs in all)", *first, found, groups_, bad),
+         file_offset(array_->component().blob, *first * 4)});
+}
+
+GroupRange groups_of(const Tile& tile, std::uint64_t group_size, std::uint64_t groups, const GroupIndex* index) {
+  if (index != nullptr || tile.columns == 0) return {0, static_cast<std::size_t>(groups)};
+  const std::uint64_t first = tile.column / group_size;
+  return {first, static_cast<std::size_t>((tile.column + tile.columns - 1) / group_size - first + 1)};
+}
+
+void refuse_long_index(const Tensor& tensor, std::string_view role) {
+  if (tensor.component(role) != nullptr && tensor.shape.back() > Maker::kLongRow)
+    refuse_variant(fmt::format("an order of groups for more than {} inputs is not decoded", Maker::kLongRow));
+}
+
+void scale_groups(std::span<const std::uint8_t> codes, std::uint64_t column, std::uint64_t group_size,
+                  const GroupIndex* index, const float* scales, const float* zeros, float* out) {
+  if (index != nullptr) {
+    const std::uint32_t* const groups = index->data() + column;
+    for (std::size_t i = 0; i < codes.size(); ++i)
+      out[i] = scales[groups[i]] * (static_cast<float>(codes[i]) - zeros[groups[i]]);
+    return;
+  }
+  for (std::size_t at = 0; at < codes.size();) {
+    const std::uint64_t group = (column + at) / group_size, end = (group + 1) * group_size - column;
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(codes.size(), end)) - at;
+    scale_codes(codes.data() + at, count, scales[group], zeros[group], out + at);
+    at += count;
+  }
+}
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,341 @@
+#include "codecs/packs/join.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "base/name_map.hpp"
+#include "tare/error.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+bool is_plain_array(const Tensor& tensor) {
+  return tensor.is_dense() && tensor.components.size() == 1 && tensor.components.front().role == "data" &&
+         tensor.attributes.empty();
+}
+
+// Most arrays are floats, which are never codes: looked at first.
+bool may_be_codes(const Tensor& tensor) {
+  if (!tensor.is_dense() || tensor.components.size() != 1) return false;
+  const Component& data = tensor.components.front();
+  if (data.type.empty() && is_float(data.dtype)) return false;
+  return is_plain_array(tensor);
+}
+
+bool is_codes(const Scheme& scheme, const Tensor& tensor) {
+  return tensor.name.size() > scheme.codes.size() && tensor.name.ends_with(scheme.codes) &&
+         std::ranges::find(scheme.types, tensor.components.front().type_name()) != scheme.types.end();
+}
+
+bool is_codes(const Tensor& tensor) {
+  return may_be_codes(tensor) &&
+         std::ranges::any_of(schemes(), [&](const Scheme* scheme) { return is_codes(*scheme, tensor); });
+}
+
+class ArraySet final : public Set {
+ public:
+  ArraySet(const Model& model, const NameViewMap<std::size_t>& at, const Stated& stated, std::size_t codes,
+           const Scheme& scheme)
+      : model_(model), at_(at), stated_(stated), codes_(model.tensors[codes]) {
+    stem_ = codes_.name.substr(0, codes_.name.size() - scheme.codes.size());
+  }
+  const Tensor& codes() const override { return codes_; }
+  std::string_view stem() const override { return stem_; }
+  const Tensor* find(std::string_view ending) const override {
+    const auto found = at_.find(std::string(stem_).append(ending));
+    if (found == at_.end() || !is_plain_array(model_.tensors[found->second])) return nullptr;
+    return &model_.tensors[found->second];
+  }
+  std::uint64_t place_of(const Tensor& array) const override {
+    return static_cast<std::uint64_t>(&array - model_.tensors.data());
+  }
+  const Stated& stated() const override { return stated_; }
+
+ private:
+  const Model& model_;
+  const NameViewMap<std::size_t>& at_;
+  const Stated& stated_;
+  const Tensor& codes_;
+  std::string stem_;
+};
+
+// An array of a joined tensor, and where it was among those of the file.
+struct Placed {
+  Tensor array;
+  std::uint64_t at;
+};
+
+std::optional<Placed> placed_array(const Component& component, const Map& arrays) {
+  const Value* const entry = arrays.find(component.role);
+  const Map* const facts = entry == nullptr ? nullptr : entry->get<Map>();
+  if (facts == nullptr) return std::nullopt;
+  const Value* const name = facts->find("name");
+  const Value* const dimensions = facts->find("shape");
+  const auto at = stated_count(*facts, "at");
+  if (name == nullptr || name->text() == nullptr || name->text()->empty() || dimensions == nullptr ||
+      dimensions->get<List>() == nullptr || !at)
+    return std::nullopt;
+  Shape shape;
+  for (const Value& value : *dimensions->get<List>()) {
+    const auto* const dimension = value.get<std::int64_t>();
+    if (dimension == nullptr || *dimension < 0 || shape.size() == 64) return std::nullopt;
+    shape.push_back(static_cast<std::uint64_t>(*dimension));
+  }
+  const auto elements = shape.elements();
+  const auto bytes = elements ? checked_mul(*elements, size_of(component.dtype)) : std::nullopt;
+  if (!bytes || *bytes != component.blob.size()) return std::nullopt;
+  return Placed{dense(*name->text(), std::move(shape), component.dtype, component.blob, component.type), *at};
+}
+
+// Nothing if the tensor is not a joined one.
+std::optional<std::vector<Placed>> placed_arrays(const Tensor& tensor) {
+  const Value* const value = tensor.is_dense() ? nullptr : tensor.attributes.find(kArrays);
+  const Map* const arrays = value == nullptr ? nullptr : value->get<Map>();
+  if (arrays == nullptr || arrays->size() != tensor.components.size()) return std::nullopt;
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec == nullptr || std::ranges::find(codec->parameters, kArrays) == codec->parameters.end()) return std::nullopt;
+  std::vector<Placed> placed;
+  for (const Component& component : tensor.components) {
+    auto array = placed_array(component, *arrays);
+    if (!array) return std::nullopt;
+    placed.push_back(std::move(*array));
+  }
+  std::ranges::stable_sort(placed, {}, &Placed::at);
+  return placed;
+}
+
+// Codes come first among the components; the joined tensor is where they were.
+std::uint64_t place_of_codes(const Tensor& tensor) {
+  const Map& arrays = *tensor.attributes.find(kArrays)->get<Map>();
+  return *stated_count(*arrays.find(tensor.components.front().role)->get<Map>(), "at");
+}
+
+class Joiner {
+ public:
+  Joiner(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
+    at_.reserve(model.tensors.size());
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
+  }
+
+  // The tensor that the codes and the arrays beside them are. Nothing if they are none. Throws Refusal.
+  std::optional<Tensor> join(std::size_t codes) const {
+    std::optional<Refusal> refused;
+    for (const Scheme* const scheme : schemes()) {
+      if (!is_codes(*scheme, model_.tensors[codes])) continue;
+      try {
+        if (auto tensor = join(codes, *scheme)) return tensor;
+      } catch (const Refusal& refusal) {
+        if (!refused) refused = refusal;
+      }
+    }
+    if (refused) throw *refused;
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Tensor> join(std::size_t codes, const Scheme& scheme) const {
+    const ArraySet set(model_, at_, stated_, codes, scheme);
+    if (set.find(scheme.beside) == nullptr) {
+      const std::string& method = stated_.method;
+      if (scheme.certain && (method.empty() || method == scheme.id)) require_beside(set, scheme.beside);
+      return std::nullopt;
+    }
+    auto tensor = scheme.join(set);
+    if (!tensor) return std::nullopt;
+    tensor->name = std::string(set.stem()).append(scheme.weight);
+    if (tensor->name != set.codes().name && at_.contains(tensor->name))
+      refuse("pack.name", fmt::format("there is a tensor {} beside the codes", escape_name(tensor->name)));
+    const Codec* const codec = find_codec(tensor->layout);
+    if (codec == nullptr) refuse_variant(fmt::format("{} is not decoded", tensor->layout));
+    if (const auto problem = codec->check(*tensor)) throw Refusal{*problem};
+    return tensor;
+  }
+
+  const Model& model_;
+  const Stated& stated_;
+  NameViewMap<std::size_t> at_;
+};
+
+void report(const Refusal& refusal, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {
+  const Problem& problem = refusal.problem;
+  const bool variant = problem.severity == Severity::note;
+  const Error about =
+      Error(variant ? ErrorKind::unsupported : ErrorKind::corrupt, problem.rule,
+            fmt::format("{}; {} left as plain arrays", problem.sentence, variant ? "not decoded," : "the set is"))
+          .in(file)
+          .about("tensor " + escape_name(codes.name));
+  if (variant)
+    diagnostics.note(about);
+  else if (diagnostics.thorough())
+    diagnostics.error(about);
+  else
+    diagnostics.warning(about);
+}
+
+}  // namespace
+
+Joining::Joining(const Set& set, std::string layout, Shape shape) : set_(set) {
+  tensor_.layout = std::move(layout);
+  tensor_.shape = std::move(shape);
+}
+
+void Joining::put(std::string_view role, const Tensor& array) {
+  List dimensions;
+  for (const std::uint64_t dimension : array.shape) dimensions.emplace_back(dimension);
+  Map facts;
+  facts.append("name", array.name);
+  facts.append("shape", std::move(dimensions));
+  facts.append("at", set_.place_of(array));
+  Value* arrays = tensor_.attributes.find(kArrays);
+  if (arrays == nullptr) {
+    tensor_.attributes.append(std::string(kArrays), Map());
+    arrays = tensor_.attributes.find(kArrays);
+  }
+  arrays->get<Map>()->append(std::string(role), std::move(facts));
+  const Component& data = array.components.front();
+  tensor_.components.push_back({std::string(role), data.dtype, data.type, data.blob});
+}
+
+Joining& Joining::add(std::string_view role, const Tensor& array, Types types, const Shape& shape) {
+  const std::string_view type = array.components.front().type_name();
+  if (std::ranges::find(types, type) == types.end())
+    refuse("pack.type", fmt::format("{} is {}; expected {}", escape_name(array.name), type, fmt::join(types, " or ")));
+  if (array.shape != shape)
+    refuse("pack.shape", fmt::format("{} has the shape {}; expected {} for weights of {}", escape_name(array.name),
+                                     array.shape.text(), shape.text(), tensor_.shape.text()));
+  put(role, array);
+  return *this;
+}
+
+Joining& Joining::carry(std::string_view role, std::string_view ending) {
+  if (const Tensor* const array = set_.find(ending)) put(role, *array);
+  return *this;
+}
+
+Joining& Joining::set(std::string_view attribute, Value value) {
+  tensor_.attributes.set(attribute, std::move(value));
+  return *this;
+}
+
+const Tensor& require_beside(const Set& set, std::string_view ending) {
+  const Tensor* const found = set.find(ending);
+  if (found == nullptr)
+    refuse("pack.missing", fmt::format("{} is missing", escape_name(std::string(set.stem()).append(ending))));
+  return *found;
+}
+
+const std::string* stated_text(const Stated& stated, std::string_view key) {
+  const Value* const value = stated.config.find(key);
+  return value == nullptr ? nullptr : value->text();
+}
+
+std::optional<std::uint64_t> stated_count(const Map& config, std::string_view key) {
+  const Value* const value = config.find(key);
+  const auto* const number = value == nullptr ? nullptr : value->get<std::int64_t>();
+  if (number == nullptr || *number < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
+}
+
+bool may_be_packed(const Model& model) {
+  return std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return is_codes(tensor); });
+}
+
+void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
+  std::vector<std::optional<Tensor>> joined(model.tensors.size());
+  std::vector<bool> taken(model.tensors.size());
+  bool any = false;
+  {
+    const Joiner joiner(model, stated);
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+      if (!is_codes(model.tensors[i])) continue;
+      try {
+        auto tensor = joiner.join(i);
+        if (!tensor) continue;
+        const auto placed = placed_arrays(*tensor);
+        const auto is_taken = [&](const Placed& array) { return taken[static_cast<std::size_t>(array.at)]; };
+        if (!placed || std::ranges::any_of(*placed, is_taken))
+          refuse("pack.shared", "one of its arrays belongs to another set, too");
+        for (const Placed& array : *placed) taken[static_cast<std::size_t>(array.at)] = true;
+        joined[i] = std::move(tensor);
+        any = true;
+      } catch (const Refusal& refusal) {
+        report(refusal, model.tensors[i], file, diagnostics);
+      }
+    }
+  }
+  if (!any) return;
+  std::vector<Tensor> tensors;
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    if (joined[i]) tensors.push_back(std::move(*joined[i]));
+    if (!taken[i]) tensors.push_back(std::move(model.tensors[i]));
+  }
+  model.tensors = std::move(tensors);
+}
+
+std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes) {
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    if (model.tensors[i].name != codes || !is_codes(model.tensors[i])) continue;
+    try {
+      if (Joiner(model, stated).join(i)) return {};
+    } catch (const Refusal& refusal) {
+      return refusal.problem.sentence;
+    }
+  }
+  return {};
+}
+
+bool is_joined(const Tensor& tensor) { return placed_arrays(tensor).has_value(); }
+
+bool has_joined(const Model& model) { return std::ranges::any_of(model.tensors, is_joined); }
+
+std::vector<Tensor> arrays_of(const Tensor& tensor) {
+  std::vector<Tensor> arrays;
+  if (auto placed = placed_arrays(tensor))
+    for (Placed& array : *placed) arrays.push_back(std::move(array.array));
+  return arrays;
+}
+
+void separate(Model& model) {
+  if (!has_joined(model)) return;
+  // Those that have a place of their own, and the others in the order in which they are.
+  std::vector<Placed> placed;
+  std::vector<Tensor> others, in_place;
+  std::vector<std::pair<std::uint64_t, std::size_t>> codes;  // the place of each, and how many others come before it
+  for (Tensor& tensor : model.tensors) {
+    if (auto arrays = placed_arrays(tensor)) {
+      codes.emplace_back(place_of_codes(tensor), others.size());
+      for (Placed& array : *arrays) {
+        in_place.push_back(array.array);
+        placed.push_back(std::move(array));
+      }
+    } else {
+      in_place.push_back(tensor);
+      others.push_back(std::move(tensor));
+    }
+  }
+  std::ranges::stable_sort(placed, {}, &Placed::at);
+  const std::size_t count = placed.size() + others.size();
+  bool fits = placed.back().at < count;
+  for (std::size_t i = 1; i < placed.size(); ++i) fits = fits && placed[i - 1].at < placed[i].at;
+  for (const auto& [place, before] : codes) {
+    const auto own = std::ranges::lower_bound(placed, place, {}, &Placed::at);
+    fits = fits && place - static_cast<std::uint64_t>(own - placed.begin()) == before;
+  }
+  // Where tensors were omitted or added, the places are those of another model: the arrays are where their tensor was.
+  if (!fits) {
+    model.tensors = std::move(in_place);
+    return;
+  }
+  model.tensors.clear();
+  model.tensors.reserve(count);
+  auto other = others.begin();
+  for (auto array = placed.begin(); model.tensors.size() < count;)
+    if (array != placed.end() && array->at == model.tensors.size())
+      model.tensors.push_back(std::move((array++)->array));
+    else
+      model.tensors.push_back(std::move(*other++));
+}
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,91 @@
+// Joining the arrays of packed weights to tensors, and separating them again.
+//
+// A set of arrays is joined only if every member is there and has the type and the shape that the scheme asks for. A set
+// that is not stays as it is, plain arrays, and why is reported: a rule that is broken as a warning (an error where every
+// finding is collected), a variant that is not decoded as a note.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codecs/packs/pack.hpp"
+#include "tare/model.hpp"
+
+namespace tare::codec::packs {
+
+// What the files of a model say about the quantization of its weights.
+struct Stated {
+  std::string method;  // "gptq", in lower case; empty: nothing is said
+  Map config;          // what is said: quantization_config
+};
+
+// An array and those beside it: their names begin with the same stem.
+class Set {
+ public:
+  virtual ~Set() = default;
+  // The codes, by which the set was found, and what their name begins with.
+  virtual const Tensor& codes() const = 0;
+  virtual std::string_view stem() const = 0;
+  // The plain array with this ending behind the stem. Null if there is none.
+  virtual const Tensor* find(std::string_view ending) const = 0;
+  // Its number among the tensors of the model.
+  virtual std::uint64_t place_of(const Tensor& array) const = 0;
+  virtual const Stated& stated() const = 0;
+};
+
+struct Scheme {
+  std::string_view id;      // the method that a config states: "gptq"
+  std::string_view codes;   // how the name of the codes ends: ".qweight"
+  Types types;              // of the codes
+  std::string_view beside;  // the ending of the array without which they are not codes of this scheme
+  // The joined tensor without a name; nothing if the set is another scheme's. Throws Refusal.
+  std::optional<Tensor> (*join)(const Set& set) = nullptr;
+  std::string_view weight = ".weight";  // how the name of the joined tensor ends
+  bool certain = false;                 // nobody else has arrays of such a name: without `beside` one is missing
+};
+
+// A row for every kind of set; the first that joins counts.
+std::span<const Scheme* const> schemes();
+
+// Adds arrays to a tensor, as components.
+class Joining {
+ public:
+  Joining(const Set& set, std::string layout, Shape shape);
+  // Throws Refusal if the array is not of one of these types or not of this shape.
+  Joining& add(std::string_view role, const Tensor& array, Types types, const Shape& shape);
+  // An array that decoding does not need (scales of activations), if it is there.
+  Joining& carry(std::string_view role, std::string_view ending);
+  Joining& set(std::string_view attribute, Value value);
+  Tensor take() { return std::move(tensor_); }
+
+ private:
+  void put(std::string_view role, const Tensor& array);
+
+  const Set& set_;
+  Tensor tensor_;
+};
+
+// The array, or Refusal `pack.missing`.
+const Tensor& require_beside(const Set& set, std::string_view ending);
+// What the config says under a key; null if it says nothing of that kind.
+const std::string* stated_text(const Stated& stated, std::string_view key);
+std::optional<std::uint64_t> stated_count(const Map& config, std::string_view key);
+
+// Whether some array has the name and the type of codes: one look at every tensor.
+bool may_be_packed(const Model& model);
+// Joins what can be joined. `file`: where it is from, for the reports.
+void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics);
+// Why the array of this name was not joined; empty: it is not one of codes.
+std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes);
+
+// Whether a tensor is a joined one, which can be separated.
+bool is_joined(const Tensor& tensor);
+bool has_joined(const Model& model);
+// The arrays in place of the joined tensors, named, shaped and ordered as they were.
+void separate(Model& model);
+// The arrays of one.
+std::vector<Tensor> arrays_of(const Tensor& tensor);
+
+}  // namespace tare::codec::packs

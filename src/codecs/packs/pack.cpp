@@ -1,0 +1,227 @@
+#include "codecs/packs/pack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.hpp"
+#include "base/endian.hpp"
+#include "codecs/packs/arrays.hpp"
+#include "codecs/streams.hpp"
+#include "tare/error.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+// Floats that a tile has at most, unless a row alone has more.
+constexpr std::uint64_t kMostTogether = std::uint64_t{1} << 20;
+constexpr std::uint64_t kLongTile = std::uint64_t{64} << 10;
+
+class PackReader final : public BlobReader {
+ public:
+  PackReader(std::shared_ptr<const Maker> maker, std::uint64_t row, std::uint64_t column, std::uint64_t skip)
+      : maker_(std::move(maker)), row_(row), column_(column), skip_(skip) {}
+
+  void read(std::span<std::byte> out) override {
+    while (!out.empty()) {
+      if (ready_.empty()) make(out);
+      const std::size_t part = std::min(out.size(), ready_.size());
+      // What was made in its final place is there already.
+      if (ready_.data() != out.data()) std::memcpy(out.data(), ready_.data(), part);
+      ready_ = ready_.subspan(part);
+      out = out.subspan(part);
+    }
+  }
+
+ private:
+  void make(std::span<std::byte> out) {
+    if (row_ == maker_->rows()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
+    const Tile tile{row_, std::min(maker_->tile_rows(), maker_->rows() - row_), column_,
+                    std::min(maker_->tile_columns(), maker_->columns() - column_)};
+    const auto count = static_cast<std::size_t>(tile.rows * tile.columns);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
+    const bool in_place = aligned && skip_ == 0 && out.size() >= count * sizeof(float);
+    if (!in_place && buffer_.size() < count) buffer_.resize(count);
+    float* const to = in_place ? reinterpret_cast<float*>(out.data()) : buffer_.data();
+    maker_->make(tile, to);
+    maker_->check_sources();
+    const std::span<std::byte> made = std::as_writable_bytes(std::span(to, count));
+    if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
+    ready_ = made.subspan(static_cast<std::size_t>(skip_));
+    skip_ = 0;
+    column_ += tile.columns;
+    if (column_ < maker_->columns()) return;
+    column_ = 0;
+    row_ += tile.rows;
+  }
+
+  std::shared_ptr<const Maker> maker_;
+  std::uint64_t row_, column_, skip_;
+  std::vector<float> buffer_;
+  std::span<const std::byte> ready_;
+};
+
+class PackProducer final : public BlobProducer {
+ public:
+  explicit PackProducer(std::shared_ptr<const Maker> maker) : maker_(std::move(maker)) {}
+
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    const std::uint64_t element = offset / sizeof(float);
+    const std::uint64_t row = element / maker_->columns() / maker_->tile_rows() * maker_->tile_rows();
+    const std::uint64_t column = maker_->tile_rows() > 1 || maker_->tile_columns() == maker_->columns()
+                                     ? 0
+                                     : element % maker_->columns() / maker_->tile_columns() * maker_->tile_columns();
+    return std::make_unique<PackReader>(maker_, row, column,
+                                        offset - (row * maker_->columns() + column) * sizeof(float));
+  }
+  // Arrays that cannot be entered anywhere are copied to where they can, by whoever comes first.
+  std::uint64_t seek_granularity() const override {
+    const bool long_rows = maker_->tile_columns() != maker_->columns();
+    return (long_rows ? 1 : maker_->tile_rows() * maker_->columns()) * sizeof(float);
+  }
+  void verify() const override { maker_->verify_stored(); }
+
+ private:
+  std::shared_ptr<const Maker> maker_;
+};
+
+std::optional<std::uint64_t> count_in(const Tensor& tensor, std::string_view attribute) {
+  const Value* const value = tensor.attributes.find(attribute);
+  const auto* const number = value == nullptr ? nullptr : value->get<std::int64_t>();
+  if (value == nullptr) return std::nullopt;
+  if (number == nullptr || *number < 0)
+    refuse("pack.attribute", fmt::format("the attribute \"{}\" is not a whole number", attribute));
+  return static_cast<std::uint64_t>(*number);
+}
+
+}  // namespace
+
+void refuse(std::string_view rule, std::string sentence) { throw Refusal{{std::string(rule), std::move(sentence)}}; }
+
+void refuse_variant(std::string sentence) {
+  throw Refusal{{"pack.variant", std::move(sentence), std::nullopt, Severity::note}};
+}
+
+Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together) : rows_(rows), columns_(columns) {
+  if (columns > kLongRow) {
+    tile_rows_ = 1;
+    tile_columns_ = kLongTile;
+    return;
+  }
+  tile_columns_ = columns;
+  const std::uint64_t fitting = kMostTogether / std::max<std::uint64_t>(columns, 1);
+  // Few rows at a time, so that they stay in the cache; but no tiles of a few weights.
+  const std::uint64_t wanted = std::max(together, ceil_div(std::uint64_t{4096}, std::max<std::uint64_t>(columns, 1)));
+  tile_rows_ = std::max<std::uint64_t>(together, wanted / together * together);
+  if (fitting < tile_rows_) tile_rows_ = std::max<std::uint64_t>(1, fitting);
+}
+
+void Maker::read_from(std::initializer_list<const Array*> arrays, std::initializer_list<const Array*> scales) {
+  for (const Array* const array : arrays)
+    if (array != nullptr) arrays_.push_back(array);
+  for (const Array* const array : scales)
+    if (array != nullptr) scales_.push_back(array);
+}
+
+void Maker::verify(const std::function<void(Problem)>& report) const {
+  for (const Array* const array : scales_) {
+    std::uint64_t first = 0;
+    const std::uint64_t count = array->count_nonfinite(first);
+    if (count > 0)
+      report({"pack.scale",
+              fmt::format("element {} of \"{}\" is not a finite number ({} such elements in all)", first,
+                          array->component().role, count),
+              file_offset(array->component().blob, first * array->width())});
+  }
+}
+
+void Maker::check_sources() const {
+  const Source* last = nullptr;
+  for (const Array* const array : arrays_) {
+    const Source* const source = array->component().blob.source().get();
+    if (source != nullptr && source != last) source->check();
+    last = source;
+  }
+}
+
+void Maker::verify_stored() const {
+  for (const Array* const array : arrays_) array->component().blob.verify();
+}
+
+std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor) try {
+  pack.plan(tensor);
+  return std::nullopt;
+} catch (const Refusal& refusal) {
+  return refusal.problem;
+}
+
+void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report) {
+  const std::shared_ptr<const Maker> maker = pack.plan(tensor);
+  maker->verify(report);
+  maker->check_sources();
+}
+
+Tensor decode_pack(const Pack& pack, const Tensor& tensor) {
+  const auto elements = tensor.shape.elements();
+  const auto bytes = elements ? checked_mul(*elements, sizeof(float)) : std::nullopt;
+  if (!bytes)
+    throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
+        .about(tensor.name);
+  Blob blob =
+      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<PackProducer>(pack.plan(tensor)));
+  Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
+  for (const auto& [key, value] : tensor.attributes)
+    if (std::ranges::find(pack.parameters, key) == pack.parameters.end()) result.attributes.append(key, value);
+  return result;
+}
+
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+  const auto result = checked_mul(a, b);
+  if (!result) refuse("pack.shape", fmt::format("{} times {} does not fit 64 bits", a, b));
+  return *result;
+}
+
+std::uint64_t matrix_rows(const Tensor& tensor) {
+  std::uint64_t rows = 1;
+  for (std::size_t i = 0; i + 1 < tensor.shape.rank(); ++i) rows = product(rows, tensor.shape[i]);
+  if (!tensor.shape.empty()) product(product(rows, tensor.shape.back()), 16);
+  return rows;
+}
+
+void require_rank(const Tensor& tensor, std::size_t least, std::size_t most) {
+  const std::size_t rank = tensor.shape.rank();
+  if (rank < least || rank > most)
+    refuse("pack.shape",
+           fmt::format("the weights have {} dimensions; {} has {} to {}", rank, tensor.layout, least, most));
+}
+
+std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute) {
+  const auto number = count_in(tensor, attribute);
+  if (!number) refuse("pack.attribute", fmt::format("{} needs the attribute \"{}\"", tensor.layout, attribute));
+  return *number;
+}
+
+std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute, std::uint64_t otherwise) {
+  return count_in(tensor, attribute).value_or(otherwise);
+}
+
+const Component* optional_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements) {
+  const Component* const found = tensor.component(role);
+  if (found == nullptr) return nullptr;
+  if (std::ranges::find(types, found->type_name()) == types.end())
+    refuse("pack.type", fmt::format("\"{}\" is {}; expected {}", role, found->type_name(), fmt::join(types, " or ")));
+  const std::uint64_t bytes = product(elements, size_of(found->dtype));
+  if (found->blob.size() != bytes)
+    refuse("pack.shape", fmt::format("weights of shape {} need {} bytes of \"{}\", found {}", tensor.shape.text(),
+                                     bytes, role, found->blob.size()));
+  return found;
+}
+
+const Component& require_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements) {
+  const Component* const found = optional_array(tensor, role, types, elements);
+  if (found == nullptr) refuse("pack.missing", fmt::format("\"{}\" is missing", role));
+  return *found;
+}
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,128 @@
+// The framework for weights that other programs packed (GPTQ, AWQ, bitsandbytes, ...): codes in one array, scales, zero
+// points and the like in others beside it. A container has them as plain arrays; joined (join.hpp), they are one tensor of
+// the true shape, whose components are those arrays.
+//
+// A scheme is a file here. It says which arrays belong together and what their shapes must be (Scheme), what the attributes
+// of the joined tensor are, and how a few rows of it are made (Maker). From there come check, verify and lazy decoding
+// from any offset, in parallel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tare/codec.hpp"
+
+namespace tare::codec::packs {
+
+// What is wrong with a set of arrays, or with a joined tensor. Thrown and caught inside this folder.
+struct Refusal {
+  Problem problem;
+};
+[[noreturn]] void refuse(std::string_view rule, std::string sentence);
+// A variant that is not decoded: nothing is wrong with it.
+[[noreturn]] void refuse_variant(std::string sentence);
+
+class Array;
+
+// Some rows of the dense matrix, or a part of one.
+struct Tile {
+  std::uint64_t row = 0, rows = 0;  // all dimensions but the last, counted together
+  std::uint64_t column = 0, columns = 0;
+};
+
+// Makes the floats of one tensor. Immutable, but for what it keeps of small arrays; used by many threads.
+class Maker {
+ public:
+  // Longer rows are made in parts.
+  static constexpr std::uint64_t kLongRow = std::uint64_t{1} << 20;
+
+  // `together`: rows that are made at the cost of one, because their codes share words or cache lines.
+  Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together = 1);
+  virtual ~Maker() = default;
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+
+  std::uint64_t rows() const { return rows_; }
+  std::uint64_t columns() const { return columns_; }
+  // A tile begins at a multiple of so many rows, and has so many or what is left. Of one row where rows are long: then it
+  // begins at a multiple of so many columns, and has so many or what is left.
+  std::uint64_t tile_rows() const { return tile_rows_; }
+  std::uint64_t tile_columns() const { return tile_columns_; }
+
+  // The floats of a tile, row after row.
+  virtual void make(const Tile& tile, float* out) const = 0;
+  // Every broken rule of the data: scales that are not finite, and what the scheme adds.
+  virtual void verify(const std::function<void(Problem)>& report) const;
+  // Throws when a file under the arrays is not what it was.
+  void check_sources() const;
+  // Checks the stored bytes of the arrays as a whole.
+  void verify_stored() const;
+
+ protected:
+  // The arrays that it reads, and which of them are scales. They must live as long as this.
+  void read_from(std::initializer_list<const Array*> arrays, std::initializer_list<const Array*> scales);
+
+ private:
+  std::uint64_t rows_, columns_, tile_rows_, tile_columns_;
+  std::vector<const Array*> arrays_, scales_;
+};
+
+// One layout of the table.
+struct Pack {
+  std::string_view layout, title;
+  std::span<const std::string_view> roles;
+  std::span<const std::string_view> parameters;  // attributes
+  // Throws Refusal for a tensor that is not what the layout says. Looks at no data.
+  std::shared_ptr<const Maker> (*plan)(const Tensor& tensor) = nullptr;
+};
+
+std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor);
+void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report);
+Tensor decode_pack(const Pack& pack, const Tensor& tensor);
+
+template <const Pack& P>
+constexpr Codec pack_row() {
+  return {
+      .layout = P.layout,
+      .name = P.layout,
+      .title = P.title,
+      .methods = {},
+      .roles = P.roles,
+      .parameters = P.parameters,
+      .check = [](const Tensor& tensor) { return check_pack(P, tensor); },
+      .verify = [](const Tensor& tensor,
+                   const std::function<void(Problem)>& report) { verify_pack(P, tensor, report); },
+      .decode = [](const Tensor& tensor) { return decode_pack(P, tensor); },
+  };
+}
+
+// The attribute that says which arrays the components were: role -> {"name", "shape", "at"}, `at` being the place among the
+// arrays of the file.
+inline constexpr std::string_view kArrays = "arrays";
+
+// What a plan asks of a tensor. All throw Refusal.
+std::uint64_t matrix_rows(const Tensor& tensor);  // the product of all dimensions but the last
+void require_rank(const Tensor& tensor, std::size_t least, std::size_t most);
+std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute);
+// A whole number, or `otherwise` if there is no such attribute.
+std::uint64_t whole_number(const Tensor& tensor, std::string_view attribute, std::uint64_t otherwise);
+// The component, which is of one of these types and has so many elements. Null if it is not there and may be missing.
+using Types = std::span<const std::string_view>;
+const Component& require_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements);
+const Component* optional_array(const Tensor& tensor, std::string_view role, Types types, std::uint64_t elements);
+std::uint64_t product(std::uint64_t a, std::uint64_t b);
+
+inline constexpr std::string_view kWords[] = {"i32", "u32"};
+inline constexpr std::string_view kFloats[] = {"f32", "f16", "bf16"};
+inline constexpr std::string_view kFloat8s[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz"};
+inline constexpr std::string_view kScales[] = {"f32", "f16", "bf16", "f8_e8m0"};
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,26 @@
+// The rows of this folder: layouts for the table of codecs, and schemes. Each is defined in the file of its family.
+#pragma once
+
+#include <array>
+
+#include "codecs/packs/join.hpp"
+#include "codecs/packs/pack.hpp"
+
+namespace tare::codec::packs {
+
+extern const std::array<Codec, 5> kGptqCodecs;
+extern const Scheme kGptqScheme, kAwqScheme;
+
+extern const std::array<Codec, 3> kBnbCodecs;
+extern const std::array<Scheme, 3> kBnbSchemes;
+
+extern const std::array<Codec, 11> kStreamCodecs;
+extern const Scheme kCtScheme, kMlxScheme;
+
+extern const std::array<Codec, 2> kFp4Codecs;
+extern const std::array<Scheme, 5> kFp4Schemes;
+
+extern const std::array<Codec, 7> kScaledCodecs;
+extern const std::array<Scheme, 7> kScaledSchemes;
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,235 @@
+// Bytes with scales beside them: 8-bit floats ("fp8.tensor", "fp8.channel", "fp8.group", "fp8.block") and 8-bit integers
+// ("int8.tensor", "int8.channel", "int8.group"), as DeepSeek, compressed-tensors, ModelOpt, FBGEMM and others have them.
+//
+//   weight  f8_e4m3fn (f8_e5m2, ...) or i8, [out, in], or [experts, out, in]
+//   scale   f32, bf16, f16 or f8_e8m0: one for the tensor, for each row, for groups of a row, or for blocks of rows and
+//           columns; multiplied with the weights, also under the name weight_scale_inv
+//   zero    i8, as many as scales (int8 only; may be missing)
+//   w = scale * (byte - zero)
+//
+// attributes: block_rows, block_columns. The last block of a row or column may be smaller. The names of the arrays differ:
+// see kNames. A config may state weight_block_size; otherwise a block is 128 if that fits the shapes, or what divides them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+#include "codecs/packs/arrays.hpp"
+#include "codecs/packs/groups.hpp"
+#include "codecs/packs/kernels.hpp"
+#include "codecs/packs/rows.hpp"
+
+namespace tare::codec::packs {
+namespace {
+
+constexpr std::string_view kInt8[] = {"i8"};
+
+// What the codes of a type of one byte stand for.
+ByteTable values_of_bytes(const Component& codes) {
+  static constexpr auto kIntegers = [] {
+    std::array<float, 256> values{};
+    for (int i = 0; i < 256; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i < 128 ? i : i - 256);
+    return values;
+  }();
+  const float* values = kIntegers.data();
+  with_kind(kind_of(codes.dtype, codes.type), [&]<Kind K>() {
+    if constexpr (kTypeOf<K>.storage == DType::u8 && kTypeOf<K>.coding.is_float()) values = kValues<K>.data();
+  });
+  return {values, codes.type == "f8_e4m3fn"};
+}
+
+struct Grid {
+  std::uint64_t experts = 1, out = 0, in = 0;
+  std::uint64_t block_rows = 1, block_columns = 1;
+  std::uint64_t rows() const { return ceil_div(out, block_rows); }
+  std::uint64_t columns() const { return ceil_div(in, block_columns); }
+};
+
+Grid grid_of(const Tensor& tensor) {
+  Grid grid;
+  const std::size_t rank = tensor.shape.rank();
+  grid.in = tensor.shape[rank - 1];
+  grid.out = tensor.shape[rank - 2];
+  grid.experts = rank == 3 ? tensor.shape[0] : 1;
+  grid.block_rows = whole_number(tensor, "block_rows");
+  grid.block_columns = whole_number(tensor, "block_columns");
+  if (grid.block_rows == 0 || grid.block_columns == 0) refuse("pack.group", "a block of 0 rows or columns");
+  return grid;
+}
+
+class GridMaker final : public Maker {
+ public:
+  GridMaker(const Tensor& tensor, const Grid& grid)
+      : Maker(grid.experts * grid.out, grid.in),
+        grid_(grid),
+        codes_(*tensor.component("weight")),
+        scales_(*tensor.component("scale")),
+        values_(values_of_bytes(codes_.component())) {
+    if (const Component* const zero = tensor.component("zero_point")) zeros_.emplace(*zero);
+    read_from({&codes_, &scales_, zeros_ ? &*zeros_ : nullptr}, {&scales_});
+  }
+
+  void make(const Tile& tile, float* out) const override {
+    const GroupRange range = groups_of(tile, grid_.block_columns, grid_.columns(), nullptr);
+    std::vector<float> scales(range.count), zeros(zeros_ ? range.count : 0);
+    Bytes buffer;
+    std::uint64_t line = UINT64_MAX;
+    for (std::uint64_t i = 0; i < tile.rows; ++i, out += tile.columns) {
+      const std::uint64_t row = tile.row + i;
+      const std::uint64_t own = row / grid_.out * grid_.rows() + row % grid_.out / grid_.block_rows;
+      if (own != line) {
+        scales_.floats(own * grid_.columns() + range.first, range.count, scales.data());
+        if (zeros_) zeros_->floats(own * grid_.columns() + range.first, range.count, zeros.data());
+        line = own;
+      }
+      const std::byte* const codes =
+          codes_.at(row * grid_.in + tile.column, static_cast<std::size_t>(tile.columns), buffer);
+      for (std::uint64_t at = 0; at < tile.columns;) {
+        const std::uint64_t block = (tile.column + at) / grid_.block_columns;
+        const auto own_scale = static_cast<std::size_t>(block - range.first);
+        const auto count =
+            static_cast<std::size_t>(std::min(tile.columns, (block + 1) * grid_.block_columns - tile.column) - at);
+        if (zeros_)
+          for (std::size_t k = 0; k < count; ++k)
+            out[at + k] =
+                (values_.values[std::to_integer<std::uint8_t>(codes[at + k])] - zeros[own_scale]) * scales[own_scale];
+        else
+          scale_bytes(values_, codes + at, count, scales[own_scale], out + at);
+        at += count;
+      }
+    }
+  }
+
+ private:
+  Grid grid_;
+  Array codes_, scales_;
+  std::optional<Array> zeros_;
+  ByteTable values_;
+};
+
+template <bool kFloat>
+std::shared_ptr<const Maker> plan_grid(const Tensor& tensor) {
+  require_rank(tensor, 2, 3);
+  const std::uint64_t elements = product(matrix_rows(tensor), tensor.shape.back());
+  const Grid grid = grid_of(tensor);
+  const std::uint64_t scales = product(product(grid.experts, grid.rows()), grid.columns());
+  require_array(tensor, "weight", kFloat ? Types(kFloat8s) : Types(kInt8), elements);
+  require_array(tensor, "scale", kScales, scales);
+  if constexpr (!kFloat) optional_array(tensor, "zero_point", kInt8, scales);
+  return std::make_shared<GridMaker>(tensor, grid);
+}
+
+// How long a block is of which there are `blocks` along `length`; `stated`: what the config says, or 0.
+std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint64_t stated) {
+  if (blocks == 1) return std::max<std::uint64_t>(length, 1);
+  if (blocks == length) return 1;
+  for (const std::uint64_t size : {stated, std::uint64_t{128}})
+    if (size != 0 && ceil_div(length, size) == blocks) return size;
+  if (blocks == 0 || length % blocks != 0)
+    refuse("pack.shape", fmt::format("{} rows or columns do not make {} blocks", length, blocks));
+  return length / blocks;
+}
+
+// What the config says of the size of blocks along the rows (0) or the columns (1); 0: nothing.
+std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
+  const Value* const value = stated.config.find("weight_block_size");
+  const List* const sizes = value == nullptr ? nullptr : value->get<List>();
+  if (sizes == nullptr || sizes->size() != 2) return 0;
+  const auto* const size = (*sizes)[axis].get<std::int64_t>();
+  if (size == nullptr || *size <= 0) refuse("pack.group", "the config states a weight_block_size that is not positive");
+  return static_cast<std::uint64_t>(*size);
+}
+
+struct Names {
+  std::string_view scale, zero, input;
+};
+
+std::optional<Tensor> join_grid(const Set& set, const Names& names) {
+  const Tensor& codes = set.codes();
+  const Tensor& scale = require_beside(set, names.scale);
+  const std::size_t rank = codes.shape.rank();
+  const std::string_view type = scale.components.front().type_name();
+  // Whoever has other scales means something else by them.
+  if (rank < 2 || std::ranges::find(kScales, type) == std::end(kScales)) return std::nullopt;
+  if (rank > 3) refuse_variant(fmt::format("codes of {} dimensions are not decoded", rank));
+  const std::uint64_t out = codes.shape[rank - 2], in = codes.shape[rank - 1];
+  // The grid of scales: of a matrix one, one for each row, or rows and columns; of experts likewise for each.
+  Shape grid = scale.shape;
+  if (rank == 3) {
+    if (grid.rank() == 0 || grid[0] != codes.shape[0] || grid.rank() == 2 || grid.rank() > 3)
+      refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", grid.text(), codes.shape.text()));
+    grid = grid.rank() == 1 ? Shape{1, 1} : Shape{grid[1], grid[2]};
+  } else if (grid.elements() == 1) {
+    grid = {1, 1};
+  } else if (grid.rank() == 1) {
+    grid = {grid[0], 1};
+  }
+  if (grid.rank() != 2) refuse("pack.shape", fmt::format("the scales have the shape {}", scale.shape.text()));
+  const std::uint64_t block_rows = block_length(out, grid[0], stated_block(set.stated(), 0));
+  const std::uint64_t block_columns = block_length(in, grid[1], stated_block(set.stated(), 1));
+  const bool integer = codes.components.front().type_name() == kInt8[0];
+  const std::string_view kind = grid[0] == 1 && grid[1] == 1      ? "tensor"
+                                : grid[1] == 1 && block_rows == 1 ? "channel"
+                                : block_rows == 1                 ? "group"
+                                                                  : "block";
+  if (integer && kind == "block") refuse_variant("integers with scales for blocks are not decoded");
+  Joining joining(set, fmt::format("{}.{}", integer ? "int8" : "fp8", kind), codes.shape);
+  joining.set("block_rows", block_rows).set("block_columns", block_columns);
+  joining.add("weight", codes, integer ? Types(kInt8) : Types(kFloat8s), codes.shape);
+  joining.add("scale", scale, kScales, scale.shape);
+  if (const Tensor* const zero = names.zero.empty() ? nullptr : set.find(names.zero)) {
+    if (!integer) refuse_variant("8-bit floats with zero points are not decoded");
+    joining.add("zero_point", *zero, kInt8, scale.shape);
+  }
+  if (!names.input.empty()) joining.carry("input_scale", names.input);
+  return joining.take();
+}
+
+constexpr Names kNames[] = {{".weight_scale_inv", "", ".input_scale"},
+                            {".weight_scale", ".weight_zero_point", ".input_scale"},
+                            {".scale", "", ""},
+                            {".scale_weight", "", ".scale_input"},
+                            {"_scale_inv", "", ""},
+                            {"_scale", "", ""}};
+
+template <std::size_t kRow>
+std::optional<Tensor> join_named(const Set& set) {
+  return join_grid(set, kNames[kRow]);
+}
+
+constexpr std::string_view kGridRoles[] = {"weight", "scale", "zero_point", "input_scale"};
+constexpr std::string_view kGridParameters[] = {"block_rows", "block_columns", kArrays};
+
+template <bool kFloat>
+constexpr Pack grid_pack(std::string_view layout, std::string_view title) {
+  return {layout, title, kGridRoles, kGridParameters, plan_grid<kFloat>};
+}
+
+constexpr Pack kFp8Tensor = grid_pack<true>("fp8.tensor", "8-bit floats with one scale");
+constexpr Pack kFp8Channel = grid_pack<true>("fp8.channel", "8-bit floats with a scale for each row");
+constexpr Pack kFp8Group = grid_pack<true>("fp8.group", "8-bit floats with a scale for each group of a row");
+constexpr Pack kFp8Block = grid_pack<true>("fp8.block", "8-bit floats with a scale for each block of rows and columns");
+constexpr Pack kInt8Tensor = grid_pack<false>("int8.tensor", "8-bit integers with one scale");
+constexpr Pack kInt8Channel = grid_pack<false>("int8.channel", "8-bit integers with a scale for each row");
+constexpr Pack kInt8Group = grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row");
+
+constexpr Scheme grid_scheme(std::string_view codes, Types types, std::optional<Tensor> (*join)(const Set&),
+                             std::string_view beside) {
+  return {.id = "scaled", .codes = codes, .types = types, .beside = beside, .join = join, .weight = codes};
+}
+
+}  // namespace
+
+constinit const std::array<Codec, 7> kScaledCodecs = {
+    pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
+    pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};
+constinit const std::array<Scheme, 7> kScaledSchemes = {
+    grid_scheme(".weight", kFloat8s, join_named<0>, kNames[0].scale),
+    grid_scheme(".weight", kFloat8s, join_named<1>, kNames[1].scale),
+    grid_scheme(".weight", kInt8, join_named<1>, kNames[1].scale),
+    grid_scheme(".weight", kFloat8s, join_named<2>, kNames[2].scale),
+    grid_scheme(".weight", kFloat8s, join_named<3>, kNames[3].scale),
+    grid_scheme("", kFloat8s, join_named<4>, kNames[4].scale),
+    grid_scheme("", kFloat8s, join_named<5>, kNames[5].scale)};
+
+}  // namespace tare::codec::packs

@@ -1,0 +1,363 @@
+// Weights that other programs packed: the models in data/ were made by their libraries (tools/packs.py), with the values
+// that those decode them to.
+#include "codecs/packs/join.hpp"
+#include "conformance/scratch.hpp"
+#include "lines.hpp"
+#include "resources/packed_config.hpp"
+#include "simd_targets.hpp"
+#include "tare/elements.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+namespace fs = std::filesystem;
+namespace packs = codec::packs;
+
+const std::string kData = std::string(TARE_TEST_DIR) + "/codecs/packs/data";
+
+std::vector<std::string> names() {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(kData))
+    if (entry.is_directory()) found.push_back(entry.path().filename());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string path_of(const std::string& name) { return kData + "/" + name; }
+
+// The arrays as the file has them.
+Model arrays_of(const std::string& name, Access access = Access::mapped) {
+  return find_format("hf")->read({path_of(name), nullptr}, {.access = access});
+}
+
+packs::Stated stated_by(const Model& model) {
+  auto said = resources::stated_quantization(model);
+  return said ? packs::Stated{said->method, said->config} : packs::Stated{};
+}
+
+struct Collected final : Diagnostics {
+  void error(const Error& error) override { rules.push_back(error.rule()); }
+  void warning(const Error& about) override { rules.push_back(about.rule()); }
+  void note(const Error& about) override { rules.push_back(about.rule() + " (note)"); }
+  std::vector<std::string> rules;
+};
+
+// Joined, with what was reported.
+std::string join(Model& model) {
+  Collected collected;
+  packs::join_packs(model, stated_by(model), "file", collected);
+  return fmt::format("{}", fmt::join(collected.rules, ", "));
+}
+
+void expect_same(const Model& a, const Model& b) {
+  ASSERT_EQ(a.tensors.size(), b.tensors.size());
+  for (std::size_t i = 0; i < a.tensors.size(); ++i) {
+    const Tensor &x = a.tensors[i], &y = b.tensors[i];
+    EXPECT_EQ(x.name, y.name);
+    EXPECT_EQ(x.shape, y.shape) << x.name;
+    EXPECT_EQ(x.layout, y.layout) << x.name;
+    ASSERT_EQ(x.components.size(), 1u);
+    ASSERT_EQ(y.components.size(), 1u);
+    EXPECT_EQ(x.components[0].role, y.components[0].role);
+    EXPECT_EQ(x.components[0].type_name(), y.components[0].type_name()) << x.name;
+    EXPECT_EQ(x.components[0].blob.bytes(), y.components[0].blob.bytes()) << x.name;
+  }
+}
+
+Tensor& array(Model& model, std::string_view ending) {
+  for (Tensor& tensor : model.tensors)
+    if (tensor.name.ends_with(ending)) return tensor;
+  throw std::logic_error("no array " + std::string(ending));
+}
+
+void erase(Model& model, std::string_view ending) {
+  std::erase_if(model.tensors, [&](const Tensor& tensor) { return tensor.name.ends_with(ending); });
+}
+
+void set_bytes(Tensor& tensor, std::size_t at, const std::vector<int>& values) {
+  Bytes bytes = tensor.components[0].blob.bytes();
+  for (const int value : values) bytes.at(at++) = static_cast<std::byte>(value);
+  tensor.components[0].blob = Blob::memory(bytes);
+}
+
+void state(Model& model, const std::string& config) {
+  std::erase_if(model.attachments, [](const Attachment& file) { return file.name == "config.json"; });
+  const auto text = std::as_bytes(std::span(config));
+  model.attachments.push_back({"config.json", Blob::memory(Bytes(text.begin(), text.end()))});
+}
+
+TEST(Packs, DecodeToWhatTheirLibrariesSay) {
+  ASSERT_GE(names().size(), 30u);
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Model model = open(path_of(name));
+    const Model expected = open(path_of(name) + ".expected.safetensors");
+    ASSERT_EQ(model.tensors.size(), expected.tensors.size());
+    const bool exact = *expected.metadata.find("steps") == Value("0");
+    for (const Tensor& wanted : expected.tensors) {
+      const Tensor* const tensor = model.tensor(wanted.name);
+      ASSERT_NE(tensor, nullptr);
+      EXPECT_EQ(tensor->shape, wanted.shape);
+      const Component& data = *wanted.component("data");
+      const Tensor decoded = cast(to_dense(*tensor), data.dtype);
+      if (exact) {
+        for_each_simd_target([&] { EXPECT_EQ(decoded.component("data")->blob.bytes(), data.blob.bytes()); });
+        continue;
+      }
+      const std::vector<float> ours = decoded.values<float>(), theirs = wanted.values<float>();
+      float largest = 0;
+      for (const float value : theirs) largest = std::max(largest, std::abs(value));
+      const float step = largest * (data.dtype == DType::bf16 ? 0x1p-7f : 0x1p-10f);
+      for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], step) << i;
+    }
+  }
+}
+
+TEST(Packs, ComeApartAsTheyWere) {
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Model arrays = arrays_of(name);
+    Model model = arrays;
+    EXPECT_EQ(join(model), "");
+    EXPECT_EQ(model.tensors.size(), 1u);
+    EXPECT_TRUE(packs::is_joined(model.tensors[0]));
+    packs::separate(model);
+    expect_same(model, arrays);
+  }
+}
+
+// Neither where the bytes are from nor where reading begins makes a difference.
+TEST(Packs, DecodeFromAnywhere) {
+  const Scratch scratch;
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Model mapped = open(path_of(name));
+    const Blob whole = to_dense(mapped.tensors[0]).components[0].blob;
+    const Bytes wanted = whole.bytes(~std::uint64_t{0}, 1);
+    const Model read = open(path_of(name), {.access = Access::pread});
+    EXPECT_EQ(to_dense(read.tensors[0]).components[0].blob.bytes(), wanted);
+    const std::string packed = scratch / (name + ".zt");
+    save(mapped, packed, {.write = {.zstd_level = 3}});
+    const Model compressed = open(packed);
+    ASSERT_TRUE(packs::is_joined(compressed.tensors[0]));
+    EXPECT_EQ(to_dense(compressed.tensors[0]).components[0].blob.bytes(), wanted);
+    for (const std::size_t at : {std::size_t{1}, wanted.size() / 3, wanted.size() / 2 + 4, wanted.size() - 5}) {
+      Bytes part(std::min<std::size_t>(wanted.size() - at, 1000));
+      whole.read(at, part);
+      EXPECT_TRUE(std::equal(part.begin(), part.end(), wanted.begin() + static_cast<std::ptrdiff_t>(at))) << at;
+    }
+  }
+}
+
+TEST(Packs, GoIntoContainersAsArrays) {
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Model model = open(path_of(name)), arrays = arrays_of(name);
+    for (const char* const format : {"hf", "safetensors", "zt", "mcf", "npz"}) {
+      Adapted adapted = adapt(model, *find_format(format), {.drop = {ModelPart::attachments}});
+      EXPECT_FALSE(packs::has_joined(adapted.model)) << format;
+      expect_same(adapted.model, arrays);
+    }
+    EXPECT_EQ(content_digest(model), content_digest(arrays));
+    // Others get the weights.
+    const Adapted decoded = adapt(model, *find_format("gguf"), {.drop = {ModelPart::attachments}, .keep_names = true});
+    ASSERT_EQ(decoded.model.tensors.size(), 1u);
+    EXPECT_EQ(dtype_name(decoded.model.tensors[0]), "f32");
+    EXPECT_TRUE(mentions(decoded.changes, "decoded"));
+  }
+}
+
+TEST(Packs, DecodedModelsSayNothingOfCodes) {
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Adapted adapted = adapt(open(path_of(name)), *find_format("hf"), {.dtype = DType::bf16});
+    EXPECT_EQ(dtype_name(adapted.model.tensors.at(0)), "bf16");
+    const Bytes config = adapted.model.attachment("config.json")->blob.bytes();
+    const std::string text(reinterpret_cast<const char*>(config.data()), config.size());
+    EXPECT_EQ(text, "{\n \"model_type\": \"packed\"\n}\n");
+    EXPECT_FALSE(resources::stated_quantization(adapted.model));
+  }
+}
+
+TEST(Packs, AreQuantizedWithoutADetour) {
+  Quantization quant;
+  quant.method = "q8_0";
+  for (const std::string name : {"awq4", "fp8-block", "gptq4", "bnb-nf4"}) {
+    SCOPED_TRACE(name);
+    const Adapted adapted = adapt(open(path_of(name)), *find_format("gguf"),
+                                  {.quant = quant, .drop = {ModelPart::attachments}, .keep_names = true});
+    EXPECT_EQ(adapted.model.tensors.at(0).layout, "ggml.q8_0");
+    const std::vector<float> ours = adapted.model.tensors[0].values<float>();
+    const std::vector<float> exact = open(path_of(name)).tensors[0].values<float>();
+    float largest = 0;
+    for (const float value : exact) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], exact[i], largest / 100) << i;
+  }
+}
+
+struct Bad {
+  std::string name, rule;
+  std::function<void(Model&)> spoil;
+};
+
+TEST(Packs, BrokenSetsStayPlainArrays) {
+  const auto without = [](const char* ending) { return [=](Model& model) { erase(model, ending); }; };
+  const auto shaped = [](const char* ending, Shape shape) {
+    return [=](Model& model) { array(model, ending).shape = shape; };
+  };
+  const auto typed = [](const char* ending, DType dtype) {
+    return [=](Model& model) { array(model, ending).components[0].dtype = dtype; };
+  };
+  const auto stating = [](std::string config) { return [=](Model& model) { state(model, config); }; };
+  const std::vector<Bad> all = {
+      {"gptq4", "pack.missing", without(".scales")},
+      {"gptq4", "pack.missing", without(".qzeros")},
+      {"gptq4", "pack.shape", shaped(".qzeros", {4, 2})},
+      {"gptq4", "pack.shape", shaped(".qweight", {4, 64})},
+      {"gptq4", "pack.shape", shaped(".g_idx", {8, 8})},
+      {"gptq4", "pack.shape", shaped(".scales", {64})},
+      {"gptq4", "pack.type", typed(".scales", DType::i16)},
+      {"gptq4", "pack.type", typed(".g_idx", DType::f32)},
+      {"gptq4", "pack.group", stating(R"({"quantization_config":{"quant_method":"gptq","group_size":0}})")},
+      {"gptq4", "pack.name",
+       [](Model& model) { model.tensors.push_back(dense("q.weight", {1}, std::vector<float>{1})); }},
+      {"gptq4", "pack.variant (note)",
+       stating(R"({"quantization_config":{"quant_method":"gptq","checkpoint_format":"marlin"}})")},
+      {"gptq4-no-g-idx", "pack.shape", shaped(".qzeros", {64})},
+      {"awq4", "pack.missing", without(".qzeros")},
+      {"awq4", "pack.shape", shaped(".scales", {4, 16})},
+      {"awq4", "pack.variant (note)", stating(R"({"quantization_config":{"quant_method":"awq","version":"gemv"}})")},
+      {"bnb-nf4", "pack.missing", without(".absmax")},
+      {"bnb-nf4", "pack.missing", without(".quant_map")},
+      {"bnb-nf4", "pack.state", [](Model& model) { set_bytes(array(model, "__nf4"), 0, {'['}); }},
+      {"bnb-nf4", "pack.state", [](Model& model) { set_bytes(array(model, "__nf4"), 1, {'x'}); }},
+      {"bnb-nf4", "pack.state", typed("__nf4", DType::i8)},
+      {"bnb-nf4", "pack.shape",
+       [](Model& model) { array(model, ".absmax").components[0].blob = Blob::memory(Bytes(4)); }},
+      {"bnb-nf4-f16", "pack.missing", without(".nested_absmax")},
+      {"bnb-nf4-f16", "pack.missing", without(".nested_quant_map")},
+      {"bnb-nf4-f16", "pack.shape", shaped(".nested_quant_map", {2, 128})},
+      {"bnb-int8", "pack.shape", shaped(".SCB", {8, 4})},
+      {"bnb-int8", "pack.variant (note)", [](Model& model) { set_bytes(array(model, ".weight_format"), 0, {2}); }},
+      {"ct-int4", "pack.missing", without(".weight_scale")},
+      {"ct-int4", "pack.missing", without(".weight_shape")},
+      {"ct-int4", "pack.shape", [](Model& model) { set_bytes(array(model, ".weight_shape"), 0, {25}); }},
+      {"ct-int4", "pack.shape", [](Model& model) { set_bytes(array(model, ".weight_shape"), 15, {128}); }},
+      {"ct-int4", "pack.shape", [](Model& model) { set_bytes(array(model, ".weight_shape"), 8, {0}); }},
+      {"ct-int4", "pack.variant (note)", [](Model& model) { set_bytes(array(model, ".weight_shape"), 8, {7}); }},
+      {"ct-int4-asymmetric", "pack.shape", shaped(".weight_zero_point", {2, 3})},
+      {"ct-int4-asymmetric", "pack.type", typed(".weight_zero_point", DType::f32)},
+      {"fp8-block", "pack.shape", shaped(".weight_scale_inv", {2, 2, 3})},
+      {"fp8-block", "pack.group",
+       stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[0,16]}})")},
+      {"fp8-block", "pack.shape",
+       [](Model& model) {
+         array(model, ".weight_scale_inv").shape = {5, 1};
+         array(model, ".weight_scale_inv").components[0].blob = Blob::memory(Bytes(20));
+       }},
+      {"nvfp4", "pack.shape", shaped(".weight_scale", {8, 8})},
+      {"nvfp4", "pack.type", [](Model& model) { array(model, ".weight_scale").components[0].type.clear(); }},
+      {"mxfp4", "pack.shape", shaped("_blocks", {2, 24, 4, 8})},
+      {"mxfp4", "pack.shape", shaped("_scales", {2, 12, 4})},
+      {"mlx-affine4", "pack.missing", without(".biases")},
+      {"mlx-affine4", "pack.group", stating(R"({"quantization":{"group_size":0,"bits":4}})")},
+      {"mlx-affine4", "pack.group", stating(R"({"quantization":{"group_size":128,"bits":4}})")},
+      {"mlx-affine4", "pack.variant (note)", stating(R"({"quantization":{"group_size":32,"bits":4,"mode":"mxfp4"}})")},
+  };
+  for (const Bad& bad : all) {
+    Model model = arrays_of(bad.name);
+    bad.spoil(model);
+    const Model before = model;
+    SCOPED_TRACE(fmt::format("{} {}", bad.name, &bad - all.data()));
+    EXPECT_EQ(join(model), bad.rule);
+    expect_same(model, before);
+  }
+}
+
+TEST(Packs, BadDataIsFoundWhereItIsUsed) {
+  const auto rules_of = [](const Model& model) {
+    std::vector<std::string> rules;
+    const Tensor& tensor = model.tensors.at(0);
+    const Codec* const codec = find_codec(tensor.layout);
+    codec->verify(tensor, [&](const Problem& problem) { rules.push_back(problem.rule); });
+    return rules;
+  };
+  Model order = arrays_of("gptq4-act-order");
+  set_bytes(array(order, ".g_idx"), 8, {2});
+  EXPECT_EQ(join(order), "");
+  EXPECT_EQ(rules_of(order), std::vector<std::string>{"pack.index"});
+  EXPECT_EQ(rule_of([&] { order.tensors[0].values<float>(); }), "pack.index");
+  Model negative = arrays_of("gptq4-act-order");
+  set_bytes(array(negative, ".g_idx"), 0, {255, 255, 255, 255});
+  EXPECT_EQ(join(negative), "");
+  EXPECT_EQ(rule_of([&] { negative.tensors[0].values<float>(); }), "pack.index");
+  // A scale that is NaN makes weights that are: they are counted, not refused.
+  Model scales = arrays_of("gptq4");
+  set_bytes(array(scales, ".scales"), 0, {0, 0x7E});
+  EXPECT_EQ(join(scales), "");
+  EXPECT_EQ(rules_of(scales), std::vector<std::string>{"pack.scale"});
+  EXPECT_TRUE(std::isnan(scales.tensors[0].values<float>()[0]));
+  Model exponents = arrays_of("mxfp4");
+  set_bytes(array(exponents, "_scales"), 3, {255});
+  EXPECT_EQ(join(exponents), "");
+  EXPECT_EQ(rules_of(exponents), std::vector<std::string>{"pack.scale"});
+}
+
+// A container that names layouts may name these, with whatever components and attributes.
+TEST(Packs, LayoutsAreCheckedByThemselves) {
+  const Model model = open(path_of("gptq4"));
+  const auto rule = [](const Tensor& tensor) {
+    const auto problem = find_codec(tensor.layout)->check(tensor);
+    return problem ? problem->rule : std::string();
+  };
+  Tensor tensor = model.tensors[0];
+  EXPECT_EQ(rule(tensor), "");
+  tensor.attributes.set("group_size", 0);
+  EXPECT_EQ(rule(tensor), "pack.group");
+  tensor.attributes.set("group_size", "32");
+  EXPECT_EQ(rule(tensor), "pack.attribute");
+  tensor.attributes.erase("group_size");
+  EXPECT_EQ(rule(tensor), "pack.attribute");
+  tensor = model.tensors[0];
+  tensor.shape = {32};
+  EXPECT_EQ(rule(tensor), "pack.shape");
+  tensor.shape = {std::uint64_t{1} << 62, std::uint64_t{1} << 62};
+  EXPECT_EQ(rule(tensor), "pack.shape");
+  tensor = model.tensors[0];
+  tensor.layout = "gptq8";
+  EXPECT_EQ(rule(tensor), "pack.shape");
+  // Without knowing which arrays they were, the components cannot be told apart again.
+  tensor = model.tensors[0];
+  tensor.attributes.find(packs::kArrays)->get<Map>()->begin()->second.get<Map>()->set("shape", List{Value(1)});
+  EXPECT_FALSE(packs::is_joined(tensor));
+}
+
+// One look at each name, and none at models without codes.
+TEST(Packs, PlainModelsAreLeftAlone) {
+  Model model;
+  for (int i = 0; i < 10; ++i) model.tensors.push_back(dense(fmt::format("{}.weight", i), {1}, std::vector<float>{1}));
+  model.tensors.push_back(dense("position_ids", {2}, std::vector<std::int64_t>{1, 2}));
+  EXPECT_FALSE(packs::may_be_packed(model));
+  model.tensors.push_back(dense("q.qweight", {1, 1}, std::vector<std::int32_t>{1}));
+  EXPECT_TRUE(packs::may_be_packed(model));
+}
+
+TEST(Packs, ArraysThatLostTheirPlacesStayTogether) {
+  Model model = arrays_of("gptq4");
+  model.tensors.insert(model.tensors.begin(), dense("a", {1}, std::vector<float>{1}));
+  model.tensors.push_back(dense("z", {1}, std::vector<float>{1}));
+  const Model before = model;
+  EXPECT_EQ(join(model), "");
+  ASSERT_EQ(model.tensors.size(), 3u);
+  Model same = model;
+  packs::separate(same);
+  expect_same(same, before);
+  model.tensors.erase(model.tensors.begin());
+  packs::separate(model);
+  ASSERT_EQ(model.tensors.size(), 5u);
+  EXPECT_EQ(model.tensors.back().name, "z");
+}
+
+}  // namespace
+}  // namespace tare
