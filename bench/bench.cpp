@@ -22,6 +22,7 @@
 #include "encode.hpp"
 #include "gguf.hpp"
 #include "measure.hpp"
+#include "packs.hpp"
 #include "quant.hpp"
 #include "safetensors.hpp"
 #include "tare/tare.hpp"
@@ -358,6 +359,8 @@ void bench_zstd(const Settings& settings, bench::Table& table) {
   }
 }
 
+void bench_packs(const Settings& settings, bench::Table& table) { bench::packs(settings.rounds, table); }
+
 void bench_quant(const Settings& settings, bench::Table& table) { bench::quant(settings.rounds * 2, table); }
 void bench_safetensors(const Settings& settings, bench::Table& table) {
   bench::bench_safetensors(settings.directory, settings.rounds, table);
@@ -391,6 +394,7 @@ constexpr Job kJobs[] = {{"open", bench_open},
                          {"zstd", bench_zstd},
                          {"quant", bench_quant},
                          {"quantize", bench_quantize},
+                         {"packs", bench_packs},
                          {"tllm", bench_tllm},
                          {"encode", bench_encode},
                          {"safetensors", bench_safetensors},
