@@ -10,8 +10,8 @@
 #include "conformance/models.hpp"
 #include "conformance/safetensors_cases.hpp"
 #include "conformance/tllm_cases.hpp"
-#include "conformance/zt2_cases.hpp"
 #include "conformance/torch_cases.hpp"
+#include "conformance/zt2_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy/header.hpp"
 

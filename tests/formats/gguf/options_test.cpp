@@ -34,7 +34,7 @@ Model mixture() {
   const std::string layer = "model.layers.0.";
   for (const char* const name : {"model.embed_tokens", "lm_head"})
     model.tensors.push_back(waves(std::string(name) + ".weight", {4, 256}));
-  for (const std::string name :
+  for (const std::string& name :
        {std::string("model.norm"), layer + "input_layernorm", layer + "post_attention_layernorm"})
     model.tensors.push_back(waves(name + ".weight", {256}));
   for (const char* const name : {"q", "k", "v", "o"})
