@@ -45,9 +45,10 @@ struct Default {
 
 struct Family {
   std::string_view name;
-  std::span<const std::string_view> model_types;    // "model_type" of config.json
-  std::span<const std::string_view> architectures;  // entries of its "architectures"
-  std::string_view gguf;                            // "general.architecture"; empty: unknown to GGUF's runtimes
+  // "model_type" of config.json, and entries of its "architectures". The first of each is what a file becomes that says no
+  // more than GGUF's name: of a family that also sees, the part that only reads.
+  std::span<const std::string_view> model_types, architectures;
+  std::string_view gguf;  // "general.architecture"; empty: unknown to GGUF's runtimes
   std::array<Patterns, 7> names;
   // The rows of q and k, weights and biases, are in another order in GGUF: see qk_rows.hpp.
   bool permutes_qk = false;
@@ -57,6 +58,8 @@ struct Family {
   Presence head = Presence::optional;
   // GGUF has no rows of the token table beyond the vocabulary's tokens. (Elsewhere the vocabulary is filled up.)
   bool trims_embedding = false;
+  // Roles that have a bias in GGUF, if the model has one: a bias of any other makes its runtime refuse the file.
+  std::span<const Role> biases = {};
   // What config.json must have, under its usual names, and what the family assumes where it is silent.
   std::span<const std::string_view> required = {};
   std::span<const Default> defaults = {};

@@ -108,8 +108,10 @@ bool shifts_pieces(const Config& config) {
   return config.model_type && config.model_type->find("pegasus") != std::string::npos;
 }
 
-Vocabulary read_vocabulary(Files& files, const Config& config) {
+// `typed`: whether the file it is from says which tokens are special.
+Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   Vocabulary vocabulary;
+  typed = true;
   const auto read_pieces = [&](std::string_view model) {
     vocabulary = parse_sentencepiece(std::as_bytes(std::span(model.data(), model.size())));
   };
@@ -140,17 +142,18 @@ Vocabulary read_vocabulary(Files& files, const Config& config) {
   }
   if (files.with("tokenizer.json", [&](std::string_view text) { vocabulary = parse_tokenizer_json(text); }))
     return vocabulary;
-  if (read_spiece() || read_vocab_json() || files.with("vocab.txt", read_words)) add_later_tokens(files, vocabulary);
+  typed = read_spiece();
+  if (typed || read_vocab_json() || files.with("vocab.txt", read_words)) add_later_tokens(files, vocabulary);
   return vocabulary;
 }
 
 // What the settings name counts for more than the vocabulary's own file, which fine-tunes leave as it was.
-void read_special_tokens(Files& files, Vocabulary& vocabulary) {
+void read_special_tokens(Files& files, Vocabulary& vocabulary, bool typed) {
   std::vector<std::int64_t> own;
   for (const auto id : kSpecialIds) own.push_back(std::exchange(vocabulary.*id, -1));
   const auto find_in = [&](std::string_view name, std::string_view SpecialTokenFiles::*kind) {
     files.with(name, [&](std::string_view text) {
-      SpecialTokenFiles only;
+      SpecialTokenFiles only{.typed = typed};
       only.*kind = text;
       std::vector<std::string> ignored;
       find_special_tokens(vocabulary, only, &ignored);
@@ -161,8 +164,9 @@ void read_special_tokens(Files& files, Vocabulary& vocabulary) {
   find_in("special_tokens_map.json", &SpecialTokenFiles::special_tokens_map);
   for (std::size_t i = 0; i < own.size(); ++i)
     if (vocabulary.*kSpecialIds[i] < 0) vocabulary.*kSpecialIds[i] = own[i];
-  files.with("config.json", [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text}); });
-  find_special_tokens(vocabulary, {});  // the types, where there was no file
+  files.with("config.json",
+             [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text, .typed = typed}); });
+  find_special_tokens(vocabulary, {.typed = typed});  // the types, where there was no file
 }
 
 void name_unread(const Model& model, Files& files) {
@@ -205,11 +209,12 @@ void describe(Model& model, Diagnostics& diagnostics) {
       for (const std::string& sentence : ignored) files.ignore("config.json", "config.type", sentence);
     });
   if (!model.vocabulary.empty()) return;
-  model.vocabulary = read_vocabulary(files, model.config);
+  bool typed = false;
+  model.vocabulary = read_vocabulary(files, model.config, typed);
   if (model.vocabulary.empty())
     name_unread(model, files);
   else
-    read_special_tokens(files, model.vocabulary);
+    read_special_tokens(files, model.vocabulary, typed);
 }
 
 void complete(Model& model, bool tokenizer_json_only) {

@@ -99,10 +99,12 @@ std::vector<AddedToken> parse_added_tokens_decoder(std::string_view tokenizer_co
 // Those beyond the vocabulary; of two with one id the later. Throws `tokenizer.ids` where they leave too many gaps.
 void append_added(Vocabulary& vocabulary, std::vector<AddedToken> added);
 
-// Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens. `ignored`
-// gets, in words, the names that are no token's.
+// Sets special ids that are still -1 from these files (empty text: not there), and the types of those tokens. `typed`: the
+// vocabulary's own file says which tokens are special; an id in config.json makes no other token one (some name an
+// ordinary token for padding). `ignored` gets, in words, the names that are no token's.
 struct SpecialTokenFiles {
   std::string_view tokenizer_config = {}, special_tokens_map = {}, config = {};
+  bool typed = false;
 };
 void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
                          std::vector<std::string>* ignored = nullptr);

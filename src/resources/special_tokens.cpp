@@ -2,6 +2,7 @@
 // special_tokens_map.json, by id in config.json.
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 
 #include "base/name_map.hpp"
@@ -39,6 +40,10 @@ std::int64_t id_of(const Value& value, std::size_t count) {
   return id && *id < count ? static_cast<std::int64_t>(*id) : -1;
 }
 
+bool is_ordinary(TokenType type) {
+  return type == TokenType::normal || type == TokenType::byte || type == TokenType::user_defined;
+}
+
 class Finder {
  public:
   Finder(Vocabulary& vocabulary, std::vector<std::string>* ignored) : vocabulary_(vocabulary), ignored_(ignored) {}
@@ -51,6 +56,7 @@ class Finder {
       if (found == nullptr || found->is_null()) continue;
       const std::int64_t id = named(special.name, text_of(*found));
       if (vocabulary_.*special.member < 0) vocabulary_.*special.member = id;
+      named_.insert(id);
     }
   }
 
@@ -63,6 +69,8 @@ class Finder {
       if (found != nullptr) vocabulary_.*special.member = id_of(*found, vocabulary_.tokens.size());
     }
   }
+
+  bool has_named(std::int64_t id) const { return named_.contains(id); }
 
  private:
   // An empty text is how some files say that there is none.
@@ -88,6 +96,7 @@ class Finder {
 
   Vocabulary& vocabulary_;
   std::vector<std::string>* ignored_;
+  std::set<std::int64_t> named_;
   NameViewMap<std::int64_t> ids_;  // by the vocabulary's own texts
 };
 
@@ -103,6 +112,7 @@ void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
     if (id < 0 || static_cast<std::size_t>(id) >= vocabulary.tokens.size()) continue;
     // One token may serve twice; the first use names it.
     TokenType& type = vocabulary.tokens[static_cast<std::size_t>(id)].type;
+    if (files.typed && is_ordinary(type) && !finder.has_named(id)) continue;
     if (type != TokenType::bos && type != TokenType::eos) type = special.type;
   }
 }

@@ -28,6 +28,7 @@ void add_cut(const object& step, TokenizerRules& rules) {
   const std::string_view type = get<std::string_view>(step, "type").value_or("");
   if (type == "ByteLevel") {
     rules.byte_level = true;
+    rules.adds_byte_blank = get<bool>(step, "add_prefix_space").value_or(true);
     if (get<bool>(step, "use_regex").value_or(true)) rules.cuts.emplace_back("bytes");
   } else if (type == "Split") {
     const auto pattern = get<object>(step, "pattern");
@@ -43,8 +44,21 @@ void add_cut(const object& step, TokenizerRules& rules) {
   }
 }
 
+constexpr std::string_view kBlankPiece = "\xE2\x96\x81";
+
+// Blanks as pieces have them: {"type": "Replace", "pattern": {"String": " "}, "content": U+2581}.
+bool spells_blanks(const object& step) {
+  const auto pattern = get<object>(step, "pattern");
+  return pattern && get<std::string_view>(*pattern, "String") == " " &&
+         get<std::string_view>(step, "content") == kBlankPiece;
+}
+
 void add_normalizer(const object& step, TokenizerRules& rules) {
-  if (get<std::string_view>(step, "type") == "Prepend") rules.adds_blank = true;
+  const std::string_view type = get<std::string_view>(step, "type").value_or("");
+  if (type == "Prepend" && get<std::string_view>(step, "prepend") == kBlankPiece)
+    rules.adds_blank = true;
+  else if (type != "Replace" || !spells_blanks(step))
+    rules.normalizers.emplace_back(type);
 }
 
 // {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": text}}, {"Sequence": ...}, ...]}
@@ -81,18 +95,33 @@ TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json) {
   return rules;
 }
 
-// ModelProto 3 normalizer_spec, NormalizerSpec 3 add_dummy_prefix.
-bool adds_blank(std::string_view tokenizer_model) {
+// ModelProto: 2 trainer_spec, 3 normalizer_spec; see sentencepiece_model.cpp.
+PieceRules parse_piece_rules(std::string_view tokenizer_model) {
   using wire::ProtobufReader;
-  bool adds = true;
+  using Wire = ProtobufReader::Type;
+  PieceRules rules;
+  const auto read_trainer = [&](std::span<const std::byte> message) {
+    ProtobufReader trainer(message);
+    while (const auto field = trainer.next()) {
+      if (field->is(3, Wire::varint)) rules.unigram = field->value == 1;
+      if (field->is(35, Wire::varint)) rules.byte_fallback = field->value != 0;
+    }
+  };
+  const auto read_normalizer = [&](std::span<const std::byte> message) {
+    ProtobufReader normalizer(message);
+    while (const auto field = normalizer.next()) {
+      if (field->is(2, Wire::bytes))
+        rules.characters.assign(reinterpret_cast<const char*>(field->bytes.data()), field->bytes.size());
+      if (field->is(3, Wire::varint)) rules.adds_blank = field->value != 0;
+      if (field->is(4, Wire::varint)) rules.joins_blanks = field->value != 0;
+    }
+  };
   ProtobufReader model(std::as_bytes(std::span(tokenizer_model.data(), tokenizer_model.size())));
   while (const auto field = model.next()) {
-    if (!field->is(3, ProtobufReader::Type::bytes)) continue;
-    ProtobufReader normalizer(field->bytes);
-    while (const auto inner = normalizer.next())
-      if (inner->is(3, ProtobufReader::Type::varint)) adds = inner->value != 0;
+    if (field->is(2, Wire::bytes)) read_trainer(field->bytes);
+    if (field->is(3, Wire::bytes)) read_normalizer(field->bytes);
   }
-  return adds;
+  return rules;
 }
 
 }  // namespace tare::resources

@@ -15,15 +15,26 @@ struct TokenizerRules {
   bool byte_level = false;      // tokens are spelled in the byte-level alphabet
   bool byte_fallback = false;   // what has no token becomes byte tokens
   bool ignores_merges = false;  // words that are tokens are not put together by merges
-  // Whether a blank is put in front of a text; nothing where the file does not say.
+  // Whether a blank is put in front of a text that is made of pieces; nothing where the file does not say.
   std::optional<bool> adds_blank;
+  bool adds_byte_blank = false;  // the same where tokens are spelled in the byte-level alphabet
+  // What else is done to a text before it is cut, by the names of tokenizer.json ("NFC", "Lowercase"), in its order.
+  std::vector<std::string> normalizers;
   // Texts of the special tokens before and behind a text.
   std::vector<std::string> before, behind;
 };
 
 // Throws `json.*`, `tokenizer.*` as the other readers do.
 TokenizerRules parse_tokenizer_rules(std::string_view tokenizer_json);
-// Whether SentencePiece's own file says to put a blank in front of a text.
-bool adds_blank(std::string_view tokenizer_model);
+
+// What SentencePiece's own file says beside the pieces. Throws `protobuf.*`.
+struct PieceRules {
+  bool unigram = true;         // else pieces are put together by merges
+  bool byte_fallback = false;  // as above
+  bool adds_blank = true;
+  bool joins_blanks = true;  // several blanks become one
+  std::string characters;    // the table by which characters are rewritten, in SentencePiece's form
+};
+PieceRules parse_piece_rules(std::string_view tokenizer_model);
 
 }  // namespace tare::resources

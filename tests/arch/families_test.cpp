@@ -1,5 +1,6 @@
 #include "arch/families.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "arch/names.hpp"
@@ -31,6 +32,22 @@ TEST(ArchFamilies, FactsOfGguf) {
   EXPECT_EQ(find_family("gemma3")->head, Presence::optional);
   EXPECT_EQ(find_family("qwen2_moe")->head, Presence::required);
   EXPECT_EQ(find_family("llama")->norm_shift, 0);
+  const auto has_bias = [](std::string_view family, Role role) {
+    const auto biases = find_family(family)->biases;
+    return std::ranges::find(biases, role) != biases.end();
+  };
+  for (const std::string_view name : {"llama", "granite", "ministral3"}) EXPECT_TRUE(has_bias(name, Role::o)) << name;
+  for (const std::string_view name : {"qwen2", "qwen3", "smollm3", "gemma3"}) {
+    EXPECT_TRUE(has_bias(name, Role::q)) << name;
+    EXPECT_FALSE(has_bias(name, Role::o)) << name;
+  }
+}
+
+// What a file becomes that says GGUF's name only.
+TEST(ArchFamilies, TheFirstNameIsTheOneThatOnlyReads) {
+  EXPECT_EQ(find_gguf_family("gemma3")->model_types.front(), "gemma3_text");
+  EXPECT_EQ(find_gguf_family("mistral3")->model_types.front(), "ministral3");
+  EXPECT_EQ(find_gguf_family("mistral3")->architectures.front(), "Ministral3ForCausalLM");
 }
 
 // A hyper-parameter is required or has a default, and stands once.

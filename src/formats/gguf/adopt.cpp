@@ -68,12 +68,16 @@ class TensorAdopter {
     std::vector<std::string> strangers;
     for (const Tensor& tensor : model_.tensors) {
       const auto name = arch::parse(family_, dialect_, tensor.name);
-      if (!name) strangers.push_back(tensor.name);
+      if (!name || !is_loaded(*name)) strangers.push_back(tensor.name);
       names_.push_back(name.value_or(TensorName()));
     }
     if (!strangers.empty())
       throw unmapped(fmt::format("{} of {} tensors are not part of a {} model as llama.cpp knows it: {}",
                                  strangers.size(), model_.tensors.size(), family_.name, some_names(strangers)));
+  }
+
+  bool is_loaded(const TensorName& name) const {
+    return name.suffix == arch::Suffix::weight || std::ranges::find(family_.biases, name.role) != family_.biases.end();
   }
 
   void add(Tensor tensor, const TensorName& name) {
@@ -306,6 +310,11 @@ const Value* ConfigFile::find(std::string_view path) const {
   return nullptr;
 }
 
+bool ConfigFile::is_null(std::string_view path) const {
+  const auto has = [&](const Map& part) { return resources::find_path(part, path) != nullptr; };
+  return find(path) == nullptr && std::ranges::any_of(parts_, has);
+}
+
 std::optional<double> ConfigFile::number(std::string_view path) const {
   const Value* const found = find(path);
   return found == nullptr ? std::nullopt : resources::number_of(*found);
@@ -337,6 +346,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
         }()));
   const ConfigFile config(model);
   adopt_tensors(model, *family, config, changes, renamed);
+  adopt_general(model, config);
   adopt_keys(model, *family, config, changes);
   adopt_tokenizer(model, *family, changes);
 }

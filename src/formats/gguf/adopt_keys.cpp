@@ -56,7 +56,7 @@ class KeyAdopter {
     add_window();
     add_rope();
     if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
-    tell_unsaid();
+    tell_unsaid(model_, family_, file_, changes_);
     model_.metadata.set("general.type", "model");
     model_.metadata.set("general.quantization_version", 2);
   }
@@ -97,52 +97,50 @@ class KeyAdopter {
 
   void add_window() {
     if (family_.name == "phi3" && !config_.sliding_window) set("attention.sliding_window", 0);
-    // Llama's kin have no windows in the runtime, but for those whose names say so.
     if (family_.name == "gemma3" && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
+    if (window_period(family_) == 0 || config_.sliding_window.value_or(0) <= 0) return;
+    add_layers();
+    for (const char* const name : {"rope_parameters.sliding_attention.rope_theta", "rope_local_base_freq"})
+      if (const auto base = file_.number(name)) return set("rope.freq_base_swa", as_f32(*base));
   }
 
-  void tell_unsaid() {
-    for (const auto& [name, value] : taken_for_granted(family_, config_)) {
-      const Value* const said = file_.find(name);
-      const auto number = said == nullptr ? std::nullopt : resources::number_of(*said);
-      if (said == nullptr || *said == value || (number && number == resources::number_of(value))) continue;
-      changes_.push_back(
-          {.kind = ChangeKind::left_out,
-           .impact = Impact::results,
-           .part = "config.json",
-           .items = {name},
-           .detail = fmt::format("it is {}, and llama.cpp takes {} for granted", to_json(*said), to_json(value))});
+  // Which layers have the window.
+  void add_layers() {
+    const auto layers = static_cast<std::size_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0));
+    const auto usual = static_cast<std::size_t>(window_period(family_));
+    const Value* const types = file_.find("layer_types");
+    const List* const list = types == nullptr ? nullptr : types->get<List>();
+    const auto fits = [&](std::size_t period) {
+      for (std::size_t layer = 0; layer < std::min(layers, list->size()); ++layer)
+        if (((*list)[layer] == Value("sliding_attention")) != (period == 0 || layer % period + 1 < period))
+          return false;
+      return true;
+    };
+    std::size_t period = usual;
+    if (list == nullptr) {
+      const double said = file_.number("sliding_window_pattern").value_or(static_cast<double>(usual));
+      if (said >= 1 && said <= 1e6) period = static_cast<std::size_t>(said);
+    } else if (!fits(usual)) {
+      period = 0;
+      while (period <= layers && !fits(period)) ++period;
+      if (period > layers)
+        return changes_.push_back(
+            unsaid("layer_types",
+                   fmt::format("llama.cpp lets the last of every {} layers see everything, and no other", usual)));
     }
-  }
-
-  // Of one kind of layers, if they differ: those that see everything.
-  const Value* rope(std::string_view name) const {
-    for (const char* const object : {"rope_parameters.full_attention", "rope_parameters", "rope_scaling"})
-      if (const Value* const found = file_.find(fmt::format("{}.{}", object, name))) return found;
-    return nullptr;
-  }
-  std::optional<double> rope_number(std::string_view name) const {
-    const Value* const found = rope(name);
-    return found == nullptr ? std::nullopt : resources::number_of(*found);
+    if (period != usual) set("attention.sliding_window_pattern", static_cast<std::int64_t>(period));
   }
 
   void add_rope() {
-    const Value* named = rope("rope_type");
-    if (named == nullptr) named = rope("type");
-    const std::string kind = named != nullptr && named->text() != nullptr ? *named->text() : "";
-    const auto factor = rope_number("factor");
-    const auto original = rope_number("original_max_position_embeddings");
+    const RopeFile rope(file_);
+    const std::string kind = rope.kind();
+    const auto factor = rope.number("factor");
+    const auto original = rope.number("original_max_position_embeddings");
     if (kind == "linear" && factor) {
       set("rope.scaling.type", "linear");
       set("rope.scaling.factor", as_f32(*factor));
-    } else if (kind == "yarn" && factor) {
-      set("rope.scaling.type", "yarn");
-      set("rope.scaling.factor", as_f32(*factor));
-      if (original) set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
-      const std::pair<std::string_view, std::string_view> more[] = {{"rope.scaling.yarn_beta_fast", "beta_fast"},
-                                                                    {"rope.scaling.yarn_beta_slow", "beta_slow"}};
-      for (const auto& [key, name] : more)
-        if (const auto number = rope_number(name)) set(key, as_f32(*number));
+    } else if (kind == "yarn" && (factor || original)) {
+      add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
       set("rope.scaling.type", "longrope");
       add_long_rope(original ? original : file_.number("original_max_position_embeddings"));
@@ -152,6 +150,35 @@ class KeyAdopter {
       set("rope.scaling.original_context_length",
           static_cast<std::int64_t>(file_.number("original_max_position_embeddings")
                                         .value_or(static_cast<double>(config_.max_position_embeddings.value_or(0)))));
+  }
+
+  void add_yarn(const RopeFile& rope, std::optional<double> factor, std::optional<double> original) {
+    if (!factor) factor = static_cast<double>(config_.max_position_embeddings.value_or(0)) / *original;
+    set("rope.scaling.type", "yarn");
+    set("rope.scaling.factor", as_f32(*factor));
+    if (original) set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
+    const auto attention =
+        rope.number("attention_factor") ? rope.number("attention_factor") : rope.number("attn_factor");
+    const auto all = rope.number("mscale_all_dim");
+    const bool ministral = family_.name == "mistral3";
+    const std::pair<std::string_view, std::optional<double>> more[] = {
+        {"rope.scaling.yarn_ext_factor", rope.number("extrapolation_factor")},
+        {"rope.scaling.yarn_attn_factor", attention},
+        {"rope.scaling.yarn_beta_fast", rope.number("beta_fast")},
+        {"rope.scaling.yarn_beta_slow", rope.number("beta_slow")},
+        {"rope.scaling.yarn_log_multiplier", ministral ? all : std::nullopt},
+        {"attention.temperature_scale", ministral ? rope.number("llama_4_scaling_beta") : std::nullopt}};
+    for (const auto& [key, number] : more)
+      if (number) set(key, as_f32(*number));
+    // llama.cpp computes by itself how much queries and keys are stretched, whatever yarn_attn_factor says; a factor beside it
+    // counts.
+    const auto own = rope.number("mscale");
+    const double stretched = attention ? *attention
+                                       : (own.value_or(0) != 0 && all.value_or(0) != 0
+                                              ? yarn_stretch(*factor, *own) / yarn_stretch(*factor, *all)
+                                              : yarn_stretch(*factor, 1));
+    const double usual = yarn_stretch(*factor, 1) / yarn_stretch(*factor, ministral ? all.value_or(0) : 0);
+    if (std::fabs(stretched / usual - 1) > 1e-6) set("rope.scaling.attn_factor", as_f32(stretched / usual));
   }
 
   void add_long_rope(std::optional<double> original) {
@@ -174,6 +201,29 @@ class KeyAdopter {
 std::string key_of(const arch::Family& family, std::string_view name) {
   return fmt::format("{}.{}", family.gguf, name);
 }
+
+std::int64_t window_period(const arch::Family& family) {
+  if (family.name == "gemma2") return 2;
+  if (family.name == "gemma3") return 6;
+  return family.name == "olmo2" ? 4 : 0;
+}
+
+const Value* RopeFile::find(std::string_view name) const {
+  for (const char* const object : {"rope_parameters.full_attention", "rope_parameters", "rope_scaling"})
+    if (const Value* const found = file_.find(fmt::format("{}.{}", object, name))) return found;
+  return nullptr;
+}
+std::optional<double> RopeFile::number(std::string_view name) const {
+  const Value* const found = find(name);
+  return found == nullptr ? std::nullopt : resources::number_of(*found);
+}
+std::string RopeFile::kind() const {
+  const Value* named = find("rope_type");
+  if (named == nullptr) named = find("type");
+  return named != nullptr && named->text() != nullptr ? *named->text() : "";
+}
+
+double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }
 
 std::span<const ExtraKey> extra_keys() { return kExtraKeys; }
 
@@ -210,21 +260,6 @@ std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, st
     }
   }
   return divisors;
-}
-
-Map taken_for_granted(const arch::Family& family, const Config& config) {
-  Map facts;
-  if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
-  if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
-  if (family.name == "gemma2" || family.name == "gemma3") {
-    // Queries are scaled by the size of a head, in the largest model of each generation by what it would usually be.
-    const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
-    const bool largest = layers == (family.name == "gemma2" ? 46 : 62);
-    const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;
-    const std::int64_t scale = largest ? usual : config.head_dim.value_or(usual);
-    if (scale > 0) facts.append("query_pre_attn_scalar", scale);
-  }
-  return facts;
 }
 
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes) {

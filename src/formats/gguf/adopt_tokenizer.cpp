@@ -12,7 +12,8 @@
 namespace tare::gguf {
 namespace {
 
-constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kTemplateKey = "tokenizer.chat_template";
+constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kTemplateKey = "tokenizer.chat_template",
+                           kBlankKey = "tokenizer.ggml.add_space_prefix";
 
 std::optional<std::string> text_of(const Model& model, std::string_view name) {
   const Attachment* const file = model.attachment(name);
@@ -45,12 +46,15 @@ class TokenizerAdopter {
     rules_ = parsed(model_, "tokenizer.json", resources::parse_tokenizer_rules);
     settings_ = parsed(model_, "tokenizer_config.json",
                        [](std::string_view text) { return resources::parse_small_json(text); });
+    for (const char* const name : {"tokenizer.model", "spiece.model"})
+      if (!pieces_) pieces_ = parsed(model_, name, resources::parse_piece_rules);
     choose_kind();
     for (Token& token : vocabulary_.tokens)
       if (token.type > TokenType::byte) token.type = TokenType::control;  // the ids say which
     pad();
     add_frame();
     add_template();
+    tell_normalizers();
   }
 
  private:
@@ -63,14 +67,68 @@ class TokenizerAdopter {
     if (vocabulary_.kind == "bpe" && is_byte_level()) return set_pre();
     const bool pieces = vocabulary_.kind == "spm" || vocabulary_.kind == "unigram" || vocabulary_.kind == "bpe";
     if (!pieces) return;
+    set(kPreKey, "default");
+    const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
+    const bool bytes = (pieces_ && pieces_->byte_fallback) || (rules_ && rules_->byte_fallback);
+    if (likely && !bytes) return choose_unigram();
+    // T5's way would make the unknown token of each line break: better to split a few texts in another way.
+    if (likely) tell("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
     // Pieces that are put together by merges: the runtime puts them together by scores.
     if (vocabulary_.kind == "bpe" && resources::rank_by_merges(vocabulary_)) vocabulary_.merges.clear();
     vocabulary_.kind = "spm";
-    set(kPreKey, "default");
-    bool adds = !family_.name.starts_with("gemma");
-    if (rules_) adds = adds && rules_->adds_blank.value_or(true);
-    adds = adds && parsed(model_, "tokenizer.model", resources::adds_blank).value_or(true);
-    if (!adds) set("tokenizer.ggml.add_space_prefix", false);
+    if (!adds_blank()) set(kBlankKey, false);
+  }
+
+  // Of the most likely pieces: what llama.cpp has for T5.
+  void choose_unigram() {
+    vocabulary_.kind = "unigram";
+    set(kBlankKey, adds_blank());
+    if (pieces_) {
+      set("tokenizer.ggml.remove_extra_whitespaces", pieces_->joins_blanks);
+      const auto table = std::as_bytes(std::span(pieces_->characters));
+      if (!table.empty()) set("tokenizer.ggml.precompiled_charsmap", Bytes(table.begin(), table.end()));
+    }
+  }
+
+  // tokenizer.json counts for more than what it was made from.
+  bool adds_blank() const {
+    if (family_.name.starts_with("gemma")) return false;
+    if (rules_) return rules_->adds_blank.value_or(false);
+    const bool* const said = settings_ ? resources::get<bool>(*settings_, "add_prefix_space") : nullptr;
+    return said != nullptr ? *said : !pieces_ || pieces_->adds_blank;
+  }
+
+  void tell(std::string detail) {
+    changes_.push_back({.kind = ChangeKind::remark,
+                        .impact = Impact::results,
+                        .part = rules_ ? "tokenizer.json" : "tokenizer.model",
+                        .detail = std::move(detail)});
+  }
+
+  // What is done to a text before it is made of tokens. llama.cpp does nothing of it, but for T5's table.
+  void tell_normalizers() {
+    const bool unigram = vocabulary_.kind == "unigram";
+    if (rules_) {
+      std::vector<std::string> steps = rules_->normalizers;
+      if (unigram && pieces_) std::erase(steps, "Precompiled");
+      if (!steps.empty() && vocabulary_.kind != "wordpiece")
+        tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
+                         escape_name(fmt::format("{}", fmt::join(steps, ", ")))));
+      if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
+      if (unigram || vocabulary_.kind == "spm") tell_cuts();
+    } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
+      tell(pieces_->characters.empty() ? "it makes one blank of several, and llama.cpp does not"
+                                       : "it rewrites characters (NFKC or the like), and llama.cpp does not");
+    }
+  }
+
+  // A text of pieces is not cut, but at its blanks, where all pieces begin.
+  void tell_cuts() {
+    std::vector<std::string> cuts = rules_->cuts;
+    std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
+    if (!cuts.empty())
+      tell(fmt::format("llama.cpp does not cut a text of pieces as it does: {}",
+                       escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))));
   }
 
   void set_pre() {
@@ -122,16 +180,40 @@ class TokenizerAdopter {
     };
     std::optional<bool> bos = flag("add_bos_token"), eos = flag("add_eos_token");
     if (rules_) {
+      // Without another one, what stands before each text is what begins it.
+      if (vocabulary_.bos < 0 && rules_->before.size() == 1) vocabulary_.bos = id_of(rules_->before.front());
       if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
       if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
+      tell_frame(rules_->before, *bos, "before");
+      tell_frame(rules_->behind, *eos, "behind");
+    }
+    if (vocabulary_.kind == "unigram") {
+      // llama.cpp would end a text, as T5 does.
+      bos = bos.value_or(true);
+      eos = eos.value_or(false);
     }
     if (bos) set("tokenizer.ggml.add_bos_token", *bos);
     if (eos) set("tokenizer.ggml.add_eos_token", *eos);
   }
 
+  std::int64_t id_of(std::string_view text) const {
+    const auto found = std::ranges::find(vocabulary_.tokens, text, &Token::text);
+    return found == vocabulary_.tokens.end() ? -1 : found - vocabulary_.tokens.begin();
+  }
+
+  // llama.cpp puts one token there, or none.
+  void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
+    if (texts.size() == (puts ? 1 : 0)) return;
+    tell(fmt::format("it puts {} {} a text, and llama.cpp {}", escape_name(fmt::format("{}", fmt::join(texts, " "))),
+                     where, puts ? "one token only" : "none of them"));
+  }
+
   void add_template() {
     if (auto text = text_of(model_, "chat_template.jinja")) return set(kTemplateKey, std::move(*text));
-    const Value* const found = settings_ ? settings_->find("chat_template") : nullptr;
+    const Value* found = settings_ ? settings_->find("chat_template") : nullptr;
+    const auto file =
+        parsed(model_, "chat_template.json", [](std::string_view text) { return resources::parse_small_json(text); });
+    if (found == nullptr && file) found = file->find("chat_template");
     if (found == nullptr) return;
     if (found->text() != nullptr) return set(kTemplateKey, *found->text());
     const List* const several = found->get<List>();
@@ -154,6 +236,7 @@ class TokenizerAdopter {
   std::vector<Change>& changes_;
   Vocabulary& vocabulary_;
   std::optional<resources::TokenizerRules> rules_;
+  std::optional<resources::PieceRules> pieces_;
   std::optional<Map> settings_;
 };
 

@@ -24,9 +24,22 @@ class ConfigFile {
   explicit ConfigFile(const Model& model);
   const Value* find(std::string_view path) const;
   std::optional<double> number(std::string_view path) const;
+  bool is_null(std::string_view path) const;  // it stands there, and says that there is none
 
  private:
   std::vector<Map> parts_;
+};
+
+// What config.json says of rotary positions; of one kind of layers, if they differ: those that see everything.
+class RopeFile {
+ public:
+  explicit RopeFile(const ConfigFile& file) : file_(file) {}
+  const Value* find(std::string_view name) const;
+  std::optional<double> number(std::string_view name) const;
+  std::string kind() const;  // "yarn" and so on; empty where it says none
+
+ private:
+  const ConfigFile& file_;
 };
 
 // An attribute of a tensor: the type it had before it was made f32.
@@ -36,6 +49,10 @@ inline constexpr std::string_view kRounded = "gguf.rounded";
 
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                    std::vector<Renamed>& renamed);
+// general.name and general.size_label. After the tensors have their names.
+void adopt_general(Model& model, const ConfigFile& config);
+// The name that adopt_general would give; empty where config.json says none.
+std::string general_name(const ConfigFile& config);
 // After the tensors have their names.
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
 void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes);
@@ -56,8 +73,20 @@ struct ExtraKey {
 };
 std::span<const ExtraKey> extra_keys();
 
+// Of families that llama.cpp has windows for: of how many layers the last one sees everything, usually. 0: of others.
+std::int64_t window_period(const arch::Family& family);
+
+// What the keys cannot say: it is told. `config`: as adopt_keys has left it.
+void tell_unsaid(const Model& model, const arch::Family& family, const ConfigFile& config,
+                 std::vector<Change>& changes);
+// A key of config.json that llama.cpp does not know, and what it does instead.
+Change unsaid(std::string_view name, std::string detail);
+
 // What llama.cpp takes for granted of a family, under the name of config.json: the file has no key for it.
 Map taken_for_granted(const arch::Family& family, const Config& config);
+
+// By how much YaRN stretches rotated queries and keys.
+double yarn_stretch(double factor, double scale);
 
 // The divisors of Llama 3's frequencies, one for each rotated pair; nothing where config.json does not ask for them.
 struct Llama3Scaling {

@@ -181,9 +181,10 @@ class FileReleaser {
 
   std::string config_json() {
     Map keys = resources::parse_small_json(resources::config_json(model_.config, model_.vocabulary));
-    const bool experts = number("expert_count").value_or(0) > 0;
-    if (family_.name == "llama" && experts) keys.set("model_type", "mixtral");
-    keys.set("architectures", List{Value(family_class(experts))});
+    const Kin kin = kin_of();
+    keys.set("model_type", kin.type);
+    model_.config.model_type = kin.type;
+    keys.set("architectures", List{Value(kin.name)});
     for (const ExtraKey& extra : extra_keys())
       if (const auto found = number(extra.key)) {
         // Mixtral's name for it, and that of all others.
@@ -197,6 +198,10 @@ class FileReleaser {
       keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
     for (const auto& [name, value] : taken_for_granted(family_, model_.config)) keys.set(name, value);
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
+    add_layers(keys);
+    const auto head = static_cast<double>(head_size());
+    if (const auto rotated = number("rope.dimension_count"); rotated && *rotated > 0 && *rotated < head)
+      keys.set("partial_rotary_factor", *rotated / head);
     if (has_bias(Role::q)) keys.set("attention_bias", true);
     if (has_bias(Role::up)) keys.set("mlp_bias", true);
     add_rope(keys);
@@ -208,9 +213,40 @@ class FileReleaser {
     return name && model_.tensor(*name) != nullptr;
   }
 
-  std::string family_class(bool experts) const {
-    if (family_.name == "llama" && experts) return "MixtralForCausalLM";
-    return family_.architectures.empty() ? std::string() : std::string(family_.architectures.front());
+  // One architecture of llama.cpp is several families of Hugging Face's.
+  struct Kin {
+    std::string_view type, name;
+  };
+  Kin kin_of() const {
+    if (family_.name == "llama" && number("expert_count").value_or(0) > 0) return {"mixtral", "MixtralForCausalLM"};
+    if (family_.name == "llama" && model_.config.model_type == "mistral") return {"mistral", "MistralForCausalLM"};
+    if (family_.name == "mistral3" && !is_yarn()) return {"mistral", "MistralForCausalLM"};
+    if (family_.name == "olmo2" && model_.config.sliding_window.value_or(0) > 0) return {"olmo3", "Olmo3ForCausalLM"};
+    return {family_.model_types.front(), family_.architectures.front()};
+  }
+
+  bool is_yarn() const {
+    const Value* const kind = key("rope.scaling.type");
+    return kind != nullptr && *kind == Value("yarn");
+  }
+
+  std::int64_t head_size() const {
+    const Config& config = model_.config;
+    const std::int64_t heads = config.num_attention_heads.value_or(0);
+    return config.head_dim.value_or(heads > 0 ? config.hidden_size.value_or(0) / heads : 0);
+  }
+
+  // Which layers have a window, and by what they turn.
+  void add_layers(Map& keys) const {
+    if (window_period(family_) == 0 || model_.config.sliding_window.value_or(0) <= 0) return;
+    const auto usual = static_cast<double>(window_period(family_));
+    const auto period = static_cast<std::int64_t>(number("attention.sliding_window_pattern").value_or(usual));
+    List types;
+    for (std::int64_t layer = 0; layer < model_.config.num_hidden_layers.value_or(0); ++layer)
+      types.emplace_back(period <= 0 || layer % period + 1 < period ? "sliding_attention" : "full_attention");
+    if (!types.empty()) keys.set("layer_types", std::move(types));
+    if (const auto base = number("rope.freq_base_swa"); base && family_.name == "gemma3")
+      keys.set("rope_local_base_freq", *base);
   }
 
   void add_rope(Map& keys) {
@@ -228,13 +264,34 @@ class FileReleaser {
           for (const float value : factors->values<float>()) list.emplace_back(static_cast<double>(value));
           scaling.append(name, std::move(list));
         }
+      if (is_yarn()) add_yarn(scaling);
     } else if (const Tensor* const divisors = table(Role::rope_factors)) {
       scaling = llama3(divisors->values<float>());
     }
     if (scaling.empty()) return;
     if (const auto original = number("rope.scaling.original_context_length"); original && family_.name == "phi3")
       keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
-    keys.set("rope_scaling", std::move(scaling));
+    if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
+    // Ministral 3 is newer than the other name, and its own numbers are looked for under this one only.
+    scaling.set("rope_theta", model_.config.rope_theta.value_or(10000));
+    scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
+    keys.set("rope_parameters", std::move(scaling));
+  }
+
+  void add_yarn(Map& scaling) const {
+    for (const auto& [name, from] :
+         {std::pair("beta_fast", "rope.scaling.yarn_beta_fast"), std::pair("beta_slow", "rope.scaling.yarn_beta_slow"),
+          std::pair("attention_factor", "rope.scaling.yarn_attn_factor")})
+      if (const auto found = number(from)) scaling.append(name, *found);
+    const auto all = number("rope.scaling.yarn_log_multiplier"), beside = number("rope.scaling.attn_factor");
+    if (all) {
+      scaling.append("mscale", 1.0);
+      scaling.append("mscale_all_dim", *all);
+    }
+    // See adopt_keys.cpp: what it is more than llama.cpp makes by itself.
+    const double factor = number("rope.scaling.factor").value_or(1);
+    if (beside && scaling.find("attention_factor") == nullptr)
+      scaling.append("attention_factor", *beside * yarn_stretch(factor, 1) / yarn_stretch(factor, all.value_or(0)));
   }
 
   // The numbers that these divisors were made of, among those that models have been trained with.
@@ -269,7 +326,7 @@ class FileReleaser {
     resources::TokenizerRules rules;
     const Vocabulary& vocabulary = model_.vocabulary;
     rules.byte_level = vocabulary.kind == "bpe";
-    rules.adds_blank = flag("tokenizer.ggml.add_space_prefix", true);
+    rules.adds_blank = flag("tokenizer.ggml.add_space_prefix", vocabulary.kind != "unigram");
     const auto text = [&](std::int64_t id) {
       return id >= 0 && static_cast<std::size_t>(id) < vocabulary.tokens.size()
                  ? vocabulary.tokens[static_cast<std::size_t>(id)].text
@@ -281,9 +338,15 @@ class FileReleaser {
     const bool begins = vocabulary.kind == "spm" || name == "llama-bpe" || name == "tekken";
     if (flag("tokenizer.ggml.add_bos_token", begins) && !text(vocabulary.bos).empty())
       rules.before.push_back(text(vocabulary.bos));
-    if (flag("tokenizer.ggml.add_eos_token", false) && !text(vocabulary.eos).empty())
+    if (flag("tokenizer.ggml.add_eos_token", vocabulary.kind == "unigram") && !text(vocabulary.eos).empty())
       rules.behind.push_back(text(vocabulary.eos));
     rules.ignores_merges = name == "llama-bpe" || name == "tekken";
+    if (model_.metadata.find("tokenizer.ggml.precompiled_charsmap") != nullptr ||
+        flag("tokenizer.ggml.remove_extra_whitespaces", false))
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::results,
+                          .part = "tokenizer.json",
+                          .detail = "characters are not rewritten, nor several blanks made one, as the keys ask for"});
     if (!rules.byte_level) return rules;
     if (const auto cuts = cuts_of(name)) {
       rules.cuts = *cuts;
@@ -317,8 +380,17 @@ class FileReleaser {
 // What the files say now, and what is about the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
-  constexpr std::string_view kOfFile[] = {kKeysKey,       kPlainTokensKey,     kAlignmentKey,
-                                          "general.type", "general.file_type", "general.quantization_version"};
+  constexpr std::string_view kOfFile[] = {kKeysKey,
+                                          kPlainTokensKey,
+                                          kAlignmentKey,
+                                          "general.type",
+                                          "general.file_type",
+                                          "general.size_label",
+                                          "general.quantization_version"};
+  // config.json says the name.
+  if (const Value* const name = model.metadata.find("general.name");
+      name != nullptr && *name == Value(general_name(ConfigFile(model))))
+    model.metadata.erase("general.name");
   model.metadata.erase_if([&](const Map::Entry& entry) {
     return entry.first.starts_with(prefix) || entry.first.starts_with("tokenizer.") ||
            std::ranges::find(kOfFile, entry.first) != std::end(kOfFile);

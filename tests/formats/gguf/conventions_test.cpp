@@ -1,55 +1,15 @@
 // llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, there and back.
 #include "formats/gguf/conventions.hpp"
 
-#include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
-#include "tare/convert.hpp"
+#include "formats/gguf/small_models.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare {
 namespace {
 
 using namespace tare::testing;
-
-const Format& gguf() { return *find_format("gguf"); }
-const Format& hf() { return *find_format("hf"); }
-
-Tensor counted(const std::string& name, const Shape& shape, float first, DType type = DType::bf16) {
-  std::vector<float> values(static_cast<std::size_t>(*shape.elements()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + static_cast<float>(i % 100);
-  return cast(dense<float>(name, shape, values), type);
-}
-
-Attachment file(const std::string& name, const std::string& text) { return {name, Blob::memory(to_bytes(text))}; }
-
-// A layer of a model with 8 dimensions, 2 heads of 4, and 3 tokens.
-Model small(const std::string& type) {
-  Model model;
-  model.config.model_type = type;
-  model.config.hidden_size = 8;
-  model.config.num_attention_heads = model.config.num_key_value_heads = 2;
-  model.config.num_hidden_layers = 1;
-  model.config.intermediate_size = 6;
-  model.config.max_position_embeddings = 16;
-  model.config.rms_norm_eps = 1e-5;
-  model.config.rope_theta = 10000;
-  const std::string layer = "model.layers.0.";
-  model.tensors = {counted("model.embed_tokens.weight", {3, 8}, 1),
-                   counted("model.norm.weight", {8}, 0.5F),
-                   counted("lm_head.weight", {3, 8}, 2),
-                   counted(layer + "input_layernorm.weight", {8}, 0.25F),
-                   counted(layer + "post_attention_layernorm.weight", {8}, 0.125F),
-                   counted(layer + "self_attn.q_proj.weight", {8, 8}, 3),
-                   counted(layer + "self_attn.k_proj.weight", {8, 8}, 4),
-                   counted(layer + "self_attn.v_proj.weight", {8, 8}, 5),
-                   counted(layer + "self_attn.o_proj.weight", {8, 8}, 6)};
-  return model;
-}
-void add_ffn(Model& model) {
-  for (const char* const name : {"gate_proj", "up_proj"})
-    model.tensors.push_back(counted("model.layers.0.mlp." + std::string(name) + ".weight", {6, 8}, 7));
-  model.tensors.push_back(counted("model.layers.0.mlp.down_proj.weight", {8, 6}, 8));
-}
+using tare::testing::gguf;
 
 Model taken_there_and_back(const Model& model) {
   const Scratch scratch;

@@ -162,6 +162,14 @@ def architectures():
         "gemma2": (t.Gemma2Config(**common, **gemma), pieces(False)),
         "gemma3": (t.Gemma3TextConfig(**common, **gemma), pieces(False)),
         "phi3": (t.Phi3Config(**common, original_max_position_embeddings=256, pad_token_id=0), pieces()),
+        "phi3-partial": (t.Phi3Config(**common, original_max_position_embeddings=256, partial_rotary_factor=0.5,
+                                      pad_token_id=0), pieces()),
+        "ministral3": (t.Ministral3Config(**common, head_dim=32), byte_level(LLAMA3, True)),
+        "yarn": (t.LlamaConfig(**common, rope_scaling=dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=64,
+                                                           mscale=1.0, mscale_all_dim=0.5)), byte_level(LLAMA3, True)),
+        "gemma3-layers": (t.Gemma3TextConfig(**common, **gemma, layer_types=["sliding_attention", "full_attention",
+                                                                             "sliding_attention"]), pieces(False)),
+        "smollm3": (t.SmolLM3Config(**dict(common, num_hidden_layers=4), pad_token_id=None), byte_level(LLAMA3, True)),
     }
 
 
@@ -225,6 +233,26 @@ def compare_generated(folder, name, file):
         check(made == greedy(model, ids), f"{name}: llama.cpp generates the same")
 
 
+# As another program would have written it: nothing but llama.cpp's keys.
+def without_ours(path):
+    import gguf
+    theirs = gguf.GGUFReader(path)
+    bare = path.with_suffix(".bare")
+    out = gguf.GGUFWriter(bare, theirs.fields["general.architecture"].contents())
+    for key, field in theirs.fields.items():
+        if key.startswith(("GGUF.", "tare.")) or key == "general.architecture":
+            continue
+        array = field.types[0] == gguf.GGUFValueType.ARRAY
+        out.add_key_value(key, field.contents(), field.types[0], field.types[-1] if array else None)
+    for tensor in theirs.tensors:
+        out.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    bare.replace(path)
+
+
 def compare_models(tare, folder):
     import transformers
     transformers.logging.set_verbosity_error()
@@ -238,6 +266,8 @@ def compare_models(tare, folder):
         check(hashes[0] == hashes[2], f"{name}: the same tensors come back")
         compare_directories(folder, name, folder / f"{name}.back", "there and back")
         run(tare, "convert", folder / name, bare, "--drop", "attachments")
+        if THERE["gguf"]:
+            without_ours(bare)
         run(tare, "convert", bare, f"{folder}/{name}.made/")
         compare_directories(folder, name, folder / f"{name}.made", "from the keys")
         if THERE["llama_cpp"]:

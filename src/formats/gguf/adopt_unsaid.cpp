@@ -1,0 +1,163 @@
+// What config.json says and llama.cpp has no key for: it is told, where llama.cpp does something else.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/gguf/conventions.hpp"
+#include "resources/json_file.hpp"
+
+namespace tare::gguf {
+namespace {
+
+// Names of what llama.cpp's graphs compute between the two halves of a feed-forward network.
+constexpr std::string_view kSigmoids[] = {"silu", "swish"},
+                           kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"};
+
+class Unsaid {
+ public:
+  Unsaid(const Model& model, const arch::Family& family, const ConfigFile& file, std::vector<Change>& changes)
+      : config_(model.config), family_(family), file_(file), changes_(changes) {}
+
+  void run() {
+    tell_granted();
+    tell_soft_caps();
+    tell_activation();
+    tell_window();
+    tell_positions();
+    tell_rope();
+  }
+
+ private:
+  void tell(std::string_view name, std::string detail) { changes_.push_back(unsaid(name, std::move(detail))); }
+
+  void tell_granted() {
+    for (const auto& [name, value] : taken_for_granted(family_, config_)) {
+      const Value* const said = file_.find(name);
+      const auto number = said == nullptr ? std::nullopt : resources::number_of(*said);
+      if (said == nullptr || *said == value || (number && number == resources::number_of(value))) continue;
+      tell(name, fmt::format("it is {}, and llama.cpp takes {} for granted", to_json(*said), to_json(value)));
+    }
+  }
+
+  void tell_soft_caps() {
+    if (family_.name != "gemma2") return;
+    for (const auto& [name, usual] :
+         {std::pair("attn_logit_softcapping", 50), std::pair("final_logit_softcapping", 30)})
+      if (file_.is_null(name)) tell(name, fmt::format("it is null, and llama.cpp takes {} then", usual));
+  }
+
+  void tell_activation() {
+    const bool gemma = family_.name.starts_with("gemma");
+    // Later Gemmas look at one key only; the first one's "gelu" has always meant the approximation.
+    const Value* const own = family_.name == "gemma" || !gemma ? nullptr : file_.find("hidden_activation");
+    std::string name = config_.hidden_act.value_or("");
+    if (gemma && family_.name != "gemma") name = own != nullptr && own->text() != nullptr ? *own->text() : "";
+    if (family_.name == "gemma" && name == "gelu") return;
+    const std::span<const std::string_view> same = gemma ? std::span<const std::string_view>(kTanhs) : kSigmoids;
+    if (name.empty() || std::ranges::find(same, name) != same.end()) return;
+    tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", escape_name(name), same.front()));
+  }
+
+  // Whether a window is in use in any layer.
+  bool has_window() const {
+    const std::int64_t window = config_.sliding_window.value_or(0), layers = config_.num_hidden_layers.value_or(0);
+    if (window <= 0 || (config_.max_position_embeddings && window >= *config_.max_position_embeddings)) return false;
+    if (const Value* const types = file_.find("layer_types"); types != nullptr && types->get<List>() != nullptr)
+      return std::ranges::find(*types->get<List>(), Value("sliding_attention")) != types->get<List>()->end();
+    // Qwen's layers have one from a certain number on.
+    const auto first = file_.number("max_window_layers");
+    return !family_.name.starts_with("qwen") || !first || *first < static_cast<double>(layers);
+  }
+
+  void tell_window() {
+    if (window_period(family_) > 0 || !has_window()) return;
+    tell("sliding_window", fmt::format("it is {}, and llama.cpp lets every layer see the whole text of up to {}",
+                                       *config_.sliding_window, config_.max_position_embeddings.value_or(0)));
+  }
+
+  // SmolLM 3: which layers know positions.
+  void tell_positions() {
+    if (family_.name != "smollm3") return;
+    constexpr std::size_t kStep = 4;  // each fourth layer does not
+    const auto knows = [](std::size_t layer, double step) {
+      return step < 1 || (layer + 1) % static_cast<std::size_t>(step) != 0;
+    };
+    const auto differ = [&](const auto& said) {
+      for (std::size_t layer = 0; layer < static_cast<std::size_t>(config_.num_hidden_layers.value_or(0)); ++layer)
+        if (said(layer) != knows(layer, kStep)) return true;
+      return false;
+    };
+    const Value* const found = file_.find("no_rope_layers");
+    const List* const list = found == nullptr ? nullptr : found->get<List>();
+    const double step = file_.number("no_rope_layer_interval").value_or(kStep);
+    if (list != nullptr &&
+        differ([&](std::size_t i) { return i < list->size() && resources::number_of((*list)[i]) != 0; }))
+      tell("no_rope_layers", "llama.cpp leaves positions out of each fourth layer, and of no other");
+    else if (list == nullptr && differ([&](std::size_t i) { return knows(i, step); }))
+      tell("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp takes {} for granted", step, kStep));
+  }
+
+  bool has_table(arch::Role role) const {
+    return arch::spell(family_, arch::Dialect::gguf, {.role = role}).has_value();
+  }
+
+  void tell_rope() {
+    const RopeFile rope(file_);
+    const std::string kind = rope.kind();
+    constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
+    const std::string_view object = file_.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+    if (std::ranges::find(kKnown, kind) == std::end(kKnown))
+      return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", escape_name(kind)));
+    const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||
+                       ((kind == "longrope" || kind == "su") && !has_table(arch::Role::rope_factors_long));
+    if (lacks) return tell(object, fmt::format("llama.cpp does not scale positions of this family by \"{}\"", kind));
+    if (kind != "yarn") return;
+    const Value* const rounds = rope.find("truncate");
+    if (rounds != nullptr && *rounds == false)
+      tell(fmt::format("{}.truncate", object), "it is false, and llama.cpp takes true for granted");
+    if (family_.name == "mistral3") return;  // there are keys for it, and they are read
+    for (const auto& [name, usual] : {std::pair("beta_fast", 32.0), std::pair("beta_slow", 1.0)})
+      if (const double said = rope.number(name).value_or(usual); said != 0 && said != usual)
+        tell(fmt::format("{}.{}", object, name),
+             fmt::format("it is {}, and llama.cpp reads no other than {} for this family", said, usual));
+  }
+
+  const Config& config_;
+  const arch::Family& family_;
+  const ConfigFile& file_;
+  std::vector<Change>& changes_;
+};
+
+}  // namespace
+
+Change unsaid(std::string_view name, std::string detail) {
+  return {.kind = ChangeKind::left_out,
+          .impact = Impact::results,
+          .part = "config.json",
+          .items = {std::string(name)},
+          .detail = std::move(detail)};
+}
+
+Map taken_for_granted(const arch::Family& family, const Config& config) {
+  Map facts;
+  if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
+  if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
+  if (family.head == arch::Presence::never) facts.append("tie_word_embeddings", true);
+  if (family.name == "gemma3") facts.append("use_bidirectional_attention", false);
+  if (family.name == "gemma2" || family.name == "gemma3") {
+    // Queries are scaled by the size of a head, in the largest model of each generation by what it would usually be.
+    const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
+    const bool largest = layers == (family.name == "gemma2" ? 46 : 62);
+    const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;
+    const std::int64_t scale = largest ? usual : config.head_dim.value_or(usual);
+    if (scale > 0) facts.append("query_pre_attn_scalar", scale);
+  }
+  return facts;
+}
+
+void tell_unsaid(const Model& model, const arch::Family& family, const ConfigFile& config,
+                 std::vector<Change>& changes) {
+  Unsaid(model, family, config, changes).run();
+}
+
+}  // namespace tare::gguf

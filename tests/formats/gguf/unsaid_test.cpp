@@ -1,0 +1,324 @@
+// What config.json and tokenizer.json say beyond names and numbers: as keys of llama.cpp, in words, or refused; and what
+// becomes of a file that another program made.
+#include <cmath>
+
+#include "conformance/scratch.hpp"
+#include "formats/gguf/conventions.hpp"
+#include "formats/gguf/small_models.hpp"
+#include "resources/json_file.hpp"
+#include "resources/piece_bytes.hpp"
+#include "resources/resources.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+using tare::testing::gguf;
+
+// The key of config.json, or the words about the tokenizer, of each warning.
+std::vector<std::string> warnings_of(const Model& model) {
+  std::vector<std::string> warnings;
+  for (const Change& change : adapt(model, gguf()).changes)
+    if (change.impact == Impact::results)
+      warnings.push_back(change.items.empty() ? change.detail : change.items.front());
+  return warnings;
+}
+using Words = std::vector<std::string>;
+
+std::string key_of(const Model& model, const std::string& key) {
+  const Model there = adapt(model, gguf()).model;
+  const Value* const found = there.metadata.find(key);
+  return found == nullptr ? "" : to_json(*found);
+}
+
+Model gemma(const std::string& type, const std::string& config, int layers = 1) {
+  Model model = small(type, config);
+  model.config.head_dim = 4;
+  model.config.hidden_act = "gelu_pytorch_tanh";
+  model.config.sliding_window = 8;
+  model.config.num_hidden_layers = layers;
+  for (const char* const name : {"pre_feedforward_layernorm", "post_feedforward_layernorm"})
+    model.tensors.push_back(counted("model.layers.0." + std::string(name) + ".weight", {8}, 1));
+  return model;
+}
+
+TEST(GgufUnsaid, MinistralsYarn) {
+  const std::string rope =
+      R"({"rope_type":"yarn","factor":16.0,"beta_fast":32.0,"beta_slow":1.0,"mscale":1.0,"mscale_all_dim":1.0,)"
+      R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":1000000.0})";
+  Model model = small("ministral3", R"({"model_type":"ministral3","rope_parameters":)" + rope + "}");
+  EXPECT_EQ(key_of(model, "mistral3.rope.scaling.yarn_log_multiplier"), "1.0");
+  EXPECT_EQ(key_of(model, "mistral3.attention.temperature_scale"), "0.1");
+  EXPECT_EQ(key_of(model, "mistral3.rope.scaling.yarn_beta_fast"), "32.0");
+  EXPECT_EQ(key_of(model, "mistral3.rope.scaling.attn_factor"), "") << "as llama.cpp computes it";
+  EXPECT_EQ(warnings_of(model), Words());
+}
+
+TEST(GgufUnsaid, LlamasYarn) {
+  const auto with = [](const std::string& more) {
+    return small("llama", R"({"model_type":"llama","rope_scaling":{"rope_type":"yarn","factor":4.0,)" + more +
+                              R"("original_max_position_embeddings":4}})");
+  };
+  EXPECT_EQ(key_of(with(""), "llama.rope.scaling.attn_factor"), "");
+  EXPECT_EQ(warnings_of(with(R"("beta_fast":32,"beta_slow":1,)")), Words());
+  // llama.cpp stretches by 1 + log(4) / 10, and by what this key says.
+  const Model stretched = with(R"("attention_factor":1.5,"beta_fast":8.0,)");
+  EXPECT_EQ(key_of(stretched, "llama.rope.scaling.yarn_attn_factor"), "1.5");
+  EXPECT_NEAR(std::stod(key_of(stretched, "llama.rope.scaling.attn_factor")), 1.5 / (1 + 0.1 * std::log(4.0)), 1e-6);
+  EXPECT_EQ(key_of(stretched, "llama.rope.scaling.yarn_beta_fast"), "8.0");
+  EXPECT_EQ(warnings_of(stretched), Words{"rope_scaling.beta_fast"});
+  const Model scaled = with(R"("mscale":1.0,"mscale_all_dim":0.5,"truncate":false,)");
+  EXPECT_NEAR(std::stod(key_of(scaled, "llama.rope.scaling.attn_factor")), 1 / (1 + 0.05 * std::log(4.0)), 1e-6);
+  EXPECT_EQ(warnings_of(scaled), Words{"rope_scaling.truncate"});
+  EXPECT_EQ(warnings_of(small("llama", R"({"rope_scaling":{"rope_type":"dynamic","factor":4.0}})")),
+            Words{"rope_scaling"});
+  EXPECT_EQ(warnings_of(small("qwen2", R"({"rope_parameters":{"rope_type":"llama3","factor":4.0}})")),
+            Words{"rope_parameters"});
+}
+
+TEST(GgufUnsaid, WindowsThatLlamaCppDoesNotHave) {
+  const auto with = [](const std::string& type, const std::string& config) {
+    Model model = small(type, config);
+    model.config.sliding_window = 8;
+    return model;
+  };
+  EXPECT_EQ(warnings_of(with("mistral", "{}")), Words{"sliding_window"});
+  EXPECT_EQ(warnings_of(with("qwen2", R"({"use_sliding_window":true,"max_window_layers":0})")),
+            Words{"sliding_window"});
+  EXPECT_EQ(warnings_of(with("qwen2", R"({"use_sliding_window":true,"max_window_layers":1})")), Words());
+  EXPECT_EQ(warnings_of(with("qwen2", R"({"layer_types":["full_attention"]})")), Words());
+  Model wide = with("mistral", "{}");
+  wide.config.sliding_window = 16;
+  EXPECT_EQ(warnings_of(wide), Words()) << "as wide as the context";
+}
+
+TEST(GgufUnsaid, LayersWithWindows) {
+  const auto types = [](const std::string& word, int count) {
+    std::string list = "\"" + word + "_attention\"";
+    for (int i = 1; i < count; ++i) list += ",\"" + word + "_attention\"";
+    return list;
+  };
+  const std::string pattern = "gemma2.attention.sliding_window_pattern";
+  const auto with = [&](const std::string& list, int layers) {
+    return gemma("gemma2", R"({"layer_types":[)" + list + "]}", layers);
+  };
+  EXPECT_EQ(key_of(with(types("sliding", 1) + "," + types("full", 1), 2), pattern), "") << "the usual ones";
+  EXPECT_EQ(key_of(with(types("sliding", 2) + "," + types("full", 1), 3), pattern), "3");
+  EXPECT_EQ(key_of(with(types("sliding", 3), 3), pattern), "0");
+  EXPECT_EQ(key_of(with(types("full", 3), 3), pattern), "1");
+  EXPECT_EQ(warnings_of(with(types("sliding", 2) + "," + types("full", 1), 3)), Words());
+  EXPECT_EQ(warnings_of(with(types("full", 1) + "," + types("sliding", 2), 3)), Words{"layer_types"});
+}
+
+TEST(GgufUnsaid, FactsOfFamilies) {
+  EXPECT_EQ(warnings_of(gemma("gemma2", R"({"attn_logit_softcapping":null,"final_logit_softcapping":20.0})")),
+            Words{"attn_logit_softcapping"});
+  EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_activation":"gelu"})")), Words{"hidden_act"});
+  EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_act":"gelu","tie_word_embeddings":false})")),
+            Words{"tie_word_embeddings"});
+  Model llama = small("llama", "{}");
+  llama.config.hidden_act = "silu";
+  EXPECT_EQ(warnings_of(llama), Words());
+  llama.config.hidden_act = "gelu";
+  EXPECT_EQ(warnings_of(llama), Words{"hidden_act"});
+  const auto smol = [](const std::string& config) {
+    Model model = small("smollm3", config);
+    model.config.num_hidden_layers = 4;
+    return model;
+  };
+  EXPECT_EQ(warnings_of(smol(R"({"no_rope_layers":[1,1,1,0]})")), Words());
+  EXPECT_EQ(warnings_of(smol(R"({"no_rope_layers":[0,1,1,0]})")), Words{"no_rope_layers"});
+  EXPECT_EQ(warnings_of(smol(R"({"no_rope_layer_interval":4})")), Words());
+  EXPECT_EQ(warnings_of(smol(R"({"no_rope_layer_interval":2})")), Words{"no_rope_layer_interval"});
+}
+
+TEST(GgufUnsaid, TensorsThatLlamaCppDoesNotLoadAreRefused) {
+  const std::string bias = "model.layers.0.self_attn.o_proj.bias";
+  Model llama = small("llama", "{}");
+  llama.tensors.push_back(counted(bias, {8}, 1));
+  EXPECT_NO_THROW(static_cast<void>(adapt(llama, gguf())));
+  Model qwen = small("qwen3", "{}");
+  qwen.tensors.push_back(counted("model.layers.0.self_attn.q_proj.bias", {8}, 1));
+  EXPECT_NO_THROW(static_cast<void>(adapt(qwen, gguf())));
+  qwen.tensors.push_back(counted(bias, {8}, 1));
+  const auto error = error_of([&] { adapt(qwen, gguf()); });
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->rule(), "convert.names");
+  EXPECT_NE(error->sentence().find(bias), std::string::npos);
+  EXPECT_EQ(error->remedies().front().remedy, Remedy::keep_names);
+  // A layer without experts.
+  for (const char* const type : {"qwen2_moe", "qwen3_moe"}) {
+    const auto dense_layer = error_of([&] { adapt(small(type, R"({"mlp_only_layers":[0]})"), gguf()); });
+    ASSERT_TRUE(dense_layer) << type;
+    EXPECT_EQ(dense_layer->rule(), "convert.names");
+    EXPECT_NE(dense_layer->sentence().find("mlp.gate_proj"), std::string::npos);
+  }
+}
+
+// ---- tokenizers
+
+Model with_tokenizer(const std::string& file_text, const std::string& settings = R"({"bos_token":"<s>"})") {
+  Model model = small("llama", "{}");
+  model.attachments.push_back(file("tokenizer.json", file_text));
+  model.attachments.push_back(file("tokenizer_config.json", settings));
+  Diagnostics silent;
+  resources::describe(model, silent);
+  return model;
+}
+
+std::string byte_level(const std::string& more, const std::string& blank = "false") {
+  return R"({"added_tokens":[{"id":2,"content":"<s>","special":true}],)" + more +
+         R"("pre_tokenizer":{"type":"ByteLevel","use_regex":true,"add_prefix_space":)" + blank +
+         R"(},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}})";
+}
+
+TEST(GgufUnsaid, WhatIsDoneToATextBefore) {
+  EXPECT_EQ(warnings_of(with_tokenizer(byte_level(""))), Words());
+  const auto lower = warnings_of(with_tokenizer(
+      byte_level(R"("normalizer":{"type":"Sequence","normalizers":[{"type":"NFKC"},{"type":"Lowercase"}]},)")));
+  ASSERT_EQ(lower.size(), 1U);
+  EXPECT_NE(lower[0].find("NFKC, Lowercase"), std::string::npos);
+  const auto blank = warnings_of(with_tokenizer(byte_level("", "true")));
+  ASSERT_EQ(blank.size(), 1U);
+  EXPECT_NE(blank[0].find("a blank before a text"), std::string::npos);
+}
+
+TEST(GgufUnsaid, WhatIsPutAroundAText) {
+  const auto framed = [](const std::string& items) {
+    return with_tokenizer(byte_level(R"("post_processor":{"type":"TemplateProcessing","single":[)" + items + "]},"));
+  };
+  const std::string begin = R"({"SpecialToken":{"id":"<s>"}})", text = R"({"Sequence":{"id":"A"}})";
+  EXPECT_EQ(warnings_of(framed(begin + "," + text)), Words());
+  EXPECT_EQ(key_of(framed(begin + "," + text), "tokenizer.ggml.add_bos_token"), "true");
+  EXPECT_EQ(warnings_of(framed(begin + "," + begin + "," + text)).size(), 1U);
+  EXPECT_EQ(warnings_of(framed(text + "," + begin)).size(), 1U) << "no token that ends a text";
+}
+
+std::string pieces(const std::string& normalizer) {
+  return R"({"added_tokens":[{"id":0,"content":"<unk>","special":true}],"normalizer":)" + normalizer +
+         R"(,"model":{"type":"BPE","unk_token":"<unk>","vocab":{"<unk>":0,"▁":1,"a":2},"merges":[]}})";
+}
+
+TEST(GgufUnsaid, BlanksBeforeATextOfPieces) {
+  const std::string replace = R"({"type":"Replace","pattern":{"String":" "},"content":"▁"})";
+  EXPECT_EQ(key_of(with_tokenizer(pieces(replace)), "tokenizer.ggml.add_space_prefix"), "false");
+  EXPECT_EQ(key_of(with_tokenizer(pieces(R"({"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},)" +
+                                         replace + "]}")),
+                   "tokenizer.ggml.add_space_prefix"),
+            "");
+  EXPECT_EQ(warnings_of(with_tokenizer(pieces(replace))), Words());
+}
+
+TEST(GgufUnsaid, LikelyPiecesAreT5s) {
+  const auto with = [](std::uint64_t model_type, const std::string& normalizer) {
+    Model model = small("llama", "{}");
+    model.attachments.push_back(
+        file("tokenizer.model", proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("a", -1, 1) +
+                                    proto_field(2, proto_number(3, model_type)) + proto_field(3, normalizer)));
+    Diagnostics silent;
+    resources::describe(model, silent);
+    return model;
+  };
+  const std::string kept = proto_number(3, 1) + proto_number(4, 0);
+  const Model unigram = adapt(with(1, proto_field(2, "tabl") + kept), gguf()).model;
+  EXPECT_EQ(unigram.vocabulary.kind, "unigram");
+  EXPECT_EQ(*unigram.metadata.find("tokenizer.ggml.precompiled_charsmap"), Value(to_bytes("tabl")));
+  EXPECT_EQ(*unigram.metadata.find("tokenizer.ggml.add_space_prefix"), Value(true));
+  EXPECT_EQ(*unigram.metadata.find("tokenizer.ggml.remove_extra_whitespaces"), Value(false));
+  EXPECT_EQ(*unigram.metadata.find("tokenizer.ggml.add_eos_token"), Value(false)) << "llama.cpp would end each text";
+  EXPECT_EQ(warnings_of(with(1, kept)), Words());
+  EXPECT_EQ(adapt(with(2, kept), gguf()).model.vocabulary.kind, "spm");
+  EXPECT_EQ(warnings_of(with(2, kept)), Words());
+  EXPECT_EQ(warnings_of(with(2, proto_field(2, "tabl") + kept)).size(), 1U);
+  // T5's way has no tokens for bytes.
+  Model bytes = small("llama", "{}");
+  bytes.attachments.push_back(file("tokenizer.model", small_spm() + proto_field(3, kept)));
+  Diagnostics silent;
+  resources::describe(bytes, silent);
+  EXPECT_EQ(adapt(bytes, gguf()).model.vocabulary.kind, "spm");
+  EXPECT_NE(warnings_of(bytes).front().find("likeliest"), std::string::npos);
+}
+
+TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
+  Model model = small("llama", R"({"pad_token_id":0,"eos_token_id":1})");
+  model.attachments.push_back(file("tokenizer.json", byte_level("")));
+  model.attachments.push_back(file("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"b"})"));
+  Diagnostics silent;
+  resources::describe(model, silent);
+  const Vocabulary there = adapt(model, gguf()).model.vocabulary;
+  EXPECT_EQ(there.pad, 0);
+  EXPECT_EQ(there.tokens[0].type, TokenType::normal);
+  EXPECT_EQ(there.eos, 1);
+  EXPECT_EQ(there.tokens[1].type, TokenType::control) << "it is named, too";
+  EXPECT_EQ(there.tokens[2].type, TokenType::control);
+}
+
+TEST(GgufUnsaid, NameSizeAndTemplate) {
+  Model model = small("llama", R"({"_name_or_path":"some-people/tiny-llama-v1.1-3b-Chat"})");
+  model.attachments.push_back(file("tokenizer.json", byte_level("")));
+  model.attachments.push_back(file("chat_template.json", R"({"chat_template":"{{ messages }}"})"));
+  Diagnostics silent;
+  resources::describe(model, silent);
+  EXPECT_EQ(key_of(model, "general.name"), "\"Tiny Llama v1.1 3b Chat\"");
+  // 3 x 8 twice, three norms of 8, four of 8 x 8 and three of 6 x 8.
+  EXPECT_EQ(key_of(model, "general.size_label"), "\"0.47K\"");
+  EXPECT_EQ(key_of(model, "tokenizer.chat_template"), "\"{{ messages }}\"");
+  EXPECT_EQ(key_of(small("llama", R"({"_name_or_path":"/home/me/model"})"), "general.name"), "");
+  // What was made is made again, and not kept.
+  const Model back = adapt(adapt(model, gguf()).model, hf()).model;
+  EXPECT_EQ(back.metadata.find("general.name"), nullptr);
+  EXPECT_EQ(back.metadata.find("general.size_label"), nullptr);
+}
+
+// ---- files of other programs
+
+Map config_from_keys(Model model) {
+  model = adapt(std::move(model), gguf()).model;
+  model.attachments.clear();
+  // As it is read: the architecture says no more.
+  model.config.model_type = std::string(arch::find_family(*model.config.model_type)->model_types.front());
+  const Model back = adapt(std::move(model), hf()).model;
+  const Bytes bytes = back.attachment("config.json")->blob.bytes();
+  return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+std::string text_at(const Map& map, std::string_view key) {
+  const Value* const found = map.find(key);
+  return found == nullptr ? "" : to_json(*found);
+}
+
+TEST(GgufUnsaid, ConfigFromKeysAlone) {
+  Model seeing = gemma("gemma3", R"({"sliding_window_pattern":3})", 3);
+  for (const char* const name : {"q_norm", "k_norm"})
+    seeing.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".weight", {4}, 1));
+  const Map gemma3 = config_from_keys(seeing);
+  EXPECT_EQ(text_at(gemma3, "model_type"), "\"gemma3_text\"");
+  EXPECT_EQ(text_at(gemma3, "architectures"), R"(["Gemma3ForCausalLM"])");
+  EXPECT_EQ(text_at(gemma3, "layer_types"), R"(["sliding_attention","sliding_attention","full_attention"])");
+
+  const Map ministral = config_from_keys(small(
+      "ministral3", R"({"rope_parameters":{"rope_type":"yarn","factor":16.0,"mscale":1.0,"mscale_all_dim":1.0,)"
+                    R"("llama_4_scaling_beta":0.1,"original_max_position_embeddings":16,"rope_theta":10000.0}})"));
+  EXPECT_EQ(text_at(ministral, "model_type"), "\"ministral3\"");
+  EXPECT_EQ(text_at(ministral, "architectures"), R"(["Ministral3ForCausalLM"])");
+  const Map& rope = *ministral.find("rope_parameters")->get<Map>();
+  EXPECT_EQ(text_at(rope, "llama_4_scaling_beta"), "0.1");
+  EXPECT_EQ(text_at(rope, "mscale_all_dim"), "1.0");
+  EXPECT_EQ(text_at(rope, "rope_theta"), "10000.0");
+  EXPECT_EQ(text_at(config_from_keys(small("mistral3", "{}")), "model_type"), "\"mistral\"") << "without YaRN";
+
+  const Map yarn = config_from_keys(
+      small("llama", R"({"rope_scaling":{"rope_type":"yarn","factor":4.0,"mscale":1.0,"mscale_all_dim":0.5,)"
+                     R"("original_max_position_embeddings":4}})"));
+  const double factor = *resources::number_of(*yarn.find("rope_scaling")->get<Map>()->find("attention_factor"));
+  EXPECT_NEAR(factor, (1 + 0.1 * std::log(4.0)) / (1 + 0.05 * std::log(4.0)), 1e-6);
+
+  Model phi = small("phi3", R"({"partial_rotary_factor":0.5,"original_max_position_embeddings":16})");
+  std::erase_if(phi.tensors, [](const Tensor& tensor) {
+    return tensor.name.find("_proj") != std::string::npos && tensor.name.find("o_proj") == std::string::npos &&
+           tensor.name.find("down_proj") == std::string::npos;
+  });
+  EXPECT_EQ(text_at(config_from_keys(phi), "partial_rotary_factor"), "0.5");
+}
+
+}  // namespace
+}  // namespace tare
