@@ -91,7 +91,9 @@ inline Tensor any_tensor(Script& script, const Capabilities& holds, const std::s
   }
   if (kind == 1 && !methods.empty()) {
     const auto& [codec, method] = script.one_of(methods);
-    const Shape shape = {1 + script.below(3), 1 + script.below(300)};
+    // Rows of whole blocks, where the method takes no others.
+    const std::uint64_t rows = 1 + script.below(3), wanted = 1 + script.below(300);
+    const Shape shape = {rows, (wanted + codec->row_multiple - 1) / codec->row_multiple * codec->row_multiple};
     return codec->encode(
         testing::make_dense(name, shape, DType::f32, "", seed),
         {.method = std::string(method), .fast = script.coin(), .range = codec->ranged && script.coin()});

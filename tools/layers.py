@@ -42,7 +42,9 @@ PUBLIC = {
 
 # Containers do not know each other, nor do families of codecs: each is a folder in its layer. These build on another's
 # syntax. What lies in the layer itself is for all of them.
-BUILDS_ON = {"formats/npz": {"formats/npy"}, "formats/hf": {"formats/safetensors", "formats/torch"}}
+BUILDS_ON = {"formats/npz": {"formats/npy"},
+             "formats/hf": {"formats/safetensors", "formats/torch"},
+             "codecs": {"codecs/packs"}}  # whose rows are made from its table of schemes
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

@@ -216,6 +216,20 @@ TEST_F(SafetensorsSet, GoldenIndex) {
             "    \"b\": \"model-00001-of-00002.safetensors\"\n  }\n}\n");
 }
 
+// Named by one of its files; a file that the index does not list is read alone.
+TEST_F(SafetensorsSet, AShardStandsForTheWholeSet) {
+  Model model;
+  model.tensors = {make_dense("b", {1000}, DType::f32), make_dense("a", {1000}, DType::f32)};
+  find_format("safetensors")->write_tree(model, scratch_ / "d", {.shard_bytes = 5000}, false);
+  const std::string shard = scratch_ / "d/model-00002-of-00002.safetensors";
+  EXPECT_EQ(open(shard).tensors.size(), 2U);
+  const Verification result = verify(shard);
+  EXPECT_TRUE(
+      std::ranges::any_of(result.findings, [](const Finding& f) { return f.rule == "safetensors.index.whole"; }));
+  std::filesystem::copy_file(shard, scratch_ / "d/other.safetensors");
+  EXPECT_EQ(open(scratch_ / "d/other.safetensors").tensors.size(), 1U);
+}
+
 TEST_F(SafetensorsSet, ASetIsADirectory) {
   EXPECT_EQ(rule_of([&] { convert(index(), scratch_ / "o.safetensors", {.write = {.shard_bytes = 5000}}); }),
             "convert.shards");
