@@ -101,7 +101,7 @@ class Case(unittest.TestCase):
     def test_a_cast_tells_config_json(self):
         llama().to(torch.bfloat16).save_pretrained(self.at / "m")
         for name, dtype in (("f16", torch.float16), ("f32", torch.float32)):
-            said = tare("convert", self.at / "m", f"{self.at}/{name}/", "--dtype", name)
+            said = tare("convert", "-v", self.at / "m", f"{self.at}/{name}/", "--dtype", name)
             self.assertIn("config.json: its dtype is", said)
             loaded = transformers.AutoModelForCausalLM.from_pretrained(self.at / name, dtype="auto")
             self.assertEqual(loaded.dtype, dtype)
@@ -225,26 +225,31 @@ class Case(unittest.TestCase):
             loaded = sentence_transformers.SentenceTransformer(str(found))
             self.assertTrue((loaded.encode(["the words", "a line of words"]) == wanted).all(), found)
 
-    def test_what_is_quantized_is_not_cast(self):
+    def test_what_is_quantized_is_decoded_when_asked(self):
         source = self.at / "fp8"
         source.mkdir()
         (source / "config.json").write_text(json.dumps(
             {"model_type": "llama", "quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 128]}}))
-        save_file({"up.weight": torch.randn(128, 128).to(torch.float8_e4m3fn),
-                   "up.weight_scale_inv": torch.ones(1, 1)}, source / "model.safetensors")
-        self.assertIn("convert.packed", tare("convert", source, f"{self.at}/out/", "--dtype", "bf16", code=1))
-        self.assertIn("convert.packed", tare("quantize", source, self.at / "q.mcf", "--method", "k4", code=1))
-        self.assertIn("quantized already: FP8, group 128", tare("info", source))
+        codes, scales = torch.randn(256, 128).to(torch.float8_e4m3fn), torch.tensor([[0.5], [3.0]])
+        save_file({"up.weight": codes, "up.weight_scale_inv": scales}, source / "model.safetensors")
+        expected = codes.float() * scales.repeat_interleave(128, 0)
+        tare("convert", source, f"{self.at}/out/", "--dtype", "f32")
+        self.assertTrue(torch.equal(load_file(self.at / "out/model.safetensors")["up.weight"], expected))
+        self.assertNotIn("quantization_config", json.loads((self.at / "out/config.json").read_text()))
+        self.assertIn("quantized already: FP8", tare("info", source))
         for found in self.ways(source):
             self.assertTrue(torch.equal(load_file(found / "model.safetensors")["up.weight"].view(torch.uint8),
-                                        load_file(source / "model.safetensors")["up.weight"].view(torch.uint8)))
+                                        codes.view(torch.uint8)))
 
-    def test_pytorchs_own_files_are_named(self):
+    def test_pytorchs_own_files_are_read_or_named(self):
         model = llama()
         torch.save(model.state_dict(), self.at / "pytorch_model.bin")
-        self.assertIn("a PyTorch file (a zip archive", tare("info", self.at / "pytorch_model.bin", code=1))
         torch.save(model.state_dict(), self.at / "old.pt", _use_new_zipfile_serialization=False)
-        self.assertIn("a PyTorch file of the form before", tare("info", self.at / "old.pt", code=1))
+        for name in ("pytorch_model.bin", "old.pt"):
+            tare("convert", self.at / name, self.at / f"{name}.safetensors")
+            found = load_file(self.at / f"{name}.safetensors")
+            for key, value in model.state_dict().items():
+                self.assertTrue(torch.equal(found[key], value), key)
         torch.jit.save(torch.jit.trace(torch.nn.Linear(2, 2), torch.zeros(1, 2)), self.at / "script.pt")
         self.assertIn("a TorchScript program", tare("info", self.at / "script.pt", code=1))
         torch.export.save(torch.export.export(torch.nn.Linear(2, 2), (torch.zeros(1, 2),)), self.at / "program.pt2")
