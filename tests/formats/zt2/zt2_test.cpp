@@ -305,7 +305,7 @@ TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {
   const std::string shard = shards().at(0);
   const Bytes bytes = get_file(shard);
   const std::string digest = "xxh3:" + digest_of(DigestAlgorithm::xxh3, bytes).hex();
-  const Blob& blob = open(shard).tensors.at(0).components[0].blob;
+  const Blob blob = open(shard).tensors.at(0).components[0].blob;
   const auto entry = [&] { return text::map({{"size", cbor::number(bytes.size())}, {"digest", cbor::text(digest)}}); };
   const auto part = [&](std::string_view name) {
     return text::map(text::object(
