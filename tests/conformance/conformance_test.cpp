@@ -77,8 +77,9 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
       MemorySink sink;
       const Adapted adapted = adapt(mapped, other);
       const auto nameless = [](const Tensor& tensor) { return tensor.name.empty(); };
-      if (error_of([&] { other.write(adapted.model, sink, {}); })) {  // a container may want names
+      if (const auto error = error_of([&] { other.write(adapted.model, sink, {}); })) {  // a container may want names
         EXPECT_TRUE(std::ranges::any_of(mapped.tensors, nameless)) << other.name;
+        EXPECT_NE(error->rule().find("name"), std::string::npos) << error->what();
         continue;
       }
       sink.commit();
