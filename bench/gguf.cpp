@@ -147,12 +147,43 @@ void opening(const std::string& directory, int rounds, Table& table) {
 
 #ifdef TARE_GGML
 
-std::vector<float> weights() {
+template <class Distribution>
+std::vector<float> weights_of(Distribution distribution) {
   std::mt19937 random(1);
-  std::normal_distribution<float> normal(0, 0.02f);
   std::vector<float> values(kWeights);
-  for (float& w : values) w = normal(random);
+  for (float& w : values) w = 0.02f * static_cast<float>(distribution(random));
   return values;
+}
+std::vector<float> weights() { return weights_of(std::normal_distribution<float>()); }
+
+// What errors are compared on: distributions, and the matrices of a trained model (bench/train.py).
+struct Sample {
+  std::string name;
+  std::vector<float> values;
+};
+std::vector<Sample> samples() {
+  std::vector<Sample> all{{"Gaussian", weights()}, {"Student-t", weights_of(std::student_t_distribution<float>(5))}};
+  std::exponential_distribution<float> size;
+  std::bernoulli_distribution negative;
+  all.push_back({"Laplace", weights_of([&](auto& random) { return negative(random) ? -size(random) : size(random); })});
+  const char* const path = std::getenv("TARE_BENCH_MODEL");
+  if (path == nullptr) return all;
+  const Model model = open(path);
+  for (const Tensor& tensor : model.tensors)
+    if (tensor.shape.size() == 2 && tensor.shape[1] % 256 == 0) {
+      const std::vector<float> values = tensor.values<float>();
+      all.push_back({tensor.name, values});
+    }
+  return all;
+}
+
+double relative_error(const std::vector<float>& decoded, const std::vector<float>& values) {
+  double error = 0, size = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    error += std::pow(static_cast<double>(decoded[i]) - values[i], 2);
+    size += std::pow(static_cast<double>(values[i]), 2);
+  }
+  return std::sqrt(error / size);
 }
 
 struct Rival {
@@ -164,6 +195,8 @@ struct Rival {
   // Products with 8-bit vectors, whose blocks the second makes.
   void (*dot)(int, float*, std::size_t, const void*, std::size_t, const void*, std::size_t, int) = nullptr;
   void (*vector)(const float*, void*, std::int64_t) = nullptr;
+  // Where another encoder makes the blocks of files than those of activations.
+  void (*activations)(const float*, void*, std::int64_t) = nullptr;
 };
 
 constexpr Rival kRivals[] = {
@@ -172,8 +205,8 @@ constexpr Rival kRivals[] = {
     {"q4_1", codec::ggml::encode_q4_1, quantize_row_q4_1_ref, dequantize_row_q4_1},
     {"q5_0", codec::ggml::encode_q5_0, quantize_row_q5_0_ref, dequantize_row_q5_0},
     {"q5_1", codec::ggml::encode_q5_1, quantize_row_q5_1_ref, dequantize_row_q5_1},
-    {"q8_0", codec::ggml::encode_q8_0, quantize_row_q8_0, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0,
-     quantize_row_q8_0},
+    {"q8_0", codec::ggml::encode_q8_0, quantize_row_q8_0_ref, dequantize_row_q8_0, 1.5, 1, ggml_vec_dot_q8_0_q8_0,
+     quantize_row_q8_0, quantize_row_q8_0},
     {"q2_k", codec::ggml::encode_q2_k, quantize_row_q2_K_ref, dequantize_row_q2_K},
     {"q3_k", codec::ggml::encode_q3_k, quantize_row_q3_K_ref, dequantize_row_q3_K},
     {"q4_k", codec::ggml::encode_q4_k, quantize_row_q4_K_ref, dequantize_row_q4_K, 10, 1, ggml_vec_dot_q4_K_q8_K,
@@ -228,6 +261,33 @@ class Types {
     if (rival.dot != nullptr) products(rival, *rows, blocks);
   }
 
+  // The searched encoder beside ggml's, on everything in `all`.
+  void errors(const Rival& rival, const std::vector<Sample>& all) {
+    const std::size_t weights =
+        static_cast<std::size_t>(find_codec(fmt::format("ggml.{}", rival.method))->row_multiple);
+    for (const Sample& sample : all) {
+      Bytes blocks(sample.values.size() * 2);
+      std::vector<float> decoded(sample.values.size());
+      const auto count = static_cast<std::int64_t>(sample.values.size());
+      const auto error = [&] {
+        rival.decode(blocks.data(), decoded.data(), count);
+        return relative_error(decoded, sample.values);
+      };
+      const std::size_t made = rival.ours({.weights = sample.values.data(),
+                                           .importance = nullptr,
+                                           .count = sample.values.size() / weights,
+                                           .fast = false},
+                                          blocks.data());
+      if (made != sample.values.size() / weights)
+        throw Error(ErrorKind::usage, "bench.wrong", "not every block was made");
+      const double ours = error();
+      rival.encode(sample.values.data(), blocks.data(), count);
+      const double theirs = error();
+      table_.row(fmt::format("error of {}, {}", rival.method, sample.name), fmt::format("{:.5f}", ours),
+                 fmt::format("ggml: {:.5f}", theirs), ours / theirs, 1, true);
+    }
+  }
+
   void halves() {
     const Tensor tensor = cast(plain_, DType::f16);
     const Bytes bytes = tensor.component("data")->blob.bytes();
@@ -275,31 +335,14 @@ class Types {
       const double ours = speed(fast);
       table_.row(fmt::format("encode {}, {}", rival.method, fast ? "fast" : "searched"), rate_text(ours),
                  "ggml: " + rate_text(ggml), ours / ggml, rival.encode_goal);
+      if (!fast || rival.activations == nullptr) continue;
+      const double simd = rate(20, [&] { rival.activations(values_.data(), theirs.data(), kWeights); });
+      table_.row("  against its encoder of activations", rate_text(ours), "ggml: " + rate_text(simd), ours / simd, 1.5);
     }
     Tensor tensor = made(false);
     Blob& payload = tensor.components.front().blob;
     payload = Blob::memory(payload.bytes());
-    const double our_error = error_of(codec.rows(tensor));
-    std::vector<float> decoded(kWeights);
-    rival.decode(theirs.data(), decoded.data(), kWeights);
-    const double their_error = relative(decoded);
-    table_.row(fmt::format("  error of {}", rival.method), fmt::format("{:.5f}", our_error),
-               fmt::format("ggml: {:.5f}", their_error), our_error / their_error, 1, true);
     return tensor;
-  }
-
-  double error_of(const std::unique_ptr<const Rows>& rows) const {
-    std::vector<float> decoded(kWeights);
-    rows->decode(0, kRows, decoded);
-    return relative(decoded);
-  }
-  double relative(const std::vector<float>& decoded) const {
-    double error = 0, size = 0;
-    for (std::size_t i = 0; i < kWeights; ++i) {
-      error += std::pow(static_cast<double>(decoded[i]) - values_[i], 2);
-      size += std::pow(static_cast<double>(values_[i]), 2);
-    }
-    return std::sqrt(error / size);
   }
 
   void products(const Rival& rival, const Rows& rows, const Bytes& blocks) {
@@ -369,6 +412,9 @@ void gguf(const std::string& directory, int rounds, Table& table) {
   Types types(rounds, table);
   for (const Rival& rival : kRivals) types.compare(rival);
   types.halves();
+  const std::vector<Sample> all = samples();
+  for (const Rival& rival : kRivals)
+    if (rival.encode != nullptr) types.errors(rival, all);
 #endif
   quantizing(directory, table);
 }

@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/simd_targets.hpp"
 #include "codecs/quantized_vector.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: blocks of 32 are laid out by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/simd_quantized_vector.cpp"
 #include <hwy/foreach_target.h>

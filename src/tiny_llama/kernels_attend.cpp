@@ -1,8 +1,6 @@
 // Norms and attention, for every SIMD target.
+#include "base/simd_targets.hpp"
 #include "tiny_llama/kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: arrays of vectors need a length that is known here.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tiny_llama/kernels_attend.cpp"
 #include <hwy/foreach_target.h>

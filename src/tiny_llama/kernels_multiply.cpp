@@ -4,10 +4,8 @@
 // for eight of w; the rows that come next are prefetched, since where the columns are shared out among threads the
 // processor does not see a stream it could run ahead of. Several rows: a panel of the matrix is packed into cache-sized
 // slivers, and each sliver is multiplied by all rows while it is there.
+#include "base/simd_targets.hpp"
 #include "tiny_llama/kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: arrays of vectors need a length that is known here.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tiny_llama/kernels_multiply.cpp"
 #include <hwy/cache_control.h>

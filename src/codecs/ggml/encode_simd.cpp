@@ -1,8 +1,6 @@
 // 16 parts at a time for every SIMD target: scales first, then codes against them.
+#include "base/simd_targets.hpp"
 #include "codecs/ggml/encode.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: a tile has 16 lanes.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/ggml/encode_simd.cpp"
 #include <hwy/foreach_target.h>
@@ -105,6 +103,40 @@ HWY_INLINE hn::Vec<Eight> largest_lanes(const hn::Vec<Eight>* v) {
 }
 #endif
 
+#if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
+using Whole = hn::Rebind<std::int32_t, FloatTag>;
+using CodeBytes = hn::Repartition<std::int8_t, FloatTag>;
+
+// To the nearest number; Highway's own conversion also takes care of numbers beyond 32 bits.
+HWY_INLINE hn::Vec<Whole> to_whole(V v) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Vec<Whole>{_mm512_cvtps_epi32(v.raw)};
+#else
+  return hn::Vec<Whole>{_mm256_cvtps_epi32(v.raw)};
+#endif
+}
+
+// Four vectors of codes in one, in their order: narrowing puts the first 128 bits of all four in front.
+HWY_INLINE hn::Vec<CodeBytes> narrow(const hn::Vec<Whole> (&q)[4]) {
+  constexpr Whole whole;
+  const hn::Repartition<std::int16_t, Whole> words;
+  constexpr std::size_t kGroups = kLanes / 4;
+  alignas(64) static constexpr auto kOrder = [] {
+    std::array<std::int32_t, kLanes> order{};
+    for (std::size_t i = 0; i < kLanes; ++i) order[i] = static_cast<std::int32_t>(i % kGroups * 4 + i / kGroups);
+    return order;
+  }();
+  const auto low = hn::ReorderDemote2To(words, q[0], q[1]), high = hn::ReorderDemote2To(words, q[2], q[3]);
+#if HWY_TARGET <= HWY_AVX3
+  const hn::Vec<CodeBytes> all{_mm512_packs_epi16(low.raw, high.raw)};
+#else
+  const hn::Vec<CodeBytes> all{_mm256_packs_epi16(low.raw, high.raw)};
+#endif
+  const auto order = hn::IndicesFromVec(whole, hn::Load(whole, kOrder.data()));
+  return hn::BitCast(CodeBytes(), hn::TableLookupLanes(hn::BitCast(whole, all), order));
+}
+#endif
+
 // Straight into the blocks, eight at a time. The same operations as above; clamping is not needed, as f16 rounds a normal
 // scale by less than what would take 127 to 127.5.
 std::size_t fast_bytes([[maybe_unused]] const float* weights, [[maybe_unused]] std::size_t count,
@@ -113,8 +145,7 @@ std::size_t fast_bytes([[maybe_unused]] const float* weights, [[maybe_unused]] s
 #if HWY_TARGET <= HWY_AVX2 && HWY_ARCH_X86
   const Eight eight;
   const hn::Rebind<hwy::float16_t, decltype(eight)> half;
-  const hn::Rebind<std::int32_t, FloatTag> whole;
-  const hn::Rebind<std::int8_t, FloatTag> bytes;
+  constexpr std::size_t kBlocks = 4 * kLanes / 32;  // whose codes are made at once
   for (; made + 8 <= count; made += 8, weights += 8 * 32) {
     alignas(32) float inverses[8];
     alignas(16) hwy::float16_t scales[8];
@@ -126,12 +157,17 @@ std::size_t fast_bytes([[maybe_unused]] const float* weights, [[maybe_unused]] s
     const auto stored = hn::DemoteTo(half, scale);
     hn::Store(stored, half, scales);
     hn::Store(hn::Div(hn::Set(eight, 1.0f), hn::PromoteTo(eight, stored)), eight, inverses);
-    for (std::size_t b = 0; b < 8; ++b, blocks += 34) {
-      std::memcpy(blocks, &scales[b], 2);
-      const V v = hn::Set(kFloat, inverses[b]);
-      for (std::size_t i = 0; i < 32; i += kLanes) {
-        const auto q = hn::NearestInt(hn::Mul(hn::LoadU(kFloat, weights + 32 * b + i), v));
-        hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(whole, q)), bytes, reinterpret_cast<std::int8_t*>(blocks) + 2 + i);
+    for (std::size_t b = 0; b < 8; b += kBlocks) {
+      hn::Vec<Whole> q[4];
+      for (std::size_t k = 0; k < 4; ++k) {
+        const V inverse = hn::Set(kFloat, inverses[b + k * kBlocks / 4]);
+        q[k] = to_whole(hn::Mul(hn::LoadU(kFloat, weights + 32 * b + k * kLanes), inverse));
+      }
+      alignas(64) std::int8_t codes[32 * kBlocks];
+      hn::Store(narrow(q), CodeBytes(), codes);
+      for (std::size_t k = 0; k < kBlocks; ++k, blocks += 34) {
+        std::memcpy(blocks, &scales[b + k], 2);
+        std::memcpy(blocks + 2, codes + 32 * k, 32);
       }
     }
   }

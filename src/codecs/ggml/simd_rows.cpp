@@ -2,10 +2,8 @@
 // stay in the L1 cache; from there one kernel serves all types.
 #include <vector>
 
+#include "base/simd_targets.hpp"
 #include "codecs/ggml/kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: parts are laid out by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/ggml/simd_rows.cpp"
 #include <hwy/foreach_target.h>

@@ -1,9 +1,7 @@
 // The kernels of encode_kernels.hpp for every SIMD target: scales first (encode_simd_scales, and
 // encode_simd_search unless `fast`), then codes against them.
+#include "base/simd_targets.hpp"
 #include "codecs/mcf/encode_kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: blocks are laid out by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/mcf/encode_simd.cpp"
 #include <hwy/foreach_target.h>

@@ -2,10 +2,8 @@
 //
 // Codes of less than 8 bits are first spread into bytes on the stack, 512 at a time, which stays in the L1 cache; from
 // there (or from the payload itself) bytes are widened to f32 as they are loaded.
+#include "base/simd_targets.hpp"
 #include "codecs/mcf/kernels.hpp"
-
-// The compiled targets. Vectors of unknown length (SVE, RVV) are omitted: the kernels lay out blocks of 32 by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/mcf/simd_decode.cpp"

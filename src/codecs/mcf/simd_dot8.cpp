@@ -8,10 +8,8 @@
 #include <array>
 #include <limits>
 
+#include "base/simd_targets.hpp"
 #include "codecs/mcf/kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: the kernels lay out blocks of 32 by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #define HWY_WANT_AVX3_DL
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/mcf/simd_dot8.cpp"

@@ -3,10 +3,8 @@
 #include <cstring>
 
 #include "base/endian.hpp"
+#include "base/simd_targets.hpp"
 #include "codecs/packs/kernels.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted: parts are laid out by hand.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/packs/simd_kernels.cpp"
 #include <hwy/foreach_target.h>
