@@ -45,7 +45,7 @@ std::span<const Format> formats() {
         hf::kFormat,           //
         torch::kFormat,        //
     };
-    rows.insert(rows.end(), added_formats().begin(), added_formats().end());
+    for (const Format& added : added_formats()) rows.push_back(added);
     return rows;
   }();
   return table;
