@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "base/endian.hpp"
+#include "model/sliced_blob.hpp"
 #include "produced_blob.hpp"
 #include "tare/error.hpp"
 
@@ -137,6 +138,7 @@ class RecordingSource final : public Source {
     return static_cast<std::size_t>(std::count(touched_.begin(), touched_.end(), true));
   }
   std::size_t reads() const { return reads_; }
+  std::uint64_t bytes_read() const { return bytes_read_; }
 
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
@@ -144,6 +146,7 @@ class RecordingSource final : public Source {
     const std::lock_guard lock(mutex_);
     std::fill_n(touched_.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), true);
     ++reads_;
+    bytes_read_ += out.size();
   }
 
  private:
@@ -151,6 +154,7 @@ class RecordingSource final : public Source {
   mutable std::mutex mutex_;
   mutable std::vector<bool> touched_;
   mutable std::size_t reads_ = 0;
+  mutable std::uint64_t bytes_read_ = 0;
 };
 
 // Byte i of element e is a hash of both, so that a wrong element or a wrong half of it shows.
@@ -402,6 +406,84 @@ TEST(Slice, LargerThanABlock) {
           << text;
     }
   }
+}
+
+// --- axes in another order ---
+
+// The axes of a dense array, turned: those of the result, slowest first. The innermost one is the lane.
+SlicePlan turned_plan(const std::vector<SliceAxis>& axes) {
+  SlicePlan plan;
+  plan.elements = 1;
+  for (const SliceAxis& axis : axes) {
+    plan.shape.push_back(axis.count);
+    plan.elements *= axis.count;
+    plan.outer.push_back(axis);
+  }
+  plan.lane = plan.outer.back();
+  plan.outer.pop_back();
+  return plan;
+}
+
+Bytes walked(const Bytes& all, const std::vector<SliceAxis>& axes, std::uint64_t width) {
+  std::vector<std::uint64_t> elements{0};
+  for (const SliceAxis& axis : axes) {
+    std::vector<std::uint64_t> next;
+    for (const std::uint64_t e : elements)
+      for (std::uint64_t i = 0; i < axis.count; ++i) next.push_back(e + i * static_cast<std::uint64_t>(axis.stride));
+    elements = std::move(next);
+  }
+  return picked_bytes(all, elements, width);
+}
+
+void expect_turned(std::vector<SliceAxis> axes, std::uint64_t width) {
+  std::uint64_t last = 0;
+  for (const SliceAxis& axis : axes) last += (axis.count - 1) * static_cast<std::uint64_t>(axis.stride);
+  const Bytes all = pattern(last + 1, width);
+  const Bytes expected = walked(all, axes, width);
+  const Blob blobs[] = {Blob::memory(all), Blob::range(std::make_shared<RecordingSource>(all), 0, all.size()),
+                        test::produced_blob(all, 0), test::produced_blob(all, width), test::produced_blob(all, 8192)};
+  for (const Blob& blob : blobs) {
+    const Blob result = sliced_blob(blob, turned_plan(axes), width);
+    EXPECT_EQ(result.bytes(), expected);
+    for (const std::size_t from : {std::size_t{1}, expected.size() / 3, expected.size() - 1}) {
+      Bytes tail(expected.size() - from);
+      result.read(from, tail);
+      EXPECT_TRUE(std::equal(tail.begin(), tail.end(), expected.begin() + static_cast<std::ptrdiff_t>(from))) << from;
+    }
+  }
+}
+
+TEST(SliceProperty, AxesInAnyOrderEqualAWalk) {
+  EXPECT_TRUE(rc::check("turned axes", [] {
+    const auto rank = *rc::gen::inRange<std::size_t>(1, 5);
+    std::vector<SliceAxis> axes;
+    std::int64_t stride = *rc::gen::inRange<std::int64_t>(1, 3);
+    for (std::size_t i = 0; i < rank; ++i) {
+      const auto count = *rc::gen::inRange<std::uint64_t>(1, 9);
+      axes.push_back({count, *rc::gen::inRange(0, 8) == 0 ? 0 : stride});
+      stride *= static_cast<std::int64_t>(count);
+      stride += *rc::gen::inRange<std::int64_t>(0, 2);
+    }
+    for (std::size_t i = rank; i > 1; --i) std::swap(axes[i - 1], axes[*rc::gen::inRange<std::size_t>(0, i)]);
+    expect_turned(axes, *rc::gen::element<std::uint64_t>(1, 2, 4, 8, 16, 3));
+  }));
+}
+
+// Several blocks, more runs than are listed at a time, and a step that does not fit into one.
+TEST(Slice, AxesInAnotherOrderLargerThanABlock) {
+  expect_turned({{1100, 1}, {1000, 1100}}, 4);
+  expect_turned({{5, 100 * 401}, {401, 1}, {100, 401}}, 4);
+  expect_turned({{401, 1}, {3, 100 * 401}, {100, 401}}, 4);
+  expect_turned({{4000, 1}, {70, 4000}}, 8);
+  expect_turned({{2, 1}, {600'000, 2}}, 4);
+}
+
+TEST(Slice, AxesInAnotherOrderAreReadAboutOnce) {
+  const auto source = std::make_shared<RecordingSource>(pattern(2000 * 2000, 4));
+  const Blob result = sliced_blob(Blob::range(source, 0, source->size()), turned_plan({{2000, 1}, {2000, 2000}}), 4);
+  (void)result.bytes();
+  EXPECT_EQ(source->bytes_read(), source->size());
+  EXPECT_LE(source->reads(), 4u * 2000u);  // in blocks of 4 MiB
 }
 
 }  // namespace

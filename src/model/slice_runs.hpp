@@ -1,0 +1,143 @@
+// Strided runs of bytes, read from a blob in rising order: gaps of at most 512 bytes between needed bytes are read over (a
+// call costs more than that), larger ones are never touched. A compressed blob is read forwards from the first needed byte.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "tare/blob.hpp"
+
+namespace tare::slicing {
+
+inline constexpr std::uint64_t kGap = 512;          // read over rather than asked for separately
+inline constexpr std::uint64_t kDecodedGap = 4096;  // the same where every request decodes something
+inline constexpr std::uint64_t kSpan = std::uint64_t{256} << 10;
+inline constexpr std::uint64_t kFineStep = 4096;  // entering a blob at this granularity counts as random access
+
+// `count` runs of `length` bytes, `stride` bytes apart (may be negative), to lie `to_stride` apart in the result.
+struct Run {
+  std::uint64_t from;  // the first run's offset
+  std::uint64_t count, length;
+  std::int64_t stride;
+  std::byte* to;
+  std::uint64_t to_stride = 0;
+
+  std::uint64_t last() const { return from + (count - 1) * static_cast<std::uint64_t>(stride); }
+  std::uint64_t low() const { return std::min(from, last()); }
+  std::uint64_t high() const { return std::max(from, last()) + length; }
+  std::uint64_t step() const { return static_cast<std::uint64_t>(stride < 0 ? -stride : stride); }
+  // The part that holds runs [first, first + n) of it.
+  Run part(std::uint64_t first, std::uint64_t n) const {
+    return {from + first * static_cast<std::uint64_t>(stride), n, length, stride, to + first * to_stride, to_stride};
+  }
+};
+
+template <std::size_t Width>
+void gather_fixed(const Run& run, const std::byte* first) {
+  std::byte* to = run.to;
+  for (std::uint64_t i = 0; i < run.count; ++i, to += run.to_stride)
+    std::memcpy(to, first + static_cast<std::int64_t>(i) * run.stride, Width);
+}
+
+// `bytes` begins at offset `base` of the sliced blob.
+inline void gather(const Run& run, const std::byte* bytes, std::uint64_t base) {
+  const std::byte* const first = bytes + (run.from - base);
+  switch (run.length) {
+    case 1: return gather_fixed<1>(run, first);
+    case 2: return gather_fixed<2>(run, first);
+    case 4: return gather_fixed<4>(run, first);
+    case 8: return gather_fixed<8>(run, first);
+    case 16: return gather_fixed<16>(run, first);
+    default: break;
+  }
+  for (std::uint64_t i = 0; i < run.count; ++i)
+    std::memcpy(run.to + i * run.to_stride, first + static_cast<std::int64_t>(i) * run.stride,
+                static_cast<std::size_t>(run.length));
+}
+
+inline bool is_random_access(const Blob& blob) {
+  const std::uint64_t step = blob.seek_granularity();
+  return step != 0 && step <= kFineStep;
+}
+
+// Reads parts of a blob in rising order, mostly.
+class Fetcher {
+ public:
+  explicit Fetcher(const Blob& blob) : blob_(blob), step_(blob.seek_granularity()), random_(is_random_access(blob)) {}
+
+  void read(std::uint64_t offset, std::span<std::byte> out) {
+    if (random_) return blob_.read(offset, out);
+    // Entering anew pays when it skips more than it decodes again.
+    const bool far = step_ != 0 && offset > at_ && offset / step_ > ceil_div(at_, step_);
+    if (reader_ == nullptr || offset < at_ || far) {
+      reader_ = blob_.open(offset);
+      at_ = offset;
+    }
+    scratch_.resize(static_cast<std::size_t>(std::min(kSpan, offset - at_)));
+    for (; at_ < offset; at_ += std::min<std::uint64_t>(offset - at_, scratch_.size()))
+      reader_->read(
+          std::span(scratch_).first(static_cast<std::size_t>(std::min<std::uint64_t>(offset - at_, scratch_.size()))));
+    reader_->read(out);
+    at_ += out.size();
+  }
+
+ private:
+  Blob blob_;
+  std::uint64_t step_;
+  bool random_;
+  std::unique_ptr<BlobReader> reader_;
+  std::uint64_t at_ = 0;
+  Bytes scratch_;
+};
+
+// Collects neighbouring runs and reads them together.
+class Collector {
+ public:
+  explicit Collector(const Blob& blob) : fetcher_(blob), gap_(blob.is_plain() ? kGap : kDecodedGap) {}
+
+  // Runs come in rising order of their low ends and do not overlap.
+  void add(const Run& run) {
+    if (run.count == 1) return add_piece(run);
+    // Wide gaps and long runs: each for itself. Otherwise as many at a time as a span holds.
+    const bool apart = run.length >= kSpan || run.step() - run.length > gap_;
+    const std::uint64_t most = apart ? 1 : (kSpan - run.length) / run.step() + 1;
+    for (std::uint64_t done = 0; done < run.count; done += std::min(most, run.count - done)) {
+      const std::uint64_t n = std::min(most, run.count - done);
+      add_piece(run.part(run.stride < 0 ? run.count - done - n : done, n));
+    }
+  }
+
+  void flush() {
+    if (group_.size() == 1 && group_.front().count == 1) {
+      const Run& run = group_.front();
+      fetcher_.read(run.from, {run.to, static_cast<std::size_t>(run.length)});
+    } else if (!group_.empty()) {
+      scratch_.resize(static_cast<std::size_t>(high_ - low_));
+      fetcher_.read(low_, scratch_);
+      for (const Run& run : group_) gather(run, scratch_.data(), low_);
+    }
+    group_.clear();
+  }
+
+ private:
+  void add_piece(const Run& run) {
+    const std::uint64_t low = run.low(), high = run.high();
+    if (!group_.empty() && (low - high_ > gap_ || high - low_ > kSpan)) flush();
+    if (group_.empty()) low_ = low;
+    high_ = high;
+    group_.push_back(run);
+  }
+
+  Fetcher fetcher_;
+  std::uint64_t gap_;
+  std::vector<Run> group_;
+  std::uint64_t low_ = 0, high_ = 0;
+  Bytes scratch_;
+};
+
+}  // namespace tare::slicing

@@ -1,0 +1,135 @@
+import json
+import struct
+
+from worst.common import case, numbered, put, repeated
+
+TENSOR = '"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+
+
+def safetensors(directory, header, data=b"\0", name="w.safetensors"):
+    header = header.encode() if isinstance(header, str) else header
+    return put(directory, name, struct.pack("<Q", len(header)), header, data)
+
+
+def private(directory, tree):
+    text = json.dumps({"__tare__": tree if isinstance(tree, str) else tree.decode()})
+    return safetensors(directory, '{"__metadata__":%s,%s}' % (text, TENSOR))
+
+
+@case
+def safetensors_keys(directory, size):
+    return safetensors(directory, '{"__metadata__":{%s},%s}' % (numbered('"key%08d":"v"', size), TENSOR))
+
+
+@case
+def safetensors_private_keys(directory, size):
+    return private(directory, '{"tare":1,"metadata":{%s}}' % numbered('"key%08d":1', size - size // 5))
+
+
+@case
+def safetensors_private_zeros(directory, size):
+    return private(directory, b'{"tare":1,"metadata":{"x":[' + repeated(b"0", size) + b"]}}")
+
+
+@case
+def safetensors_private_lists(directory, size):
+    return private(directory, b'{"tare":1,"metadata":{"x":[' + repeated(b"[0]", size) + b"]}}")
+
+
+@case
+def safetensors_private_maps(directory, size):
+    return private(directory, b'{"tare":1,"metadata":{"x":[' + repeated(b'{"a":0}', size - size // 3) + b"]}}")
+
+
+@case
+def safetensors_private_deep(directory, size):
+    item = b"[" * 60 + b"]" * 60
+    return private(directory, b'{"tare":1,"metadata":{"x":[' + repeated(item, size) + b"]}}")
+
+
+@case
+def safetensors_private_twice(directory, size):
+    return private(directory, b'{"tare":1,"metadata":{' + repeated(b'"a":0', size - size // 3) + b"}}")
+
+
+@case
+def safetensors_private_attributes(directory, size):
+    return private(directory, '{"tare":1,"attributes":{%s}}' % numbered('"key%08d":{"a":1}', size - size // 3))
+
+
+@case
+def safetensors_tensors(directory, size):
+    return safetensors(directory, "{%s}" % numbered('"t%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size),
+                       b"")
+
+
+@case
+def safetensors_same_name(directory, size):
+    return safetensors(directory, b"{" + repeated(b'"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size) + b"}",
+                       b"")
+
+
+@case
+def safetensors_unknown_fields(directory, size):
+    return safetensors(directory, '{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1],%s}}' %
+                       numbered('"f%08d":0', size))
+
+
+@case
+def safetensors_dimensions(directory, size):
+    return safetensors(directory, b'{"t":{"dtype":"U8","shape":[' + repeated(b"1", size) + b'],"data_offsets":[0,1]}}')
+
+
+@case
+def safetensors_long_name(directory, size):
+    long = "n" * (size // 8)
+    return safetensors(directory, '{"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},%s}' %
+                       (long, numbered('"t%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size - len(long))),
+                       b"")
+
+
+def index(directory, metadata, weights):
+    return put(directory, "model.safetensors.index.json", '{"metadata":{%s},"weight_map":{%s}}' % (metadata, weights))
+
+
+@case
+def index_keys(directory, size):
+    safetensors(directory, "{%s}" % TENSOR, name="model-00001-of-00001.safetensors")
+    return index(directory, numbered('"key%08d":"v"', size), '"t":"model-00001-of-00001.safetensors"')
+
+
+@case
+def index_same_key(directory, size):
+    safetensors(directory, "{%s}" % TENSOR, name="model-00001-of-00001.safetensors")
+    return index(directory, ",".join(['"k":1'] * (size // 6)), '"t":"model-00001-of-00001.safetensors"')
+
+
+@case
+def index_missing_shards(directory, size):
+    count = size // 55
+    weights = ",".join('"t%08d":"model-%07d-of-%07d.safetensors"' % (i, i + 1, count) for i in range(count))
+    return index(directory, "", weights)
+
+
+@case
+def index_many_shards(directory, size):
+    count = min(3000, size // 256)
+    for i in range(count):
+        safetensors(directory, '{"t%d":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}' % i,
+                    name="m%d.safetensors" % i)
+    return index(directory, "", ",".join('"t%d":"m%d.safetensors"' % (i, i) for i in range(count)))
+
+
+@case
+def index_keys_of_shards(directory, size):
+    for i in (1, 2):
+        text = '{"__metadata__":{%s},"t%d":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
+        safetensors(directory, text % (numbered('"key%%08d":"%d"' % i, size // 2), i), name="m%d.safetensors" % i)
+    return index(directory, "", '"t1":"m1.safetensors","t2":"m2.safetensors"')
+
+
+@case
+def index_extra_tensors(directory, size):
+    entries = numbered('"x%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size)
+    safetensors(directory, "{%s}" % entries, b"", name="m1.safetensors")
+    return index(directory, "", '"t":"m1.safetensors"')

@@ -1,0 +1,275 @@
+import io
+import struct
+
+from worst.common import VERBS, case, put
+
+ZT = b"ZTEN1000"
+
+
+def head(major, value):
+    for info, form, limit in ((24, ">B", 1 << 8), (25, ">H", 1 << 16), (26, ">I", 1 << 32), (27, ">Q", 1 << 64)):
+        if value < 24:
+            return bytes([major << 5 | value])
+        if value < limit:
+            return bytes([major << 5 | info]) + struct.pack(form, value)
+
+
+def cbor(value):
+    if isinstance(value, bytes):
+        return value  # encoded already
+    if isinstance(value, int):
+        return head(0, value)
+    if isinstance(value, str):
+        return head(3, len(value.encode())) + value.encode()
+    if isinstance(value, list):
+        return head(4, len(value)) + b"".join(map(cbor, value))
+    return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
+
+
+def zt(directory, objects, attributes=None, data=b"", version="1.2.0"):
+    root = {"version": version}
+    if attributes is not None:
+        root["attributes"] = attributes
+    root["objects"] = objects
+    body = cbor(root)
+    data = ZT + bytes(56) + data
+    return put(directory, "w.zt", data, bytes(-len(data) % 64), body, struct.pack("<Q", len(body)), ZT)
+
+
+def component(dtype, offset, length, **more):
+    return {"dtype": dtype, "offset": offset, "length": length, **more}
+
+
+def dense(length, offset=64, **more):
+    return {"shape": [more.get("uncompressed_length", length)], "format": "dense",
+            "components": {"data": component("u8", offset, length, **more)}}
+
+
+ONE = {"t": dense(1)}
+
+
+def run_of_zeros(size, block=1 << 17, content=True, window=23):
+    """A zstd frame: blocks that are a byte and how often it stands there."""
+    out = io.BytesIO()
+    out.write(struct.pack("<IBB", 0xFD2FB528, 0xC0 if content else 0, (window - 10) << 3))
+    if content:
+        out.write(struct.pack("<Q", size))
+    while True:
+        part = min(block, size)
+        size -= part
+        out.write(struct.pack("<I", part << 3 | 1 << 1 | (size == 0))[:3] + b"\0")
+        if size == 0:
+            return out.getvalue()
+
+
+def empty_blocks(size):
+    """A zstd frame of nothing: raw blocks of no bytes."""
+    return (struct.pack("<IBBQ", 0xFD2FB528, 0xC0, 13 << 3, 0) + b"\0\0\0" * (size // 3) + b"\1\0\0")
+
+
+@case
+def zt_keys(directory, size):
+    count = size // 13
+    body = head(5, count) + b"".join(b"\x6a%010d\x01" % i for i in range(count))
+    return zt(directory, ONE, body, b"\0")
+
+
+@case
+def zt_zeros(directory, size):
+    return zt(directory, ONE, {"x": head(4, size) + bytes(size)}, b"\0")
+
+
+@case
+def zt_lists(directory, size):
+    return zt(directory, ONE, {"x": head(4, size // 2) + b"\x81\0" * (size // 2)}, b"\0")
+
+
+@case
+def zt_maps(directory, size):
+    return zt(directory, ONE, {"x": head(4, size // 4) + b"\xa1\x61a\0" * (size // 4)}, b"\0")
+
+
+@case
+def zt_deep(directory, size):
+    return zt(directory, ONE, {"x": head(4, size // 58) + (b"\x81" * 57 + b"\0") * (size // 58)}, b"\0")
+
+
+@case
+def zt_same_key(directory, size):
+    return zt(directory, ONE, head(5, size // 3) + b"\x61a\0" * (size // 3), b"\0")
+
+
+@case
+def zt_tags(directory, size):
+    return zt(directory, ONE, {"x": b"\xc1" * size + b"\0"}, b"\0")
+
+
+@case
+def zt_tagged_values(directory, size):
+    return zt(directory, ONE, {"x": head(4, size // 2) + b"\xc1\0" * (size // 2)}, b"\0")
+
+
+@case
+def zt_tagged_keys(directory, size):
+    count = size // 14
+    return zt(directory, ONE, head(5, count) + b"".join(b"\x6a%010d\xc1\x01" % i for i in range(count)), b"\0")
+
+
+@case
+def zt_pieces_of_strings(directory, size):
+    return zt(directory, ONE, {"x": b"\x7f" + b"\x61a" * (size // 2) + b"\xff"}, b"\0")
+
+
+@case
+def zt_many_pieces(directory, size):
+    item = b"\x7f\x61a\xff"
+    return zt(directory, ONE, {"x": head(4, size // 4) + item * (size // 4)}, b"\0")
+
+
+@case
+def zt_objects(directory, size):
+    each = len(cbor("t00000000") + cbor(dense(0)))
+    return zt(directory, {"t%08d" % i: dense(0) for i in range(size // each)})
+
+
+@case
+def zt_same_name(directory, size):
+    item = cbor("t") + cbor(dense(0))
+    return zt(directory, head(5, size // len(item)) + item * (size // len(item)))
+
+
+@case
+def zt_unknown_fields(directory, size):
+    count = size // 13
+    return zt(directory, {"t": head(5, 3 + count) + b"".join(cbor(k) + cbor(v) for k, v in dense(1).items()) +
+                          b"".join(b"\x6a%010d\x01" % i for i in range(count))}, None, b"\0")
+
+
+@case
+def zt_components(directory, size):
+    each = len(cbor("c00000000") + cbor(component("u8", 64, 0)))
+    parts = {"c%08d" % i: component("u8", 64, 0) for i in range(size // each)}
+    return zt(directory, {"t": {"shape": [1], "format": "x.custom", "components": parts}})
+
+
+@case(allowed=True)
+def zt_shared_bytes(directory, size):
+    """Tensors that are all of the same bytes, half the file."""
+    each = len(cbor("t00000000") + cbor(dense(size // 2)))
+    return zt(directory, {"t%08d" % i: dense(size // 2) for i in range(size // 2 // each)}, None, bytes(size // 2))
+
+
+@case
+def zt_zstd_zeros(directory, size):
+    frame = run_of_zeros(size * 30 + (200 << 20))
+    return zt(directory, {"t": dense(len(frame), uncompressed_length=size * 30 + (200 << 20), encoding="zstd")}, None,
+              frame + bytes(size - len(frame)) if len(frame) < size else frame)
+
+
+@case(allowed=True)
+def zt_zstd_shared(directory, size):
+    frame = run_of_zeros(1 << 28)
+    item = dense(len(frame), uncompressed_length=1 << 28, encoding="zstd")
+    each = len(cbor("t00000000") + cbor(item))
+    return zt(directory, {"t%08d" % i: item for i in range(size // each)}, None, frame)
+
+
+@case
+def zt_zstd_windows(directory, size):
+    """Frames that each ask for a decoder with 128 MiB."""
+    frame = run_of_zeros(150 << 20, window=27)
+    length = len(frame)
+    frame += bytes(-length % 64)
+    objects = {"t%d" % i: dense(length, 64 + i * len(frame), uncompressed_length=150 << 20, encoding="zstd")
+               for i in range(2)}
+    return zt(directory, objects, {"x": head(2, size) + bytes(size)}, frame * 2)
+
+
+@case
+def zt_zstd_empty_blocks(directory, size):
+    frame = empty_blocks(size)
+    return zt(directory, {"t": dense(len(frame), uncompressed_length=0, encoding="zstd")}, None, frame)
+
+
+@case(allowed=True)
+def zt_zstd_empty_blocks_shared(directory, size):
+    frame = empty_blocks(size // 2)
+    item = dense(len(frame), uncompressed_length=0, encoding="zstd")
+    each = len(cbor("t00000000") + cbor(item))
+    return zt(directory, {"t%08d" % i: item for i in range(size // 2 // each)}, None, frame)
+
+
+@case
+def zt_zstd_small_frames(directory, size):
+    frame = struct.pack("<IBB", 0xFD2FB528, 0x20, 1) + b"\x0b\0\0" + b"\0"  # one zero
+    count = size // len(frame)
+    return zt(directory, {"t": dense(count * len(frame), uncompressed_length=count, encoding="zstd")}, None,
+              frame * count)
+
+
+def unmeasured(directory, size, frame):
+    """A 1.1 file, which does not say what frames decode to: suffixes of one long row of them."""
+    rest = -(len(frame) + 8) % 64
+    frame += struct.pack("<II", 0x184D2A50, rest) + bytes(rest)  # a frame to be skipped
+    count = size // 2 // len(frame)
+    data = frame * count
+    objects = {}
+    for i in range(min(count, size // 2 // 100)):
+        offset = 64 + i * len(frame)
+        objects["t%08d" % i] = {"shape": [1], "format": "x.custom", "components": {
+            "data": component("u8", offset, len(data) - i * len(frame), encoding="zstd")}}
+    return zt(directory, objects, None, data, "1.1.0")
+
+
+@case(allowed=True)
+def zt_unmeasured_fails(directory, size):
+    return unmeasured(directory, size, run_of_zeros(64 << 20, content=False)[:-4] + b"\xff\xff\xff\xff")
+
+
+@case(allowed=True)
+def zt_unmeasured_nothing(directory, size):
+    return unmeasured(directory, size, empty_blocks(48))
+
+
+@case
+def zt_sparse_rows(directory, size):
+    """One entry, rows of 128 MiB."""
+    columns = 1 << 25
+    data = struct.pack("<f60xQ56xQQ", 1.0, 0, 0, 1)
+    return zt(directory, {"t": {"shape": [1, columns], "format": "sparse_csr", "components": {
+        "values": component("f32", 64, 4), "indices": component("u64", 128, 8),
+        "indptr": component("u64", 192, 16)}}}, {"x": head(2, size) + bytes(size)}, data)
+
+
+def coo(directory, places, elements, **more):
+    data = struct.pack("<%df" % len(places), *([1.0] * len(places)))
+    data += bytes(-len(data) % 64)
+    coords = struct.pack("<%dQ" % len(places), *places)
+    return zt(directory, {"t": {"shape": [elements], "format": "sparse_coo", "components": {
+        "values": component("f32", 64, 4 * len(places)),
+        "coords": component("u64", 64 + len(data), len(coords))}}}, None, data + coords)
+
+
+@case(verbs=("info", "ls", "verify", "hash", "show"))
+def zt_coo_unordered(directory, size):
+    count, elements = size // 12, 1 << 24
+    return coo(directory, [i * 7919 % elements for i in range(count)], elements)
+
+
+@case
+def zt_coo_same_place(directory, size):
+    count = size // 12
+    return coo(directory, [5] * (count - 1) + [4], 1 << 20)
+
+
+@case
+def zt_coo_packed_dimensions(directory, size):
+    """Coordinates of 64 dimensions in one packed frame."""
+    entries = 100000
+    frame = run_of_zeros(64 * 8 * entries)
+    data = struct.pack("<%db" % entries, *([1] * entries))
+    data += bytes(-len(data) % 64)
+    return zt(directory, {"t": {"shape": [2] * 64, "format": "sparse_coo", "components": {
+        "values": component("i8", 64, entries),
+        "coords": component("u64", 64 + len(data), len(frame), encoding="zstd",
+                            uncompressed_length=64 * 8 * entries)}}}, {"x": head(2, size) + bytes(size)}, data + frame)

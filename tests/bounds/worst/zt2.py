@@ -1,0 +1,131 @@
+import ctypes
+import struct
+
+from worst.common import case, put
+from worst.zt import head, run_of_zeros
+
+MAGIC = b"\x89ZT2\r\n\x1a\n"
+PAGE = 4096
+
+
+def digest(data):
+    function = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+    function.restype, function.argtypes = ctypes.c_uint64, (ctypes.c_char_p, ctypes.c_size_t)
+    return function(data, len(data))
+
+
+def cbor(value):
+    """Deterministic: keys in the order of their bytes."""
+    if isinstance(value, bytes):
+        return value  # encoded already
+    if isinstance(value, int):
+        return head(0, value)
+    if isinstance(value, str):
+        return head(3, len(value.encode())) + value.encode()
+    if isinstance(value, list):
+        return head(4, len(value)) + b"".join(map(cbor, value))
+    pairs = sorted((cbor(key), cbor(item)) for key, item in value.items())
+    return head(5, len(pairs)) + b"".join(key + item for key, item in pairs)
+
+
+def part(length, offset=PAGE, **more):
+    return {"blob": [offset, length], "dtype": "u8", **more}
+
+
+def dense(length, offset=PAGE, elements=None, **more):
+    return {"layout": "dense", "shape": [length if elements is None else elements],
+            "parts": {"data": part(length, offset, **more)}}
+
+
+ONE = {"t": dense(1)}
+
+
+def zt2(directory, objects=None, data=b"\0", **root):
+    body = cbor({"objects": ONE if objects is None else objects, **root})
+    blobs = MAGIC + bytes(PAGE - 8) + data
+    blobs += bytes(-len(blobs) % PAGE)
+    return put(directory, "w.zt", blobs, body, struct.pack("<QQQII", len(blobs), len(body), digest(body), 2, 0), MAGIC)
+
+
+@case
+def zt2_keys(directory, size):
+    return zt2(directory, attributes={"key%08d" % i: 0 for i in range(size // 13)})
+
+
+@case
+def zt2_zeros(directory, size):
+    return zt2(directory, attributes={"x": head(4, size) + bytes(size)})
+
+
+@case
+def zt2_lists(directory, size):
+    return zt2(directory, attributes={"x": head(4, size) + b"\x80" * size})
+
+
+@case
+def zt2_maps(directory, size):
+    return zt2(directory, attributes={"x": head(4, size) + b"\xa0" * size})
+
+
+@case
+def zt2_deep(directory, size):
+    return zt2(directory, attributes={"x": b"\x81" * size + b"\0"})
+
+
+@case
+def zt2_same_key(directory, size):
+    count = size // 3
+    return zt2(directory, attributes=head(5, count) + b"\x61k\0" * count)
+
+
+@case
+def zt2_objects(directory, size):
+    count = size // len(cbor({"t00000000": dense(1)}))
+    return zt2(directory, {"t%08d" % i: dense(1) for i in range(count)})
+
+
+@case
+def zt2_parts(directory, size):
+    count = size // len(cbor({"p00000000": part(1)}))
+    return zt2(directory, {"t": {"layout": "x", "shape": [1], "parts": {"p%08d" % i: part(1) for i in range(count)}}})
+
+
+@case
+def zt2_dimensions(directory, size):
+    return zt2(directory, {"t": {"layout": "dense", "shape": [1] * size, "parts": {"data": part(1)}}})
+
+
+@case
+def zt2_unknown_fields(directory, size):
+    return zt2(directory, {"t": {**dense(1), **{"field%08d" % i: 0 for i in range(size // 15)}}})
+
+
+@case
+def zt2_shared_bytes(directory, size):
+    half = size // 2
+    count = half // len(cbor({"t00000000": dense(half)}))
+    return zt2(directory, {"t%08d" % i: dense(half) for i in range(count)}, bytes(half))
+
+
+@case
+def zt2_zstd_zeros(directory, size):
+    elements = 256 << 20
+    frame = run_of_zeros(elements)
+    return zt2(directory, {"t": dense(len(frame), elements=elements, encoding="zstd", decoded_length=elements)},
+               frame + bytes(size))
+
+
+@case
+def zt2_zstd_shared(directory, size):
+    elements = 64 << 20
+    frame = run_of_zeros(elements)
+    one = dense(len(frame), elements=elements, encoding="zstd", decoded_length=elements)
+    count = size // len(cbor({"t00000000": one}))
+    return zt2(directory, {"t%08d" % i: one for i in range(count)}, frame)
+
+
+@case
+def zt2_shards(directory, size):
+    one = {"size": 8, "digest": "xxh3:" + "0" * 16}
+    count = size // len(cbor({"s00000000.zt": one}))
+    return zt2(directory, shards={"s%08d.zt" % i: one for i in range(count)})
