@@ -69,9 +69,12 @@ TEST(ChangingZip, LengthsThatChangeInsideTheDirectory) {
 TEST(ChangingFiles, EveryReaderBesideAWriter) {
   const Scratch scratch(Scratch::fast_place());
   for (const Format& format : formats()) {
-    if (format.write == nullptr) continue;
+    const std::vector<Bytes> stored = stored_files(format);
+    if (format.write == nullptr && stored.empty()) continue;
     const std::string path = scratch / ("m" + std::string(format.suffixes.front()));
-    const Bytes bytes = write_bytes(format, full_model(format.holds));
+    const Bytes bytes = format.write == nullptr
+                            ? *std::ranges::max_element(stored, {}, [](const Bytes& file) { return file.size(); })
+                            : write_bytes(format, full_model(format.holds));
     const Model other = format.read({"other", borrow_memory(bytes)}, {});
     for (const Access access : {Access::mapped, Access::pread}) {
       put_file(path, bytes);
@@ -89,12 +92,7 @@ TEST(ChangingFiles, EveryReaderBesideAWriter) {
   }
 }
 
-// The same for directories and sets of shards, whose readers open files of their own.
-TEST(ChangingFiles, DirectoriesBesideAWriter) {
-  const Scratch scratch(Scratch::fast_place());
-  const Format& format = *find_format("hf");
-  const std::string path = scratch / "model";
-  format.write_tree(full_model(format.holds), path, {.shard_bytes = 200}, false);
+std::size_t open_beside_writers(const std::string& path) {
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
     if (!entry.is_regular_file() || entry.file_size() == 0) continue;
@@ -102,7 +100,31 @@ TEST(ChangingFiles, DirectoriesBesideAWriter) {
     for (int round = 0; round < 4; ++round) error_of([&] { use_model(open(path), Model()); });
     ++files;
   }
-  EXPECT_GT(files, 5U);
+  return files;
+}
+
+// The same for directories and sets of shards, whose readers open files of their own.
+TEST(ChangingFiles, DirectoriesBesideAWriter) {
+  const Scratch scratch(Scratch::fast_place());
+  const Format& format = *find_format("hf");
+  format.write_tree(full_model(format.holds), scratch / "model", {.shard_bytes = 200}, false);
+  EXPECT_GT(open_beside_writers(scratch / "model"), 5U);
+}
+
+// And for tensors that belong together: weights, scales, zeros and an order of the rows.
+TEST(ChangingFiles, PackedWeightsBesideAWriter) {
+  const Scratch scratch(Scratch::fast_place());
+  Model model;
+  model.tensors.push_back(make_dense("l.qweight", {8, 64}, DType::i32, "", 1));
+  model.tensors.push_back(make_dense("l.qzeros", {2, 8}, DType::i32, "", 2));
+  model.tensors.push_back(make_dense("l.scales", {2, 64}, DType::f16, "", 3));
+  model.tensors.push_back(dense("l.g_idx", {64}, DType::i32, Blob::memory(Bytes(256))));
+  std::filesystem::create_directory(scratch / "model");
+  put_file(scratch / "model/model.safetensors", write_bytes(*find_format("safetensors"), model));
+  put_file(scratch / "model/config.json", to_bytes(R"({"model_type":"llama","quantization_config":)"
+                                                   R"({"quant_method":"gptq","bits":4,"group_size":32}})"));
+  ASSERT_EQ(open(scratch / "model").tensors.at(0).layout, "gptq4");
+  EXPECT_EQ(open_beside_writers(scratch / "model"), 2U);
 }
 
 // ---- files that shrink and grow

@@ -32,11 +32,7 @@ Floats with_tails(std::size_t count, unsigned seed) {
   return values;
 }
 
-Tensor matrix(const Floats& values, std::uint64_t rows = 1) {
-  Bytes bytes(values.size() * 4);
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return dense("w", {rows, values.size() / rows}, DType::f32, Blob::memory(std::move(bytes)));
-}
+Tensor matrix(const Floats& values, std::uint64_t rows = 1) { return dense("w", {rows, values.size() / rows}, values); }
 
 struct Method {
   std::string name;

@@ -148,7 +148,8 @@ TEST(Values, OfAFileThatIsNoLongerWhatItWas) {
     EXPECT_EQ(refusal<float>(opened.tensors[0]), "io.source.shrank");
     const auto error = error_of([&] { (void)opened.tensors[0].span<float>(); });
     ASSERT_TRUE(error);
-    EXPECT_EQ(error->rule(), "io.source.shrank");
+    // Where bytes are in another order there is no span to begin with.
+    EXPECT_EQ(error->rule(), kLittleEndianHost ? "io.source.shrank" : "span.order");
   }
 }
 

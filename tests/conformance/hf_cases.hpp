@@ -74,6 +74,7 @@ inline std::vector<HfCase> hf_reject_cases() {
        "pytorch_index",
        {{"config.json", config}, {"pytorch_model.bin.index.json", to_bytes("{}")}}},
       {"hf.weights.foreign", "onnx", {{"config.json", config}, {"model.onnx", to_bytes("x")}}},
+      {"hf.weights.foreign", "folder", {{"config.json", config}, {"onnx/model.onnx", to_bytes("x")}}},
       {"hf.weights.foreign", "tensorflow", {{"config.json", config}, {"tf_model.h5", to_bytes("x")}}},
       {"hf.weights.foreign", "flax", {{"config.json", config}, {"flax_model.msgpack", to_bytes("x")}}},
       {"safetensors.index.missing_shard",

@@ -187,13 +187,15 @@ inline Model full_model(const Capabilities& holds) {
   if (lists(holds.layouts, "sparse_csr")) add(make_csr("layout.csr"));
   if (lists(holds.layouts, "sparse_coo")) add(make_coo("layout.coo"));
   if (lists(holds.layouts, "quantized_group")) add(make_group("layout.group"));
-  // Every codec that can encode, where the format names its layout; not ggml's, whose blocks are wider.
+  // Every codec that can encode, where the format names its layout.
   for (const Codec& codec : codecs())
-    if (codec.encode != nullptr && codec.layout != "quantized_group" && !codec.layout.starts_with("ggml.") &&
+    if (codec.encode != nullptr && codec.layout != "quantized_group" &&
         std::find(holds.layouts.begin(), holds.layouts.end(), codec.layout) != holds.layouts.end())
-      for (const std::string_view method : codec.methods)
-        add(codec.encode(make_dense("codec." + std::string(method), {3, 7}, DType::f32, "", ++seed),
+      for (const std::string_view method : codec.methods) {
+        const Shape shape = codec.row_multiple > 1 ? Shape{1, codec.row_multiple} : Shape{3, 7};
+        add(codec.encode(make_dense("codec." + std::string(method), shape, DType::f32, "", ++seed),
                          {.method = std::string(method), .threads = 1}));
+      }
   if (lists(holds.layouts, "*")) add(make_strange("layout.strange"));
   if (holds.tensor_attributes) {
     model.tensors.front().attributes = sample_metadata(Room::tree);

@@ -336,10 +336,8 @@ TEST(Quantize, ImportanceIsAVectorOfWeights) {
     sink->commit();
     return path;
   };
-  const auto floats = [](std::vector<float> values, Shape shape) {
-    Bytes bytes(values.size() * 4);
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return dense("w", std::move(shape), DType::f32, Blob::memory(std::move(bytes)));
+  const auto floats = [](const std::vector<float>& values, Shape shape) {
+    return dense("w", std::move(shape), values);
   };
   const Importance read = read_importance(file(floats({1, 0, 2.5F}, {3})));
   EXPECT_EQ(read.at("w"), (std::vector<float>{1, 0, 2.5F}));

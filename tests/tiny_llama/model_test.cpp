@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "conformance/tllm_cases.hpp"
 #include "tare/elements.hpp"
@@ -160,6 +161,7 @@ TEST(TinyLlamaModel, CopiesAreIndependent) {
 }
 
 TEST(TinyLlamaModel, MappedWeightsAreReadOnly) {
+  if (!tare::kLittleEndianHost) GTEST_SKIP() << "a file's bytes are in another order and are copied";
   const Scratch scratch;
   TinyLlamaModel(kSmall, 3).save_model_weights(scratch / "a.bin");
   TinyLlamaModel mapped = TinyLlamaModel::map(scratch / "a.bin");

@@ -220,6 +220,21 @@ bool recognize(const std::string& path) {
          !io::find_leftovers(path).empty();
 }
 
+namespace {
+
+// The files, and behind them those of the directory's first folders: exporters put theirs into onnx/ and the like.
+std::vector<std::string> with_folders(const std::string& directory, std::vector<std::string> files) {
+  constexpr std::size_t kMostFolders = 32;
+  std::vector<std::string> folders = list_folders(directory);
+  folders.resize(std::min(folders.size(), kMostFolders));
+  for (const std::string& folder : folders)
+    for (const std::string& file : list_files(fmt::format("{}/{}", directory, folder)))
+      files.push_back(fmt::format("{}/{}", folder, file));
+  return files;
+}
+
+}  // namespace
+
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files) {
   const auto refuse = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
     return Error(kind, rule, sentence).in(directory);
@@ -273,7 +288,7 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     throw lacking(ErrorKind::not_found, "hf.weights.no_index",
                   fmt::format("{} is a shard, and there is no index", torch.front()),
                   fmt::format("download {} into the directory", kOldIndex));
-  if (const auto foreign = those(files, is_foreign); !foreign.empty())
+  if (const auto foreign = those(with_folders(directory, files), is_foreign); !foreign.empty())
     throw lacking(ErrorKind::unsupported, "hf.weights.foreign",
                   fmt::format("there are no weights that Tare can read; {} ({}) is there", escape_name(foreign.front()),
                               foreign_weights(foreign.front())),

@@ -103,6 +103,7 @@ class Reader {
                                 index ? "an index of such files" : found.title),
                     path);
     if (index) {
+      require_shards_inside();
       model_ = safetensors::read_set(path, source, options_);
     } else {
       // Without a path: what lies beside it is the directory's affair.
@@ -111,6 +112,19 @@ class Reader {
       model_.file_bytes = source->size();
     }
     model_.sources.push_back(source);
+  }
+
+  // Said of the directory; of an index that cannot be read, `read_set` says more.
+  void require_shards_inside() {
+    const std::vector<std::string>* shards = nullptr;
+    try {
+      shards = &shards_of_index();
+    } catch (const Error&) {
+      return;
+    }
+    for (const std::string& shard : *shards)
+      if (const auto outside = links_.outside(path_of(shard)))
+        throw problem("hf.file.outside", *outside, path_of(shard));
   }
 
   // What the file is called counts for more than what a file that was renamed says.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/links.hpp"
 #include "io/tree_swap.hpp"
 #include "tare/format.hpp"
 
@@ -37,21 +38,6 @@ inline constexpr std::string_view kStemKey = "hf.weights";
 std::string stem_of(const Weights& weights);
 // The stem that a model's weights are to have; nothing where it has none that can be a file's name.
 std::optional<std::string> stem_in(const Map& metadata);
-
-// Which links a directory may follow; see links.cpp.
-class Links {
- public:
-  explicit Links(const std::string& directory);
-  // What is wrong with a path below the directory that leads elsewhere. Nothing for one that stays, or leads nowhere.
-  std::optional<std::string> outside(const std::string& path) const;
-  // Whether an open file is one that may be read: what its path led to when `outside` looked may have been exchanged
-  // before it was opened.
-  bool allow(const Source& source) const;
-
- private:
-  std::string inside_, blobs_;
-  io::Directory inside_folder_, blobs_folder_;
-};
 
 // Names of the files in a directory, sorted; links are followed. What has the name of a model's file is among them
 // whatever it is: see `what_is_wrong`. Throws `hf.directory`.

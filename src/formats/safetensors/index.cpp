@@ -15,6 +15,7 @@
 #include "base/lookalike.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "formats/links.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor.hpp"
@@ -169,7 +170,7 @@ class IndexParser {
 class SetReader {
  public:
   SetReader(const std::string& path, Index index, const ReadOptions& options)
-      : path_(path), index_(std::move(index)), options_(options), reports_(options) {}
+      : path_(path), index_(std::move(index)), options_(options), reports_(options), links_(io::directory_of(path)) {}
 
   Model run(std::uint64_t index_bytes) {
     model_.file_bytes = index_bytes;
@@ -240,6 +241,10 @@ class SetReader {
           fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));
       return reports_->error(missing.in(path_).at(mentions_[number]));
     }
+    if (!links_.allow(*source))
+      return reports_->error(Error(ErrorKind::unsupported, "safetensors.index.outside",
+                                   links_.outside(file).value_or("was exchanged for another file while it was opened"))
+                                 .in(file));
     Model shard;
     try {
       // Says what a file is that is none: a git-lfs pointer, an error page.
@@ -316,6 +321,7 @@ class SetReader {
   Index index_;
   const ReadOptions& options_;
   Reports reports_;
+  Links links_;
   Model model_;
   NameViewMap<std::size_t> expected_;  // into index_.weights
   NameMap<std::uint32_t> extra_;

@@ -256,7 +256,7 @@ void note_deviations(const CborReader& cbor, const Manifest& manifest, const Inp
   if (!cbor.at_end())
     warn("zt.manifest.trailing", fmt::format("{} bytes follow the manifest's CBOR item", cbor.remaining()));
   if (manifest.has_footer && !is_in_order(CborReader(manifest.bytes(), input.path, manifest.offset, 64)))
-    warn("zt.manifest.order", "the manifest's keys are not in canonical order");
+    diagnostics.note(about("zt.manifest.order", "the manifest's keys are not in the order that upstream writes"));
 }
 
 struct Root {

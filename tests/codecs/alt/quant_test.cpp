@@ -12,11 +12,7 @@ namespace {
 
 using namespace tare::testing;
 
-Tensor matrix(const std::vector<float>& values, Shape shape) {
-  Bytes bytes(values.size() * 4);
-  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return dense("w", std::move(shape), DType::f32, Blob::memory(bytes));
-}
+Tensor matrix(const std::vector<float>& values, Shape shape) { return dense("w", std::move(shape), values); }
 
 std::vector<float> gaussian(std::size_t count, unsigned seed) {
   std::mt19937 random(seed);

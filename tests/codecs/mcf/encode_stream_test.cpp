@@ -332,9 +332,7 @@ TEST(McfEncodeStream, WeightsThatCannotBeCodedAreNamed) {
 TEST(McfEncodeStream, WeightsOutsideF32CanBeClipped) {
   std::vector<double> values(64, 0.5);
   values[40] = -1e300;
-  Bytes bytes(values.size() * 8);
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  const Tensor tensor = dense("w", Shape{2, 32}, DType::f64, Blob::memory(bytes));
+  const Tensor tensor = dense("w", Shape{2, 32}, values);
   for (const Method& method : all_methods()) {
     EncodeOptions options{.method = std::string(method.name)};
     const auto error = error_of([&] { payload_of(encode(tensor, options)); });

@@ -46,9 +46,7 @@ inline std::vector<float> weights(Weights kind, std::size_t count, unsigned seed
 }
 
 inline Tensor matrix(std::span<const float> values, std::uint64_t rows, std::uint64_t columns, std::string name = "w") {
-  Bytes bytes(values.size() * 4);
-  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return dense(std::move(name), Shape{rows, columns}, DType::f32, Blob::memory(std::move(bytes)));
+  return dense(std::move(name), Shape{rows, columns}, std::vector<float>(values.begin(), values.end()));
 }
 
 // A payload of q* or k* made row by row by the scalar reference.

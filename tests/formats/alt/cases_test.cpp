@@ -81,7 +81,8 @@ Bytes realigned(std::size_t alignment) {
     file.insert(file.end(), golden.begin() + static_cast<std::ptrdiff_t>(begin),
                 golden.begin() + static_cast<std::ptrdiff_t>(end));
     file.resize((file.size() + alignment - 1) / alignment * alignment);
-    file = patched(std::move(file), at + 8, static_cast<std::int64_t>(file.size() - at));
+    const auto size = static_cast<std::int64_t>(file.size() - at);
+    file = patched(std::move(file), at + 8, size);
   }
   file.insert(file.end(), golden.begin() + kEnd, golden.end());
   return file;

@@ -265,11 +265,7 @@ TEST(AltGolden, QuantizedTensors) {
   const std::size_t section = file.size() - 8 - 16 * 10;
   EXPECT_EQ(shown(std::span(file).subspan(section + 40, 105)), records);
   const Model found = open(memory_source(file, "it"));
-  const auto floats = [&](std::string_view name) {
-    std::vector<float> values(3);
-    to_dense(*found.tensor(name)).component("data")->blob.read(0, std::as_writable_bytes(std::span(values)));
-    return values;
-  };
+  const auto floats = [&](std::string_view name) { return found.tensor(name)->values<float>(); };
   EXPECT_EQ(floats("q"), (std::vector<float>{3.5F, -3.5F, 1.5F}));
   EXPECT_EQ(floats("r"), (std::vector<float>{-1.0F, 63.0F, 126.5F}));
 }

@@ -337,6 +337,9 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   path = make({{"model.safetensors.index.json", to_bytes(hf_index(shard))}}, "shards");
   fs::create_symlink("../secret/w.safetensors", path + "/" + shard);
   EXPECT_EQ(rule_of([&] { open(path); }), "hf.file.outside");
+  EXPECT_EQ(rule_of([&] { open(path + "/model.safetensors.index.json"); }), "safetensors.index.outside");
+  EXPECT_EQ(rule_of([&] { convert(path + "/model.safetensors.index.json", scratch_ / "out.zt"); }),
+            "safetensors.index.outside");
   // --attach.
   path = make(hf_good(), "attach");
   fs::create_symlink("../secret/key", path + "/extra.txt");
@@ -352,7 +355,7 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
 TEST_F(Hub, AFileThatWasExchangedWhenItWasOpenedIsRefused) {
   put_files(scratch_ / "secret", {{"key", to_bytes("{}")}});
   const std::string path = make(hf_good());
-  const hf::Links links(path);
+  const Links links(path);
   const std::string config = path + "/config.json";
   EXPECT_TRUE(links.allow(*open_file(config)));
   fs::rename(config, path + "/kept");

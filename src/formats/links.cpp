@@ -3,13 +3,16 @@
 // and from a snapshot of the hub's cache into the blobs of the same repository:
 //
 //   models--ORG--NAME/snapshots/REVISION/config.json -> ../../blobs/DIGEST
+#include "formats/links.hpp"
+
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
-#include "formats/hf/hf.hpp"
+#include "base/printable.hpp"
 
-namespace tare::hf {
+namespace tare {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +72,4 @@ bool Links::allow(const Source& source) const {
   return reached(inside_, inside_folder_) || reached(blobs_, blobs_folder_);
 }
 
-}  // namespace tare::hf
+}  // namespace tare
