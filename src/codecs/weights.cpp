@@ -77,7 +77,9 @@ WeightStream::WeightStream(const Tensor& tensor, Beyond beyond, std::string_view
       width_(size_of(data_.dtype)),
       next_(first),
       end_(data_.blob.size() / width_) {
-  if (const auto view = data_.blob.view())
+  // Bytes of a file are read, though it be mapped: each is needed once, and would stay resident.
+  const bool in_memory = data_.blob.source() != nullptr && data_.blob.source()->descriptor() < 0;
+  if (const auto view = in_memory ? data_.blob.view() : std::nullopt)
     view_ = view->data();
   else
     reader_ = data_.blob.open(first * width_);
@@ -127,7 +129,7 @@ void WeightStream::read(float* out, std::size_t count) {
 }
 
 void WeightStream::check() const {
-  if (view_ != nullptr && data_.blob.source() != nullptr) data_.blob.source()->check();
+  if (data_.blob.source() != nullptr) data_.blob.source()->check();
 }
 
 }  // namespace tare::codec
