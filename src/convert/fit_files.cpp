@@ -231,8 +231,8 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
     std::vector<std::string> names;
     for (const Attachment& file : model.attachments) names.push_back(file.name);
     // Files with weights in them first, and all of them.
-    const auto others = std::ranges::stable_partition(names, has_weights);
-    const auto weights = static_cast<std::size_t>(others.begin() - names.begin());
+    const auto others = std::stable_partition(names.begin(), names.end(), has_weights);
+    const auto weights = static_cast<std::size_t>(others - names.begin());
     lines.push_back({.kind = ChangeKind::dropped,
                      .impact = Impact::lost,
                      .part = "attachments",

@@ -136,7 +136,7 @@ Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, 
       if (rules.empty() || rules.back() != rule) rules.push_back(std::move(rule));
     }
     const bool known =
-        std::ranges::any_of(tensors, [&](const Tensor& tensor) { return glob_match(glob, tensor.name); });
+        std::ranges::any_of(tensors, [&pattern = glob](const Tensor& t) { return glob_match(pattern, t.name); });
     if (known || !matches) rules.emplace_back(std::move(glob), std::move(method));
   }
   how.rules = std::move(rules);

@@ -193,8 +193,7 @@ io::OldFiles old_files(const io::Directory& directory) {
   for (std::string& name : files_of_root(directory, root))
     if (is_file(name)) old.others.push_back(std::move(name));
   std::ranges::sort(old.others);
-  const auto [first, last] = std::ranges::unique(old.others);
-  old.others.erase(first, last);
+  old.others.erase(std::unique(old.others.begin(), old.others.end()), old.others.end());
   return old;
 }
 
