@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 
 namespace tare::zt2 {
@@ -88,13 +89,12 @@ class ShardFinder {
     if (listed_) return files_;
     listed_ = true;
     std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.empty() ? "." : folder_, none)) {
+    for (const std::string& name : io::names_in(folder_.empty() ? "." : folder_.string(), none)) {
+      if (!has_suffix(name)) continue;
       std::error_code failed;
-      const std::uint64_t size = entry.file_size(failed);
-      if (!failed && has_suffix(entry.path().filename().string()))
-        files_.emplace_back((folder_ / entry.path().filename()).string(), size);
+      const std::uint64_t size = fs::file_size(folder_ / name, failed);
+      if (!failed) files_.emplace_back((folder_ / name).string(), size);
     }
-    std::ranges::sort(files_);
     return files_;
   }
 
@@ -316,10 +316,8 @@ void find_shards(const std::string& root, const ReadOptions& options, std::vecto
 std::string root_in(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, none)) {
-    std::string file = entry.path().filename().string();
-    if (has_suffix(file) && !entry.is_directory(none)) found.push_back(std::move(file));
-  }
+  for (std::string& file : io::names_in(directory, none))
+    if (has_suffix(file) && !fs::is_directory(fs::path(directory) / file, none)) found.push_back(std::move(file));
   // The one whose name all others continue.
   std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
   if (found.empty()) return {};
@@ -338,11 +336,9 @@ std::string root_in(const std::string& directory) {
 bool recognize_tree(const std::string& path) {
   if (root_in(path).empty()) return false;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, none)) {
-    const std::string file = entry.path().filename().string();
-    if (has_suffix(file) || entry.is_directory(none)) continue;
-    if (format_of_suffix(file) != nullptr) return false;
-  }
+  for (const std::string& file : io::names_in(path, none))
+    if (!has_suffix(file) && format_of_suffix(file) != nullptr && !fs::is_directory(fs::path(path) / file, none))
+      return false;
   return true;
 }
 
