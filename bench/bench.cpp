@@ -218,7 +218,7 @@ void bench_read(const Settings& settings, bench::Table& table) { bench_read_of(s
 void bench_write(const Settings& settings, bench::Table& table) { bench_write_of(settings, table, "zt"); }
 void bench_convert_of(const Settings& settings, bench::Table& table, std::string_view format);
 
-// As the package does it: canonical form, a digest with every part. bench/ztensor.py has the package beside it.
+// As the package does it: canonical form, a digest with every part. bench/zt2.py has the package beside it.
 void bench_zt2(const Settings& settings, bench::Table& table) {
   bench_open_of(settings, table, "zt2", {.dialect = "pages"}, 0.4);
   bench_read_of(settings, table, "zt2");

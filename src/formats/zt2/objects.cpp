@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "base/checked.hpp"
@@ -52,9 +53,25 @@ bool is_digest(std::string_view text) {
 }
 
 // The document's names of algorithms have no hyphens, and its digits no prefix.
-constexpr std::string_view kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x", kCrcHere = "crc32c:";
+constexpr std::string_view kXxh = "xxh3:", kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x",
+                           kCrcHere = "crc32c:";
+
+namespace {
+
+// Nearly every part has one: in one go, without an allocation. The digits are known to be hexadecimal, in lower case.
+std::optional<Digest> parse_xxh3(std::string_view digits) {
+  std::array<std::byte, 8> bytes{};
+  if (digits.size() != 2 * bytes.size()) return std::nullopt;
+  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(value(digits[2 * i]) << 4 | value(digits[2 * i + 1]));
+  return Digest(DigestAlgorithm::xxh3, bytes);
+}
+
+}  // namespace
 
 std::optional<Digest> parse_digest(std::string_view text) {
+  if (text.starts_with(kXxh)) return parse_xxh3(text.substr(kXxh.size()));
   if (text.starts_with(kLongXxh)) return Digest::parse(fmt::format("{}{}", kLongXxhOurs, text.substr(kLongXxh.size())));
   return Digest::parse(text);
 }
