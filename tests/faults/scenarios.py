@@ -130,8 +130,6 @@ TREES = [
     Scenario("directory --force", ("convert", "in.zt", "out/", "--force"), "out", (IN, MINE, ("out", "old"))),
     Scenario("shards --force", ("convert", "in.zt", "out/", "--shard", "600", "--force"), "out",
              (IN, MINE, ("out", "hub"))),
-    Scenario("zt2 shards --force", ("convert", "in.zt", "out/", "--to", "zt2", "--shard", "150000", "--force"), "out",
-             (IN, MINE, ("out", "sharded"))),
 ]
 BARE = [
     dataclasses.replace(s, name=f"{s.name}, no {lack}", without=lack)

@@ -42,6 +42,17 @@ bool has_suffix(std::string_view file) {
   return !file.starts_with('.') && (file.ends_with(kSuffix) || file.ends_with(kOwnSuffix));
 }
 
+// As Tare and upstream call the shards of "model.zt": "model-00001-of-00003.zt".
+bool is_called_shard(std::string_view file) {
+  constexpr std::string_view kPattern = "-00000-of-00000";
+  const std::string_view stem = file.substr(0, file.rfind('.'));
+  if (stem.size() <= kPattern.size()) return false;
+  const std::string_view end = stem.substr(stem.size() - kPattern.size());
+  return std::ranges::equal(end, kPattern, [](char found, char wanted) {
+    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
+  });
+}
+
 std::string stem_of(std::string_view file) { return fs::path(file).stem().string(); }
 
 Digest whole_digest(const Source& source, DigestAlgorithm algorithm) {
@@ -320,7 +331,8 @@ std::string root_in(const std::string& directory) {
     if (has_suffix(file) && !fs::is_directory(fs::path(directory) / file, none)) found.push_back(std::move(file));
   // The one whose name all others continue.
   std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
-  if (found.empty()) return {};
+  // A shard that has lost its root is a part of a model, not one.
+  if (found.empty() || is_called_shard(found.front())) return {};
   const std::string stem = stem_of(found.front()) + "-";
   if (!std::all_of(found.begin() + 1, found.end(), [&](const std::string& file) { return file.starts_with(stem); }))
     return {};

@@ -410,6 +410,17 @@ TEST_F(Zt2Shards, LyingSizesAndCyclesAreRefused) {
   EXPECT_FALSE(verify(folder_ + "/a.zt").ok(false));
 }
 
+// A directory whose root is gone is not the model that its first shard is.
+TEST_F(Zt2Shards, WithoutTheirRootAreNoModel) {
+  fs::remove(folder_ + "/model.zt");
+  EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
+  const std::vector<std::string> all = shards();
+  for (std::size_t i = 1; i < all.size(); ++i) fs::remove(all[i]);
+  EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
+  EXPECT_FALSE(row().recognize_tree(folder_));
+  EXPECT_FALSE(open(all[0]).tensors.empty());  // by its own name it is
+}
+
 TEST_F(Zt2Shards, TheRootsMetadataIsEditedInPlace) {
   std::map<std::string, Bytes> before;
   for (const std::string& shard : shards()) before[shard] = get_file(shard);
