@@ -43,9 +43,12 @@ def part(tensor, key):
     return _dense_part(tensor, key)
 
 
-def load(path, map_location="cpu", mmap=True):
-    """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run."""
-    with _open(path, mmap=mmap) as model:
+def load(path, map_location="cpu", mmap=True, *, arrays=True):
+    """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run.
+
+    arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
+    """
+    with _open(path, mmap=mmap, arrays=arrays) as model:
         return {name: tensor(model.tensor(name), map_location) for name in model}
 
 

@@ -53,6 +53,6 @@ def find(model_config):
 
 def weights(path):
     """Pairs of a name, as Hugging Face has it, and a torch tensor; each is read when it is its turn."""
-    with _open(path, usual_names=True) as model:
+    with _open(path, usual_names=True, arrays=True) as model:  # vLLM unpacks what its config calls packed
         for name in model:
             yield name, _torch.tensor(model.tensor(name))

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/model_files.hpp"
 
@@ -35,13 +36,13 @@ template <typename Wanted>
 std::vector<std::string> list(const std::string& directory, const Wanted& wanted) {
   std::vector<std::string> names;
   std::error_code failed;
-  fs::directory_iterator entry(directory, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
-    if (wanted(*entry)) names.push_back(entry->path().filename().string());
+  for (const std::string& name : io::names_in(directory, failed)) {
+    std::error_code gone;
+    if (wanted(fs::directory_entry(fs::path(directory) / name, gone))) names.push_back(name);
+  }
   if (failed)
     throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
         .in(directory);
-  std::sort(names.begin(), names.end());
   return names;
 }
 
