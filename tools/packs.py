@@ -266,6 +266,26 @@ def int8_channel():
 
 
 @case
+def int8_group():
+    return ct_integers(8, True, 32, form="int-quantized")
+
+
+@case
+def int8_tensor():
+    weight = weights(24, 48, torch.bfloat16)
+    scale = (weight.float().abs().amax().reshape(1) / 127).to(torch.bfloat16)
+    return compressed("int-quantized", {"num_bits": 8, "type": "int", "symmetric": True, "strategy": "tensor"}, weight, scale)
+
+
+@case
+def fp8_group():
+    weight = weights(24, 64, torch.bfloat16)
+    scale = (weight.float().reshape(24, 2, 32).abs().amax(-1) / 448).to(torch.bfloat16)
+    return compressed("float-quantized", {"num_bits": 8, "type": "float", "symmetric": True, "strategy": "group",
+                                          "group_size": 32}, weight, scale)
+
+
+@case
 def fp8_channel():
     weight = weights(24, 48, torch.bfloat16)
     scale = (weight.float().abs().amax(-1, keepdim=True) / 448).to(torch.bfloat16)

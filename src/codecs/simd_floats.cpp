@@ -4,9 +4,7 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
-
-// Vectors of unknown length (SVE, RVV) are omitted, as elsewhere.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "base/simd_targets.hpp"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "codecs/simd_floats.cpp"
 #include <hwy/foreach_target.h>

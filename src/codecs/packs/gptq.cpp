@@ -134,7 +134,7 @@ class GptqMaker final : public Maker {
 class AwqMaker final : public Maker {
  public:
   explicit AwqMaker(const Tensor& tensor)
-      : Maker(tensor.shape[0], tensor.shape[1], outputs_together(tensor.shape[1])),
+      : Maker(tensor.shape[0], tensor.shape[1], kOutputs),
         group_size_(whole_number(tensor, "group_size")),
         groups_(ceil_div(columns(), group_size_)),
         qweight_(*tensor.component("qweight")),
@@ -179,12 +179,9 @@ class AwqMaker final : public Maker {
  private:
   static constexpr std::size_t kBlock = 256;
 
-  // A cache line of words has 128 outputs, and words of the next input are far away, often in another page. As many as do
-  // not push the rest out of the cache.
-  static std::uint64_t outputs_together(std::uint64_t columns) {
-    constexpr std::uint64_t kFloats = std::uint64_t{256} << 10;
-    return std::clamp<std::uint64_t>(kFloats / std::max<std::uint64_t>(columns, 1) / 16 * 16, kTogether, 64);
-  }
+  // A cache line of words has 128 outputs, and words of the next input are far away, often in another page: as many at a time as
+  // do not push the rest out of the cache.
+  static constexpr std::uint64_t kOutputs = 32;
 
   static unsigned shift_of(std::uint64_t output) {
     constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
