@@ -27,6 +27,7 @@
 #include "safetensors.hpp"
 #include "tare/tare.hpp"
 #include "tllm.hpp"
+#include "torch.hpp"
 
 namespace {
 
@@ -403,15 +404,19 @@ void bench_gguf(const Settings& settings, bench::Table& table) {
   bench::gguf(settings.directory, settings.rounds, table);
 }
 
+void bench_torch(const Settings& settings, bench::Table& table) {
+  bench::torch(settings.directory, settings.gib, settings.rounds, table);
+}
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
-constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
-                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"packs", bench_packs},
-                         {"tllm", bench_tllm},     {"encode", bench_encode},     {"safetensors", bench_safetensors},
-                         {"alt", bench_alt},       {"gguf", bench_gguf},         {"zt2", bench_zt2}};
+constexpr Job kJobs[] = {
+    {"open", bench_open},       {"read", bench_read}, {"write", bench_write},   {"digest", bench_digest},
+    {"convert", bench_convert}, {"zstd", bench_zstd}, {"quant", bench_quant},   {"quantize", bench_quantize},
+    {"packs", bench_packs},     {"tllm", bench_tllm}, {"encode", bench_encode}, {"safetensors", bench_safetensors},
+    {"alt", bench_alt},         {"gguf", bench_gguf}, {"zt2", bench_zt2},       {"torch", bench_torch}};
 
 bool is_job(std::string_view name) {
   return std::any_of(std::begin(kJobs), std::end(kJobs), [&](const Job& job) { return job.name == name; });

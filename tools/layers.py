@@ -34,8 +34,8 @@ PUBLIC = {
     "io": ["blob", "digest", "sink", "source", "unfinished"],
     "model": ["change", "config", "dtype", "model", "shape", "slice", "vocabulary"],
     "codecs": ["codec", "elements", "rows"],
-    "formats": ["append", "format", "formats/mcf"],
-    "convert": ["convert", "metadata", "plan", "quantize"],
+    "formats": ["append", "format", "formats/mcf", "pipeline"],
+    "convert": ["convert", "merge", "metadata", "plan", "quantize"],
     "inspect": ["inspect"],
     "cli": ["tare"],
 }
