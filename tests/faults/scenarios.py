@@ -76,7 +76,11 @@ def make_inputs(tare, directory):
     (directory / "in.gguf").write_bytes(
         fixtures.gguf({"general.name": ("string", "old"), "x.number": ("u32", 1)}, {"w": [1, 2, 3]})
     )
-    for command in (["convert", hub, directory / "in.zt"], ["convert", directory / "old.npz", directory / "old.zt"],
+    for name, first in ("three.gguf", 1), ("other.gguf", 2):
+        tensors = {f"w{i}": [float(first + i + j % 7) for j in range(400)] for i in range(3)}
+        (directory / name).write_bytes(fixtures.gguf({"general.name": ("string", name)}, tensors))
+    for command in (["convert", directory / "other.gguf", f"{directory}/split/", "--to", "gguf", "--shard", "2000"],
+                    ["convert", hub, directory / "in.zt"], ["convert", directory / "old.npz", directory / "old.zt"],
                     ["convert", hub, directory / "in.zt2", "--dialect", "pages"],
                     ["convert", hub, f"{directory}/sharded/", "--to", "zt2", "--shard", "150000"]):
         subprocess.run([tare, *command, "--quiet"], check=True)
@@ -130,6 +134,10 @@ TREES = [
     Scenario("directory --force", ("convert", "in.zt", "out/", "--force"), "out", (IN, MINE, ("out", "old"))),
     Scenario("shards --force", ("convert", "in.zt", "out/", "--shard", "600", "--force"), "out",
              (IN, MINE, ("out", "hub"))),
+    Scenario("zt2 shards --force", ("convert", "in.zt", "out/", "--to", "zt2", "--shard", "150000", "--force"), "out",
+             (IN, MINE, ("out", "sharded"))),
+    Scenario("gguf shards --force", ("convert", "in.gguf", "out/", "--to", "gguf", "--shard", "2000", "--force"), "out",
+             (("in.gguf", "three.gguf"), MINE, ("out", "split"))),
 ]
 BARE = [
     dataclasses.replace(s, name=f"{s.name}, no {lack}", without=lack)

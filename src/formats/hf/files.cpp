@@ -79,17 +79,24 @@ bool has_control_characters(std::string_view text) {
   return false;
 }
 
+// Weights of a directory, or a set of files in another container.
+bool holds_model(const std::string& path) {
+  const bool set = std::ranges::any_of(formats(), [&](const Format& format) {
+    return format.recognize_tree != nullptr && format.recognize_tree != recognize && format.recognize_tree(path);
+  });
+  if (set) return true;
+  try {
+    choose_weights(path, list_files(path));
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
 // Where in the directory a conversion that was cut off left a whole model; empty: nowhere.
 std::string leftover_in(const std::string& directory) {
-  for (const std::string& leftover : io::find_leftovers(directory)) {
-    const std::string path = fmt::format("{}/{}", directory, leftover);
-    try {
-      choose_weights(path, list_files(path));
-    } catch (const Error&) {
-      continue;
-    }
-    return leftover;
-  }
+  for (const std::string& leftover : io::find_leftovers(directory))
+    if (holds_model(fmt::format("{}/{}", directory, leftover))) return leftover;
   return {};
 }
 
