@@ -24,6 +24,7 @@ LAYERS = [
     ["codecs", "resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
+    ["view"],
     ["cli"],
 ]
 
