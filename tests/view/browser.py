@@ -219,6 +219,12 @@ def check_compare(shown):
     browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
     assert "of=error" in browser.script("location.hash")
     browser.wait("[...document.querySelectorAll('.choice button[aria-pressed=true]')].some((b) => b.textContent.includes('−'))")
+    # From the error to the second model's own values and back, in the same place.
+    label = browser.script("document.querySelector('.heat canvas').getAttribute('aria-label')")
+    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent === 'B').click()")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') !== {json.dumps(label)}")
+    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent.includes('−')).click()")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') === {json.dumps(label)}")
     shown.view("overview?of=b")
     browser.wait("document.querySelector('main').innerText.includes('GGUF')")
     calm(browser)

@@ -57,7 +57,7 @@ int run(const Arguments& arguments, Session& session) {
   const view::Server server(service, page, options);
   session.line(server.url());
   session.flush();
-  session.remark("tare: shown at this link until Ctrl-C");
+  session.remark("shown at this link until Ctrl-C");
   if (session.screen().terminal && has_screen() && !arguments.has("no-browser")) open_browser(server.url_once());
   for (;;) ::pause();  // interrupts.cpp ends the process
 }

@@ -20,7 +20,7 @@ class Heat {
     addEventListener('repaint', () => this.canvas.isConnected && this.answer && this.paint());
     const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
     this.element = sheet('Values', [
-      !isReport && sides.choice && sides.choice((of) => { this.of = of; this.load(); }),
+      !isReport && sides.choice && sides.choice((next) => { this.of = next.of; this.tensor = next.tensor; this.load(); }),
       !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], 'max', (by) => { this.by = by; this.load(); }),
       !isReport && [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
     ], h('div', {class: 'heat'}, this.canvas, this.scale), this.reading, this.table);
@@ -167,7 +167,7 @@ function distributionSheet(tensor, sides, heat) {
   }
   load();
   return [
-    sheet('Distribution', [sides.choice && !isReport && sides.choice((value) => { of = value; load(); }),
+    sheet('Distribution', [sides.choice && !isReport && sides.choice((next) => { of = next.of; tensor = next.tensor; load(); }),
       choice('Of', [['values', 'values'], ['magnitudes', 'magnitudes']], kind, (value) => { kind = value; if (shown) histogram(); }),
       choice('Bars', [['counts', 'linear'], ['log', 'logarithmic']], log, (value) => { log = value; if (shown) histogram(); })], words, h('div', {style: {height: '12px'}}), area),
     h('div', {class: 'two'}, sheet('Largest magnitudes', [], places), sheet('Norms', [h('span', {class: 'small quiet'}, 'root mean square')], norms)),
@@ -216,8 +216,11 @@ function storageSheet(answer) {
 export async function tensorDetail(state, place) {
   const side = place.of === 'b' ? 'b' : undefined, tensor = place.tensor;
   const answer = await ask('tensor', {tensor, of: side}), item = answer.item, other = answer.others[0];
-  const sides = {of: place.of === 'error' ? 'error' : side, choice: other && !side && ((change) => choice('Of', [['a', 'A'], ['error', 'B − A']], place.of === 'error' ? 'error' : 'a', change))};
-  const number = String(item.tensor), heat = answer.decodes ? new Heat(number, sides) : null;
+  // A, B and their difference, in the same place: a picture keeps its part when the side changes.
+  const number = String(item.tensor), first = place.of === 'error' ? 'error' : 'a';
+  const sides = {of: place.of === 'error' ? 'error' : side, choice: other && !side && ((change) => choice('Of', [['a', 'A'], ['b', 'B'], ['error', 'B − A']], first,
+    (of) => change({of, tensor: of === 'b' ? String(other.tensor) : number})))};
+  const heat = answer.decodes ? new Heat(number, sides) : null;
   return [
     h('a', {class: 'back', href: '#/tensors'}, '← all tensors'),
     h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {class: 'mono', style: {fontSize: '1.08rem'}}, item.name), copier(item.name)),
