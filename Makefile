@@ -41,6 +41,7 @@ demo: packages  ## build the command and run `tare demo`
 	@build/release/tare demo
 
 test: packages  ## build everything and run the tests
+	@tools/packages browser || echo "No browser here: the page of \`tare view\` is not tested in one." >&2
 	$(call whole_suite,$(PRESET))
 
 asan: packages  ## the tests under the address and undefined-behaviour sanitizers

@@ -222,6 +222,32 @@ void add_syntaxes(Corpus& corpus) {
     corpus["slice/" + std::to_string(number++)] = to_bytes(text);
   for (const char* const text : {"*\nlayer.0", "layer.[0-9].*\nlayer.1.w", "[!a]?\nbc", "[\n[", "\\*\n*"})
     corpus["glob/" + std::to_string(number++)] = to_bytes(text);
+  // Requests to the server of `tare view`: method, Host, Origin, Sec-Fetch-Site, target.
+  number = 0;
+  for (const std::string target : {"overview",
+                                   "layers?of=b",
+                                   "treemap?width=300&height=200&under=layers.",
+                                   "map?file=0&from=1&to=9",
+                                   "bytes?from=0",
+                                   "tensors?search=w&sort=bytes&way=down&from=1&count=2",
+                                   "tree?under=layers.",
+                                   "tensor?tensor=1",
+                                   "block?tensor=1",
+                                   "values?tensor=0&slice=1:3,::-2",
+                                   "numbers?tensor=0&of=error",
+                                   "heat?tensor=0&by=mean&top=1&bottom=9&left=2&right=40&height=4&width=5",
+                                   "compare",
+                                   "tokens?search=%23&what=tokens",
+                                   "template",
+                                   "metadata?at=0.1",
+                                   "attachments?from=0",
+                                   "attachment?attachment=0",
+                                   "check",
+                                   "reopen",
+                                   "tensors?%41=%zz"})
+    corpus["view/" + std::to_string(number++)] = to_bytes("GET\n127.0.0.1:1\n\nsame-origin\n/token/api/" + target);
+  corpus["view/page"] = to_bytes("GET\n127.0.0.1:1\n\n\n/token/");
+  corpus["view/foreign"] = to_bytes("POST\nevil.example\nhttp://evil.example\ncross-site\n/token/api/reopen");
   const Format& npz = *find_format("npz");
   corpus["zip/small"] = write_bytes(npz, small_model(npz.holds));
   for (const char* const descr : {"<f4", "|b1", ">i8", "<c16", "|V2"}) {

@@ -24,6 +24,7 @@ LAYERS = [
     ["codecs", "resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
+    ["view"],
     ["cli"],
 ]
 
@@ -44,7 +45,8 @@ PUBLIC = {
 # syntax. What lies in the layer itself is for all of them.
 BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
-             "codecs": {"codecs/packs"}}  # whose rows are made from its table of schemes
+             # packs: whose rows are made from its table of schemes; the others take their blocks apart (first_block.hpp)
+             "codecs": {"codecs/packs", "codecs/ggml", "codecs/mcf"}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

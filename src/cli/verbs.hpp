@@ -69,6 +69,12 @@ extern const Verb kVerb;
 namespace diff_verb {
 extern const Verb kVerb;
 }
+namespace view_verb {
+extern const Verb kVerb;
+}
+namespace report_verb {
+extern const Verb kVerb;
+}
 namespace run_verb {
 extern const Verb kVerb;
 }

@@ -1,7 +1,7 @@
 // Nothing that a file contains may steer a terminal, however it is shown: as a line, as JSON, as an error, as a long text.
 #include "base/printable.hpp"
 
-#include "cli/json.hpp"
+#include "base/json_stream.hpp"
 #include "tare/error.hpp"
 #include "tare/value.hpp"
 #include "wire/json.hpp"
@@ -76,7 +76,7 @@ TEST(Printable, EveryCodePointInAnError) {
 TEST(Printable, EveryCodePointInJson) {
   for_each_text([](std::uint32_t c, const std::string& text) {
     std::string out;
-    cli::JsonWriter json(out);
+    JsonWriter json(out);
     Map map;
     map.append(text, Value(text));
     json.open('[').text(text).open('{').key(text).number(std::uint64_t{1}).close('}').raw(to_json(map)).close(']');

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""How long `tare view` takes on a sparse model of 5 GiB, warm: what the page asks for first, and every interaction, each with the
+bytes it read. With chromium, also the first paint.
+
+    bench/view.py build/release/tare [--rounds 9] [--file MODEL]
+
+"ms" is what a client waits, the median; "cpu" what the server computed, the mean: on a busy machine only the second says something.
+Exit code 1 when a first request of the page takes 300 ms of computing, or an interaction 200.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/view"))
+import devtools  # noqa: E402
+import models  # noqa: E402
+
+FIRST = ["overview", "treemap?width=1202&height=460", "layers", "map?file=0"]
+INTERACTIONS = [
+    "tensors?count=100", "tensors?search=11+down&count=100", "tensors?sort=bytes&way=down&count=100", "tree?under=model.layers.",
+    "treemap?under=model.layers.3.&width=1202&height=460", "map?file=0&from=1000000000&to=2000000000",
+    "tensor?tensor=T", "block?tensor=T", "numbers?tensor=T", "values?tensor=T&slice=:8,:8",
+    "heat?tensor=T&by=max&height=128&width=192", "heat?tensor=T&by=mean&height=128&width=192", "heat?tensor=T&by=sample&height=128&width=192",
+    "heat?tensor=T&by=max&top=1000&bottom=5000&left=100&right=2000&height=128&width=192", "heat?tensor=T&by=max&top=8&bottom=24&left=0&right=16",
+    "tokens?search=a", "metadata", "template",
+]
+
+
+class Client:
+    def __init__(self, tare, *paths):
+        self.process = subprocess.Popen([tare, "view", "--no-browser", *map(str, paths)], stdout=subprocess.PIPE, text=True)
+        self.link = self.process.stdout.readline().strip()
+        host, self.token = self.link[len("http://"):].rstrip("/").split("/")
+        self.connection = http.client.HTTPConnection(host, timeout=120)
+
+    def cpu(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def ask(self, target):
+        begin = time.perf_counter()
+        self.connection.request("GET", f"/{self.token}/api/{target}")
+        answer = self.connection.getresponse()
+        body = answer.read()
+        took = time.perf_counter() - begin
+        assert answer.status in (200, 422), (target, body[:200])
+        return took, body
+
+
+def measure(client, target, rounds):
+    client.ask(target)  # warm
+    cpu, times, body = client.cpu(), [], b""
+    for _ in range(rounds):
+        took, body = client.ask(target)
+        times.append(took)
+    return statistics.median(times) * 1000, (client.cpu() - cpu) / rounds * 1000, len(body), json.loads(body).get("read")
+
+
+def first_paint(link):
+    browser = devtools.Browser()
+    try:
+        results = []
+        for _ in range(3):
+            browser.open("about:blank")
+            browser.open(link)
+            browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+            results.append(browser.script("performance.getEntriesByName('first-contentful-paint')[0]?.startTime") or 0)
+        return min(results)
+    finally:
+        browser.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tare")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--file")
+    arguments = parser.parse_args()
+    slow = []
+    with tempfile.TemporaryDirectory() as directory:
+        path = arguments.file or models.large(pathlib.Path(directory, "large.safetensors"))
+        begin = time.perf_counter()
+        client = Client(arguments.tare, path)
+        try:
+            print(f"{pathlib.Path(path).stat().st_size / (1 << 30):.1f} GiB; the link is there after {(time.perf_counter() - begin) * 1000:.0f} ms")
+            tensors = json.loads(client.ask("tensors?sort=bytes&way=down&count=40")[1])["rows"]
+            tensor = next((row for row in tensors if row["role"] == "down"), tensors[0])["tensor"]
+            print(f"{'request':<86} {'ms':>7} {'cpu':>7} {'answer':>9} {'read':>10}")
+            for most, targets in ((300, FIRST), (200, INTERACTIONS)):
+                for target in targets:
+                    wall, cpu, size, read = measure(client, target.replace("tensor=T", f"tensor={tensor}"), arguments.rounds)
+                    print(f"{target:<86} {wall:7.1f} {cpu:7.1f} {size:9,} {'' if read is None else f'{read:,}':>10}")
+                    if cpu > most:
+                        slow.append(target)
+            memory = [line for line in pathlib.Path(f"/proc/{client.process.pid}/status").read_text().splitlines() if line.startswith(("VmHWM", "RssAnon"))]
+            print("memory of the server: " + ", ".join(" ".join(line.split()) for line in memory))
+            if devtools.missing() is None:
+                print(f"first paint in chromium: {first_paint(client.link):.0f} ms")
+        finally:
+            client.process.terminate()
+            client.process.wait()
+    for target in slow:
+        print(f"too slow: {target}")
+    return 1 if slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+# tare-view: what `tare view` and `tare report` show. A part of the command, not of the library, which needs no server.
+find_path(TARE_MICROHTTPD_INCLUDE microhttpd.h REQUIRED)  # loaded when a server starts, not linked (src/view/server.hpp)
+mark_as_advanced(TARE_MICROHTTPD_INCLUDE)
+
+# The page's files as a source: a script after those it imports.
+set(TARE_PAGE_DIR ${PROJECT_SOURCE_DIR}/src/view/page)
+set(TARE_PAGE_FILES page.html page.css)
+foreach(name dom format colour api virtual chart overview tensor tensors compare vocabulary facts check main)
+  list(APPEND TARE_PAGE_FILES ${name}.js)
+endforeach()
+list(TRANSFORM TARE_PAGE_FILES PREPEND ${TARE_PAGE_DIR}/ OUTPUT_VARIABLE TARE_PAGE_PATHS)
+set(TARE_PAGE_SOURCE ${PROJECT_BINARY_DIR}/view/page_files.cpp)
+add_custom_command(
+  OUTPUT ${TARE_PAGE_SOURCE}
+  COMMAND ${CMAKE_COMMAND} "-DFILES=${TARE_PAGE_PATHS}" -DOUTPUT=${TARE_PAGE_SOURCE} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${TARE_PAGE_PATHS} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  COMMENT "Embedding the page" VERBATIM)
+
+add_library(tare-view STATIC ${TARE_VIEW_SOURCES} ${TARE_PAGE_SOURCE})
+target_include_directories(tare-view PRIVATE ${TARE_MICROHTTPD_INCLUDE})
+target_link_libraries(tare-view PUBLIC tare-internals PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+# Decoding is the library's work. What is done here is over in milliseconds, and would take longer to compile.
+target_compile_options(tare-view PRIVATE $<$<NOT:$<CONFIG:Sanitize>>:-O1>)
+tare_unity(tare-view 12 ${TARE_VIEW_SOURCES})

@@ -1,0 +1,57 @@
+// Requests to the server of `tare view`: the first line is the method, then lines of Host, Origin and Sec-Fetch-Site, then the
+// target. What is let in is answered by every kind of endpoint that only looks; answers are JSON and bounded.
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "tare/elements.hpp"
+#include "view/door.hpp"
+#include "view/service.hpp"
+#include "wire/json.hpp"
+
+namespace {
+
+tare::view::ExhibitPtr model(float scale) {
+  using namespace tare;
+  Model made;
+  std::vector<float> values(32 * 48);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * static_cast<float>(i % 97);
+  made.tensors.push_back(dense("layers.0.<b>.weight", {32, 48}, values));
+  made.tensors.push_back(cast(dense("layers.1.attn.weight", {32, 48}, values), DType::f16));
+  made.tensors.push_back(dense("empty", {0, 3}, std::vector<float>{}));
+  made.tensors.push_back(dense("scalar", {}, std::vector<float>{1}));
+  made.metadata.set("a", Value(List{Value(1), Value("two")}));
+  made.vocabulary.tokens = {{"a", 0, TokenType::normal}, {"\xFF", 0, TokenType::byte}};
+  made.attachments.push_back({"x", Blob::memory(Bytes(5))});
+  return std::make_shared<const view::Exhibit>("model", std::move(made));
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text = text.substr(std::min(end + 1, text.size()));
+  return line;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tare;
+  static const view::Service kService({model(1), model(1.01F)});
+  static const view::Door kDoor("token", {"127.0.0.1:1"});
+  std::string_view text(reinterpret_cast<const char*>(data), size);
+  view::Head head;
+  head.method = take_line(text);
+  if (const auto host = take_line(text); !host.empty()) head.hosts = {host};
+  if (const auto origin = take_line(text); !origin.empty()) head.origins = {origin};
+  head.site = take_line(text);
+  head.target = text;
+  view::Admission admission;
+  if (!kDoor.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
+  // Also what would not have been let in: a target is a target.
+  const view::Answer answer = kService.answer(admission.target.empty() ? text : admission.target);
+  if (answer.body.size() > view::kMostAnswer || answer.status >= 500) std::abort();
+  wire::TreeBounds bounds;
+  static_cast<void>(wire::read_json(answer.body, bounds));
+  return 0;
+}

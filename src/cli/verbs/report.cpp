@@ -1,0 +1,54 @@
+// report: what `view` shows, as one page to keep or to attach.
+#include "view/report.hpp"
+
+#include "cli/model_text.hpp"
+#include "cli/options.hpp"
+#include "cli/session.hpp"
+#include "cli/verbs.hpp"
+#include "view/svg.hpp"
+
+namespace tare::cli::report_verb {
+namespace {
+
+int run(const Arguments& arguments, Session& session) {
+  const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
+  const view::Service service(paths, read_options(arguments));
+  const std::string text = arguments.has("svg") ? view::picture(service, arguments.get("svg")) : view::report(service);
+  OutputTarget target(arguments, session, false);
+  target.sink().write(std::as_bytes(std::span(text)));
+  target.commit();
+  return kDone;
+}
+
+constexpr Operand kOperands[] = {{.name = "MODEL", .completes = Completes::files},
+                                 {.name = "OTHER", .required = false, .completes = Completes::files}};
+constexpr Option kOptions[] = {
+    kOutput,
+    {.name = "svg",
+     .value = "NAME",
+     .help = "a single picture: treemap, layers, map, errors, histogram:TENSOR or heat:TENSOR"},
+    kForce,
+    kNoMmap,
+    kMaxExpansion,
+};
+constexpr Example kExamples[] = {
+    {"tare report model.gguf -o model.html", "one page, to attach to a pull request"},
+    {"tare report model.zt model.gguf -o what-it-cost.html", "the same with what differs"},
+    {"tare report model.gguf --svg treemap -o treemap.svg", "a picture for a document"},
+};
+
+}  // namespace
+
+constexpr Verb kVerb{
+    .name = "report",
+    .summary = "what `view` shows, as one HTML page",
+    .description =
+        "Writes a page of at most 4 MiB that shows the model, or two, without a server: the same views as `tare "
+        "view`, with the numbers and pictures of the largest tensors as far as there is room, and the "
+        "findings of `verify`. It loads nothing from elsewhere. With --svg, a single picture instead.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
+
+}  // namespace tare::cli::report_verb

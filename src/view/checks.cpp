@@ -1,0 +1,63 @@
+// `verify` on a thread of its own, with progress, and its findings.
+#include <algorithm>
+
+#include "base/printable.hpp"
+#include "tare/inspect.hpp"
+#include "view/endpoints.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::size_t kMostFindings = 500;
+
+std::string job_of(const Query& query) { return "check " + std::string(query.text("of", "a")); }
+
+std::string base_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return one_line(slash == std::string::npos ? path : path.substr(slash + 1));
+}
+
+std::string findings_json(const Exhibit& model, const Verification& result) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("done").boolean(true).key("ok").boolean(result.ok(false)).key("strict").boolean(result.ok(true));
+  json.key("format").text(result.format).key("version").text(printable(result.version));
+  json.key("tensors").number(result.tensors).key("bytes").number(result.bytes);
+  json.key("found").number(std::uint64_t{result.findings.size()}).key("findings").open('[');
+  for (std::size_t i = 0; i < std::min(kMostFindings, result.findings.size()); ++i) {
+    const Finding& finding = result.findings[i];
+    const std::string file = base_name(finding.file.empty() ? model.path() : finding.file);
+    json.open('{').key("severity").text(name_of(finding.severity)).key("kind").text(name_of(finding.kind));
+    json.key("rule").text(finding.rule).key("item").text(short_name(finding.item)).key("file_name").text(file);
+    json.key("sentence").text(short_name(finding.sentence, 1000)).key("offset");
+    finding.offset ? json.number(*finding.offset) : json.null();
+    const auto known =
+        std::find_if(model.files().begin(), model.files().end(), [&](const File& f) { return f.name == file; });
+    json.key("file");
+    known == model.files().end() ? json.null() : json.number(std::int64_t{known - model.files().begin()});
+    json.close('}');
+  }
+  json.close(']').close('}');
+  return text;
+}
+
+}  // namespace
+
+void check(const Context& context, const Query& query, JsonWriter& json) {
+  write_job(json, context.jobs->find(job_of(query)));
+}
+
+void start_check(const Context& context, const Query& query, JsonWriter& json) {
+  write_job(json, context.jobs->start(job_of(query), [held = context.shared(query)](Job& job) {
+    VerifyOptions options;
+    options.read = held->options();
+    options.read.keep_broken = false;
+    options.progress = &job.progress;
+    std::uint64_t bytes = 0;
+    for (const Tensor& tensor : held->model().tensors) bytes += tensor.bytes();
+    job.progress.expect(bytes);
+    return findings_json(*held, verify(held->path(), options));
+  }));
+}
+
+}  // namespace tare::view

@@ -1,0 +1,87 @@
+#include "view/door.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "tare/error.hpp"
+
+namespace tare::view {
+namespace {
+
+// Takes as long for a wrong first letter as for a wrong last one.
+bool same_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned different = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) different |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return different == 0;
+}
+
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    return small(x) == small(y);
+  });
+}
+
+}  // namespace
+
+bool Door::knows_host(std::string_view host) const {
+  return std::any_of(hosts_.begin(), hosts_.end(), [&](const std::string& known) { return same_letters(known, host); });
+}
+
+bool Door::is_own_origin(std::string_view origin) const {
+  constexpr std::string_view kScheme = "http://";
+  return origin.starts_with(kScheme) && knows_host(origin.substr(kScheme.size()));
+}
+
+std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) const {
+  const bool post = head.method == "POST";
+  if (!post && head.method != "GET" && head.method != "HEAD")
+    return Refusal{405, "view.method", "only GET, HEAD and POST are answered"};
+  // A page of elsewhere whose name was made to lead here (DNS rebinding) still says its own name.
+  if (head.hosts.size() != 1 || !knows_host(head.hosts.front()))
+    return Refusal{403, "view.host", "the request is addressed to another host"};
+  if (head.origins.size() > 1 || (head.origins.size() == 1 && !is_own_origin(head.origins.front())))
+    return Refusal{403, "view.origin", "the request comes from another page"};
+  const bool foreign = !head.site.empty() && head.site != "same-origin" && head.site != "none";
+  // Following the link from elsewhere is fine, as long as it only shows the page: that takes the token, too.
+  if (head.body_bytes > 0) return Refusal{413, "view.body", "requests have no body"};
+  std::string_view target = head.target;
+  if (!target.starts_with('/')) return Refusal{400, "view.request", "the request names no path"};
+  target.remove_prefix(1);
+  const std::size_t slash = std::min(target.find('/'), target.size());
+  if (!same_secret(target.substr(0, slash), token_))
+    return Refusal{403, "view.token", "the link is not complete; copy it from the terminal"};
+  target = target.substr(std::min(slash + 1, target.size()));
+  constexpr std::string_view kApi = "api/";
+  if (target.starts_with(kApi)) {
+    if (foreign) return Refusal{403, "view.origin", "the request comes from another page"};
+    admission = {Room::api, target.substr(kApi.size()), post};
+    return std::nullopt;
+  }
+  if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there"};
+  if (slash == head.target.size() - 1) return Refusal{404, "view.endpoint", "the link ends with a slash"};
+  admission = {Room::page, {}, false};
+  return std::nullopt;
+}
+
+std::string random_token() {
+  std::array<std::byte, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    throw Error(ErrorKind::io, "view.random", "the system has no random numbers");
+  return to_hex(bytes);
+}
+
+bool Rate::admit(Clock::time_point now) {
+  const std::scoped_lock lock(mutex_);
+  if (last_) left_ = std::min(burst_, left_ + std::chrono::duration<double>(now - *last_).count() * per_second_);
+  last_ = now;
+  if (left_ < 1) return false;
+  left_ -= 1;
+  return true;
+}
+
+}  // namespace tare::view

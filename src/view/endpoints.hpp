@@ -1,0 +1,57 @@
+// The endpoints, one function each; service.cpp has the table. Each writes one JSON object.
+#pragma once
+
+#include "view/service.hpp"
+
+namespace tare::view {
+
+using Endpoint = void (*)(const Context& context, const Query& query, JsonWriter& json);
+
+// overview.cpp
+void overview(const Context& context, const Query& query, JsonWriter& json);
+// layers.cpp
+void layers(const Context& context, const Query& query, JsonWriter& json);
+// treemap.cpp
+void treemap(const Context& context, const Query& query, JsonWriter& json);
+// file_map.cpp
+void file_map(const Context& context, const Query& query, JsonWriter& json);
+void file_bytes(const Context& context, const Query& query, JsonWriter& json);
+// tensors.cpp
+void tensors(const Context& context, const Query& query, JsonWriter& json);
+void tree(const Context& context, const Query& query, JsonWriter& json);
+// tensor.cpp
+void tensor(const Context& context, const Query& query, JsonWriter& json);
+void block(const Context& context, const Query& query, JsonWriter& json);
+void values(const Context& context, const Query& query, JsonWriter& json);
+// numbers.cpp
+void numbers(const Context& context, const Query& query, JsonWriter& json);
+void all_numbers(const Context& context, const Query& query, JsonWriter& json);
+// heat.cpp
+void heat(const Context& context, const Query& query, JsonWriter& json);
+// comparison.cpp
+void compare(const Context& context, const Query& query, JsonWriter& json);
+void start_compare(const Context& context, const Query& query, JsonWriter& json);
+// words.cpp
+void tokens(const Context& context, const Query& query, JsonWriter& json);
+void chat_template(const Context& context, const Query& query, JsonWriter& json);
+// facts.cpp
+void metadata(const Context& context, const Query& query, JsonWriter& json);
+void attachments(const Context& context, const Query& query, JsonWriter& json);
+void attachment(const Context& context, const Query& query, JsonWriter& json);
+// checks.cpp
+void check(const Context& context, const Query& query, JsonWriter& json);
+void start_check(const Context& context, const Query& query, JsonWriter& json);
+
+// The tensor that "tensor" names: its number in the file, or, without digits only, its name. Throws not_found `view.tensor`.
+std::size_t tensor_of(const Exhibit& model, const Query& query);
+// The tensor to decode: that of the model, or with of=error what b's differs from a's.
+Tensor subject_of(const Context& context, const Query& query);
+
+// One row of the list: number, name, shape, ...
+void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
+// Six significant digits; null for what is not finite.
+void write_number(JsonWriter& json, double value);
+// {"done":false,"read":..,"of":..} of a job, its result, or {"started":false}; throws the job's error.
+void write_job(JsonWriter& json, const JobPtr& job);
+
+}  // namespace tare::view

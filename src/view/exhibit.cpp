@@ -1,0 +1,255 @@
+#include "view/exhibit.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "arch/families.hpp"
+#include "arch/names.hpp"
+#include "arch/usual_names.hpp"
+#include "base/printable.hpp"
+#include "tare/codec.hpp"
+
+namespace tare::view {
+namespace {
+
+std::string_view role_name(arch::Role role) {
+  using arch::Role;
+  switch (role) {
+    case Role::token_embedding: return "embedding";
+    case Role::position_embedding: return "positions";
+    case Role::output_head: return "head";
+    case Role::final_norm: return "final norm";
+    case Role::rope_factors: return "rope";
+    case Role::rope_factors_long: return "rope long";
+    case Role::rope_factors_short: return "rope short";
+    case Role::rope_inverse: return "rope inverse";
+    case Role::attention_norm: return "attention norm";
+    case Role::ffn_norm: return "ffn norm";
+    case Role::post_attention_norm: return "post-attention norm";
+    case Role::post_ffn_norm: return "post-ffn norm";
+    case Role::q: return "q";
+    case Role::k: return "k";
+    case Role::v: return "v";
+    case Role::o: return "o";
+    case Role::qkv: return "qkv";
+    case Role::q_norm: return "q norm";
+    case Role::k_norm: return "k norm";
+    case Role::gate: return "gate";
+    case Role::up: return "up";
+    case Role::down: return "down";
+    case Role::gate_up: return "gate+up";
+    case Role::router: return "router";
+    case Role::shared_router: return "shared router";
+    case Role::expert_gate: return "experts gate";
+    case Role::expert_up: return "experts up";
+    case Role::expert_down: return "experts down";
+    case Role::stacked_gate: return "experts gate";
+    case Role::stacked_up: return "experts up";
+    case Role::stacked_down: return "experts down";
+    case Role::stacked_gate_up: return "experts gate+up";
+    case Role::shared_gate: return "shared gate";
+    case Role::shared_up: return "shared up";
+    case Role::shared_down: return "shared down";
+    case Role::other: break;
+  }
+  return "other";
+}
+
+// Families and dialects are tried once for a model; after that the one that knew the last name is asked first.
+class Namer {
+ public:
+  explicit Namer(const arch::Family* family) : family_(family) {}
+
+  std::optional<arch::TensorName> parse(std::string_view name) {
+    if (known_ != nullptr)
+      if (auto found = arch::parse(*known_, dialect_, name)) return found;
+    if (misses_ > kMostMisses) return std::nullopt;
+    if (family_ != nullptr) {
+      if (auto found = search(*family_, name)) return found;
+    } else {
+      for (const arch::Family& family : arch::families())
+        if (auto found = search(family, name)) return found;
+    }
+    ++misses_;
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr int kMostMisses = 2000;
+
+  std::optional<arch::TensorName> search(const arch::Family& family, std::string_view name) {
+    for (const arch::Dialect dialect : arch::kDialects)
+      if (auto found = arch::parse(family, dialect, name)) {
+        known_ = &family;
+        dialect_ = dialect;
+        return found;
+      }
+    return std::nullopt;
+  }
+
+  const arch::Family* family_;
+  const arch::Family* known_ = nullptr;
+  arch::Dialect dialect_ = arch::Dialect::hugging_face;
+  int misses_ = 0;
+};
+
+std::optional<std::int32_t> small_number(std::string_view text) {
+  std::int32_t value = 0;
+  if (text.empty() || text.size() > 6) return std::nullopt;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+// Numbers the strings it has seen.
+class Table {
+ public:
+  explicit Table(std::vector<std::string>& names) : names_(names) {}
+  std::uint32_t of(std::string_view name) {
+    const auto found = places_.find(name);
+    if (found != places_.end()) return found->second;
+    names_.emplace_back(name);
+    return places_.emplace(std::string(name), static_cast<std::uint32_t>(names_.size() - 1)).first->second;
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::map<std::string, std::uint32_t, std::less<>> places_;
+};
+
+}  // namespace
+
+Place place_by_numbers(std::string_view name) {
+  Place place;
+  for (const std::string_view suffix : {".weight"})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find('.'), name.size());
+    const std::string_view part = name.substr(0, end);
+    name = name.substr(std::min(end + 1, name.size()));
+    const auto number = small_number(part);
+    if (number && place.layer < 0) {
+      place.layer = *number;
+      place.role.clear();  // what comes before the layer is the same for all
+    } else if (number && place.expert < 0 && place.layer >= 0) {
+      place.expert = *number;
+    } else {
+      place.role += place.role.empty() ? "" : ".";
+      place.role += part;
+    }
+  }
+  return place;
+}
+
+std::string short_name(std::string_view name, std::size_t most) {
+  if (name.size() <= most) return one_line(name);
+  const std::size_t half = most / 2;
+  return one_line(name.substr(0, half)) + "..." + one_line(name.substr(name.size() - half));
+}
+
+Exhibit::Exhibit(std::string path, const ReadOptions& options) : Exhibit(path, open(path, options), options) {}
+
+Exhibit::Exhibit(std::string path, Model model, const ReadOptions& options)
+    : path_(std::move(path)), options_(options), model_(std::move(model)) {
+  if (model_.sources.empty() && !model_.tensors.empty() && model_.tensors[0].components.size() > 0) {
+    const SourcePtr& source = model_.tensors[0].components[0].blob.source();
+    if (source != nullptr) model_.sources.push_back(source);
+  }
+  describe();
+  place();
+  locate();
+}
+
+std::string Exhibit::shown_name(std::size_t tensor) const { return short_name(model_.tensors[tensor].name); }
+
+void Exhibit::describe() {
+  Table types(types_);
+  items_.resize(model_.tensors.size());
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const Tensor& tensor = model_.tensors[i];
+    Item& item = items_[i];
+    item.type = types.of(short_name(dtype_name(tensor), 60));
+    item.elements = tensor.shape.elements().value_or(0);
+    item.stored = tensor.stored_bytes();
+    item.bits = item.elements == 0 ? 0 : static_cast<double>(item.stored) * 8 / static_cast<double>(item.elements);
+  }
+  by_name_.resize(items_.size());
+  std::iota(by_name_.begin(), by_name_.end(), 0U);
+  std::sort(by_name_.begin(), by_name_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return model_.tensors[a].name < model_.tensors[b].name; });
+}
+
+void Exhibit::place() {
+  const arch::Family* family = nullptr;
+  if (model_.config.model_type) family = arch::find_family(*model_.config.model_type);
+  if (family == nullptr && model_.config.model_type) family = arch::find_gguf_family(*model_.config.model_type);
+  family_ = family != nullptr ? std::string(family->name) : model_.config.model_type.value_or("");
+  Namer namer(family);
+  Table roles(roles_);
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const std::string_view name = model_.tensors[i].name;
+    Item& item = items_[i];
+    if (const auto known = namer.parse(name); known && known->role != arch::Role::other) {
+      item.layer = known->layer ? static_cast<std::int32_t>(std::min<std::uint32_t>(*known->layer, 999999)) : -1;
+      item.expert = known->expert ? static_cast<std::int32_t>(std::min<std::uint32_t>(*known->expert, 999999)) : -1;
+      item.role = roles.of(known->suffix == arch::Suffix::bias ? std::string(role_name(known->role)) + " bias"
+                                                               : std::string(role_name(known->role)));
+      continue;
+    }
+    Place guessed = place_by_numbers(name.substr(0, 512));
+    if (guessed.layer < 0 && arch::is_embedding(name)) guessed.role = "embedding";
+    if (guessed.layer < 0 && arch::is_head(name)) guessed.role = "head";
+    item.layer = guessed.layer;
+    item.expert = guessed.expert;
+    item.role = roles.of(short_name(guessed.role, 60));
+  }
+}
+
+void Exhibit::locate() {
+  std::map<const Source*, std::uint32_t> numbers;
+  const auto file_of = [&](const SourcePtr& source) {
+    const auto [found, is_new] = numbers.emplace(source.get(), static_cast<std::uint32_t>(files_.size()));
+    if (is_new) {
+      const std::string& name = source->name();
+      const std::size_t slash = name.find_last_of('/');
+      files_.push_back({one_line(slash == std::string::npos ? name : name.substr(slash + 1)), source->size()});
+    }
+    return found->second;
+  };
+  for (const SourcePtr& source : model_.sources) file_of(source);
+  for (std::size_t i = 0; i < model_.tensors.size(); ++i)
+    for (const Component& component : model_.tensors[i].components)
+      if (const Blob& blob = component.blob; blob.source() != nullptr)
+        segments_.push_back({file_of(blob.source()), static_cast<std::int64_t>(i), -1, blob.offset(),
+                             blob.stored_size(), component.role});
+  for (std::size_t i = 0; i < model_.attachments.size(); ++i)
+    if (const Blob& blob = model_.attachments[i].blob; blob.source() != nullptr)
+      segments_.push_back(
+          {file_of(blob.source()), -1, static_cast<std::int64_t>(i), blob.offset(), blob.stored_size(), {}});
+  std::sort(segments_.begin(), segments_.end(), [](const Segment& a, const Segment& b) {
+    return std::tie(a.file, a.offset, a.tensor) < std::tie(b.file, b.offset, b.tensor);
+  });
+}
+
+void Exhibit::check() const {
+  model_.check_sources();
+  for (const SourcePtr& source : model_.sources) {
+    if (source->descriptor() < 0) continue;
+    struct stat open_file {
+    }, named{};
+    if (::fstat(source->descriptor(), &open_file) != 0) continue;
+    if (::stat(source->name().c_str(), &named) != 0)
+      throw Error(ErrorKind::io, "view.vanished", "the file does not exist any more").in(source->name());
+    if (named.st_dev != open_file.st_dev || named.st_ino != open_file.st_ino)
+      throw Error(ErrorKind::io, "view.replaced", "another file has taken the place of the one that is shown")
+          .in(source->name());
+  }
+}
+
+}  // namespace tare::view

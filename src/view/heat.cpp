@@ -1,0 +1,120 @@
+#include "view/heat.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/checked.hpp"
+#include "view/endpoints.hpp"
+#include "view/reading.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::uint64_t kHeatSample = std::uint64_t{2} << 20;  // elements
+
+class Reducer {
+ public:
+  void take(double value, Reduce reduce) {
+    if (std::isnan(value)) return;
+    if (count_ == 0 || (reduce == Reduce::largest && std::abs(value) > std::abs(value_)))
+      value_ = value;
+    else if (reduce == Reduce::mean)
+      value_ += value;
+    ++count_;
+  }
+  double result(Reduce reduce) const {
+    if (count_ == 0) return std::numeric_limits<double>::quiet_NaN();
+    return reduce == Reduce::mean ? value_ / static_cast<double>(count_) : value_;
+  }
+
+ private:
+  double value_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+// Where cell `i` of `cells` begins in a run of `size`.
+std::uint64_t edge(std::uint64_t size, std::uint64_t cells, std::uint64_t i) {
+  return size / cells * i + size % cells * i / cells;
+}
+
+}  // namespace
+
+HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, std::size_t most_width, Reduce reduce) {
+  Reading reading(tensor);
+  HeatMap map;
+  map.rows = reading.rows(), map.columns = reading.columns();
+  region.last_row = std::min(region.last_row, map.rows), region.last_column = std::min(region.last_column, map.columns);
+  region.first_row = std::min(region.first_row, region.last_row);
+  region.first_column = std::min(region.first_column, region.last_column);
+  map.region = region;
+  const std::uint64_t rows = region.last_row - region.first_row, columns = region.last_column - region.first_column;
+  map.height = static_cast<std::size_t>(std::min<std::uint64_t>(rows, most_height));
+  map.width = static_cast<std::size_t>(std::min<std::uint64_t>(columns, most_width));
+  if (map.height == 0 || map.width == 0) return map;
+
+  // Of each cell so many rows, and of very long rows so many elements.
+  const std::uint64_t wide = map.width * std::max<std::uint64_t>(1, kHeatSample / (map.height * map.width));
+  const bool whole_rows = columns <= wide;
+  const std::uint64_t depth = reduce == Reduce::sample ? 1
+                              : whole_rows ? std::max<std::uint64_t>(1, kHeatSample / (map.height * columns))
+                                           : 1;
+  std::vector<double> values(static_cast<std::size_t>(whole_rows ? columns : wide / map.width));
+  map.exact = whole_rows && depth * map.height >= rows && (reduce != Reduce::sample || columns == map.width);
+  map.cells.reserve(map.height * map.width);
+  std::vector<Reducer> line(map.width);
+  bool within = true;
+  for (std::size_t y = 0; y < map.height; ++y) {
+    std::fill(line.begin(), line.end(), Reducer());
+    const std::uint64_t top = edge(rows, map.height, y), bottom = edge(rows, map.height, y + 1);
+    const std::uint64_t looks = std::min(depth, bottom - top);
+    for (std::uint64_t look = 0; look < looks && within; ++look) {
+      const std::uint64_t row = region.first_row + top + (bottom - top) * look / looks;
+      const std::uint64_t start = row * map.columns + region.first_column;
+      if (whole_rows) {
+        within = reading.read(start, values);
+        if (!within) break;
+        for (std::size_t x = 0; x < map.width; ++x) {
+          const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);
+          if (reduce == Reduce::sample)
+            line[x].take(values[(left + right) / 2], reduce);
+          else
+            for (std::uint64_t c = left; c < right; ++c) line[x].take(values[c], reduce);
+        }
+      } else {
+        for (std::size_t x = 0; x < map.width && within; ++x) {
+          const std::uint64_t left = edge(columns, map.width, x), right = edge(columns, map.width, x + 1);
+          const auto part =
+              std::span(values).first(static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), right - left)));
+          within = reading.read(start + left, part);
+          if (!within) break;
+          for (const double value : part.first(reduce == Reduce::sample ? 1 : part.size())) line[x].take(value, reduce);
+        }
+      }
+    }
+    for (const Reducer& cell : line) map.cells.push_back(cell.result(reduce));
+  }
+  map.exact = map.exact && within;
+  map.read = reading.bytes_read();
+  return map;
+}
+
+void heat(const Context& context, const Query& query, JsonWriter& json) {
+  static constexpr std::string_view kWays[] = {"max", "mean", "sample"};
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::uint64_t>::max();
+  const std::string_view by = query.choice("by", kWays);
+  const Reduce reduce = by == "max" ? Reduce::largest : by == "mean" ? Reduce::mean : Reduce::sample;
+  const Region region{query.number("top", 0, 0, kEnd), query.number("bottom", kEnd, 0, kEnd),
+                      query.number("left", 0, 0, kEnd), query.number("right", kEnd, 0, kEnd)};
+  const HeatMap map = heat_map(subject_of(context, query), region, query.number("height", 128, 1, kMostCells),
+                               query.number("width", 128, 1, kMostCells), reduce);
+  json.open('{').key("rows").number(map.rows).key("columns").number(map.columns);
+  json.key("top").number(map.region.first_row).key("bottom").number(map.region.last_row);
+  json.key("left").number(map.region.first_column).key("right").number(map.region.last_column);
+  json.key("height").number(std::uint64_t{map.height}).key("width").number(std::uint64_t{map.width});
+  json.key("by").text(by).key("exact").boolean(map.exact).key("cells").open('[');
+  for (const double cell : map.cells) write_number(json, cell);
+  json.close(']').key("read").number(map.read).close('}');
+}
+
+}  // namespace tare::view

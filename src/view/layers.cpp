@@ -1,0 +1,140 @@
+// Layers as rows, roles as columns: what differs between layers is seen at once.
+#include <algorithm>
+#include <map>
+
+#include "view/endpoints.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::size_t kMostLayers = 400, kMostRoles = 40;
+
+// All tensors of one layer and role: one, or as many as there are experts.
+struct Cell {
+  std::uint32_t first = 0;  // tensor
+  std::uint32_t type = 0;
+  bool mixed = false;  // several types
+  std::uint64_t tensors = 0, elements = 0, bytes = 0;
+};
+
+double bits_of(const Cell& cell) {
+  return cell.elements == 0 ? 0 : static_cast<double>(cell.bytes) * 8 / static_cast<double>(cell.elements);
+}
+
+// In the order in which a layer computes; what is not known comes after it, by name.
+int order_of(std::string_view role) {
+  static constexpr std::string_view kOrder[] = {"embedding",
+                                                "positions",
+                                                "attention norm",
+                                                "q",
+                                                "k",
+                                                "v",
+                                                "qkv",
+                                                "q norm",
+                                                "k norm",
+                                                "o",
+                                                "post-attention norm",
+                                                "ffn norm",
+                                                "router",
+                                                "gate",
+                                                "up",
+                                                "gate+up",
+                                                "down",
+                                                "experts gate",
+                                                "experts up",
+                                                "experts gate+up",
+                                                "experts down",
+                                                "shared router",
+                                                "shared gate",
+                                                "shared up",
+                                                "shared down",
+                                                "post-ffn norm",
+                                                "final norm",
+                                                "head"};
+  const bool bias = role.ends_with(" bias");
+  if (bias) role.remove_suffix(5);
+  const auto* const found = std::find(std::begin(kOrder), std::end(kOrder), role);
+  return 2 * static_cast<int>(found - std::begin(kOrder)) + (bias ? 1 : 0);
+}
+
+void write_cell(JsonWriter& json, const Exhibit& model, const Cell& cell, bool odd) {
+  json.open('{').key("tensor").number(std::uint64_t{cell.first}).key("type");
+  json.text(cell.mixed ? std::string_view("mixed") : std::string_view(model.types()[cell.type]));
+  json.key("shape").text(cell.tensors == 1 ? model.model().tensors[cell.first].shape.text() : "");
+  json.key("tensors").number(cell.tensors).key("elements").number(cell.elements).key("bytes").number(cell.bytes);
+  json.key("bits");
+  write_number(json, bits_of(cell));
+  json.key("odd").boolean(odd).close('}');
+}
+
+}  // namespace
+
+void layers(const Context& context, const Query& query, JsonWriter& json) {
+  const Exhibit& model = context.model(query);
+  std::map<std::pair<std::int32_t, std::uint32_t>, Cell> cells;  // by layer and role
+  std::vector<bool> in_layers(model.roles().size());
+  std::int32_t last = -1;
+  for (std::size_t i = 0; i < model.items().size(); ++i) {
+    const Item& item = model.items()[i];
+    if (item.layer >= static_cast<std::int32_t>(kMostLayers)) continue;
+    const auto [found, is_new] = cells.try_emplace({item.layer, item.role});
+    Cell& cell = found->second;
+    if (is_new) cell.first = static_cast<std::uint32_t>(i), cell.type = item.type;
+    cell.mixed = cell.mixed || cell.type != item.type;
+    cell.tensors += 1, cell.elements += item.elements, cell.bytes += item.stored;
+    if (item.layer >= 0) in_layers[item.role] = true;
+    last = std::max(last, item.layer);
+  }
+  // What most layers have, by role: shape and type. A cell that is otherwise is odd.
+  using Look = std::pair<std::string, std::uint64_t>;  // type, elements
+  std::map<std::uint32_t, std::map<Look, std::uint64_t>> looks;
+  const auto look_of = [&](const Cell& cell) {
+    return Look(cell.mixed ? std::string("mixed") : model.types()[cell.type], cell.elements);
+  };
+  for (const auto& [key, cell] : cells)
+    if (key.first >= 0) ++looks[key.second][look_of(cell)];
+  std::map<std::uint32_t, Look> usual;
+  for (const auto& [role, counts] : looks)
+    usual[role] = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                    return a.second < b.second;
+                  })->first;
+
+  std::vector<std::uint32_t> roles;
+  for (std::uint32_t role = 0; role < in_layers.size(); ++role)
+    if (in_layers[role]) roles.push_back(role);
+  std::sort(roles.begin(), roles.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::make_pair(order_of(model.roles()[a]), std::string_view(model.roles()[a])) <
+           std::make_pair(order_of(model.roles()[b]), std::string_view(model.roles()[b]));
+  });
+  const bool cut = roles.size() > kMostRoles;
+  if (cut) roles.resize(kMostRoles);
+
+  json.open('{').key("roles").open('[');
+  for (const std::uint32_t role : roles) json.text(model.roles()[role]);
+  json.close(']').key("layers").open('[');
+  for (std::int32_t layer = 0; layer <= last; ++layer) {
+    json.open('[');
+    for (const std::uint32_t role : roles) {
+      const auto found = cells.find({layer, role});
+      if (found == cells.end())
+        json.null();
+      else
+        write_cell(json, model, found->second, look_of(found->second) != usual[role]);
+    }
+    json.close(']');
+  }
+  json.close(']').key("others").open('[');
+  std::size_t others = 0;
+  for (const auto& [key, cell] : cells) {
+    if (key.first >= 0 || others++ >= kMostRoles) continue;
+    json.open('{').key("role").text(model.roles()[key.second]).key("cell");
+    write_cell(json, model, cell, false);
+    json.close('}');
+  }
+  json.close(']')
+      .key("complete")
+      .boolean(!cut && last + 1 < static_cast<std::int32_t>(kMostLayers) && others <= kMostRoles);
+  json.close('}');
+}
+
+}  // namespace tare::view

@@ -1,0 +1,278 @@
+// The numbers of a tensor: extremes, moments, histograms, outliers with their places, norms of rows and columns. Of a large
+// tensor a sample of rows is read; `numbers/all` reads it whole, on a thread of its own.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "base/checked.hpp"
+#include "base/stopping.hpp"
+#include "view/endpoints.hpp"
+#include "view/reading.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::uint64_t kSample = std::uint64_t{1} << 20;  // elements
+constexpr std::uint64_t kRun = 8192, kLongestRow = 65536;  // elements read at a time
+constexpr std::size_t kBins = 96, kOutliers = 16, kPoints = 256;
+constexpr int kLeastExponent = -40, kMostExponent = 40;  // beyond, in the last bins
+constexpr std::size_t kExponents = kMostExponent - kLeastExponent + 1;
+
+// Which elements are looked at: all, or pieces of whole rows, evenly spread; of very long rows parts.
+struct Plan {
+  std::uint64_t elements = 0, columns = 0, pieces = 0, length = 0;
+
+  static Plan make(std::uint64_t rows, std::uint64_t columns, std::uint64_t sample) {
+    Plan plan{rows * columns, columns};
+    if (plan.elements == 0) return plan;
+    plan.length = columns <= kRun ? kRun / columns * columns : columns <= kLongestRow ? columns : kRun;
+    plan.pieces = ceil_div(plan.elements, plan.length);
+    plan.pieces = std::min(plan.pieces, std::max<std::uint64_t>(1, sample / plan.length));
+    return plan;
+  }
+
+  bool whole() const { return elements == 0 || pieces == ceil_div(elements, length); }
+  std::uint64_t first(std::uint64_t piece) const {
+    if (whole()) return piece * length;
+    // In the middle of its share, at the beginning of a row where pieces are whole rows.
+    const auto middle = static_cast<std::uint64_t>(
+        (static_cast<double>(piece) + 0.5) * static_cast<double>(elements - length) / static_cast<double>(pieces));
+    return length % columns == 0 ? middle / columns * columns : middle;
+  }
+  std::uint64_t count(std::uint64_t piece) const { return std::min(length, elements - first(piece)); }
+};
+
+struct Outlier {
+  double value = 0;
+  std::uint64_t row = 0, column = 0;
+};
+
+class Tally {
+ public:
+  Tally(std::uint64_t rows, std::uint64_t columns)
+      : columns_(columns), column_points_(std::min<std::uint64_t>(columns, kPoints)), rows_(rows) {
+    column_squares_.resize(column_points_);
+    column_counts_.resize(column_points_);
+  }
+
+  // The elements from `first` on.
+  void take(std::uint64_t first, std::span<const double> values) {
+    while (!values.empty()) {
+      const std::uint64_t row = first / columns_, column = first % columns_;
+      const auto here = static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), columns_ - column));
+      take_row(row, column, values.first(here));
+      values = values.subspan(here);
+      first += here;
+    }
+  }
+
+  // Second look: the histogram over what the first found.
+  void bin(std::span<const double> values) {
+    const double width = (max_ - min_) / kBins;
+    for (const double v : values) {
+      if (!std::isfinite(v)) continue;
+      const double place = width > 0 ? (v - min_) / width : 0;
+      ++histogram_[std::min<std::size_t>(kBins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
+    }
+  }
+
+  void write(JsonWriter& json) const {
+    json.key("counted").number(finite_ + nan_ + inf_).key("nan").number(nan_).key("infinite").number(inf_);
+    json.key("zeros").number(zeros_).key("min");
+    write_number(json, finite_ > 0 ? min_ : 0);
+    json.key("max");
+    write_number(json, finite_ > 0 ? max_ : 0);
+    json.key("mean");
+    write_number(json, mean());
+    json.key("std");
+    write_number(json, std::sqrt(std::max(0.0, mean_square() - mean() * mean())));
+    json.key("rms");
+    write_number(json, std::sqrt(mean_square()));
+    json.key("histogram").open('[');
+    for (const std::uint64_t count : histogram_) json.number(count);
+    json.close(']').key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
+    for (const auto& [name, side] : {std::pair("negative", &negative_), std::pair("positive", &positive_)}) {
+      json.key(name).open('[');
+      for (const std::uint64_t count : *side) json.number(count);
+      json.close(']');
+    }
+    json.close('}').key("outliers").open('[');
+    for (const Outlier& outlier : sorted_outliers()) {
+      json.open('{').key("value");
+      write_number(json, outlier.value);
+      json.key("row").number(outlier.row).key("column").number(outlier.column).close('}');
+    }
+    json.close(']');
+    write_norms(json);
+  }
+
+ private:
+  static constexpr std::size_t kMostRows = 65536;
+  struct RowSum {
+    std::uint64_t row;
+    double squares;
+    std::uint64_t count;
+  };
+
+  void take_row(std::uint64_t row, std::uint64_t column, std::span<const double> values) {
+    if (rows_seen_.empty() || rows_seen_.back().row != row) {
+      if (rows_seen_.size() >= kMostRows) thin_out();
+      rows_seen_.push_back({row, 0, 0});
+    }
+    double squares = 0;
+    std::uint64_t finite = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double v = values[i];
+      if (!std::isfinite(v)) {
+        std::isnan(v) ? ++nan_ : ++inf_;
+        continue;
+      }
+      ++finite;
+      zeros_ += v == 0;
+      min_ = std::min(min_, v);
+      max_ = std::max(max_, v);
+      sum_ += v;
+      squares += v * v;
+      const std::size_t point = point_of(column + i);
+      column_squares_[point] += v * v;
+      ++column_counts_[point];
+      if (outliers_.size() < kOutliers || std::abs(v) > least_) remember({v, row, column + i});
+      if (v != 0) {
+        const int exponent = std::clamp(std::ilogb(v), kLeastExponent, kMostExponent);
+        ++(v < 0 ? negative_ : positive_)[static_cast<std::size_t>(exponent - kLeastExponent)];
+      }
+    }
+    finite_ += finite;
+    squares_ += squares;
+    rows_seen_.back().squares += squares;
+    rows_seen_.back().count += finite;
+  }
+
+  double mean() const { return finite_ > 0 ? sum_ / static_cast<double>(finite_) : 0; }
+  double mean_square() const { return finite_ > 0 ? squares_ / static_cast<double>(finite_) : 0; }
+
+  std::size_t point_of(std::uint64_t column) const {
+    return static_cast<std::size_t>(columns_ <= kPoints ? column : column * column_points_ / columns_);
+  }
+
+  // Half as many rows, when there are too many to keep a norm of each.
+  void thin_out() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows_seen_.size(); i += 2) rows_seen_[kept++] = rows_seen_[i];
+    rows_seen_.resize(kept);
+  }
+
+  void remember(const Outlier& outlier) {
+    const auto less = [](const Outlier& a, const Outlier& b) { return std::abs(a.value) > std::abs(b.value); };
+    outliers_.push_back(outlier);
+    std::push_heap(outliers_.begin(), outliers_.end(), less);
+    if (outliers_.size() > kOutliers) {
+      std::pop_heap(outliers_.begin(), outliers_.end(), less);
+      outliers_.pop_back();
+    }
+    least_ = std::abs(outliers_.front().value);
+  }
+
+  std::vector<Outlier> sorted_outliers() const {
+    std::vector<Outlier> sorted = outliers_;
+    std::sort(sorted.begin(), sorted.end(), [](const Outlier& a, const Outlier& b) {
+      return std::tuple(-std::abs(a.value), a.row, a.column) < std::tuple(-std::abs(b.value), b.row, b.column);
+    });
+    return sorted;
+  }
+
+  // Root mean squares: of all elements of a row, of a column (of those rows that were read). A point is the largest of the
+  // rows, and the mean over the columns, that it stands for.
+  void write_norms(JsonWriter& json) const {
+    std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), 0.0);
+    for (const RowSum& seen : rows_seen_) {
+      const std::size_t point = points.size() == rows_ ? static_cast<std::size_t>(seen.row)
+                                                       : static_cast<std::size_t>(static_cast<double>(seen.row) *
+                                                                                  static_cast<double>(points.size()) /
+                                                                                  static_cast<double>(rows_));
+      double& norm = points[std::min(point, points.size() - 1)];
+      norm = std::max(norm, seen.count > 0 ? std::sqrt(seen.squares / static_cast<double>(seen.count)) : 0);
+    }
+    json.key("row_norms").open('[');
+    for (const double norm : points) write_number(json, norm);
+    json.close(']').key("column_norms").open('[');
+    for (std::size_t i = 0; i < column_points_; ++i)
+      write_number(json,
+                   column_counts_[i] > 0 ? std::sqrt(column_squares_[i] / static_cast<double>(column_counts_[i])) : 0);
+    json.close(']');
+  }
+
+  std::uint64_t columns_;
+  std::size_t column_points_;
+  std::uint64_t rows_;
+  std::uint64_t finite_ = 0, nan_ = 0, inf_ = 0, zeros_ = 0;
+  double min_ = std::numeric_limits<double>::infinity(), max_ = -std::numeric_limits<double>::infinity();
+  double sum_ = 0, squares_ = 0, least_ = 0;
+  std::array<std::uint64_t, kBins> histogram_{};
+  std::array<std::uint64_t, kExponents> negative_{}, positive_{};
+  std::vector<Outlier> outliers_;
+  std::vector<RowSum> rows_seen_;
+  std::vector<double> column_squares_;
+  std::vector<std::uint64_t> column_counts_;
+};
+
+std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64_t budget, Progress* progress) {
+  Reading first(tensor, budget);
+  Tally tally(first.rows(), first.columns());
+  const Plan plan = Plan::make(first.rows(), first.columns(), sample);
+  std::vector<double> values(plan.length);
+  if (progress != nullptr) progress->expect(2 * plan.elements);
+  bool whole = plan.whole();
+  std::uint64_t read = 0;
+  for (int pass = 0; pass < 2; ++pass) {
+    Reading reading(tensor, budget);
+    for (std::uint64_t piece = 0; piece < plan.pieces; ++piece) {
+      if (progress != nullptr) check_stop();
+      const auto part = std::span(values).first(static_cast<std::size_t>(plan.count(piece)));
+      if (!reading.read(plan.first(piece), part)) {
+        whole = false;
+        break;
+      }
+      pass == 0 ? tally.take(plan.first(piece), part) : tally.bin(part);
+      if (progress != nullptr) progress->advance(part.size());
+    }
+    read += reading.bytes_read();
+  }
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("done").boolean(true).key("rows").number(first.rows()).key("columns").number(first.columns());
+  json.key("elements").number(first.elements()).key("exact").boolean(whole);
+  tally.write(json);
+  json.key("read").number(read).close('}');
+  return text;
+}
+
+std::string job_name(const Exhibit& model, const Query& query) {
+  return fmt::format("numbers {} {}", query.text("of", "a"), tensor_of(model, query));
+}
+
+}  // namespace
+
+void numbers(const Context& context, const Query& query, JsonWriter& json) {
+  // What has been read whole is better than a sample.
+  const JobPtr job = context.jobs->find(job_name(context.model(query), query));
+  if (job != nullptr && query.flag("all")) return write_job(json, job);
+  json.raw(numbers_json(subject_of(context, query), kSample, kReadBudget, nullptr));
+}
+
+void all_numbers(const Context& context, const Query& query, JsonWriter& json) {
+  const ExhibitPtr held = context.shared(query);
+  const Tensor subject = subject_of(context, query);
+  write_job(json, context.jobs->start(job_name(*held, query), [held, subject](Job& job) {
+    constexpr std::uint64_t kNoBound = std::numeric_limits<std::uint64_t>::max() / 2;
+    std::string text = numbers_json(subject, kNoBound, kNoBound, &job.progress);
+    held->check();
+    return text;
+  }));
+}
+
+}  // namespace tare::view

@@ -1,0 +1,103 @@
+// Puts the page together. The scripts are ES modules in files of their own; in the page they are one, in which imports and
+// the word export have nothing to say.
+#include "view/page.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <span>
+
+#include "tare/digest.hpp"
+
+namespace tare::view {
+namespace {
+
+// Base64, as a policy spells digests.
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i + j]) : 0);
+    for (std::size_t j = 0; j < 4; ++j) text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+  }
+  return text;
+}
+
+std::string digest_in_policy(std::string_view text) {
+  return "'sha256-" + base64(digest_of(DigestAlgorithm::sha256, std::as_bytes(std::span(text))).bytes()) + "'";
+}
+
+std::string without_modules(std::string_view script) {
+  std::string out;
+  while (!script.empty()) {
+    const std::size_t end = std::min(script.find('\n'), script.size() - 1) + 1;
+    std::string_view line = script.substr(0, end);
+    script = script.substr(end);
+    if (line.starts_with("import ")) continue;
+    constexpr std::string_view kExport = "export ";
+    if (line.starts_with(kExport)) line.remove_prefix(kExport.size());
+    out += line;
+  }
+  return out;
+}
+
+// Puts the parts in the places of their names, "{{name}}", in one pass: what is put in is not looked at again.
+std::string fill(std::string_view form, const std::map<std::string_view, std::string_view>& parts) {
+  std::string out;
+  for (;;) {
+    const std::size_t mark = std::min(form.find("{{"), form.size());
+    const std::size_t end = form.find("}}", mark);
+    if (end == std::string_view::npos) return out += form;
+    const auto part = parts.find(form.substr(mark + 2, end - mark - 2));
+    out += form.substr(0, mark);
+    if (part != parts.end()) out += part->second;
+    form.remove_prefix(end + 2);
+  }
+}
+
+Page assemble(std::string_view title, std::string_view answers) {
+  std::string form, style, script = "'use strict';\n";
+  for (const PageFile& file : page_files()) {
+    if (file.name.ends_with(".html")) form = file.text;
+    if (file.name.ends_with(".css")) style = file.text;
+    if (file.name.ends_with(".js")) script += without_modules(file.text);
+  }
+  Page page;
+  // Styles of single elements are set by the script, through the object model, which needs no permission.
+  page.policy = fmt::format(
+      "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; connect-src 'self'; base-uri 'none'; "
+      "form-action 'none'",
+      digest_in_policy(script), digest_in_policy(style));
+  // In JSON, these are the only characters that HTML could take for the end of a script.
+  std::string data;
+  for (const char c : answers) data += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  const std::string shown = escape_html(title);
+  page.html =
+      fill(form, {{"title", shown}, {"policy", page.policy}, {"style", style}, {"script", script}, {"answers", data}});
+  page.policy += "; frame-ancestors 'none'";  // which only a header can say
+  return page;
+}
+
+}  // namespace
+
+Page live_page(std::string_view title) { return assemble(title, "null"); }
+Page report_page(std::string_view title, std::string_view answers) { return assemble(title, answers); }
+
+std::string escape_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace tare::view

@@ -1,0 +1,30 @@
+// The page: one HTML document with its style, its script and, in a report, its data inside.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tare::view {
+
+struct Page {
+  std::string html;
+  std::string policy;  // Content-Security-Policy: nothing but what is in the page, by digest
+};
+
+// A file of src/view/page, in the binary.
+struct PageFile {
+  std::string_view name, text;
+};
+// page.html, page.css, then the scripts in the order in which they need each other. (Made by the build.)
+std::vector<PageFile> page_files();
+
+// The page that asks a server. `title`: of the document.
+Page live_page(std::string_view title);
+// The page that has the answers in it: JSON of {"target": answer, ...}.
+Page report_page(std::string_view title, std::string_view answers);
+
+// Text in HTML.
+std::string escape_html(std::string_view text);
+
+}  // namespace tare::view

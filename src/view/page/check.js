@@ -1,0 +1,44 @@
+// Runs verify, and shows what it found at its bytes.
+import {h, put, say, sheet, facts} from './dom.js';
+import {bytes, count, many} from './format.js';
+import {ask, work, isReport, sorry} from './api.js';
+
+function hexLines(answer) {
+  const pairs = answer.hex.match(/../g) || [], lines = [];
+  for (let i = 0; i < pairs.length; i += 16) {
+    const part = pairs.slice(i, i + 16), text = part.map((pair) => { const c = parseInt(pair, 16); return c >= 32 && c < 127 ? String.fromCharCode(c) : '.'; }).join('');
+    lines.push(`${(answer.from + i).toString(16).padStart(10, '0')}  ${part.join(' ').padEnd(48)} ${text}`);
+  }
+  return lines.join('\n');
+}
+
+function findingOf(finding, side) {
+  const dump = h('div', {}), where = finding.offset === null ? null : `byte ${count(finding.offset)}${finding.file === null ? '' : ` of ${finding.file_name}`}`;
+  return h('div', {class: `finding ${finding.severity}`}, h('div', {class: 'kind'}, finding.severity), h('div', {},
+    finding.item && h('div', {class: 'mono small'}, finding.item), h('div', {}, finding.sentence), h('div', {class: 'small quiet'}, h('span', {class: 'mono'}, finding.rule), where && ` · ${where}`,
+      where && finding.file !== null && !isReport && [' ', h('button', {class: 'copy', type: 'button', onclick: async () => {
+        try { put(dump, h('pre', {}, hexLines(await ask('bytes', {file: finding.file, from: Math.max(0, finding.offset - finding.offset % 16 - 32), count: 128, of: side})))); } catch (error) { put(dump, sorry(error)); }
+      }}, 'show bytes'), h('a', {class: 'small', href: `#/overview?file=${finding.file}&offset=${finding.offset}${side ? '&of=b' : ''}`}, 'on the map')]), dump));
+}
+
+export function checkView(state, place) {
+  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = h('div', {class: 'meter', hidden: true}, h('span', {}));
+  function draw(answer) {
+    const verdict = answer.ok ? (answer.strict ? 'Everything that can be checked is right.' : 'It is right, with warnings.') : 'It breaks rules.';
+    say(verdict);
+    put(area, h('p', {class: `verdict ${answer.ok ? 'good' : 'bad'}`}, verdict),
+      facts([['Format', answer.format || 'unknown', answer.version], ['Tensors', count(answer.tensors)], ['Checked', bytes(answer.bytes)], ['Findings', count(answer.found)]]), h('div', {style: {marginTop: '10px'}}, answer.findings.map((finding) => findingOf(finding, side))),
+      answer.found > answer.findings.length && h('p', {class: 'quiet'}, `The first ${answer.findings.length} of ${count(answer.found)}.`));
+  }
+  async function run() {
+    button.disabled = true;
+    meter.hidden = false;
+    try { const answer = await work('check/start', 'check', {of: side}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected); if (answer.done) draw(answer); } catch (error) { put(area, sorry(error)); }
+    meter.hidden = true;
+    button.disabled = false;
+  }
+  const button = h('button', {class: 'plain strong', type: 'button', onclick: run}, 'Check everything');
+  put(area, h('p', {class: 'quiet'}, 'Structure, bounds, padding, digests, and the data of every tensor: everything that can be checked. It reads the whole model.'));
+  ask('check', {of: side}).then((answer) => answer.done && draw(answer), () => {});
+  return sheet('Check', [!isReport && button], meter, area);
+}

@@ -1,0 +1,168 @@
+// What the model is, what takes how much, which layers differ, what lies where.
+import {h, s, put, say, sheet, choice, picker, facts} from './dom.js';
+import {bytes, count, many, rough, bitsText, percent} from './format.js';
+import {typeColour, bitsColour, chip} from './colour.js';
+import {legend} from './chart.js';
+import {ask, isReport, sorry} from './api.js';
+
+const goTo = (tensor, side) => { location.hash = `#/tensors/${tensor}${side === 'b' ? '?of=b' : ''}`; };
+
+function modelFacts(model) {
+  const config = model.config, words = model.vocabulary;
+  return facts([
+    ['Format', model.title || model.format, model.version && `version ${model.version}`],
+    model.family && ['Family', model.family, config.hidden_size && `width ${count(config.hidden_size)}`],
+    ['Parameters', rough(model.elements), model.elements >= 1e6 && count(model.elements)],
+    ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
+    ['Bits per weight', bitsText(model.bits)],
+    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} of keys` : ''}`],
+    config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
+    words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
+    ['Tensors', count(model.tensors), model.broken_count ? `${model.broken_count} broken` : undefined],
+  ]);
+}
+
+function typesTable(model) {
+  return [
+    h('div', {class: 'stack', 'aria-hidden': 'true'}, model.types.map((type) => h('span', {title: `${type.type}: ${bytes(type.bytes)}`,
+      style: {background: typeColour(type.type), flex: `${Math.max(type.bytes, 1)} 1 0`}}))),
+    h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, h('th', {}, 'Type'), h('th', {class: 'right'}, 'Tensors'), h('th', {class: 'right'}, 'Parameters'),
+      h('th', {class: 'right'}, 'Bytes'), h('th', {class: 'right'}, 'Share'), h('th', {class: 'right'}, 'Bits'), h('th', {class: 'hides'}, ''))),
+    h('tbody', {}, model.types.map((type) => h('tr', {}, h('td', {}, chip(type.type)), h('td', {class: 'right'}, count(type.tensors)), h('td', {class: 'right'}, rough(type.elements)),
+      h('td', {class: 'right'}, bytes(type.bytes)), h('td', {class: 'right'}, percent(model.bytes ? type.bytes / model.bytes : 0)), h('td', {class: 'right'}, bitsText(type.bits)),
+      h('td', {class: 'quiet small hides'}, type.title)))))),
+  ];
+}
+
+const kept = {colour: 'type'};
+const colourOf = (entry) => kept.colour === 'type' ? (entry.type === 'mixed' ? '#b3b8c2' : typeColour(entry.type)) : bitsColour(entry.bits);
+
+function describe(tile) {
+  return `${tile.under || tile.label}: ${bytes(tile.bytes)}, ${many(tile.tensors, 'tensor')}, ${tile.type === 'mixed' ? 'several types' : tile.type}, ${bitsText(tile.bits)} bits per weight`;
+}
+
+// The treemap: arrow keys go from tile to tile, Enter opens, Backspace goes up.
+function treemapSheet(side) {
+  const area = h('div', {}), reading = h('div', {class: 'reading'}), path = h('div', {class: 'crumb'});
+  let under = '', tiles = [], at = -1;
+  const up = () => { under = under.replace(/[^.]*\.?$/, '').replace(/[^.]*$/, ''); load(); };
+  const open = (tile) => { if (tile.tensor !== null) goTo(tile.tensor, side); else if (tile.under && !isReport) { under = tile.under; load(); } };
+  const point = (index) => { at = index; reading.textContent = tiles[at] ? describe(tiles[at]) : ''; area.querySelectorAll('.at').forEach((e) => e.classList.remove('at')); const e = area.querySelector(`[data-tile="${at}"]`); if (e) e.classList.add('at'); };
+  function draw(answer) {
+    tiles = answer.tiles;
+    const picture = s('svg', {class: 'plot map', viewBox: `0 0 ${answer.width} ${answer.height}`, tabindex: 0, role: 'group', 'aria-label': 'Tensors by bytes; arrow keys move, Enter opens, Backspace goes up'});
+    tiles.forEach((tile, i) => {
+      picture.append(s('rect', {class: tile.opened ? 'tile group' : 'tile', 'data-tile': i, x: tile.x + 0.5, y: tile.y + 0.5, width: Math.max(0.4, tile.width - 1), height: Math.max(0.4, tile.height - 1), rx: 2,
+        fill: tile.opened ? undefined : colourOf(tile), onclick: () => open(tile), onpointerenter: () => point(i)}));
+      const room = Math.floor((tile.width - 8) / 6.1);
+      if (tile.height > 13 && room > 2) picture.append(s('text', {x: tile.x + 5, y: tile.y + 11.5}, tile.label.length > room ? `${tile.label.slice(0, room - 1)}…` : tile.label));
+    });
+    picture.addEventListener('keydown', (event) => {
+      const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+      if (step) { point(Math.min(tiles.length - 1, Math.max(0, at + step))); say(reading.textContent); }
+      else if (event.key === 'Enter' && tiles[at]) open(tiles[at]);
+      else if (event.key === 'Backspace' && under) up();
+      else return;
+      event.preventDefault();
+    });
+    put(area, picture);
+    put(path, under && [h('button', {class: 'plain', type: 'button', onclick: up}, '↑ up'), ' ', h('span', {class: 'mono'}, under)]);
+  }
+  async function load() {
+    try {
+      const width = Math.round(Math.min(1280, Math.max(300, area.clientWidth || 960)));
+      draw(await ask('treemap', {under, width, height: width < 600 ? 420 : 460, of: side}));
+    } catch (error) { put(area, sorry(error)); }
+  }
+  const whole = sheet('What takes how many bytes', [choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; load(); dispatchEvent(new Event('recolour')); })], path, area, reading,
+    h('p', {class: 'small quiet'}, isReport ? 'Click a tensor to see its values.' : 'Click a group to look into it, a tensor to see its values.'));
+  queueMicrotask(load);
+  return whole;
+}
+
+// Layers and roles. One cell is in the order of tabs; arrow keys reach the others.
+function layersSheet(side) {
+  const area = h('div', {class: 'wide'}), reading = h('div', {class: 'reading'});
+  let answer;
+  function cellOf(cell, role, layer) {
+    if (!cell) return h('td', {});
+    const text = `${layer === null ? '' : `layer ${layer}, `}${role}: ${cell.type}, ${cell.tensors > 1 ? many(cell.tensors, 'tensor') : cell.shape}, ${bytes(cell.bytes)}, ${bitsText(cell.bits)} bits${cell.odd ? '; differs from most layers' : ''}`;
+    const tell = () => { reading.textContent = text; };
+    return h('td', {}, h('a', {href: `#/tensors/${cell.tensor}${side === 'b' ? '?of=b' : ''}`, class: cell.odd ? 'odd' : undefined, tabindex: -1, 'aria-label': text, style: {background: colourOf(cell)}, onpointerenter: tell, onfocus: tell}, cell.type));
+  }
+  function draw() {
+    if (!answer.layers.length) { put(area, h('p', {class: 'quiet'}, 'The names of the tensors say nothing about layers.')); return; }
+    const table = h('table', {class: `grid${answer.layers.length > 48 ? ' dense' : ''}`},
+      h('caption', {class: 'unseen'}, 'Layers and what each holds; arrow keys move between cells'),
+      h('thead', {}, h('tr', {}, h('th', {}), answer.roles.map((role) => h('th', {scope: 'col'}, h('span', {}, role))))),
+      h('tbody', {}, answer.layers.map((row, layer) => h('tr', {}, h('th', {scope: 'row'}, answer.layers.length > 48 && layer % 8 ? '' : layer),
+        row.map((cell, i) => cellOf(cell, answer.roles[i], layer))))));
+    const first = table.querySelector('a');
+    if (first) first.tabIndex = 0;
+    table.addEventListener('keydown', (event) => {
+      const move = {ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0]}[event.key], cell = event.target.closest('td');
+      if (!move || !cell) return;
+      let row = cell.parentElement.rowIndex, column = cell.cellIndex, next;
+      do { row += move[0]; column += move[1]; next = table.rows[row] && table.rows[row].cells[column]; } while (next && !next.querySelector('a') && row > 0 && column > 0);
+      const link = next && next.querySelector('a');
+      if (link) { event.target.tabIndex = -1; link.tabIndex = 0; link.focus(); }
+      event.preventDefault();
+    });
+    put(area, table, answer.others.length > 0 && legend(answer.others.map((other) => h('a', {class: 'chip', style: {color: 'inherit'}, href: `#/tensors/${other.cell.tensor}${side === 'b' ? '?of=b' : ''}`}, h('i', {style: {background: colourOf(other.cell)}}), other.role, ' ', h('span', {class: 'quiet'}, other.cell.type)))));
+  }
+  ask('layers', {of: side}).then((got) => { answer = got; draw(); }, (error) => put(area, sorry(error)));
+  addEventListener('recolour', () => answer && area.isConnected && draw());
+  return sheet('Layers', [h('span', {class: 'small quiet'}, '● differs from most')], area, reading);
+}
+
+// The file as a band. It is zoomed by its buttons, by + and -, and moved by the arrow keys.
+function mapSheet(model, side, start) {
+  const area = h('div', {}), reading = h('div', {class: 'reading'}), words = h('p', {class: 'small quiet'});
+  let file = start ? start.file : 0, size = 1, from = 0, to = null;
+  if (start && start.offset !== undefined) { from = Math.max(0, start.offset - 2048); to = start.offset + 2048; }
+  const kinds = {header: 'var(--faint)', gap: 'var(--line)', end: 'var(--faint)', attachment: '#8a8f99', several: '#b3b8c2'};
+  function draw(answer) {
+    size = answer.bytes; from = answer.from; to = answer.to;
+    const W = 1000, px = (offset) => (offset - from) / Math.max(1, to - from) * W;
+    const band = s('svg', {class: 'plot', viewBox: `0 0 ${W} 34`, preserveAspectRatio: 'none', tabindex: 0, style: {height: '36px'}, role: 'group', 'aria-label': `Bytes ${from} to ${to} of ${answer.name}; plus and minus zoom, arrows move`});
+    for (const span of answer.spans) {
+      const x = Math.max(0, px(span.offset)), right = Math.min(W, px(span.offset + span.bytes));
+      const text = `${span.name || {header: 'before the tensors', gap: 'gap', end: 'after the tensors', several: `${span.parts} parts`}[span.kind] || span.kind}${span.type ? `, ${span.type}` : ''}: ${count(span.bytes)} bytes at ${count(span.offset)}${span.kind === 'shared' ? ', shared' : ''}`;
+      band.append(s('rect', {x, y: 0, width: Math.max(0.6, right - x - (right - x > 3 ? 0.6 : 0)), height: 34, fill: span.type ? typeColour(span.type) : kinds[span.kind] || 'var(--line)', style: {cursor: span.tensor !== undefined ? 'pointer' : 'default'},
+        onpointerenter: () => { reading.textContent = text; }, onclick: () => span.tensor !== undefined && goTo(span.tensor, side)}, s('title', {}, text)));
+    }
+    if (start && start.offset !== undefined && start.offset >= from && start.offset < to) band.append(s('path', {d: `M${px(start.offset)} 0v34`, stroke: 'var(--bad)', 'stroke-width': 2}));
+    band.addEventListener('keydown', (event) => {
+      const width = to - from;
+      if (event.key === '+' || event.key === '=') zoom(0.5);
+      else if (event.key === '-') zoom(2);
+      else if (event.key === 'ArrowRight') move(width / 4);
+      else if (event.key === 'ArrowLeft') move(-width / 4);
+      else return;
+      event.preventDefault();
+    });
+    put(area, band, h('div', {class: 'small quiet', style: {display: 'flex', justifyContent: 'space-between', marginTop: '4px'}}, h('span', {}, count(from)), h('span', {}, count(to))));
+    words.textContent = `${many(answer.components, 'component')} in ${bytes(answer.tensor_bytes)}; ${answer.gap_bytes ? `${count(answer.gap_bytes)} bytes of gaps` : 'no gaps'}; every one at a multiple of ${count(answer.alignment || 1)} bytes`;
+  }
+  const load = async () => { try { draw(await ask('map', {file, from, to, of: side})); } catch (error) { put(area, sorry(error)); } };
+  function zoom(factor) { const middle = (from + to) / 2, half = Math.max(32, (to - from) * factor / 2); from = Math.max(0, Math.floor(middle - half)); to = Math.min(size, Math.ceil(middle + half)); load(); }
+  function move(by) { const width = to - from; from = Math.round(Math.max(0, Math.min(size - width, from + by))); to = from + width; load(); }
+  const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
+  load();
+  return sheet('What lies where', [
+    model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
+    !isReport && [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
+  ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));
+}
+
+export function overviewView(state, place) {
+  const side = place.of === 'b' ? 'b' : undefined, model = state.models[side ? 1 : 0];
+  return [
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, model.name), h('span', {class: 'crumb mono'}, model.path)), modelFacts(model)),
+    model.broken.length > 0 && sheet('Broken tensors', [], model.broken.map((broken) => h('div', {class: 'finding error'}, h('div', {class: 'kind'}, 'error'), h('div', {}, h('span', {class: 'mono'}, broken.name), h('p', {}, broken.sentence, ' ', h('span', {class: 'quiet small'}, broken.rule)))))),
+    sheet('Types', [], typesTable(model)),
+    treemapSheet(side),
+    layersSheet(side),
+    mapSheet(model, side, place.offset !== undefined ? {file: Number(place.file || 0), offset: Number(place.offset)} : null),
+  ];
+}

@@ -1,0 +1,87 @@
+// The list of tensors, as rows or as a tree, and the one that is chosen.
+import {h, put, say, picker, choice, later} from './dom.js';
+import {bytes, count, many, middle, shapeText} from './format.js';
+import {chip, typeColour} from './colour.js';
+import {ask, isReport, sorry} from './api.js';
+import {Rows} from './virtual.js';
+import {tensorDetail} from './tensor.js';
+
+const asked = {search: '', type: '', sort: 'file', way: 'up', form: 'list'};
+
+function treeOf(side, open) {
+  const list = h('ul', {class: 'tree', role: 'tree', 'aria-label': 'Tensors by name'});
+  async function grow(parent, under, from = 0) {
+    try {
+      const answer = await ask('tree', {under, from, count: 200, of: side});
+      for (const branch of answer.branches) parent.append(node(branch));
+      const left = answer.found - from - answer.branches.length;
+      if (left > 0) parent.append(h('li', {}, h('button', {class: 'plain', type: 'button', onclick: (event) => { event.target.parentElement.remove(); grow(parent, under, from + answer.branches.length); }}, `${count(left)} more`)));
+    } catch (error) { parent.append(sorry(error)); }
+  }
+  function node(branch) {
+    const leaf = branch.tensor !== null, inner = h('ul', {role: 'group'}), mark = h('span', {class: 'mark', 'aria-hidden': 'true'}, leaf ? '' : '▸');
+    let opened = false;
+    const act = () => {
+      if (leaf) { open(branch.tensor); return; }
+      opened = !opened;
+      mark.textContent = opened ? '▾' : '▸';
+      item.setAttribute('aria-expanded', String(opened));
+      if (opened) grow(inner, branch.under); else put(inner);
+    };
+    const head = h('div', {class: 'node', onclick: act}, mark, h('span', {class: 'mono'}, branch.label), h('span', {class: 'sub'}, leaf ? chip(branch.type) : many(branch.tensors, 'tensor')), h('span', {class: 'sub'}, bytes(branch.bytes)));
+    const item = h('li', {role: 'treeitem', tabindex: 0, 'aria-expanded': leaf ? undefined : 'false', onkeydown: (event) => {
+      if (event.target !== item) return;
+      const all = [...list.querySelectorAll('[role="treeitem"]')], at = all.indexOf(item);
+      if (event.key === 'Enter' || event.key === ' ' || (event.key === 'ArrowRight' && !opened) || (event.key === 'ArrowLeft' && opened)) act();
+      else if (event.key === 'ArrowDown' && all[at + 1]) all[at + 1].focus();
+      else if (event.key === 'ArrowUp' && all[at - 1]) all[at - 1].focus();
+      else return;
+      event.preventDefault();
+    }}, head, inner);
+    return item;
+  }
+  grow(list, '');
+  return h('div', {class: 'rows', style: {padding: '8px 14px'}}, list);
+}
+
+export function tensorsView(state, place) {
+  const side = place.of === 'b' ? 'b' : undefined, model = state.models[side ? 1 : 0];
+  const detail = h('div', {}), body = h('div', {}), found = h('span', {class: 'small quiet'});
+  const go = (tensor) => { location.hash = `#/tensors/${tensor}${side ? '?of=b' : ''}`; };
+  const query = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, way: asked.way === 'up' ? undefined : asked.way, of: side});
+  const rows = new Rows({label: 'Tensors', height: 46, load: (from, number) => ask('tensors', {...query(), from, count: number}), open: (row) => go(row.tensor),
+    draw: (row) => [h('div', {class: 'name', title: row.name}, middle(row.name, 44)), chip(row.type), h('div', {class: 'sub'}, shapeText(row.shape), row.layer === null ? '' : ` · layer ${row.layer} · ${row.role}`), h('div', {class: 'sub right'}, bytes(row.bytes))]});
+  async function load() {
+    if (asked.form === 'tree') { put(body, treeOf(side, go)); found.textContent = ''; return; }
+    if (!rows.element.isConnected) put(body, rows.element);
+    try {
+      const first = await ask('tensors', {...query(), from: 0, count: 100});
+      found.textContent = first.found === first.all ? many(first.all, 'tensor') : `${count(first.found)} of ${many(first.all, 'tensor')}`;
+      say(found.textContent);
+      await rows.begin(first);
+      rows.mark(chosen);
+    } catch (error) { put(body, sorry(error)); }
+  }
+  let chosen;
+  const search = h('input', {type: 'search', placeholder: 'Search, as in  l12 q_proj', 'aria-label': 'Search tensors', value: asked.search, spellcheck: 'false', oninput: later(() => { asked.search = search.value; load(); })});
+  search.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { rows.element.focus(); rows.choose(0, false); event.preventDefault(); } });
+  const whole = h('div', {class: `split${place.tensor !== undefined ? ' chosen' : ''}`},
+    h('section', {class: 'sheet listing', 'aria-label': 'All tensors'},
+      h('div', {class: 'tools'}, search,
+        picker('Type', [['', 'all types'], ...model.types.map((type) => [type.type, type.type])], asked.type, (value) => { asked.type = value; load(); }),
+        picker('Order', [['file', 'as in the file'], ['name', 'by name'], ['bytes', 'by bytes'], ['elements', 'by elements'], ['bits', 'by bits'], ['type', 'by type'], ['layer', 'by layer']], asked.sort, (value) => { asked.sort = value; asked.way = ['bytes', 'elements', 'bits'].includes(value) ? 'down' : 'up'; load(); }),
+        !isReport && choice('As', [['list', 'list'], ['tree', 'tree']], asked.form, (value) => { asked.form = value; load(); })),
+      found, body),
+    detail);
+  async function show(next) {
+    chosen = next.tensor === undefined ? undefined : Number(next.tensor);
+    whole.classList.toggle('chosen', next.tensor !== undefined);
+    rows.mark(chosen);
+    if (next.tensor === undefined) { put(detail, h('p', {class: 'quiet hides', style: {padding: '30px'}}, 'Choose a tensor to see its values.')); return; }
+    try { put(detail, await tensorDetail(state, next)); } catch (error) { put(detail, sorry(error)); }
+  }
+  whole.show = show;
+  queueMicrotask(load);
+  show(place);
+  return whole;
+}

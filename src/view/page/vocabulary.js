@@ -1,0 +1,41 @@
+// Tokens, merges, the chat template.
+import {h, put, say, sheet, choice, picker, copier, later, facts} from './dom.js';
+import {count, many, real} from './format.js';
+import {ask, sorry} from './api.js';
+import {Rows} from './virtual.js';
+
+const sought = {search: '', type: '', what: 'tokens'};
+const TYPES = ['normal', 'unknown', 'control', 'user_defined', 'unused', 'byte', 'bos', 'eos', 'pad'];
+
+// White space is seen: a token is its bytes.
+function shownToken(text) { return h('b', {}, text.replace(/\n/g, '⏎').replace(/\t/g, '⇥').replace(/ /g, '·')); }
+
+export function vocabularyView(state, place) {
+  const side = place.of === 'b' ? 'b' : undefined, words = state.models[side ? 1 : 0].vocabulary;
+  const found = h('span', {class: 'small quiet'}), body = h('div', {}), form = h('div', {});
+  ask('template', {of: side}).then((answer) => put(form, answer.text === null ? h('p', {class: 'quiet'}, 'The model has no chat template.') :
+    [h('p', {class: 'small quiet'}, `${many(answer.bytes, 'byte')} from ${answer.from}`, copier(answer.text)), h('pre', {}, answer.text)]), (error) => put(form, sorry(error)));
+  const template = sheet('Chat template', [], form);
+  if (!words) return [h('p', {class: 'quiet'}, 'The model has no vocabulary.'), template];
+  const query = () => ({...sought, what: sought.what === 'tokens' ? undefined : 'merges', type: sought.what === 'tokens' ? sought.type : undefined, of: side});
+  const rows = new Rows({label: 'Tokens', height: 30, flat: true, load: (from, number) => ask('tokens', {...query(), from, count: number}),
+    draw: (row) => [h('span', {class: 'quiet'}, count(row.id)), h('span', {class: 'text'}, shownToken(row.text)), h('span', {class: 'sub'}, row.type === 'normal' ? '' : row.type), h('span', {class: 'sub right'}, row.score ? real(row.score) : '')]});
+  async function load() {
+    try {
+      const first = await ask('tokens', {...query(), from: 0, count: 100});
+      found.textContent = first.found === first.all ? many(first.all, sought.what.slice(0, -1)) : `${count(first.found)} of ${many(first.all, sought.what.slice(0, -1))}`;
+      say(found.textContent);
+      if (!rows.element.isConnected) put(body, rows.element);
+      await rows.begin(first);
+    } catch (error) { put(body, sorry(error)); }
+  }
+  const search = h('input', {type: 'search', placeholder: 'Text, or #id', 'aria-label': 'Search tokens', value: sought.search, spellcheck: 'false', oninput: later(() => { sought.search = search.value; load(); })});
+  queueMicrotask(load);
+  return [
+    h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, 'Vocabulary')), facts([['Tokens', count(words.tokens)], ['Kind', words.kind || 'unknown'], ['Merges', count(words.merges)],
+      ...['bos', 'eos', 'pad', 'unk'].filter((key) => words[key] >= 0).map((key) => [{bos: 'Begin', eos: 'End', pad: 'Padding', unk: 'Unknown'}[key], `#${words[key]}`])])),
+    h('section', {class: 'sheet', 'aria-label': 'Tokens'}, h('div', {class: 'tools'}, search, picker('Type', [['', 'all types'], ...TYPES.map((type) => [type, type])], sought.type, (value) => { sought.type = value; load(); }),
+      words.merges > 0 && choice('What', [['tokens', 'tokens'], ['merges', 'merges']], sought.what, (value) => { sought.what = value; load(); })), found, body),
+    template,
+  ];
+}

@@ -1,0 +1,44 @@
+#include "view/palette.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tare::view {
+namespace {
+
+struct Hue {
+  std::string_view part, colour;
+};
+
+// The first whose word is in the type's name: floats blue to green, 8 bits olive, fewer bits warmer.
+constexpr Hue kHues[] = {
+    {"f64", "#332288"}, {"bf16", "#44aa99"}, {"f16", "#88ccee"},  {"f32", "#4477aa"}, {"f8", "#999933"},
+    {"fp8", "#999933"}, {"q8", "#999933"},   {"int8", "#999933"}, {"i8", "#999933"},  {"u8", "#bbbbbb"},
+    {"k6", "#ddcc77"},  {"q6", "#ddcc77"},   {"q5", "#e0b050"},   {"k4", "#ee8866"},  {"q4", "#ee8866"},
+    {"iq4", "#ee8866"}, {"int4", "#ee8866"}, {"4", "#ee8866"},    {"k3", "#cc6677"},  {"q3", "#cc6677"},
+    {"3", "#cc6677"},   {"k2", "#aa4499"},   {"q2", "#aa4499"},   {"2", "#aa4499"},   {"q1", "#882255"},
+    {"1", "#882255"},
+};
+
+}  // namespace
+
+std::string_view colour_of_type(std::string_view type) {
+  for (const Hue& hue : kHues)
+    if (type.find(hue.part) != std::string_view::npos) return hue.colour;
+  return "#bbbbbb";
+}
+
+std::string diverging(double share) {
+  if (!std::isfinite(share)) return "#d8d8d8";
+  // Small values are most of a tensor: the square root gives them room.
+  const double depth = std::sqrt(std::min(1.0, std::abs(share)));
+  const std::array<double, 3> end =
+      share < 0 ? std::array<double, 3>{33, 102, 172} : std::array<double, 3>{178, 24, 43};
+  const auto mix = [&](std::size_t i) { return static_cast<int>(std::lround(247 + (end[i] - 247) * depth)); };
+  return fmt::format("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2));
+}
+
+}  // namespace tare::view

@@ -1,0 +1,43 @@
+// The server of `tare view`: HTTP on the loopback address, by libmicrohttpd.
+//
+// One thread moves bytes from and to all clients and never waits for one; a few others make answers, which are bounded. So a
+// client that is slow costs a descriptor, and is sent away when it takes too long. The library is loaded when a server is
+// started and not before: it brings TLS along, which no other verb wants to wait for or depend on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "view/page.hpp"
+#include "view/service.hpp"
+
+namespace tare::view {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";    // to listen on; numeric
+  std::uint16_t port = 0;               // 0: one that is free
+  std::vector<std::string> hosts = {};  // more names by which clients may address it, without the port
+};
+
+class Server {
+ public:
+  // Listens from here on; both must outlive it. Throws io `view.listen` when the address or the port is not to be had,
+  // unsupported `view.library` without libmicrohttpd.
+  Server(const Service& service, const Page& page, const ServerOptions& options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // "http://127.0.0.1:8080/TOKEN/"
+  const std::string& url() const;
+  // A link that works once and leads to that one: for places where others can see it.
+  const std::string& url_once() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tare::view

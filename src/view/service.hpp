@@ -1,0 +1,74 @@
+// What `tare view` answers: endpoints that make JSON of one or two models, each bounded whatever the models are. The server,
+// the report, `--json` and the tests call the same function, `answer`. May be called from many threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_stream.hpp"
+#include "tare/error.hpp"
+#include "view/exhibit.hpp"
+#include "view/jobs.hpp"
+#include "view/pairing.hpp"
+#include "view/request.hpp"
+
+namespace tare::view {
+
+// No answer is larger; an endpoint that would be is a defect, which the tests look for.
+inline constexpr std::size_t kMostAnswer = std::size_t{2} << 20;
+
+struct Answer {
+  int status = 200;  // of HTTP
+  std::string body;  // JSON
+};
+
+using ExhibitPtr = std::shared_ptr<const Exhibit>;
+
+// What an endpoint works with.
+struct Context {
+  std::vector<ExhibitPtr> models;          // one or two
+  std::shared_ptr<const Pairing> pairing;  // of the two; null for one
+  Jobs* jobs = nullptr;
+  // The model that "of" names: a (the first, and the default) or b. Throws `view.request` when there is none.
+  const Exhibit& model(const Query& query) const;
+  ExhibitPtr shared(const Query& query) const;
+};
+
+class Service {
+ public:
+  // Opens one or two models. Throws what `open` throws.
+  Service(const std::vector<std::string>& paths, const ReadOptions& options);
+  // Models that are open already, which cannot be opened again.
+  explicit Service(std::vector<ExhibitPtr> models);
+
+  // `change`: the request may start work (POST); others only look. Errors become an answer with the status that fits.
+  Answer answer(std::string_view target, bool change = false) const noexcept;
+  // The same, but throws.
+  std::string call(std::string_view target, bool change = true) const;
+
+  std::vector<ExhibitPtr> models() const;
+
+ private:
+  void reopen() const;
+  void show(std::vector<ExhibitPtr> models) const;
+
+  std::vector<std::string> paths_;
+  ReadOptions options_;
+  mutable std::mutex mutex_;  // of models_ and pairing_
+  mutable std::vector<ExhibitPtr> models_;
+  mutable std::shared_ptr<const Pairing> pairing_;
+  mutable Jobs jobs_;
+};
+
+// The names of the endpoints, those that need a POST last.
+std::vector<std::string_view> endpoint_names();
+
+// {"error":{...}}, as every endpoint says it.
+std::string error_json(const Error& error);
+int status_of(const Error& error);
+
+}  // namespace tare::view

@@ -1,0 +1,285 @@
+#include "view/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "base/text.hpp"
+#include "view/endpoints.hpp"
+#include "view/file_map.hpp"
+#include "view/heat.hpp"
+#include "view/page.hpp"
+#include "view/palette.hpp"
+#include "view/treemap.hpp"
+#include "wire/json.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr double kWidth = 960;
+
+std::string attribute(std::string_view text) { return escape_html(text); }
+
+class Drawing {
+ public:
+  Drawing(double height, std::string_view title) : height_(height) {
+    body_ = fmt::format("<title>{}</title>\n", attribute(title));
+  }
+  void rectangle(double x, double y, double width, double height, std::string_view fill, std::string_view hint = {}) {
+    body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"", x, y,
+                         std::max(0.0, width), std::max(0.0, height), fill);
+    body_ += hint.empty() ? std::string("/>\n") : fmt::format("><title>{}</title></rect>\n", attribute(hint));
+  }
+  void text(double x, double y, std::string_view what, double size = 11, std::string_view anchor = "start",
+            std::string_view fill = "#3b4252") {
+    body_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n",
+                         x, y, size, anchor, fill, attribute(what));
+  }
+  void circle(double x, double y, double radius, std::string_view fill, std::string_view hint) {
+    body_ += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.75\"><title>{}</title></circle>\n",
+        x, y, radius, fill, attribute(hint));
+  }
+  void line(double x1, double y1, double x2, double y2) {
+    body_ += fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" stroke=\"#c8ccd4\"/>\n", x1, y1, x2, y2);
+  }
+  std::string finish() const {
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"system-ui, sans-serif\" "
+        "role=\"img\">\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fcfcfd\"/>\n{}</svg>\n",
+        kWidth, height_, body_);
+  }
+
+ private:
+  double height_;
+  std::string body_;
+};
+
+// About how many letters fit.
+std::string fitted(std::string_view text, double width, double size = 11) {
+  const auto room = static_cast<std::size_t>(std::max(0.0, (width - 6) / (size * 0.56)));
+  if (room < 3) return {};
+  // Names of files need not be ASCII; letters are not cut into bytes.
+  if (text.size() <= room || std::any_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; }))
+    return std::string(text);
+  return std::string(text.substr(0, room - 1)) + "…";
+}
+
+std::string legend(Drawing& drawing, const Exhibit& model, double y) {
+  double x = 8;
+  for (const std::string& type : model.types()) {
+    if (x > kWidth - 120) break;
+    drawing.rectangle(x, y, 11, 11, colour_of_type(type));
+    drawing.text(x + 16, y + 10, type);
+    x += 34 + 6.6 * static_cast<double>(type.size());
+  }
+  return {};
+}
+
+std::string draw_treemap(const Exhibit& model) {
+  constexpr double kHeight = 480;
+  Drawing drawing(kHeight + 28, "Tensors by bytes, coloured by type");
+  for (const Tile& tile : lay_out(model, "", kWidth, kHeight)) {
+    const std::string hint =
+        fmt::format("{}: {}, {}", tile.prefix, size_text(tile.bytes),
+                    tile.type < 0 ? "several types" : model.types()[static_cast<std::size_t>(tile.type)]);
+    const std::string fill = tile.opened ? "#e9ebf0"
+                             : tile.type < 0
+                                 ? "#b8bec9"
+                                 : std::string(colour_of_type(model.types()[static_cast<std::size_t>(tile.type)]));
+    drawing.rectangle(tile.x + 0.5, tile.y + 0.5, tile.width - 1, tile.height - 1, fill, hint);
+    if (tile.height > 14 && tile.width > 30)
+      drawing.text(tile.x + 4, tile.y + 11.5, fitted(tile.label, tile.width), 10, "start",
+                   tile.opened ? "#3b4252" : "#16181d");
+  }
+  legend(drawing, model, kHeight + 10);
+  return drawing.finish();
+}
+
+Value parsed(const std::string& json) {
+  wire::TreeBounds bounds;
+  return wire::read_json(json, bounds);
+}
+
+const Value& at(const Value& value, std::string_view key) {
+  static const Value kNothing;
+  const Map* const map = value.get<Map>();
+  const Value* const found = map == nullptr ? nullptr : map->find(key);
+  return found == nullptr ? kNothing : *found;
+}
+
+double number_in(const Value& value) {
+  if (const auto* whole = value.get<std::int64_t>()) return static_cast<double>(*whole);
+  if (const auto* real = value.get<double>()) return *real;
+  return 0;
+}
+
+std::string text_in(const Value& value) { return value.text() == nullptr ? std::string() : *value.text(); }
+
+const List& list_in(const Value& value) {
+  static const List kNone;
+  const List* const list = value.get<List>();
+  return list == nullptr ? kNone : *list;
+}
+
+std::string draw_layers(const Service& service, const Exhibit& model) {
+  const Value answer = parsed(service.call("layers"));
+  const List& roles = list_in(at(answer, "roles"));
+  const List& rows = list_in(at(answer, "layers"));
+  constexpr double kLeft = 44, kTop = 96;
+  const double cell =
+      std::clamp((kWidth - kLeft - 8) / std::max<double>(1, static_cast<double>(roles.size())), 8.0, 64.0);
+  const double high = std::clamp(600 / std::max<double>(1, static_cast<double>(rows.size())), 4.0, 18.0);
+  Drawing drawing(kTop + high * static_cast<double>(rows.size()) + 32, "Layers and roles, coloured by type");
+  for (std::size_t i = 0; i < roles.size(); ++i) {
+    const double x = kLeft + cell * (static_cast<double>(i) + 0.5);
+    drawing.text(x, kTop - 8 - static_cast<double>(i % 4) * 20, text_in(roles[i]), 10, "middle");
+  }
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    const double top = kTop + high * static_cast<double>(y);
+    if (rows.size() <= 40 || y % 8 == 0) drawing.text(kLeft - 6, top + high - 3, fmt::format("{}", y), 9, "end");
+    const List& row = list_in(rows[y]);
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      if (row[x].is_null()) continue;
+      const std::string type = text_in(at(row[x], "type"));
+      drawing.rectangle(kLeft + cell * static_cast<double>(x) + 0.5, top + 0.5, cell - 1, high - 1,
+                        colour_of_type(type), fmt::format("layer {}, {}: {}", y, text_in(roles[x]), type));
+    }
+  }
+  legend(drawing, model, kTop + high * static_cast<double>(rows.size()) + 12);
+  return drawing.finish();
+}
+
+std::string draw_map(const Exhibit& model) {
+  const std::size_t files = std::min<std::size_t>(model.files().size(), 24);
+  Drawing drawing(40.0 * static_cast<double>(files) + 32, "What lies where in the file");
+  for (std::size_t file = 0; file < files; ++file) {
+    const double y = 40.0 * static_cast<double>(file) + 18, size = static_cast<double>(model.files()[file].bytes);
+    drawing.text(8, y - 5, fmt::format("{}, {}", model.files()[file].name, size_text(model.files()[file].bytes)));
+    for (const Span& span : spans_of(model, static_cast<std::uint32_t>(file), 0, model.files()[file].bytes, 400)) {
+      const std::string_view fill =
+          span.tensor >= 0 ? colour_of_type(model.types()[model.items()[static_cast<std::size_t>(span.tensor)].type])
+          : span.kind == "attachment" ? "#8a8f99"
+          : span.kind == "several"    ? "#b8bec9"
+                                      : "#dfe2e8";
+      drawing.rectangle(
+          8 + (kWidth - 16) * static_cast<double>(span.offset) / size, y,
+          std::max(0.4, (kWidth - 16) * static_cast<double>(span.bytes) / size - 0.3), 16, fill,
+          span.tensor >= 0 ? model.shown_name(static_cast<std::size_t>(span.tensor)) : std::string(span.kind));
+    }
+  }
+  legend(drawing, model, 40.0 * static_cast<double>(files) + 12);
+  return drawing.finish();
+}
+
+std::string draw_histogram(const Service& service, std::string_view tensor) {
+  const Value answer = parsed(service.call("numbers?tensor=" + escape_query(tensor)));
+  const List& bins = list_in(at(answer, "histogram"));
+  constexpr double kHeight = 260;
+  Drawing drawing(kHeight + 60, fmt::format("Histogram of {}", tensor));
+  double most = 1;
+  for (const Value& bin : bins) most = std::max(most, number_in(bin));
+  const double width = (kWidth - 40) / std::max<double>(1, static_cast<double>(bins.size()));
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const double high = kHeight * number_in(bins[i]) / most;
+    drawing.rectangle(20 + width * static_cast<double>(i), 24 + kHeight - high, width - 1, high, "#4477aa");
+  }
+  drawing.text(20, 14, tensor, 12);
+  drawing.text(20, kHeight + 42, fmt::format("{:.4g}", number_in(at(answer, "min"))));
+  drawing.text(kWidth - 20, kHeight + 42, fmt::format("{:.4g}", number_in(at(answer, "max"))), 11, "end");
+  return drawing.finish();
+}
+
+std::string draw_heat(const Exhibit& model, std::size_t place) {
+  const HeatMap map = heat_map(model.model().tensors[place], {}, 64, 96, Reduce::largest);
+  double most = 0;
+  for (const double cell : map.cells)
+    if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
+  const double width = (kWidth - 16) / std::max<double>(1, static_cast<double>(map.width));
+  const double high = std::min(width, 12.0);
+  Drawing drawing(28 + high * static_cast<double>(map.height) + 8,
+                  fmt::format("Heat map of {}", model.shown_name(place)));
+  drawing.text(8, 16,
+               fmt::format("{}, {}, largest magnitude {:.4g}", model.shown_name(place),
+                           model.model().tensors[place].shape.text(), most),
+               12);
+  for (std::size_t y = 0; y < map.height; ++y)
+    for (std::size_t x = 0; x < map.width; ++x)
+      drawing.rectangle(8 + width * static_cast<double>(x), 26 + high * static_cast<double>(y), width + 0.2, high + 0.2,
+                        diverging(most > 0 ? map.cells[y * map.width + x] / most : 0));
+  return drawing.finish();
+}
+
+std::string draw_errors(const Service& service) {
+  std::string text = service.call("compare/start");
+  for (Value state = parsed(text); at(state, "done") != Value(true); state = parsed(text)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    text = service.call("compare");
+  }
+  const Value answer = parsed(text);
+  constexpr double kHeight = 420, kLeft = 64;
+  Drawing drawing(kHeight + 60, "Relative error against bits per weight, a dot for each tensor");
+  double most_bits = 1, least = 0, most = -12;
+  for (const Value& row : list_in(at(answer, "tensors"))) {
+    const double error = number_in(at(row, "relative_rms"));
+    most_bits = std::max(most_bits, number_in(at(row, "bits_b")));
+    if (error > 0) least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
+  }
+  least = std::floor(least), most = std::max(std::ceil(most), least + 1);
+  for (double decade = least; decade <= most; ++decade) {
+    const double y = 20 + kHeight * (most - decade) / (most - least);
+    drawing.line(kLeft, y, kWidth - 16, y);
+    drawing.text(kLeft - 8, y + 4, fmt::format("1e{:.0f}", decade), 11, "end");
+  }
+  for (const Value& row : list_in(at(answer, "tensors"))) {
+    const double error = number_in(at(row, "relative_rms")), bits = number_in(at(row, "bits_b"));
+    if (error <= 0) continue;
+    drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits,
+                   20 + kHeight * (most - std::log10(error)) / (most - least), 4,
+                   colour_of_type(text_in(at(row, "type_b"))),
+                   fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
+  }
+  for (int i = 0; i <= 4; ++i)
+    drawing.text(kLeft + (kWidth - kLeft - 24) * i / 4.0, kHeight + 38, fmt::format("{:.3g}", most_bits * i / 4), 11,
+                 "middle");
+  drawing.text(kWidth / 2, kHeight + 55, "bits per weight", 11, "middle");
+  return drawing.finish();
+}
+
+}  // namespace
+
+std::vector<std::string> picture_names() {
+  return {"treemap", "layers", "map", "errors", "histogram:TENSOR", "heat:TENSOR"};
+}
+
+std::string escape_query(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+std::string picture(const Service& service, std::string_view name) {
+  const auto models = service.models();
+  const Exhibit& model = *models.front();
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view kind = name.substr(0, colon), tensor = name.substr(std::min(colon + 1, name.size()));
+  if (name == "treemap") return draw_treemap(model);
+  if (name == "layers") return draw_layers(service, model);
+  if (name == "map") return draw_map(model);
+  if (name == "errors") return draw_errors(service);
+  if (kind == "histogram" && !tensor.empty()) return draw_histogram(service, tensor);
+  if (kind == "heat" && !tensor.empty())
+    return draw_heat(model, tensor_of(model, Query::parse("heat?tensor=" + escape_query(tensor))));
+  throw Error(ErrorKind::usage, "view.picture",
+              fmt::format("no picture is called '{}'; there are {}", name, fmt::join(picture_names(), ", ")));
+}
+
+}  // namespace tare::view

@@ -1,0 +1,20 @@
+// Single pictures as SVG: the views of the page, drawn without a browser.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/service.hpp"
+
+namespace tare::view {
+
+// treemap, layers, map, errors, or histogram and heat with a tensor: "heat:model.embed_tokens.weight". Throws usage
+// `view.picture` for another name, and what the endpoints throw.
+std::string picture(const Service& service, std::string_view name);
+std::vector<std::string> picture_names();
+
+// Text as a value in a query.
+std::string escape_query(std::string_view text);
+
+}  // namespace tare::view

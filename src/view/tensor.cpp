@@ -1,0 +1,230 @@
+// One tensor: its facts, its first block taken apart, and slices of its values.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/endian.hpp"
+#include "base/half.hpp"
+#include "base/printable.hpp"
+#include "base/text.hpp"
+#include "codecs/first_block.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "tare/inspect.hpp"
+#include "tare/slice.hpp"
+#include "view/endpoints.hpp"
+#include "view/reading.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::size_t kMostComponents = 16, kMostAttributeBytes = 16384, kMostBlockBytes = 512, kMostValues = 4096;
+
+void write_component(JsonWriter& json, const Component& component) {
+  const Blob& blob = component.blob;
+  json.open('{').key("role").text(short_name(component.role)).key("type").text(short_name(component.type_name(), 60));
+  json.key("offset");
+  if (blob.source() != nullptr)
+    json.number(blob.offset());
+  else
+    json.null();
+  json.key("bytes").number(blob.size()).key("stored_bytes").number(blob.stored_size());
+  json.key("encoding").text(name_of(blob.encoding())).key("digest").text(short_name(blob.digest().text()));
+  json.key("file").text(blob.source() == nullptr ? std::string() : printable(blob.source()->name())).close('}');
+}
+
+double value_at(codec::FieldKind kind, const std::byte* at) {
+  using Kind = codec::FieldKind;
+  switch (kind) {
+    case Kind::f16: return f16_to_f32(load_le<std::uint16_t>(at));
+    case Kind::f32: return load_le<float>(at);
+    case Kind::e8m0: return std::ldexp(1.0, static_cast<int>(std::to_integer<unsigned>(*at)) - 127);
+    case Kind::e4m3: {
+      double value = 0;
+      decode_elements(DType::u8, "f8_e4m3fn", {at, 1}, {&value, 1});
+      return value;
+    }
+    case Kind::i8: return load_le<std::int8_t>(at);
+    case Kind::i16: return load_le<std::int16_t>(at);
+    case Kind::u8:
+    case Kind::bits: return std::to_integer<unsigned>(*at);
+  }
+  return 0;
+}
+
+std::size_t width_of(codec::FieldKind kind) {
+  using Kind = codec::FieldKind;
+  return kind == Kind::f32 ? 4 : kind == Kind::f16 || kind == Kind::i16 ? 2 : 1;
+}
+
+std::string_view name_of_kind(codec::FieldKind kind) {
+  using Kind = codec::FieldKind;
+  switch (kind) {
+    case Kind::f16: return "f16";
+    case Kind::f32: return "f32";
+    case Kind::e8m0: return "e8m0";
+    case Kind::e4m3: return "e4m3";
+    case Kind::u8: return "u8";
+    case Kind::i8: return "i8";
+    case Kind::i16: return "i16";
+    case Kind::bits: return "bits";
+  }
+  return {};
+}
+
+// A byte's codes, the low bits first, or the bytes themselves where codes do not fill bytes.
+void write_field_values(JsonWriter& json, const codec::BlockField& field, const Bytes& bytes) {
+  json.open('[');
+  const bool codes = field.kind == codec::FieldKind::bits && (field.bits == 1 || field.bits == 2 || field.bits == 4);
+  if (codes) {
+    for (const std::byte byte : bytes)
+      for (unsigned shift = 0; shift < 8; shift += field.bits)
+        json.number(std::uint64_t{std::to_integer<unsigned>(byte) >> shift & ((1U << field.bits) - 1)});
+  } else if (field.kind != codec::FieldKind::bits) {
+    const std::size_t width = width_of(field.kind);
+    for (std::size_t i = 0; i + width <= bytes.size(); i += width)
+      write_number(json, value_at(field.kind, bytes.data() + i));
+  }
+  json.close(']');
+}
+
+void write_fields(JsonWriter& json, const Tensor& tensor) {
+  const auto block = codec::first_block(tensor);
+  json.key("weights")
+      .number(block ? block->weights : 0)
+      .key("formula")
+      .text(block ? block->formula : std::string_view());
+  json.key("fields").open('[');
+  const auto field_json = [&](const Component& component, const codec::BlockField& field) {
+    const std::uint64_t size = component.blob.size();
+    const std::uint64_t count =
+        field.offset >= size ? 0 : std::min({field.bytes, size - field.offset, kMostBlockBytes});
+    Bytes bytes(count);
+    if (count > 0) component.blob.read(field.offset, bytes);
+    json.open('{').key("component").text(short_name(component.role)).key("name").text(short_name(field.name));
+    json.key("what").text(field.what).key("kind").text(name_of_kind(field.kind));
+    json.key("offset")
+        .number(field.offset)
+        .key("bytes")
+        .number(field.bytes)
+        .key("bits")
+        .number(std::uint64_t{field.bits});
+    json.key("hex").text(to_hex(bytes)).key("values");
+    write_field_values(json, field, bytes);
+    json.close('}');
+  };
+  if (block) {
+    for (const codec::BlockField& field : block->fields) field_json(tensor.components[0], field);
+  } else {
+    // Not blocks, or not described: the beginning of each component, read as its type.
+    for (std::size_t i = 0; i < std::min<std::size_t>(tensor.components.size(), kMostComponents); ++i) {
+      const Component& component = tensor.components[i];
+      const std::uint64_t count = std::min<std::uint64_t>(component.blob.size(), 64);
+      Bytes bytes(count);
+      if (count > 0) component.blob.read(0, bytes);
+      std::vector<double> numbers(count / size_of(component.dtype));
+      decode_elements(component.dtype, component.type, bytes, numbers);
+      json.open('{').key("component").text(short_name(component.role)).key("name").text(short_name(component.role));
+      json.key("what").text("its first bytes").key("kind").text(short_name(component.type_name(), 60));
+      json.key("offset").number(std::uint64_t{0}).key("bytes").number(count).key("bits").number(std::uint64_t{0});
+      json.key("hex").text(to_hex(bytes)).key("values").open('[');
+      for (const double number : numbers) write_number(json, number);
+      json.close(']').close('}');
+    }
+  }
+  json.close(']');
+}
+
+}  // namespace
+
+Tensor subject_of(const Context& context, const Query& query) {
+  const Exhibit& model = context.model(query);
+  const std::size_t place = tensor_of(model, query);
+  const Tensor& own = model.model().tensors[place];
+  if (query.text("of") != "error") return own;
+  if (context.models.size() < 2) throw Error(ErrorKind::usage, "view.request", "of: there is no second model");
+  const std::int64_t found = context.pairing->of_a[place];
+  if (found < 0 || context.pairing->pairs[static_cast<std::size_t>(found)].b < 0)
+    throw Error(ErrorKind::not_found, "view.tensor", "the second model has no such tensor").about(own.name);
+  const Pair& pair = context.pairing->pairs[static_cast<std::size_t>(found)];
+  Tensor error = difference(pair.tensor_a, pair.tensor_b);
+  if (error.shape.elements() == pair.tensor_a.shape.elements()) error.shape = pair.tensor_a.shape;
+  return error;
+}
+
+void tensor(const Context& context, const Query& query, JsonWriter& json) {
+  const Exhibit& model = context.model(query);
+  const std::size_t place = tensor_of(model, query);
+  const Tensor& shown = model.model().tensors[place];
+  const Codec* const codec = find_codec(shown.layout);
+  json.open('{').key("item");
+  write_item(json, model, place);
+  json.key("layout").text(short_name(shown.layout, 60)).key("codec");
+  json.text(codec == nullptr ? std::string_view() : codec->title);
+  json.key("decodes").boolean(codec != nullptr).key("decoded_bytes").number(shown.bytes()).key("components").open('[');
+  for (std::size_t i = 0; i < std::min<std::size_t>(shown.components.size(), kMostComponents); ++i)
+    write_component(json, shown.components[i]);
+  json.close(']').key("attributes");
+  const std::string attributes = to_json(shown.attributes);
+  if (attributes.size() <= kMostAttributeBytes)
+    json.raw(attributes);
+  else
+    json.open('{').key("too long").text(fmt::format("{} bytes", attributes.size())).close('}');
+  json.key("parameters").open('[');
+  if (codec != nullptr)
+    for (const std::string_view parameter : codec->parameters) json.text(parameter);
+  json.close(']').key("others").open('[');
+  if (context.pairing != nullptr)
+    for (const Pair& pair : context.pairing->pairs) {
+      const bool first = &model == context.models[0].get();
+      if ((first ? pair.a : pair.b) != static_cast<std::int64_t>(place)) continue;
+      if (const std::int64_t other = first ? pair.b : pair.a; other >= 0)
+        write_item(json, *context.models[first ? 1 : 0], static_cast<std::size_t>(other));
+      break;
+    }
+  json.close(']').close('}');
+}
+
+void block(const Context& context, const Query& query, JsonWriter& json) {
+  const Exhibit& model = context.model(query);
+  const Tensor& shown = model.model().tensors[tensor_of(model, query)];
+  json.open('{').key("layout").text(short_name(shown.layout, 60));
+  write_fields(json, shown);
+  json.key("values").open('[');
+  if (find_codec(shown.layout) != nullptr) {
+    Reading reading(shown);
+    const auto described = codec::first_block(shown);
+    std::vector<double> first(std::min<std::uint64_t>(described ? described->weights : 32, reading.elements()));
+    if (reading.read(0, first))
+      for (const double value : first) write_number(json, value);
+  }
+  json.close(']').close('}');
+}
+
+void values(const Context& context, const Query& query, JsonWriter& json) {
+  const Tensor shown = subject_of(context, query);
+  const std::string_view text = query.text("slice", ":").substr(0, 200);
+  // A compressed tensor that is entered only at its beginning is read up to the slice.
+  const Tensor dense = to_dense(shown);
+  const Component* const data = dense.component("data");
+  if (data != nullptr && !data->blob.is_plain() && data->blob.seek_granularity() == 0 &&
+      data->blob.size() > kReadBudget)
+    throw Error(ErrorKind::limit, "view.budget",
+                fmt::format("its {} bytes are compressed in one piece, of which at most {} are read at a time",
+                            data->blob.size(), kReadBudget));
+  const Tensor part = slice(dense, parse_slice(text));
+  Reading reading(part);
+  const std::uint64_t count = std::min<std::uint64_t>(reading.elements(), kMostValues);
+  std::vector<double> numbers(count);
+  const bool all = reading.read(0, numbers);
+  json.open('{').key("slice").text(text).key("shape").open('[');
+  for (const std::uint64_t dimension : part.shape) json.number(dimension);
+  json.close(']').key("elements").number(reading.elements()).key("values").open('[');
+  if (all)
+    for (const double number : numbers) write_number(json, number);
+  json.close(']').key("complete").boolean(all && count == reading.elements());
+  json.key("read").number(reading.bytes_read()).close('}');
+}
+
+}  // namespace tare::view

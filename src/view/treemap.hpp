@@ -1,0 +1,28 @@
+// A treemap of the tensors by bytes, laid out: rectangles for the page and for pictures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/exhibit.hpp"
+
+namespace tare::view {
+
+struct Tile {
+  double x = 0, y = 0, width = 0, height = 0;
+  unsigned depth = 0;
+  std::string label, prefix;
+  std::int64_t tensor = -1;  // -1: a group
+  std::int64_t type = -1;    // -1: several
+  std::uint64_t tensors = 0, elements = 0, bytes = 0;
+  bool opened = false;  // what is in it follows
+};
+
+inline constexpr std::size_t kMostTiles = 1500;
+
+// Of everything below `prefix`, into width x height. Groups come before what is in them.
+std::vector<Tile> lay_out(const Exhibit& model, std::string_view prefix, double width, double height);
+
+}  // namespace tare::view

@@ -1,0 +1,15 @@
+# one answer of the server, without the server
+tare view model.zt --json 'tensors?count=2'
+tare view model.zt --json 'values?tensor=0&slice=:4'
+tare view model.zt --json nothing
+tare view model.zt --json 'tensor?tensor=no.such'
+tare view model.zt --json 'tensors?count=501'
+tare view missing.zt
+tare view model.zt --listen example.org
+tare view model.zt --port 65536
+# a report, and single pictures
+tare report model.zt -o page.html && head -c 15 page.html && grep -c 'id="answers"' page.html
+tare report model.zt -o page.html
+tare report model.zt -o page.html --force
+tare report model.zt --svg treemap | head -2
+tare report model.zt --svg nothing

@@ -1,0 +1,450 @@
+#!/usr/bin/env python3
+"""Every view of the page in Debian's chromium, headless: on the demo's model, on a sparse one of 5 GiB, on one with 100,000
+tensors and on one with names that try to be markup. Looks at the document and at pixels. Exit code 77 when there is no browser.
+
+    browser.py TARE [PART...]                 all parts, or these: demo two large many hostile gone report
+    browser.py TARE --pictures DIRECTORY      takes the pictures of docs/view.md and README.md
+"""
+
+import argparse
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+
+import devtools
+import models
+
+
+def pixels(png):
+    """(width, height, rows of RGB bytes) of a PNG as chromium writes them: 8 bits, RGB or RGBA, not interlaced."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        body = png[at + 8:at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+            assert depth == 8 and colour in (2, 6)
+        elif kind == b"IDAT":
+            data += body
+        at += length + 12
+    step = 3 if colour == 2 else 4
+    raw, rows, before = zlib.decompress(data), [], bytearray(width * step)
+    for y in range(height):
+        begin = y * (width * step + 1)
+        way, line = raw[begin], bytearray(raw[begin + 1:begin + 1 + width * step])
+        for i in range(len(line)):
+            left = line[i - step] if i >= step else 0
+            up, corner = before[i], before[i - step] if i >= step else 0
+            if way == 1:
+                line[i] = (line[i] + left) & 255
+            elif way == 2:
+                line[i] = (line[i] + up) & 255
+            elif way == 3:
+                line[i] = (line[i] + (left + up) // 2) & 255
+            elif way == 4:
+                p = left + up - corner
+                a, b, c = abs(p - left), abs(p - up), abs(p - corner)
+                line[i] = (line[i] + (left if a <= b and a <= c else up if b <= c else corner)) & 255
+        rows.append(bytes(line))
+        before = line
+    return width, height, [bytes(v for i in range(0, len(row), step) for v in row[i:i + 3]) for row in rows]
+
+
+def colours(png, every=7):
+    """How many pixels of each colour, of every seventh row and column."""
+    width, height, rows = pixels(png)
+    found = {}
+    for y in range(0, height, every):
+        for x in range(0, width, every):
+            colour = tuple(rows[y][3 * x:3 * x + 3])
+            found[colour] = found.get(colour, 0) + 1
+    return found
+
+
+class Shown:
+    """A server with the page of some models, in the one browser."""
+
+    def __init__(self, tare, browser, *paths, cwd=None):
+        self.process = subprocess.Popen([tare, "view", "--no-browser", *map(str, paths)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        cwd=cwd)
+        self.link = self.process.stdout.readline().strip()
+        if not self.link:
+            error = self.process.stderr.read()
+            if "view.library" in error:
+                print("skipped: " + error.strip())
+                sys.exit(77)
+            raise AssertionError(error)
+        self.browser = browser
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def view(self, place):
+        self.browser.open("about:blank")
+        self.browser.open(f"{self.link}#/{place}")
+        self.browser.wait("document.querySelector('main .sheet') !== null")
+
+
+def calm(browser):
+    problems, browser.problems = browser.problems, []
+    assert problems == [], problems
+
+
+def check_overview(shown, tensors):
+    browser = shown.browser
+    shown.view("overview")
+    browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+    browser.wait("document.querySelectorAll('.grid a').length > 0")
+    browser.wait("document.querySelector('svg[aria-label^=Bytes] rect')")
+    text = browser.script("document.querySelector('main').innerText")
+    for word in ("Parameters", "Bits per weight", "Types", "What takes how many bytes", "Layers", "What lies where", tensors):
+        assert word in text, (word, text[:500])
+    # By the keyboard: along the tiles, into a group and out again.
+    browser.script("document.querySelector('svg.map').focus()")
+    browser.key("ArrowRight")
+    browser.wait("document.querySelector('svg.map .at') !== null")
+    before = browser.script("document.querySelectorAll('svg.map rect').length")
+    browser.key("Enter")
+    browser.wait("document.querySelector('.crumb button') !== null")
+    browser.script("document.querySelector('svg.map').focus()")
+    browser.key("Backspace")
+    browser.wait(f"document.querySelector('.crumb button') === null && document.querySelectorAll('svg.map rect').length === {before}")
+    # From layer to layer.
+    browser.script("document.querySelector('.grid a[tabindex=\"0\"]').focus()")
+    browser.key("ArrowRight")
+    assert browser.script("document.activeElement.closest('td').cellIndex") == 2
+    browser.click(".choice button:nth-child(2)")
+    browser.wait("document.querySelector('svg.map rect.tile:not(.group)').getAttribute('fill').startsWith('rgb')")
+    calm(browser)
+
+
+def check_tensors(shown, search, wanted):
+    browser = shown.browser
+    shown.view("tensors")
+    browser.wait("document.querySelectorAll('.row').length > 2")
+    browser.script("document.querySelector('input[type=search]').focus()")
+    browser.type(search)
+    browser.wait(f"document.querySelector('.row .name').title === {json.dumps(wanted)}")
+    browser.key("ArrowDown")
+    browser.key("Enter")
+    browser.wait(f"document.querySelector('h1.mono') && document.querySelector('h1.mono').textContent === {json.dumps(wanted)}")
+    check_detail(shown)
+    browser.script("document.querySelector('input[type=search]').value = ''; document.querySelector('input[type=search]').dispatchEvent(new Event('input'))")
+    browser.wait("document.querySelectorAll('.row').length > 2")
+    # The tree.
+    browser.script("[...document.querySelectorAll('.tools .choice button')].find((b) => b.textContent === 'tree').click()")
+    browser.wait("document.querySelector('[role=treeitem][aria-expanded]')")
+    browser.script("document.querySelector('[role=treeitem][aria-expanded]').focus()")
+    browser.key("ArrowRight")
+    browser.wait("document.querySelector('[role=treeitem] [role=treeitem]') !== null")
+    browser.script("[...document.querySelectorAll('.tools .choice button')].find((b) => b.textContent === 'list').click()")
+    browser.wait("document.querySelectorAll('.row').length > 2")
+    calm(browser)
+
+
+def check_detail(shown):
+    """The chosen tensor: picture, zoom down to single values, distribution, outliers, norms, slice, bytes."""
+    browser = shown.browser
+    browser.wait("document.querySelector('.heat canvas').width > 1")
+    whole = browser.script("document.querySelector('.heat canvas').getAttribute('aria-label')")
+    drawn = browser.script("""(() => { const c = document.querySelector('.heat canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data, s = new Set();
+        for (let i = 0; i < d.length; i += 4) s.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return s.size; })()""")
+    assert drawn > 5, f"the picture has {drawn} colours"
+    browser.click(".heat canvas")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') !== {json.dumps(whole)}")
+    browser.script("document.querySelector('.heat canvas').focus()")
+    for _ in range(12):
+        if browser.script("document.querySelector('.values') !== null && document.querySelector('.heat').parentElement.querySelector('.values') !== null"):
+            break
+        label = browser.script("document.querySelector('.heat canvas').getAttribute('aria-label')")
+        browser.key("+", "+")
+        browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') !== {json.dumps(label)} || document.querySelector('.heat').parentElement.querySelector('.values')")
+    browser.wait("document.querySelector('.heat').parentElement.querySelector('.values td') !== null")
+    browser.script("document.querySelector('.heat canvas').focus()")
+    browser.key("0", "0")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') === {json.dumps(whole)}")
+    browser.script("(() => { const s = document.querySelector('select[aria-label^=Each]'); s.value = 'mean'; s.dispatchEvent(new Event('change')); })()")
+    browser.wait("document.querySelectorAll('[aria-label=\"Histogram of the values\"] rect').length > 0")
+    browser.script("[...document.querySelectorAll('.choice button')].find((b) => b.textContent === 'magnitudes').click()")
+    browser.wait("document.querySelector('[aria-label^=\"Histogram of the magnitudes\"]') !== null")
+    browser.script("[...document.querySelectorAll('.choice button')].find((b) => b.textContent === 'logarithmic').click()")
+    browser.wait("document.querySelectorAll('[aria-label^=\"Root mean square\"]').length === 2")
+    browser.wait("[...document.querySelectorAll('section[aria-label=Slice] td')].length > 0")
+    browser.script("(() => { const i = document.querySelector('section[aria-label=Slice] input'); i.value = '0'; i.form.requestSubmit(); })()")
+    browser.wait("document.querySelector('section[aria-label=Slice] p').textContent.includes('value')")
+    browser.wait("document.querySelectorAll('.hex span').length > 0")
+    browser.script("[...document.querySelectorAll('button.copy')].find((b) => b.textContent === 'show').click()")
+    browser.wait("document.querySelector('.heat').parentElement.querySelector('.values td') !== null")
+    calm(browser)
+
+
+def check_words(shown, has_words):
+    browser = shown.browser
+    shown.browser.open("about:blank")
+    shown.browser.open(f"{shown.link}#/vocabulary")
+    browser.wait("document.querySelector('section[aria-label=\"Chat template\"]') !== null")
+    if has_words:
+        browser.wait("document.querySelectorAll('.row').length > 3")
+        browser.script("document.querySelector('input[type=search]').focus()")
+        browser.type("#2")
+        browser.wait("document.querySelectorAll('.row').length === 1 && document.querySelector('.row').innerText.includes('</s>')")
+    shown.view("metadata")
+    browser.wait("document.querySelectorAll('.tree li, .tree p').length > 1")
+    shown.view("check")
+    browser.script("document.querySelector('button.strong').click()")
+    browser.wait("document.querySelector('.verdict') !== null", 240)
+    assert browser.script("document.querySelector('.verdict').classList.contains('good')")
+    calm(browser)
+
+
+def check_compare(shown):
+    browser = shown.browser
+    shown.view("compare")
+    browser.wait("document.querySelectorAll('circle.dot').length > 3")
+    browser.script("[...document.querySelectorAll('th button')].find((b) => b.textContent.startsWith('RMS')).click()")
+    browser.wait("document.querySelector('th[aria-sort] button').textContent.startsWith('RMS')")
+    browser.script("document.querySelector('tr.goes a').click()")
+    browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
+    assert "of=error" in browser.script("location.hash")
+    browser.wait("[...document.querySelectorAll('.choice button[aria-pressed=true]')].some((b) => b.textContent.includes('−'))")
+    # From the error to the second model's own values and back, in the same place.
+    label = browser.script("document.querySelector('.heat canvas').getAttribute('aria-label')")
+    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent === 'B').click()")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') !== {json.dumps(label)}")
+    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent.includes('−')).click()")
+    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') === {json.dumps(label)}")
+    shown.view("overview?of=b")
+    browser.wait("document.querySelector('main').innerText.includes('GGUF')")
+    calm(browser)
+
+
+def check_looks(shown):
+    """Light and dark, wide and 320 pixels, on paper; nothing is wider than the window."""
+    browser = shown.browser
+    for scheme, ground in (("light", (250, 250, 248)), ("dark", (19, 21, 25))):
+        browser.prefer(scheme)
+        shown.view("overview")
+        browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+        found = colours(browser.picture())
+        assert found.get(ground, 0) > 100, (scheme, sorted(found.items(), key=lambda entry: -entry[1])[:6])
+        assert len(found) > 8, found
+        assert any(abs(r - 0x44) < 4 and abs(g - 0xAA) < 4 and abs(b - 0x99) < 4 for r, g, b in found), "the colour of bf16"
+    browser.prefer("light")
+    shown.view("overview")
+    browser.click("#theme")
+    assert browser.script("document.documentElement.dataset.theme") == "dark"
+    browser.click("#theme")
+    browser.resize(320, 700, True)
+    for place in ("overview", "tensors", "tensors/2", "vocabulary", "metadata", "check"):
+        shown.view(place)
+        browser.wait("document.querySelector('main').innerText.length > 20")
+        time.sleep(0.5)
+        assert browser.script("document.documentElement.scrollWidth") <= 320, place
+    browser.resize(1280, 860)
+    shown.view("overview")
+    browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+    paper = browser.pdf()
+    assert paper.startswith(b"%PDF") and len(paper) > 10_000
+    calm(browser)
+
+
+def check_accessible(shown):
+    """Everything that can be operated has a name, everything that is drawn has a text."""
+    browser = shown.browser
+    for place in ("overview", "tensors/1", "vocabulary", "metadata", "check"):
+        shown.view(place)
+        browser.wait("document.querySelector('main').innerText.length > 20")
+        time.sleep(0.3)
+        nameless = browser.script("""[...document.querySelectorAll('button, a, input, select, canvas, svg[role], [role=listbox]')].filter((e) =>
+            !(e.getAttribute('aria-label') || e.textContent.trim() || e.getAttribute('title'))).map((e) => e.outerHTML.slice(0, 120))""")
+        assert nameless == [], (place, nameless)
+    # Keys alone: to the views by number, to the search by a slash.
+    shown.view("overview")
+    browser.key("2", "2")
+    browser.wait("location.hash === '#/tensors' && document.querySelector('input[type=search]')")
+    browser.script("document.body.focus()")
+    browser.key("/", "/")
+    browser.wait("document.activeElement.type === 'search'")
+    calm(browser)
+
+
+def check_many(shown):
+    """100,000 tensors: a few rows exist at a time, wherever one scrolls."""
+    browser = shown.browser
+    shown.view("tensors")
+    browser.wait("document.querySelectorAll('.row').length > 2")
+    for share in (0.5, 1, 0.25, 0):
+        browser.script(f"(() => {{ const r = document.querySelector('.rows'); r.scrollTop = (r.scrollHeight - r.clientHeight) * {share}; }})()")
+        browser.wait(f"""(() => {{ const r = document.querySelector('.rows').getBoundingClientRect();
+            return [...document.querySelectorAll('.row')].some((e) => {{ const b = e.getBoundingClientRect(); return b.top < r.bottom && b.bottom > r.top && Math.abs(Number(e.dataset.index) / 99999 - {share}) < 0.01; }}); }})()""")
+        assert browser.script("document.querySelectorAll('.row').length") < 60
+    frames = browser.script("""new Promise((done) => { const r = document.querySelector('.rows'); let n = 0, worst = 0, last = performance.now();
+        const step = (now) => { worst = Math.max(worst, now - last); last = now; r.scrollTop += 400; if (++n < 60) requestAnimationFrame(step); else done([n, worst]); }; requestAnimationFrame(step); })""")
+    print(f"scrolling through 100,000 tensors: 60 steps, the longest {frames[1]:.0f} ms")
+    browser.script("document.querySelector('.rows').focus()")
+    browser.key("End")
+    browser.wait("[...document.querySelectorAll('.row')].some((e) => e.dataset.index === '99999')")
+    calm(browser)
+
+
+def check_hostile(shown):
+    browser = shown.browser
+    for place in ("overview", "tensors", "tensors/0", "metadata"):
+        shown.view(place)
+        time.sleep(0.5)
+        assert browser.script("document.title").startswith("hostile"), browser.script("document.title")
+        assert browser.script("document.querySelectorAll('main script, main img').length") == 0
+    shown.view("tensors")
+    browser.wait("[...document.querySelectorAll('.row .name')].some((e) => e.title.startsWith('<script>'))")
+    calm(browser)
+
+
+def check_vanishing(shown, path):
+    browser, content = shown.browser, path.read_bytes()
+    shown.view("tensors")
+    browser.wait("document.querySelectorAll('.row').length > 2")
+    path.unlink()
+    browser.script("location.hash = '#/tensors/1'")
+    browser.wait("!document.querySelector('#trouble').hidden")
+    assert "exist" in browser.script("document.querySelector('#trouble').innerText")
+    path.write_bytes(content)
+    browser.click("#trouble button")
+    browser.wait("document.querySelector('#trouble').hidden && document.querySelector('h1.mono')")
+    # A status of 409 is an error to the log, and to nothing else.
+    assert all("409" in problem for problem in browser.problems), browser.problems
+    browser.problems = []
+
+
+def check_report(tare, browser, directory, *paths):
+    page = directory / "report.html"
+    subprocess.run([tare, "report", *map(str, paths), "-o", str(page)], check=True)
+    assert page.stat().st_size < 5 << 20, page.stat().st_size
+    browser.open("about:blank")
+    browser.open(f"file://{page}")
+    browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+    browser.script("location.hash = '#/tensors/2'")
+    browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
+    for place, ready in (("compare", "document.querySelectorAll('circle.dot').length > 3"), ("vocabulary", "document.querySelectorAll('.row').length > 3"),
+                         ("metadata", "document.querySelector('.tree')"), ("check", "document.querySelector('.verdict')")):
+        if place == "compare" and len(paths) < 2:
+            continue
+        browser.script(f"location.hash = '#/{place}'")
+        browser.wait(ready)
+    calm(browser)
+
+
+def save(browser, path, height=None):
+    if height:
+        browser.resize(1280, height)
+        time.sleep(0.6)
+    path.write_bytes(browser.picture())
+    browser.resize(1280, 860)
+
+
+def take_pictures(tare, browser, model, other, target):
+    target.mkdir(parents=True, exist_ok=True)
+    with Shown(tare, browser, model.name, other.name, cwd=model.parent) as shown:
+        for name, place, ready, height, scheme in (
+                ("view-overview", "overview?of=b", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1000, "light"),
+                ("view-tensor", "tensors/4", "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')", 980, "light"),
+                ("view-compare", "compare", "document.querySelectorAll('circle.dot').length > 3", 900, "light"),
+                ("view-dark", "tensors/4?of=error", "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')", 900, "dark")):
+            browser.prefer(scheme)
+            browser.resize(1280, height)
+            shown.view(place)
+            browser.wait(ready)
+            time.sleep(1)
+            save(browser, target / f"{name}.png", height)
+    browser.prefer("light")
+
+
+def part_demo(tare, browser, directory, model, other):
+    with Shown(tare, browser, model) as shown:
+        check_overview(shown, "21")
+        check_tensors(shown, "1 q_proj", "model.layers.1.self_attn.q_proj.weight")
+        check_words(shown, True)
+        check_looks(shown)
+        check_accessible(shown)
+
+
+def part_two(tare, browser, directory, model, other):
+    with Shown(tare, browser, model, other) as shown:
+        check_compare(shown)
+
+
+def part_large(tare, browser, directory, model, other):
+    with Shown(tare, browser, models.large(directory / "large.safetensors")) as shown:
+        check_overview(shown, "110")
+        check_tensors(shown, "11 down", "model.layers.11.mlp.down_proj.weight")
+        check_words(shown, False)
+    (directory / "large.safetensors").unlink()
+
+
+def part_many(tare, browser, directory, model, other):
+    with Shown(tare, browser, models.many(directory / "many.safetensors")) as shown:
+        check_many(shown)
+
+
+def part_hostile(tare, browser, directory, model, other):
+    with Shown(tare, browser, models.hostile(directory / "hostile.safetensors")) as shown:
+        check_hostile(shown)
+
+
+def part_gone(tare, browser, directory, model, other):
+    gone = models.safetensors(directory / "gone.safetensors", {f"layers.{i}.w": ("F32", [16, 16], 4) for i in range(8)})
+    with Shown(tare, browser, gone) as shown:
+        check_vanishing(shown, gone)
+
+
+def part_report(tare, browser, directory, model, other):
+    check_report(tare, browser, directory, model, other)
+
+
+PARTS = {"demo": part_demo, "two": part_two, "large": part_large, "many": part_many, "hostile": part_hostile, "gone": part_gone,
+         "report": part_report}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tare")
+    parser.add_argument("parts", nargs="*", default=[])
+    parser.add_argument("--pictures", type=pathlib.Path)
+    arguments = parser.parse_args()
+    if reason := devtools.missing():
+        print(f"skipped: {reason}")
+        return 77
+    tare = str(pathlib.Path(arguments.tare).resolve())
+    browser = devtools.Browser()
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            subprocess.run([tare, "demo", str(directory / "demo"), "-q"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            model, other = directory / "demo/mistral", directory / "demo/mixed.gguf"
+            subprocess.run([tare, "quantize", str(model), str(other), "--method", "q4_0", "--method", "*down_proj*=q8_0", "--method", "*layers.1.*v_proj*=q5_0",
+                            "--embeddings", "q8_0", "-q"], check=True, stdout=subprocess.DEVNULL)
+            if arguments.pictures:
+                take_pictures(tare, browser, model, other, arguments.pictures)
+                return 0
+            for part in arguments.parts or PARTS:
+                begin = time.monotonic()
+                PARTS[part](tare, browser, directory, model, other)
+                print(f"{part}: ok, {time.monotonic() - begin:.0f} s", flush=True)
+    finally:
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,427 @@
+// What the endpoints answer: right numbers, bounded whatever the model is, an error for whatever cannot be answered.
+#include "view/service.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+#include "codecs/first_block.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "view/fuzzy.hpp"
+#include "view/heat.hpp"
+#include "view/names.hpp"
+#include "view/page.hpp"
+#include "view/reading.hpp"
+#include "view/report.hpp"
+#include "view/svg.hpp"
+#include "wire/json.hpp"
+
+namespace tare::view {
+namespace {
+
+Tensor numbers_of(std::string name, Shape shape, double step = 1) {
+  std::vector<float> values(*shape.elements());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(static_cast<double>(i) * step);
+  return dense(std::move(name), std::move(shape), values);
+}
+
+Model small_model() {
+  Model model;
+  model.format = "zt";
+  model.config.model_type = "llama";
+  for (int layer = 0; layer < 12; ++layer) {
+    const std::string prefix = fmt::format("model.layers.{}.", layer);
+    model.tensors.push_back(numbers_of(prefix + "self_attn.q_proj.weight", {8, 16}));
+    // One layer is unlike the others.
+    model.tensors.push_back(layer == 5 ? cast(numbers_of(prefix + "mlp.up_proj.weight", {16, 8}), DType::f16)
+                                       : numbers_of(prefix + "mlp.up_proj.weight", {16, 8}));
+  }
+  model.tensors.push_back(numbers_of("model.embed_tokens.weight", {64, 8}));
+  model.tensors.push_back(dense("<script>alert(1)</script>", {2}, std::vector<float>{1, -3}));
+  model.metadata.set("name", Value("it <b>is</b>"));
+  model.metadata.set("list", Value(List{Value(1), Value(2)}));
+  model.vocabulary.kind = "bpe";
+  for (const char* text : {"a", "b", "ab", " the", "<|end|>"})
+    model.vocabulary.tokens.push_back({text, 0.5F, TokenType::normal});
+  model.vocabulary.tokens.back().type = TokenType::control;
+  model.vocabulary.merges = {"a b"};
+  const std::string readme = "# <script>";
+  model.attachments.push_back(
+      {"README.md", Blob::memory(Bytes(reinterpret_cast<const std::byte*>(readme.data()),
+                                       reinterpret_cast<const std::byte*>(readme.data()) + readme.size()))});
+  return model;
+}
+
+ExhibitPtr shown(Model model) { return std::make_shared<const Exhibit>("a model", std::move(model)); }
+
+// The answer of work that was started, once it is done.
+std::string finished(const Service& service, std::string_view start, std::string_view target) {
+  std::string text = service.call(start);
+  while (text.find("\"done\":true") == std::string::npos) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    text = service.call(target);
+  }
+  return text;
+}
+
+Value asked(const Service& service, std::string_view target) {
+  const Answer answer = service.answer(target);
+  EXPECT_EQ(answer.status, 200) << target << ": " << answer.body;
+  wire::TreeBounds bounds;
+  return wire::read_json(answer.body, bounds);
+}
+
+const Value& in(const Value& value, std::string_view key) {
+  static const Value kNone;
+  const Value* const found = value.get<Map>() == nullptr ? nullptr : value.get<Map>()->find(key);
+  EXPECT_NE(found, nullptr) << key;
+  return found == nullptr ? kNone : *found;
+}
+
+double number(const Value& value) {
+  if (const auto* whole = value.get<std::int64_t>()) return static_cast<double>(*whole);
+  return value.get<double>() == nullptr ? NAN : *value.get<double>();
+}
+
+const List& list(const Value& value) { return *value.get<List>(); }
+
+TEST(ViewService, EveryEndpointAnswersAndIsBounded) {
+  const Service service({shown(small_model()), shown(small_model())});
+  for (const std::string_view name : endpoint_names()) {
+    const bool change = name.find('/') != std::string_view::npos || name == "reopen";
+    for (const std::string& target :
+         {std::string(name), fmt::format("{}?tensor=1", name), fmt::format("{}?of=b", name)}) {
+      const Answer answer = service.answer(target, change);
+      EXPECT_LE(answer.body.size(), kMostAnswer) << target;
+      EXPECT_EQ(answer.body.front(), '{') << target;
+      wire::TreeBounds bounds;
+      EXPECT_NO_THROW(static_cast<void>(wire::read_json(answer.body, bounds))) << target;
+    }
+    if (change) {
+      EXPECT_EQ(service.answer(name).status, 400) << name << " wants a POST";
+    }
+  }
+}
+
+TEST(ViewService, SaysWhatItCannotAnswer) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  EXPECT_EQ(service.answer("nothing").status, 404);
+  EXPECT_EQ(service.answer("").status, 404);
+  EXPECT_EQ(service.answer("tensor?tensor=9999").status, 404);
+  EXPECT_EQ(service.answer("tensor?tensor=no.such.tensor").status, 404);
+  EXPECT_EQ(service.answer("tensor?tensor=../../etc/passwd").status, 404);
+  EXPECT_EQ(service.answer("compare").status, 400);
+  EXPECT_EQ(service.answer("heat?tensor=1&of=b").status, 400);
+  EXPECT_EQ(service.answer("heat?tensor=1&height=100000").status, 400);
+  EXPECT_EQ(service.answer("values?tensor=1&slice=x").status, 400);
+  EXPECT_EQ(service.answer("metadata?at=0.5.7").status, 404);
+  EXPECT_EQ(service.answer("attachment?attachment=7").status, 400);
+}
+
+TEST(ViewService, OverviewAndLayers) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  const Value model = list(in(asked(service, "overview"), "models")).front();
+  EXPECT_EQ(number(in(model, "tensors")), 26);
+  EXPECT_EQ(number(in(model, "layers")), 12);
+  EXPECT_EQ(number(in(model, "elements")), 24 * 128 + 512 + 2);
+  const Value grid = asked(service, "layers");
+  ASSERT_EQ(list(in(grid, "roles")).size(), 2U);
+  EXPECT_EQ(*list(in(grid, "roles"))[0].text(), "q");
+  const List& rows = list(in(grid, "layers"));
+  ASSERT_EQ(rows.size(), 12U);
+  for (std::size_t layer = 0; layer < rows.size(); ++layer) {
+    EXPECT_EQ(in(list(rows[layer])[0], "odd"), Value(false));
+    EXPECT_EQ(in(list(rows[layer])[1], "odd"), Value(layer == 5)) << layer;
+  }
+}
+
+TEST(ViewService, ListSearchSortFilter) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  EXPECT_EQ(number(in(asked(service, "tensors?count=3"), "found")), 26);
+  EXPECT_EQ(list(in(asked(service, "tensors?count=3"), "rows")).size(), 3U);
+  const Value found = asked(service, "tensors?search=l.11+up");
+  EXPECT_EQ(*in(list(in(found, "rows"))[0], "name").text(), "model.layers.11.mlp.up_proj.weight");
+  const Value sorted = asked(service, "tensors?sort=bytes&way=down&count=1");
+  EXPECT_EQ(*in(list(in(sorted, "rows"))[0], "name").text(), "model.embed_tokens.weight");
+  EXPECT_EQ(number(in(asked(service, "tensors?type=f16"), "found")), 1);
+  EXPECT_EQ(number(in(asked(service, "tensors?role=q"), "found")), 12);
+  const Value tree = asked(service, "tree?under=model.layers.");
+  ASSERT_EQ(list(in(tree, "branches")).size(), 12U);
+  EXPECT_EQ(*in(list(in(tree, "branches"))[10], "label").text(), "10.") << "after 9";
+}
+
+TEST(ViewService, NamesAreDataAndNothingElse) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  EXPECT_EQ(*in(list(in(asked(service, "tensors?search=script"), "rows"))[0], "name").text(),
+            "<script>alert(1)</script>");
+  const std::string page = report(service);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  EXPECT_NE(page.find("\\u003cscript>alert"), std::string::npos);
+  for (const std::string_view name :
+       {"treemap", "layers", "map", "heat:<script>alert(1)</script>", "histogram:model.embed_tokens.weight"}) {
+    const std::string svg = picture(service, name);
+    EXPECT_EQ(svg.find("<script"), std::string::npos) << name;
+    EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n")) << name;
+  }
+}
+
+TEST(ViewService, NumbersByHand) {
+  Model model;
+  std::vector<float> values(6 * 4, 0.0F);
+  values[5] = -8, values[6] = 4, values[23] = NAN, values[22] = INFINITY;
+  model.tensors.push_back(dense("w", {6, 4}, values));
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  const Value answer = asked(service, "numbers?tensor=w");
+  EXPECT_EQ(in(answer, "exact"), Value(true));
+  EXPECT_EQ(number(in(answer, "min")), -8);
+  EXPECT_EQ(number(in(answer, "max")), 4);
+  EXPECT_EQ(number(in(answer, "nan")), 1);
+  EXPECT_EQ(number(in(answer, "infinite")), 1);
+  EXPECT_EQ(number(in(answer, "zeros")), 20);
+  EXPECT_NEAR(number(in(answer, "mean")), -4.0 / 22, 1e-6);
+  const Value& worst = list(in(answer, "outliers"))[0];
+  EXPECT_EQ(number(in(worst, "value")), -8);
+  EXPECT_EQ(number(in(worst, "row")), 1);
+  EXPECT_EQ(number(in(worst, "column")), 1);
+  double sum = 0;
+  for (const Value& bin : list(in(answer, "histogram"))) sum += number(bin);
+  EXPECT_EQ(sum, 22);
+  ASSERT_EQ(list(in(answer, "row_norms")).size(), 6U);
+  EXPECT_NEAR(number(list(in(answer, "row_norms"))[1]), std::sqrt(80.0 / 4), 1e-4);
+  ASSERT_EQ(list(in(answer, "column_norms")).size(), 4U);
+  EXPECT_NEAR(number(list(in(answer, "column_norms"))[1]), std::sqrt(64.0 / 6), 1e-4);
+  const Value& sizes = in(answer, "magnitudes");
+  const auto first = static_cast<std::size_t>(-number(in(sizes, "first_exponent")));
+  EXPECT_EQ(number(list(in(sizes, "negative"))[first + 3]), 1) << "8 = 2^3";
+  EXPECT_EQ(number(list(in(sizes, "positive"))[first + 2]), 1);
+}
+
+TEST(ViewService, ASampleOfALargeTensorIsSpreadAndBounded) {
+  Model model;
+  model.tensors.push_back(numbers_of("large", {2048, 1024}, 1e-3));
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  const Value answer = asked(service, "numbers?tensor=0");
+  EXPECT_EQ(in(answer, "exact"), Value(false));
+  EXPECT_LE(number(in(answer, "read")), 2 * static_cast<double>(kReadBudget));
+  EXPECT_LE(number(in(answer, "counted")), 1 << 20);
+  EXPECT_LT(number(in(answer, "min")), 100);
+  EXPECT_GT(number(in(answer, "max")), 2000);
+  // All of it, on a thread of its own.
+  const std::string text = finished(service, "numbers/all?tensor=0", "numbers?tensor=0&all=1");
+  wire::TreeBounds bounds;
+  const Value all = wire::read_json(text, bounds);
+  EXPECT_EQ(in(all, "exact"), Value(true));
+  EXPECT_EQ(number(in(all, "counted")), 2048 * 1024);
+}
+
+TEST(ViewHeat, ReducesByLargestMeanSample) {
+  std::vector<float> values(64 * 64, 1.0F);
+  values[65] = -9;
+  const Tensor tensor = dense("w", {64, 64}, values);
+  const HeatMap largest = heat_map(tensor, {}, 16, 16, Reduce::largest);
+  ASSERT_EQ(largest.cells.size(), 256U);
+  EXPECT_TRUE(largest.exact);
+  EXPECT_EQ(largest.cells[0], -9);
+  EXPECT_EQ(largest.cells[1], 1);
+  EXPECT_NEAR(heat_map(tensor, {}, 16, 16, Reduce::mean).cells[0], 6.0 / 16, 1e-9);
+  EXPECT_EQ(heat_map(tensor, {}, 16, 16, Reduce::sample).cells[0], 1);
+  const HeatMap part = heat_map(tensor, {1, 3, 0, 4}, 128, 128, Reduce::largest);
+  EXPECT_EQ(part.height, 2U);
+  EXPECT_EQ(part.width, 4U);
+  EXPECT_EQ(part.cells[1], -9) << "single values";
+  EXPECT_EQ(heat_map(tensor, {70, 80, 0, 9}, 8, 8, Reduce::mean).cells.size(), 0U) << "outside";
+}
+
+TEST(ViewHeat, OddShapes) {
+  for (const Shape& shape : {Shape{}, Shape{0}, Shape{1}, Shape{3, 0}, Shape{2, 3, 5}, Shape{1000003}}) {
+    const HeatMap map = heat_map(numbers_of("w", shape), {}, 32, 32, Reduce::largest);
+    EXPECT_EQ(map.cells.size(), map.height * map.width) << shape.text();
+    EXPECT_EQ(map.cells.empty(), *shape.elements() == 0) << shape.text();
+  }
+}
+
+// Rows that are not square to the block, a codec whose blocks must be entered in the middle.
+TEST(ViewReading, DecodesFromAnywhere) {
+  const Codec* const codec = find_codec_by_method("q8_0");
+  ASSERT_NE(codec, nullptr);
+  EncodeOptions options;
+  options.method = "q8_0";
+  const Tensor coded = codec->encode(numbers_of("w", {64, 96}, 0.01), options);
+  std::vector<double> whole(64 * 96), part(50);
+  Reading(coded).read(0, whole);
+  Reading reading(coded);
+  for (const std::uint64_t first : {0, 7, 1000, 6000, 33}) {
+    ASSERT_TRUE(reading.read(first, part));
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(first))) << first;
+  }
+  EXPECT_GE(reading.bytes_read(), 5 * 50 * sizeof(float));
+  EXPECT_FALSE(Reading(coded, 100).read(0, part)) << "beyond the budget";
+}
+
+TEST(ViewService, SlicesAsInNumpy) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  const Value answer = asked(service, "values?tensor=model.embed_tokens.weight&slice=1:3,::4");
+  ASSERT_EQ(list(in(answer, "values")).size(), 4U);
+  EXPECT_EQ(number(list(in(answer, "values"))[0]), 8);
+  EXPECT_EQ(number(list(in(answer, "values"))[3]), 20);
+  EXPECT_EQ(list(in(asked(service, "values?tensor=0&slice=:"), "values")).size(), 128U);
+}
+
+// What is said of a block is all of it: the fields lie side by side, and together they are as long as the codec wants.
+TEST(ViewBlocks, FieldsCoverTheBlock) {
+  std::size_t described = 0;
+  for (const Codec& codec : codecs()) {
+    if (!codec.layout.starts_with("ggml.")) continue;
+    Tensor tensor;
+    tensor.name = "w";
+    tensor.layout = codec.layout;
+    std::optional<codec::FirstBlock> block;
+    for (const std::uint64_t weights : {32, 64, 128, 256}) {
+      for (std::uint64_t bytes = 1; bytes < 300 && !block; ++bytes) {
+        tensor.shape = {weights};
+        tensor.components.clear();
+        tensor.components.push_back({std::string(codec.roles.front()), DType::u8, {}, Blob::memory(Bytes(bytes))});
+        block = codec::first_block(tensor);
+        if (block && block->weights != weights) block.reset();
+        if (block) {
+          std::vector<bool> covered(bytes);
+          for (const codec::BlockField& field : block->fields)
+            for (std::uint64_t i = field.offset; i < field.offset + field.bytes; ++i) {
+              ASSERT_LT(i, bytes) << codec.layout << " " << field.name;
+              EXPECT_FALSE(covered[i]) << codec.layout << " " << field.name;
+              covered[i] = true;
+            }
+          EXPECT_TRUE(std::all_of(covered.begin(), covered.end(), [](bool b) { return b; })) << codec.layout;
+        }
+      }
+    }
+    EXPECT_TRUE(block) << codec.layout;
+    described += block.has_value();
+  }
+  EXPECT_GE(described, 27U);
+}
+
+TEST(ViewService, ComparesTwoModels) {
+  Model other = small_model();
+  other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.01);
+  other.tensors[1].name = "new";
+  const Service service({shown(small_model()), shown(std::move(other))});
+  const std::string text = finished(service, "compare/start", "compare");
+  wire::TreeBounds bounds;
+  const Value answer = wire::read_json(text, bounds);
+  std::size_t changed = 0, alone = 0;
+  for (const Value& row : list(in(answer, "tensors"))) {
+    if (row.get<Map>()->find("only_in") != nullptr) {
+      ++alone;
+    } else if (number(in(row, "changed")) > 0) {
+      ++changed;
+      EXPECT_NEAR(number(in(row, "relative_rms")), 0.01, 1e-4);
+      EXPECT_NEAR(number(in(row, "cosine")), 1, 1e-6);
+    }
+  }
+  EXPECT_EQ(changed, 1U);
+  EXPECT_EQ(alone, 2U);
+  const Value error = asked(service, "heat?tensor=0&of=error&height=8&width=16");
+  EXPECT_NEAR(number(list(in(error, "cells"))[127]), 1.27, 1e-3);
+  EXPECT_EQ(service.answer("heat?tensor=1&of=error").status, 404);
+}
+
+TEST(ViewService, Words) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  const Value found = asked(service, "tokens?search=AB");
+  ASSERT_EQ(list(in(found, "rows")).size(), 1U);
+  EXPECT_EQ(number(in(list(in(found, "rows"))[0], "id")), 2);
+  EXPECT_EQ(number(in(asked(service, "tokens?search=%234"), "found")), 1);
+  EXPECT_EQ(number(in(asked(service, "tokens?type=control"), "found")), 1);
+  EXPECT_EQ(number(in(asked(service, "tokens?what=merges"), "found")), 1);
+  EXPECT_EQ(service.answer("tokens?type=x").status, 400);
+}
+
+// Names, keys and counts that a file may have, at their worst.
+TEST(ViewService, HostileModelsGetBoundedAnswers) {
+  Model model;
+  const std::string dots(2000, '.'), letters(20000, 'x');
+  for (int i = 0; i < 6000; ++i)
+    model.tensors.push_back(dense(fmt::format("{}{}\xFF<{}>\n", i, dots.substr(0, static_cast<std::size_t>(i % 50)), i),
+                                  {1}, std::vector<float>{1}));
+  for (int i = 0; i < 300; ++i) model.tensors.push_back(dense(letters + std::to_string(i), {1}, std::vector<float>{1}));
+  model.tensors.push_back(dense(dots, {1}, std::vector<float>{1}));
+  model.tensors.push_back(dense("", {1}, std::vector<float>{1}));
+  model.tensors.push_back(model.tensors.back());
+  for (int i = 0; i < 600; ++i) model.metadata.set(letters.substr(0, 5000) + std::to_string(i), Value(letters));
+  for (int i = 0; i < 600; ++i) model.vocabulary.tokens.push_back({letters, 0, TokenType::normal});
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  for (const std::string_view target :
+       {"overview", "layers", "treemap", "treemap?width=4096&height=4096", "map", "tensors?count=500",
+        "tensors?count=500&from=5900", "tensors?search=xxxx&count=500", "tree?count=500", "tree?under=1&count=500",
+        "tensor?tensor=6100", "numbers?tensor=6100", "block?tensor=6300", "metadata?count=500", "metadata?at=3",
+        "tokens?count=500", "template", "attachments"}) {
+    const Answer answer = service.answer(target);
+    EXPECT_LE(answer.body.size(), kMostAnswer) << target;
+    EXPECT_LT(answer.status, 500) << target;
+  }
+  EXPECT_LE(report(service).size(), kMostReport + (1 << 20));
+}
+
+TEST(ViewService, AModelThatVanishesIsAnErrorAndTheServiceLives) {
+  const auto directory = std::filesystem::temp_directory_path() / fmt::format("tare-view-{}", ::getpid());
+  std::filesystem::create_directories(directory);
+  const std::string path = directory / "model.zt";
+  const auto write = [&] {
+    const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true, .durable = false});
+    Model model;
+    model.tensors.push_back(numbers_of("w", {4, 4}));
+    find_format("zt")->write(model, *sink, {});
+    sink->commit();
+  };
+  write();
+  const Service service(std::vector<std::string>{path}, {});
+  EXPECT_EQ(service.answer("overview").status, 200);
+  std::filesystem::remove(path);
+  EXPECT_EQ(service.answer("overview").status, 409);
+  EXPECT_NE(service.answer("numbers?tensor=0").body.find("view.vanished"), std::string::npos);
+  EXPECT_EQ(service.answer("reopen", true).status, 404);
+  write();
+  EXPECT_NE(service.answer("overview").body.find("view.replaced"), std::string::npos);
+  EXPECT_EQ(service.answer("reopen", true).status, 200);
+  EXPECT_EQ(service.answer("numbers?tensor=0").status, 200);
+  std::filesystem::resize_file(path, 100);
+  EXPECT_EQ(service.answer("overview").status, 409);
+  std::filesystem::remove_all(directory);
+}
+
+TEST(ViewNames, NineBeforeTen) {
+  EXPECT_TRUE(naturally_less("a.9.b", "a.10.b"));
+  EXPECT_FALSE(naturally_less("a.10.b", "a.9.b"));
+  EXPECT_TRUE(naturally_less("a", "a.b"));
+  EXPECT_FALSE(naturally_less("a", "a"));
+  EXPECT_TRUE(naturally_less("", "a"));
+}
+
+TEST(ViewFuzzy, BetterFitsComeFirst) {
+  EXPECT_FALSE(fuzzy_score("xyz", "model.layers"));
+  EXPECT_TRUE(fuzzy_score("mly", "model.layers"));
+  EXPECT_GT(*fuzzy_score("q_proj", "a.q_proj.weight"), *fuzzy_score("q_proj", "a.qq_pp_rr_oo_jj.weight"));
+  EXPECT_GT(*fuzzy_score("12", "layers.12.w"), *fuzzy_score("12", "layers.112.w"));
+  EXPECT_TRUE(fuzzy_score("weight Q_PROJ", "a.q_proj.weight")) << "words in any order, any case";
+}
+
+TEST(ViewPage, LoadsNothingFromElsewhere) {
+  const Page page = live_page("<i>{{script}}</i>");
+  EXPECT_EQ(page.html.find("<i>"), std::string::npos);
+  EXPECT_NE(page.html.find("&lt;i&gt;{{script}}"), std::string::npos) << "what is put in is not looked at again";
+  EXPECT_NE(page.policy.find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page.policy.find("unsafe"), std::string::npos);
+  EXPECT_EQ(page.html.find("src="), std::string::npos);
+  EXPECT_EQ(page.html.find("innerHTML"), std::string::npos);
+  EXPECT_EQ(page.html.find("\nimport "), std::string::npos);
+  EXPECT_EQ(page.html.find("\nexport "), std::string::npos);
+  EXPECT_LT(page.html.size(), 200U << 10);
+}
+
+}  // namespace
+}  // namespace tare::view
