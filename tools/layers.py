@@ -24,6 +24,7 @@ LAYERS = [
     ["codecs", "resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
+    ["device"],
     ["cli"],
 ]
 
@@ -37,6 +38,7 @@ PUBLIC = {
     "formats": ["append", "format", "formats/mcf"],
     "convert": ["convert", "metadata", "plan", "quantize"],
     "inspect": ["inspect"],
+    "device": ["device"],
     "cli": ["tare"],
 }
 
@@ -76,6 +78,7 @@ KNOWS = {
     "formats/registry.cpp": ("*", "the table"),
     "formats/rows.hpp": ("*", "the table"),
     "codecs/group": ("zt", "the public name of its methods"),
+    "device/decodes.cpp": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
     "cli/verbs/run.cpp": ("tllm", "runs the models of that document"),
     "cli/demo": ("*", "tells a story about some of them"),
