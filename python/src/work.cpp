@@ -10,6 +10,7 @@
 #include "buffer.hpp"
 #include "model.hpp"
 #include "options.hpp"
+#include "run_job.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 #include "tare/plan.hpp"
@@ -18,8 +19,6 @@
 
 namespace tare::py {
 namespace {
-
-using Job = std::function<void(Progress& progress)>;
 
 // A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
 // None; if one of them raises, the job is stopped and the exception is passed on.
@@ -75,6 +74,8 @@ void report_progress(PyObject* report, const Progress& progress) {
       PyObject_CallFunctionObjArgs(report, number(progress.done()).get(), number(progress.expected()).get(), nullptr));
 }
 
+}  // namespace
+
 void run_job(PyObject* report, const Job& job) {
   Worker worker(job);
   try {
@@ -98,6 +99,8 @@ void run_job(PyObject* report, const Job& job) {
   worker.finish();
   report_progress(report, worker.progress());
 }
+
+namespace {
 
 // What was done, as dicts.
 

@@ -138,4 +138,16 @@ def from_pretrained(path, auto=None, **options):
     made = config(path)
     # The Auto classes ask for a path; the class that they would choose does not.
     kind = auto._model_mapping[type(made)] if hasattr(auto, "_model_mapping") else auto
-    return kind.from_pretrained(None, config=made, state_dict=state_dict(path), **options)
+    return kind.from_pretrained(None, config=made, state_dict=_state_for(path, options.get("device_map")), **options)
+
+
+def _state_for(path, place):
+    """The tensors, on the GPU already if all of the model goes to one."""
+    if isinstance(place, dict):
+        place = place[""] if set(place) == {""} else None
+    if not _torch._is_gpu(place) or isinstance(path, Model):
+        return state_dict(path)
+    if isinstance(place, int):
+        place = f"cuda:{place}"
+    with _open(path, usual_names=True) as model:
+        return _torch.to_device(model, place)

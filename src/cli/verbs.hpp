@@ -69,6 +69,9 @@ extern const Verb kVerb;
 namespace diff_verb {
 extern const Verb kVerb;
 }
+namespace load_verb {
+extern const Verb kVerb;
+}
 namespace run_verb {
 extern const Verb kVerb;
 }
