@@ -66,7 +66,7 @@ device::Plan plan_from(PyObject* list) {
   return plan;
 }
 
-Ref shape_tuple(const Shape& shape) {
+Ref placed_shape(const Shape& shape) {
   Ref tuple = Ref::take(PyTuple_New(static_cast<Py_ssize_t>(shape.rank())));
   for (std::size_t i = 0; i < shape.rank(); ++i)
     checked(PyTuple_SetItem(tuple.get(), static_cast<Py_ssize_t>(i), number(shape[i]).release()));
@@ -92,7 +92,7 @@ PyObject* make_layout(PyObject*, PyObject* args) {
     const Ref rows = list_of(layout->tensors, [](const device::Placed& placed) {
       const std::string_view type = placed.type.empty() ? name_of(placed.dtype) : std::string_view(placed.type);
       return Ref::take(PyTuple_Pack(8, text(placed.tensor).get(), text(placed.role).get(), text(placed.layout).get(),
-                                    text(type).get(), shape_tuple(placed.shape).get(),
+                                    text(type).get(), placed_shape(placed.shape).get(),
                                     number(std::uint64_t{placed.buffer}).get(), number(placed.offset).get(),
                                     number(placed.bytes).get()));
     });
