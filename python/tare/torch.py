@@ -69,7 +69,8 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
     from . import device as _device
 
     with _device.Opened(source) as model:
-        batch = _Batch(model, _device.plan(model, names, _short(dtype), parts), device, verify, threads)
+        kind = _short(dtype)
+        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, verify, threads)
         tensors = batch.tensors()  # views, made while the bytes are on their way
         batch.finish()
         return tensors
@@ -83,7 +84,8 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
     with _device.Opened(source) as model:
         sizes = {row[0]: row[4] for row in model._table()}
         rows, batches, size = [], [], 0
-        for row in _device.plan(model, names, _short(dtype)):
+        kind = _short(dtype)
+        for row in _device.plan(model, sizes if names is None else names, kind):
             if rows and size + sizes[row[0]] > window:
                 batches.append(rows)
                 rows, size = [], 0
@@ -92,8 +94,8 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
         batches.append(rows)
         following = None
         for i, rows in enumerate(batches):
-            batch = following or _Batch(model, rows, device, verify, 0)
-            following = _Batch(model, batches[i + 1], device, verify, 0) if i + 1 < len(batches) else None
+            batch = following or _Batch(model, rows, kind, device, verify, 0)
+            following = _Batch(model, batches[i + 1], kind, device, verify, 0) if i + 1 < len(batches) else None
             yield from batch
             batch.finish()
 
@@ -101,21 +103,22 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
 class _Batch:
     """Tensors that are on their way into memory of torch's."""
 
-    def __init__(self, model, rows, device, verify, threads):
+    def __init__(self, model, rows, kind, device, verify, threads):
         from . import _tare
 
         self._tare = _tare
         place = _torch.device(device)
         if place.index is None:
             place = _torch.device(place.type, _torch.cuda.current_device())
-        self._layout, sizes, self._rows = _tare._device_layout(model, rows, str(place))
+        layout, sizes = _tare._device_layout(model, rows, kind, str(place))
         self._stream = _torch.cuda.current_stream(place)
         # Rounded, so that a buffer can be seen as elements of any type.
         self._buffers = [_torch.empty((size + 15) // 16 * 16, dtype=_torch.uint8, device=place) for size in sizes]
         self._typed = {}
         memory = [(buffer.data_ptr(), buffer.numel()) for buffer in self._buffers]
         options = {"device": str(place), "verify": verify, "threads": threads}
-        self._loading = _tare._device_load(model, self._layout, memory, self._stream.cuda_stream, options)
+        self._loading = _tare._device_load(model, layout, memory, self._stream.cuda_stream, options)
+        self._rows = _tare._device_rows(layout)  # while the bytes are on their way
 
     def _view(self, row):
         _, _, _, kind, shape, buffer, offset, size = row

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <array>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -53,6 +56,8 @@ class Arranger {
     if (choice.part) check_part(*tensor, *choice.part);
     if (choice.dtype && !is_of(*tensor, *choice.dtype))
       add_cast(*tensor, choice);
+    else if (!choice.dtype && choice.decode && !tensor->is_dense())
+      add_decoded(*tensor, choice);
     else if (!choice.part)
       for (const Component& component : tensor->components) add_component(*tensor, component);
     else if (tensor->is_dense())
@@ -69,7 +74,20 @@ class Arranger {
   }
 
  private:
-  using Key = std::tuple<const Source*, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::string>;
+  // What makes two pieces the same: where their bytes are, and what becomes of them.
+  struct Key {
+    const Source* source = nullptr;
+    std::array<std::uint64_t, 5> numbers = {};
+    std::string_view kernel = {};  // of the table of kernels, or empty
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t hash = reinterpret_cast<std::uintptr_t>(key.source) ^ key.kernel.size();
+      for (const std::uint64_t number : key.numbers) hash = (hash ^ number) * 0x9E3779B97F4A7C15U ^ hash >> 29;
+      return static_cast<std::size_t>(hash);
+    }
+  };
 
   static void check_part(const Tensor& tensor, const Part& part) {
     if (part.axis >= tensor.shape.rank())
@@ -133,7 +151,7 @@ class Arranger {
     piece.bytes = blob.size();
     std::optional<Key> key;
     if (blob.source() != nullptr)
-      key = Key(blob.source().get(), blob.offset(), blob.stored_size(), blob.size(), 0, name_of(blob.encoding()));
+      key = Key{blob.source().get(), {blob.offset(), blob.stored_size(), blob.size(), 0, static_cast<std::uint64_t>(blob.encoding())}};
     if (blob.is_plain() && blob.source() != nullptr) {
       piece.file = piece.buffer;
       piece.begin = blob.offset();
@@ -163,7 +181,7 @@ class Arranger {
       piece.unchecked = has_digest(component.blob);
     Placed placed = placed_for(tensor, component);
     placed.shape[part.axis] = part.end - part.begin;
-    const Key key(component.blob.source().get(), piece.begin, piece.run, piece.stride, piece.runs, placed.shape.text());
+    const Key key{component.blob.source().get(), {piece.begin, piece.run, piece.stride, piece.runs, 0}};
     put(std::move(piece), std::move(placed), key);
   }
 
@@ -181,6 +199,17 @@ class Arranger {
     piece.begin = UINT64_MAX;
     piece.unchecked = has_digest(dense_tensor.components[0].blob);
     put(std::move(piece), placed_for(sliced, sliced.components[0]), std::nullopt);
+  }
+
+  void add_decoded(const Tensor& tensor, Choice choice) {
+    const Tensor made = to_dense(tensor);
+    const Component& elements = made.components[0];
+    if (elements.type.empty() && (elements.dtype == DType::f32 || elements.dtype == DType::f16 || elements.dtype == DType::bf16)) {
+      choice.dtype = elements.dtype;
+      return add_cast(tensor, choice);
+    }
+    if (choice.part) return add_made_part(tensor, made, *choice.part);
+    add_made(tensor, made);
   }
 
   void add_cast(const Tensor& tensor, const Choice& choice) {
@@ -207,8 +236,9 @@ class Arranger {
       piece.scan = on_device->scan;
       Placed placed{tensor.name, "data", "dense", dtype, {}, tensor.shape, 0, 0, 0};
       if (choice.part) placed.shape[choice.part->axis] = choice.part->end - choice.part->begin;
-      const Key key(on_device->sources[0].get(), piece.begin, piece.bytes, piece.decode.units, piece.decode.numbers[0],
-                    piece.decode.kernel);
+      const Key key{on_device->sources[0].get(),
+                    {piece.begin, piece.bytes, piece.decode.units, piece.decode.numbers[0], static_cast<std::uint64_t>(dtype)},
+                    piece.decode.kernel};
       return put(std::move(piece), std::move(placed), key);
     }
     Tensor made = to_dense(tensor);
@@ -249,7 +279,7 @@ class Arranger {
   Layout layout_;
   Pieces pieces_;
   std::map<const Source*, std::size_t> files_;
-  std::map<Key, std::size_t> same_;
+  std::unordered_map<Key, std::size_t, KeyHash> same_;
 };
 
 // Neighbours in a file are neighbours in the buffer, as long as that leaves them aligned: one copy then takes many of them.
@@ -289,11 +319,12 @@ void Arranger::place() {
 
 }  // namespace
 
-Plan all_of(const Model& model, std::optional<DType> dtype) {
+Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
   Plan plan;
   plan.reserve(model.tensors.size());
   for (const Tensor& tensor : model.tensors) {
     Choice& choice = plan.emplace_back(Choice{tensor.name});
+    choice.decode = decode;
     if (!dtype) continue;
     const bool dense_number = tensor.is_dense() && tensor.components.size() == 1;
     const bool is_float_type = dense_number && (is_float(tensor.components[0].dtype) || !tensor.components[0].type.empty());

@@ -25,6 +25,12 @@ constexpr BlockKernel kBlockKernels[] = {
     {"ggml.q4_k", "ggml_q4_k", 256, 144},   {"ggml.q5_k", "ggml_q5_k", 256, 176},   {"ggml.q6_k", "ggml_q6_k", 256, 210},
 };
 
+struct MethodKernel {
+  std::string_view layout, kernel;
+};
+constexpr MethodKernel kMcfKernels[] = {{"mcf.q8", "mcf_q8"}, {"mcf.q4", "mcf_q4"}, {"mcf.k6", "mcf_k6"},
+                                        {"mcf.k4", "mcf_k4"}, {"mcf.k3", "mcf_k3"}, {"mcf.k2", "mcf_k2"}};
+
 bool stored_plainly(const Component* component) {
   return component != nullptr && component->blob.is_plain() && component->blob.source() != nullptr;
 }
@@ -107,7 +113,7 @@ std::optional<Decoding> mcf_decode(const Tensor& tensor, const RowRange& rows, D
   const std::uint64_t first = whole ? 0 : rows.begin, count = whole ? geometry->rows : rows.end - rows.begin;
   const bool super = method->family == mcf::Family::super;
   Decoding made;
-  made.decode.kernel = "mcf_" + std::string(method->name);
+  made.decode.kernel = std::ranges::find(kMcfKernels, method->layout, &MethodKernel::layout)->kernel;
   made.decode.units = count;
   made.decode.made = dtype;
   made.decode.unit_out = geometry->columns * size_of(dtype);

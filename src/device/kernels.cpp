@@ -14,19 +14,19 @@ Kernels::~Kernels() {
   for (const auto& [name, loaded] : loaded_) context_.driver().module_unload(loaded.module);
 }
 
-void Kernels::prepare(const std::string& name) {
+void Kernels::prepare(std::string_view name) {
   if (loaded_.contains(name)) return;
   const auto row = std::ranges::find(all_ptx(), name, &Ptx::name);
   const std::string text = fmt::format("{}{}", ptx_head(), row->text);
-  Loaded& loaded = loaded_[name];
+  Loaded& loaded = loaded_[std::string(name)];
   const Result result = context_.driver().module_load(&loaded.module, text.c_str());
-  if (result != 0) loaded_.erase(name);
+  if (result != 0) loaded_.erase(std::string(name));
   context_.check(result, fmt::format("compile the kernel {}", name));
-  context_.check(context_.driver().module_function(&loaded.function, loaded.module, name.c_str()),
+  context_.check(context_.driver().module_function(&loaded.function, loaded.module, std::string(name).c_str()),
                  fmt::format("find the kernel {}", name));
 }
 
-void Kernels::launch(const std::string& name, Call call, StreamHandle stream) const {
+void Kernels::launch(std::string_view name, Call call, StreamHandle stream) const {
   // A thread makes eight elements.
   constexpr std::uint64_t kThreads = 256, kEach = 8;
   const std::uint64_t blocks = (call.count + kThreads * kEach - 1) / (kThreads * kEach);

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <map>
-#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "device/context.hpp"
 
@@ -21,7 +21,7 @@ class Kernels {
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
-  void prepare(const std::string& name);
+  void prepare(std::string_view name);
 
   // What every kernel gets: the planes of a chunk, where its elements go, and numbers.
   struct Call {
@@ -33,7 +33,7 @@ class Kernels {
     std::uint64_t kind = 0;   // what they are: 0 f32, 1 f16, 2 bf16
   };
   // Of those that were prepared. From many threads.
-  void launch(const std::string& name, Call call, StreamHandle stream) const;
+  void launch(std::string_view name, Call call, StreamHandle stream) const;
 
  private:
   struct Loaded {

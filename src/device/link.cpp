@@ -7,7 +7,7 @@ namespace tare::device {
 
 double link_speed(std::string_view device) {
   constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
-  constexpr int kTimes = 16;
+  constexpr int kTimes = 8;
   const ContextPtr context = Context::of(device);
   const Current here(*context);
   const Lease lease(context, kBytes, std::uint64_t{4} << 20, std::uint64_t{128} << 20, 4);
@@ -19,13 +19,16 @@ double link_speed(std::string_view device) {
                                                     stream.get()),
                    "copy to the device");
   };
-  copy();
-  stream.synchronize();
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kTimes; ++i) copy();
-  stream.synchronize();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return seconds > 0 ? static_cast<double>(bytes) * kTimes / seconds : 0;
+  // The best of several rounds: right after much memory was freed, the device is still busy with that.
+  double best = 0;
+  for (int round = 0; round < 6; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kTimes; ++i) copy();
+    stream.synchronize();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (seconds > 0) best = std::max(best, static_cast<double>(bytes) * kTimes / seconds);
+  }
+  return best;
 }
 
 }  // namespace tare::device

@@ -66,8 +66,11 @@ Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Desti
     }
     allocate(device_->functions != nullptr ? slots_each_ * readers * chunk : 0);
     take_memory(destination);
+    std::vector<std::size_t> empty;
     for (std::size_t i = 0; i < pieces_.size(); ++i)
-      if (pieces_[i].bytes == 0) arrived(pieces_[i], i);
+      if (pieces_[i].bytes == 0) empty.push_back(i);
+    arrivals_.reserve(layout_.tensors.size());
+    arrived(empty);
     start(readers);
   } catch (...) {
     give_back();
@@ -213,11 +216,13 @@ void Loading::State::fail(std::exception_ptr error) noexcept {
   changed_.notify_all();
 }
 
-void Loading::State::arrived(const Piece& piece, std::size_t number) {
+void Loading::State::arrived(std::span<const std::size_t> pieces) {
   const std::scoped_lock lock(mutex_);
-  ready_[number] = 1;
-  arrivals_.insert(arrivals_.end(), piece.placed.begin(), piece.placed.end());
-  changed_.notify_all();
+  for (const std::size_t number : pieces) {
+    ready_[number] = 1;
+    arrivals_.insert(arrivals_.end(), pieces_[number].placed.begin(), pieces_[number].placed.end());
+  }
+  if (waiting_ > 0) changed_.notify_all();
 }
 
 DeviceAddress Loading::State::address(std::size_t tensor) const { return targets_[piece_of_.at(tensor)]; }
@@ -232,14 +237,18 @@ void Loading::State::hold(StreamHandle stream) {
   device_->fence.hold(stream);
 }
 
+void Loading::State::look(std::unique_lock<std::mutex>& lock) {
+  ++waiting_;
+  changed_.wait_for(lock, kLook);
+  --waiting_;
+  check_stop();
+}
+
 void Loading::State::wait(std::size_t tensor, StreamHandle stream) {
   const std::size_t piece = piece_of_.at(tensor);
   {
     std::unique_lock lock(mutex_);
-    while (ready_[piece] == 0 && !failure_ && running_ > 0) {
-      changed_.wait_for(lock, kLook);
-      check_stop();
-    }
+    while (ready_[piece] == 0 && !failure_ && running_ > 0) look(lock);
     if (failure_) std::rethrow_exception(failure_);
   }
   hold(stream);
@@ -249,10 +258,7 @@ std::optional<std::size_t> Loading::State::next(StreamHandle stream) {
   std::size_t tensor = 0;
   {
     std::unique_lock lock(mutex_);
-    while (given_ == arrivals_.size() && !failure_ && running_ > 0) {
-      changed_.wait_for(lock, kLook);
-      check_stop();
-    }
+    while (given_ == arrivals_.size() && !failure_ && running_ > 0) look(lock);
     if (failure_) std::rethrow_exception(failure_);
     if (given_ == arrivals_.size()) return std::nullopt;
     tensor = arrivals_[given_++];

@@ -15,6 +15,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -63,8 +65,11 @@ class Loading::State {
   void start(unsigned threads);
   void run(unsigned number) noexcept;
   void fail(std::exception_ptr error) noexcept;
-  void arrived(const Piece& piece, std::size_t number);
+  // Pieces whose last byte is on its way.
+  void arrived(std::span<const std::size_t> pieces);
   void hold(StreamHandle stream);
+  // Waits for a tensor to arrive, for a while. Throws `work.stopped`.
+  void look(std::unique_lock<std::mutex>& lock);
   double since_start() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
   void give_back() noexcept;
 
@@ -97,6 +102,7 @@ class Loading::State {
   std::vector<std::size_t> arrivals_;   // tensors, in order
   std::size_t given_ = 0;               // of those, by `next`
   unsigned running_ = 0;
+  unsigned waiting_ = 0;                // for tensors; whoever waits for the end is not told of each
   std::exception_ptr failure_;
   double first_seconds_ = 0;
   std::optional<Report> report_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codecs/element_kinds.hpp"
@@ -27,7 +28,7 @@ inline constexpr std::uint64_t kMostUnitBytes = std::uint64_t{96} << 10;
 
 // Elements that the device makes of stored bytes, unit by unit.
 struct DeviceDecode {
-  std::string kernel;  // empty: none
+  std::string_view kernel;  // of kernels.cu; empty: none
   std::vector<Plane> planes;
   std::uint64_t units = 0;
   std::uint64_t unit_out = 0;  // bytes that a unit becomes; the last one may become fewer

@@ -217,17 +217,22 @@ void Loading::State::Reader::mark(Slot& slot, StreamHandle stream) {
 }
 
 void Loading::State::Reader::done(std::span<const Share> shares, Slot& slot) {
+  std::uint64_t bytes = 0;
+  whole_.clear();
   for (const Share& share : shares) {
-    if (load_.options_.progress != nullptr) load_.options_.progress->advance(share.bytes);
+    bytes += share.bytes;
     // The copies of other threads were issued before they counted: whoever counts the last byte comes after all of them.
-    if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) != share.bytes) continue;
-    if (!load_.timed_.exchange(true)) {
-      slot.event.synchronize();
-      slot.busy = false;
-      load_.first_seconds_ = load_.since_start();
-    }
-    load_.arrived(load_.pieces_[share.piece], share.piece);
+    if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) == share.bytes)
+      whole_.push_back(share.piece);
   }
+  if (load_.options_.progress != nullptr) load_.options_.progress->advance(bytes);
+  if (whole_.empty()) return;
+  if (!load_.timed_.exchange(true)) {
+    slot.event.synchronize();
+    slot.busy = false;
+    load_.first_seconds_ = load_.since_start();
+  }
+  load_.arrived(whole_);
 }
 
 }  // namespace tare::device

@@ -44,6 +44,7 @@ class Loading::State::Reader {
   const Context& context_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::size_t turn_ = 0;
+  std::vector<std::size_t> whole_;  // of `done`
 };
 
 }  // namespace tare::device
