@@ -108,9 +108,9 @@ struct Options {
   // Digests that the file has are compared and NaN and infinities counted, of the very bytes that are copied. A tensor is
   // handed out after its digest matched; one that does not is `digest.mismatch`.
   bool verify = false;
-  unsigned threads = 0;                                    // that read; 0: up to 14, as there are cores for
-  std::uint64_t pinned_bytes = std::uint64_t{128} << 20;   // at most, by all loads of the process together
-  std::uint64_t chunk_bytes = std::uint64_t{4} << 20;      // read and copied at once; a multiple of 4096, 256 KiB at least
+  unsigned threads = 0;                                   // that read; 0: up to 14, as there are cores for
+  std::uint64_t pinned_bytes = std::uint64_t{128} << 20;  // at most, by all loads of the process together
+  std::uint64_t chunk_bytes = std::uint64_t{4} << 20;  // read and copied at once; a multiple of 4096, 256 KiB at least
   Reading reading = Reading::automatic;
   Progress* progress = nullptr;  // counts bytes that were handed to the device
 };
@@ -119,10 +119,10 @@ struct Report {
   std::uint64_t bytes = 0;         // in the places that were filled
   std::uint64_t copied_bytes = 0;  // over the link: fewer where the device decodes, a few more where there is padding
   std::uint64_t read_bytes = 0, reads = 0, direct_bytes = 0;  // from files; of those around the page cache
-  std::uint64_t digests = 0;     // that were compared
-  std::uint64_t unchecked = 0;   // components with a digest of which only a part was loaded
+  std::uint64_t digests = 0;                                  // that were compared
+  std::uint64_t unchecked = 0;  // components with a digest of which only a part was loaded
   std::uint64_t nan = 0, inf = 0;
-  std::string nonfinite;  // the first tensor with a NaN or an infinity
+  std::string nonfinite;                             // the first tensor with a NaN or an infinity
   std::uint64_t pinned_bytes = 0, device_bytes = 0;  // that were allocated
   unsigned threads = 0;
   double seconds = 0, first_seconds = 0;  // until everything, until the first tensor was in device memory

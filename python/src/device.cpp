@@ -1,5 +1,7 @@
 #include "device.hpp"
 
+#include <map>
+
 #include "model.hpp"
 #include "options.hpp"
 #include "run_job.hpp"
@@ -24,9 +26,7 @@ void destroy_loading(PyObject* capsule) {
   delete loading;
 }
 
-void destroy_layout(PyObject* capsule) {
-  delete static_cast<device::Layout*>(PyCapsule_GetPointer(capsule, kLayout));
-}
+void destroy_layout(PyObject* capsule) { delete static_cast<device::Layout*>(PyCapsule_GetPointer(capsule, kLayout)); }
 
 std::optional<DType> dtype_of(PyObject* object) {
   if (object == Py_None) return std::nullopt;
@@ -97,15 +97,18 @@ PyObject* make_layout(PyObject*, PyObject* args) {
   });
 }
 
-// _device_rows(layout): [(name, role, layout, type, shape, buffer, offset, bytes), ...]
+// _device_rows(layout): [(name, type, shape, buffer, offset, bytes), ...]
 PyObject* layout_rows(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject* capsule = nullptr;
     if (PyArg_ParseTuple(args, "O", &capsule) == 0) throw PythonError();
-    return list_of(held<device::Layout>(capsule, kLayout).tensors, [](const device::Placed& placed) {
+    // Few types and many tensors.
+    std::map<std::string_view, Ref> types;
+    return list_of(held<device::Layout>(capsule, kLayout).tensors, [&](const device::Placed& placed) {
       const std::string_view type = placed.type.empty() ? name_of(placed.dtype) : std::string_view(placed.type);
-      return Ref::take(PyTuple_Pack(8, text(placed.tensor).get(), text(placed.role).get(), text(placed.layout).get(),
-                                    text(type).get(), placed_shape(placed.shape).get(),
+      Ref& known = types[type];
+      if (!known) known = text(type);
+      return Ref::take(PyTuple_Pack(6, text(placed.tensor).get(), known.get(), placed_shape(placed.shape).get(),
                                     number(std::uint64_t{placed.buffer}).get(), number(placed.offset).get(),
                                     number(placed.bytes).get()));
     });

@@ -129,8 +129,8 @@ PyObject* make_device_dlpack(PyObject*, PyObject* args) {
   return guarded([&] {
     Export what;
     unsigned long long address = 0;
-    if (PyArg_ParseTuple(args, "KiiObbpO", &address, &what.device.device_type, &what.device.device_id, &what.shape, &what.code,
-                         &what.bits, &what.versioned, &what.data) == 0)
+    if (PyArg_ParseTuple(args, "KiiObbpO", &address, &what.device.device_type, &what.device.device_id, &what.shape,
+                         &what.code, &what.bits, &what.versioned, &what.data) == 0)
       throw PythonError();
     what.address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
     return what.versioned != 0 ? make_capsule<DLManagedTensorVersioned>(what) : make_capsule<DLManagedTensor>(what);

@@ -70,11 +70,13 @@ PyObject* match_glob(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {
-    {"_setup", setup, METH_VARARGS, nullptr},          {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
-    {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
-    {"glob_match", match_glob, METH_VARARGS, nullptr}, {"formats", list_formats, METH_NOARGS, nullptr},
-    {"methods", list_methods, METH_NOARGS, nullptr},   {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
+                           {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
+                           {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
+                           {"glob_match", match_glob, METH_VARARGS, nullptr},
+                           {"formats", list_formats, METH_NOARGS, nullptr},
+                           {"methods", list_methods, METH_NOARGS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 int execute(PyObject* module) {
   return guarded<int>(-1, [&] {

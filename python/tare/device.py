@@ -91,7 +91,7 @@ class DeviceTensor:
 
     def __init__(self, loading, number, row, device):
         self._loading = loading
-        self.name, _, _, self.dtype, self.shape, _, _, self.nbytes = row
+        self.name, self.dtype, self.shape, _, _, self.nbytes = row
         self.device = device if ":" in device else f"{device}:0"
         self.address = _tare._device_address(loading, number)
 

@@ -121,7 +121,7 @@ class _Batch:
         self._rows = _tare._device_rows(layout)  # while the bytes are on their way
 
     def _view(self, row):
-        _, _, _, kind, shape, buffer, offset, size = row
+        _, kind, shape, buffer, offset, size = row
         found = self._typed.get((buffer, kind))
         if found is None:
             name = _TYPES.get(kind)

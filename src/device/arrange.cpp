@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
-#include <array>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -48,10 +48,14 @@ Runs runs_of(const Shape& shape, const Part& part, std::uint64_t element) {
 
 class Arranger {
  public:
-  Arranger(const Model& model, bool kernels) : index_(model), kernels_(kernels) {}
+  Arranger(const Model& model, bool kernels, std::size_t choices) : model_(model), kernels_(kernels) {
+    layout_.tensors.reserve(choices);
+    pieces_.all.reserve(choices);
+    same_.reserve(choices);
+  }
 
   void add(const Choice& choice) {
-    const Tensor* const tensor = index_.tensor(choice.tensor);
+    const Tensor* const tensor = find(choice.tensor);
     if (tensor == nullptr) throw plan_error("device.plan.tensor", choice.tensor, "the model has no such tensor");
     if (choice.part) check_part(*tensor, *choice.part);
     if (choice.dtype && !is_of(*tensor, *choice.dtype))
@@ -64,7 +68,8 @@ class Arranger {
       add_part(*tensor, *choice.part);
     else
       throw plan_error("device.plan.part", tensor->name,
-                       fmt::format("a part of a tensor of layout {} exists only as decoded elements; ask for a type", tensor->layout));
+                       fmt::format("a part of a tensor of layout {} exists only as decoded elements; ask for a type",
+                                   tensor->layout));
   }
 
   Layout done() {
@@ -88,6 +93,15 @@ class Arranger {
       return static_cast<std::size_t>(hash);
     }
   };
+
+  // Most plans name the tensors in the model's order.
+  const Tensor* find(const std::string& name) {
+    if (next_ < model_.tensors.size() && model_.tensors[next_].name == name) return &model_.tensors[next_++];
+    if (!index_) index_.emplace(model_);
+    const Tensor* const found = index_->tensor(name);
+    if (found != nullptr) next_ = static_cast<std::size_t>(found - model_.tensors.data()) + 1;
+    return found;
+  }
 
   static void check_part(const Tensor& tensor, const Part& part) {
     if (part.axis >= tensor.shape.rank())
@@ -151,7 +165,8 @@ class Arranger {
     piece.bytes = blob.size();
     std::optional<Key> key;
     if (blob.source() != nullptr)
-      key = Key{blob.source().get(), {blob.offset(), blob.stored_size(), blob.size(), 0, static_cast<std::uint64_t>(blob.encoding())}};
+      key = Key{blob.source().get(),
+                {blob.offset(), blob.stored_size(), blob.size(), 0, static_cast<std::uint64_t>(blob.encoding())}};
     if (blob.is_plain() && blob.source() != nullptr) {
       piece.file = piece.buffer;
       piece.begin = blob.offset();
@@ -204,7 +219,8 @@ class Arranger {
   void add_decoded(const Tensor& tensor, Choice choice) {
     const Tensor made = to_dense(tensor);
     const Component& elements = made.components[0];
-    if (elements.type.empty() && (elements.dtype == DType::f32 || elements.dtype == DType::f16 || elements.dtype == DType::bf16)) {
+    if (elements.type.empty() &&
+        (elements.dtype == DType::f32 || elements.dtype == DType::f16 || elements.dtype == DType::bf16)) {
       choice.dtype = elements.dtype;
       return add_cast(tensor, choice);
     }
@@ -236,9 +252,10 @@ class Arranger {
       piece.scan = on_device->scan;
       Placed placed{tensor.name, "data", "dense", dtype, {}, tensor.shape, 0, 0, 0};
       if (choice.part) placed.shape[choice.part->axis] = choice.part->end - choice.part->begin;
-      const Key key{on_device->sources[0].get(),
-                    {piece.begin, piece.bytes, piece.decode.units, piece.decode.numbers[0], static_cast<std::uint64_t>(dtype)},
-                    piece.decode.kernel};
+      const Key key{
+          on_device->sources[0].get(),
+          {piece.begin, piece.bytes, piece.decode.units, piece.decode.numbers[0], static_cast<std::uint64_t>(dtype)},
+          piece.decode.kernel};
       return put(std::move(piece), std::move(placed), key);
     }
     Tensor made = to_dense(tensor);
@@ -274,8 +291,10 @@ class Arranger {
 
   void place();
 
-  TensorIndex index_;
-  bool kernels_;  // the device has them
+  const Model& model_;
+  std::optional<TensorIndex> index_;
+  std::size_t next_ = 0;  // in the model, behind the last one that was found
+  bool kernels_;          // the device has them
   Layout layout_;
   Pieces pieces_;
   std::map<const Source*, std::size_t> files_;
@@ -285,21 +304,22 @@ class Arranger {
 // Neighbours in a file are neighbours in the buffer, as long as that leaves them aligned: one copy then takes many of them.
 void Arranger::place() {
   std::vector<Piece>& all = pieces_.all;
-  std::stable_sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) {
+  const auto before = [](const Piece& a, const Piece& b) {
     return std::tuple(a.buffer, a.begin, a.bytes) < std::tuple(b.buffer, b.begin, b.bytes);
-  });
+  };
+  if (!std::is_sorted(all.begin(), all.end(), before)) std::stable_sort(all.begin(), all.end(), before);
   layout_.buffers.assign(pieces_.files.size(), 0);
   std::uint64_t run_bytes = 0, run_gaps = 0;  // of pieces that are joined
   for (std::size_t i = 0; i < all.size(); ++i) {
     Piece& piece = all[i];
     std::uint64_t& end = layout_.buffers[piece.buffer];
-    const Piece* const before = i > 0 && all[i - 1].buffer == piece.buffer ? &all[i - 1] : nullptr;
-    if (before != nullptr && before->plain() && piece.plain() && piece.begin >= before->end()) {
-      const std::uint64_t gap = piece.begin - before->end();
+    const Piece* const last = i > 0 && all[i - 1].buffer == piece.buffer ? &all[i - 1] : nullptr;
+    if (last != nullptr && last->plain() && piece.plain() && piece.begin >= last->end()) {
+      const std::uint64_t gap = piece.begin - last->end();
       piece.joined = gap <= kBridge && run_gaps + gap <= (run_bytes + piece.bytes) / 100 &&
-                     (before->offset + (piece.begin - before->begin)) % kAligned == 0;
+                     (last->offset + (piece.begin - last->begin)) % kAligned == 0;
       if (piece.joined) {
-        piece.offset = before->offset + (piece.begin - before->begin);
+        piece.offset = last->offset + (piece.begin - last->begin);
         run_gaps += gap;
       }
     }
@@ -327,14 +347,15 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
     choice.decode = decode;
     if (!dtype) continue;
     const bool dense_number = tensor.is_dense() && tensor.components.size() == 1;
-    const bool is_float_type = dense_number && (is_float(tensor.components[0].dtype) || !tensor.components[0].type.empty());
+    const bool is_float_type =
+        dense_number && (is_float(tensor.components[0].dtype) || !tensor.components[0].type.empty());
     if (!dense_number || (is_float_type && tensor.components[0].dtype != DType::f64)) choice.dtype = dtype;
   }
   return plan;
 }
 
 Layout arrange(const Model& model, const Plan& plan, std::string_view device) {
-  Arranger arranger(model, has_kernels(parse_device(device).family));
+  Arranger arranger(model, has_kernels(parse_device(device).family), plan.size());
   for (const Choice& choice : plan) arranger.add(choice);
   return arranger.done();
 }

@@ -76,10 +76,14 @@ class Event {
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  void record(StreamHandle stream) const { context_.check(context_.driver().event_record(handle_, stream), "mark a place in a stream"); }
+  void record(StreamHandle stream) const {
+    context_.check(context_.driver().event_record(handle_, stream), "mark a place in a stream");
+  }
   void synchronize() const { context_.check(context_.driver().event_synchronize(handle_), "finish a copy"); }
   // Has `stream` wait for what was recorded last.
-  void hold(StreamHandle stream) const { context_.check(context_.driver().stream_wait(stream, handle_, 0), "have a stream wait"); }
+  void hold(StreamHandle stream) const {
+    context_.check(context_.driver().stream_wait(stream, handle_, 0), "have a stream wait");
+  }
 
  private:
   const Context& context_;

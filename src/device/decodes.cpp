@@ -19,10 +19,12 @@ struct BlockKernel {
   std::uint64_t weights, bytes;  // of a block
 };
 constexpr BlockKernel kBlockKernels[] = {
-    {"ggml.q4_0", "ggml_q4_0", 32, 18},     {"ggml.q4_1", "ggml_q4_1", 32, 20},     {"ggml.q5_0", "ggml_q5_0", 32, 22},
-    {"ggml.q5_1", "ggml_q5_1", 32, 24},     {"ggml.q8_0", "ggml_q8_0", 32, 34},     {"ggml.iq4_nl", "ggml_iq4_nl", 32, 18},
-    {"ggml.iq4_xs", "ggml_iq4_xs", 256, 136}, {"ggml.q2_k", "ggml_q2_k", 256, 84},  {"ggml.q3_k", "ggml_q3_k", 256, 110},
-    {"ggml.q4_k", "ggml_q4_k", 256, 144},   {"ggml.q5_k", "ggml_q5_k", 256, 176},   {"ggml.q6_k", "ggml_q6_k", 256, 210},
+    {"ggml.q4_0", "ggml_q4_0", 32, 18},       {"ggml.q4_1", "ggml_q4_1", 32, 20},
+    {"ggml.q5_0", "ggml_q5_0", 32, 22},       {"ggml.q5_1", "ggml_q5_1", 32, 24},
+    {"ggml.q8_0", "ggml_q8_0", 32, 34},       {"ggml.iq4_nl", "ggml_iq4_nl", 32, 18},
+    {"ggml.iq4_xs", "ggml_iq4_xs", 256, 136}, {"ggml.q2_k", "ggml_q2_k", 256, 84},
+    {"ggml.q3_k", "ggml_q3_k", 256, 110},     {"ggml.q4_k", "ggml_q4_k", 256, 144},
+    {"ggml.q5_k", "ggml_q5_k", 256, 176},     {"ggml.q6_k", "ggml_q6_k", 256, 210},
 };
 
 struct MethodKernel {
@@ -84,8 +86,7 @@ std::optional<Decoding> dense_cast(const Tensor& tensor, const RowRange& rows, D
   if (kernel.empty() || rows.of == 0 || (component.blob.size() / element) % rows.of != 0) return std::nullopt;
   // Units of 8, so that every chunk but the last one is made of whole stores.
   const std::uint64_t elements = component.blob.size() / element / rows.of * (rows.end - rows.begin);
-  std::optional<Decoding> made =
-      one_plane(component, kernel, component.blob.size() / element, element, 1, rows, dtype);
+  std::optional<Decoding> made = one_plane(component, kernel, component.blob.size() / element, element, 1, rows, dtype);
   if (!made) return std::nullopt;
   made->decode.units = ceil_div(elements, kEight);
   made->decode.unit_out *= kEight;
@@ -144,15 +145,19 @@ std::optional<std::uint64_t> scale_type(const Component& scale) {
 
 std::optional<Decoding> grid_decode(const Tensor& tensor, const std::optional<Part>& part, DType dtype) {
   const Component *const codes = tensor.component("weight"), *const scale = tensor.component("scale");
-  if (!tensor.layout.starts_with("fp8.") || part || tensor.shape.rank() != 2 || tensor.components.size() != 2) return std::nullopt;
+  if (!tensor.layout.starts_with("fp8.") || part || tensor.shape.rank() != 2 || tensor.components.size() != 2)
+    return std::nullopt;
   if (!stored_plainly(codes) || !stored_plainly(scale) || codes->type != "f8_e4m3fn") return std::nullopt;
-  const Value *const block_rows = tensor.attributes.find("block_rows"), *const block_columns = tensor.attributes.find("block_columns");
+  const Value *const block_rows = tensor.attributes.find("block_rows"), *const block_columns =
+                                                                            tensor.attributes.find("block_columns");
   const auto* const rows = block_rows == nullptr ? nullptr : block_rows->get<std::int64_t>();
   const auto* const columns = block_columns == nullptr ? nullptr : block_columns->get<std::int64_t>();
   const std::optional<std::uint64_t> type = scale_type(*scale);
   constexpr std::int64_t kMost = 1 << 23;
-  if (rows == nullptr || columns == nullptr || !type || *rows <= 0 || *columns <= 0 || *rows > kMost) return std::nullopt;
-  if (*columns > kMost || *columns % static_cast<std::int64_t>(kEight) != 0 || tensor.shape[1] % kEight != 0) return std::nullopt;
+  if (rows == nullptr || columns == nullptr || !type || *rows <= 0 || *columns <= 0 || *rows > kMost)
+    return std::nullopt;
+  if (*columns > kMost || *columns % static_cast<std::int64_t>(kEight) != 0 || tensor.shape[1] % kEight != 0)
+    return std::nullopt;
   const auto wide = static_cast<std::uint64_t>(*columns), high = static_cast<std::uint64_t>(*rows);
   const std::uint64_t line = ceil_div(tensor.shape[1], wide) * size_of(scale->dtype);
   Decoding made;

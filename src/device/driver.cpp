@@ -41,7 +41,8 @@ std::unique_ptr<Driver> open_driver(Family family, const std::string& library) {
     return found;
   };
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage)
-#define TARE_DRIVER_FIND(name, type, cuda, hip) driver->name = reinterpret_cast<std::type_identity_t<type>>(find(cuda, hip));
+#define TARE_DRIVER_FIND(name, type, cuda, hip) \
+  driver->name = reinterpret_cast<std::type_identity_t<type>>(find(cuda, hip));
   TARE_DRIVER_FUNCTIONS(TARE_DRIVER_FIND)
 #undef TARE_DRIVER_FIND
   const Result begun = driver->init(0);

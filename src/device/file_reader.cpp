@@ -53,7 +53,8 @@ bool mostly_resident(int file, std::uint64_t offset, std::uint64_t length) {
   const bool told = ::mincore(map, bytes, in_memory.data()) == 0;
   ::munmap(map, bytes);
   if (!told) return true;
-  const auto cached = std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char page) { return (page & 1) != 0; });
+  const auto cached =
+      std::count_if(in_memory.begin(), in_memory.end(), [](unsigned char page) { return (page & 1) != 0; });
   return static_cast<std::uint64_t>(cached) * 2 >= in_memory.size();
 }
 
@@ -80,8 +81,7 @@ bool FileReader::goes_direct(std::uint64_t offset, std::uint64_t length) const {
   return length >= kWorthIt && !mostly_resident(source_->descriptor(), offset, length);
 }
 
-void FileReader::read_sectors(std::uint64_t offset, std::uint64_t length, std::byte* memory,
-                              ReadCounts& counts) const {
+void FileReader::read_sectors(std::uint64_t offset, std::uint64_t length, std::byte* memory, ReadCounts& counts) const {
   const std::uint64_t lead = offset % kSector;
   if (!goes_direct(offset, length)) return read(offset, {memory + lead, static_cast<std::size_t>(length)}, counts);
   source_->require(offset, length);

@@ -40,7 +40,7 @@ class FileReader {
   SourcePtr source_;
   Reading reading_;
   mutable Once opened_;
-  mutable io::Descriptor direct_;         // the same file once more; none where that is not possible or not wise
+  mutable io::Descriptor direct_;          // the same file once more; none where that is not possible or not wise
   mutable std::atomic<bool> works_{true};  // direct reading, as far as it was tried
 };
 

@@ -15,8 +15,8 @@ double link_speed(std::string_view device) {
   const DeviceMemory memory(*context, bytes);
   const Stream stream(*context);
   const auto copy = [&] {
-    context->check(context->driver().copy_to_device(memory.address(), lease.bytes().data(), static_cast<std::size_t>(bytes),
-                                                    stream.get()),
+    context->check(context->driver().copy_to_device(memory.address(), lease.bytes().data(),
+                                                    static_cast<std::size_t>(bytes), stream.get()),
                    "copy to the device");
   };
   // The best of several rounds: right after much memory was freed, the device is still busy with that.

@@ -20,8 +20,8 @@ Options checked(Options options) {
   if (options.chunk_bytes % kSector != 0 || options.chunk_bytes < kLeastChunk ||
       options.chunk_bytes > (std::uint64_t{1} << 30))
     throw Error(ErrorKind::usage, "device.chunk",
-                fmt::format("a chunk of {} bytes; expected a multiple of {} from {} to {}", options.chunk_bytes, kSector,
-                            size_text(kLeastChunk), size_text(std::uint64_t{1} << 30)));
+                fmt::format("a chunk of {} bytes; expected a multiple of {} from {} to {}", options.chunk_bytes,
+                            kSector, size_text(kLeastChunk), size_text(std::uint64_t{1} << 30)));
   return options;
 }
 
@@ -220,7 +220,7 @@ void Loading::State::arrived(std::span<const std::size_t> pieces) {
   const std::scoped_lock lock(mutex_);
   for (const std::size_t number : pieces) {
     ready_[number] = 1;
-    arrivals_.insert(arrivals_.end(), pieces_[number].placed.begin(), pieces_[number].placed.end());
+    for (const std::size_t tensor : pieces_[number].placed) arrivals_.push_back(tensor);
   }
   if (waiting_ > 0) changed_.notify_all();
 }

@@ -98,11 +98,11 @@ class Loading::State {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<char> ready_;             // of each piece
-  std::vector<std::size_t> arrivals_;   // tensors, in order
-  std::size_t given_ = 0;               // of those, by `next`
+  std::vector<char> ready_;            // of each piece
+  std::vector<std::size_t> arrivals_;  // tensors, in order
+  std::size_t given_ = 0;              // of those, by `next`
   unsigned running_ = 0;
-  unsigned waiting_ = 0;                // for tensors; whoever waits for the end is not told of each
+  unsigned waiting_ = 0;  // for tensors; whoever waits for the end is not told of each
   std::exception_ptr failure_;
   double first_seconds_ = 0;
   std::optional<Report> report_;

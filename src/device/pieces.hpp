@@ -10,6 +10,7 @@
 
 #include "codecs/element_kinds.hpp"
 #include "tare/device.hpp"
+#include "tare/inline_vector.hpp"
 
 namespace tare::device {
 
@@ -31,8 +32,8 @@ struct DeviceDecode {
   std::string_view kernel;  // of kernels.cu; empty: none
   std::vector<Plane> planes;
   std::uint64_t units = 0;
-  std::uint64_t unit_out = 0;  // bytes that a unit becomes; the last one may become fewer
-  DType made = DType::f32;     // f32, f16 or bf16
+  std::uint64_t unit_out = 0;                 // bytes that a unit becomes; the last one may become fewer
+  DType made = DType::f32;                    // f32, f16 or bf16
   std::array<std::uint64_t, 2> numbers = {};  // what else the kernel wants to know
 };
 
@@ -48,11 +49,11 @@ struct Piece {
   Blob blob;            // from which they are pulled if they are not in a file as they are
   DeviceDecode decode;
   // What there is to check.
-  Digest digest;             // of the bytes in the file; none if not all of them are read
-  std::vector<Blob> apart;   // whose digests are compared by reading them once more
-  bool unchecked = false;    // there is a digest, and only a part of what it covers is read
-  std::optional<Kind> scan;  // elements that may be NaN or infinite
-  std::vector<std::size_t> placed;  // in Layout::tensors
+  Digest digest;                        // of the bytes in the file; none if not all of them are read
+  std::vector<Blob> apart;              // whose digests are compared by reading them once more
+  bool unchecked = false;               // there is a digest, and only a part of what it covers is read
+  std::optional<Kind> scan;             // elements that may be NaN or infinite
+  InlineVector<std::size_t, 1> placed;  // in Layout::tensors
 
   bool in_file() const { return file != kNoFile; }
   bool decodes() const { return !decode.kernel.empty(); }

@@ -36,7 +36,8 @@ class Pages {
     try {
       parallel_for(pieces, threads, [&](std::size_t i) {
         volatile std::byte* const piece = data() + i * kHugePage;
-        for (std::size_t at = 0; at < std::min(kHugePage, bytes_ - i * kHugePage); at += kPage) piece[at] = std::byte{0};
+        for (std::size_t at = 0; at < std::min(kHugePage, bytes_ - i * kHugePage); at += kPage)
+          piece[at] = std::byte{0};
       });
     } catch (...) {
       ::munmap(begin_, mapped_);
@@ -140,10 +141,12 @@ class Lease::Pool {
   std::list<Block> blocks_;
 };
 
-Lease::Lease(const ContextPtr& context, std::uint64_t wanted, std::uint64_t least, std::uint64_t most, unsigned threads) {
+Lease::Lease(const ContextPtr& context, std::uint64_t wanted, std::uint64_t least, std::uint64_t most,
+             unsigned threads) {
   if (least > most)
-    throw Error(ErrorKind::usage, "device.pinned.budget",
-                fmt::format("{} of pinned memory are allowed, a load needs {} at least", size_text(most), size_text(least)));
+    throw Error(
+        ErrorKind::usage, "device.pinned.budget",
+        fmt::format("{} of pinned memory are allowed, a load needs {} at least", size_text(most), size_text(least)));
   block_ = Pool::of_process().take(context, std::max(wanted, least), least, most, threads);
 }
 

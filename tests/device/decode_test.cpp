@@ -121,7 +121,8 @@ Tensor fp8_blocks(std::uint64_t rows, std::uint64_t columns, DType scales, const
     for (std::size_t i = 0; i < count; ++i) exponents[i] = static_cast<std::byte>(120 + i % 9);
     scale_component.blob = Blob::memory(exponents);
   } else {
-    scale_component.blob = Blob::memory((scales == DType::f32 ? scale : cast(scale, scales)).components[0].blob.bytes());
+    scale_component.blob =
+        Blob::memory((scales == DType::f32 ? scale : cast(scale, scales)).components[0].blob.bytes());
   }
   tensor.components = {{"weight", DType::u8, "f8_e4m3fn", Blob::memory(codes)}, scale_component};
   tensor.attributes.set("block_rows", 128);
@@ -130,7 +131,8 @@ Tensor fp8_blocks(std::uint64_t rows, std::uint64_t columns, DType scales, const
 }
 
 TEST_F(Decode, EightBitFloatsWithScalesForBlocks) {
-  for (const auto& [rows, columns] : {std::pair<std::uint64_t, std::uint64_t>{256, 512}, {700, 1000}, {1, 8}, {129, 4096}})
+  for (const auto& [rows, columns] :
+       {std::pair<std::uint64_t, std::uint64_t>{256, 512}, {700, 1000}, {1, 8}, {129, 4096}})
     for (const DType to : kMade) {
       EXPECT_TRUE(check(fp8_blocks(rows, columns, DType::f32, ""), to)) << rows;
       EXPECT_TRUE(check(fp8_blocks(rows, columns, DType::bf16, ""), to)) << rows;
@@ -147,7 +149,8 @@ TEST_F(Decode, TheProcessorDoesTheRest) {
   Model model;
   model.tensors.push_back(weights);
   const Model packed = open(save_as(model, scratch / "m.zt", "zt", {.zstd_level = 1}));
-  Loading loading = device::load(packed, device::arrange(packed, {{"t", std::nullopt, DType::f16}}), {}, small_chunks());
+  Loading loading =
+      device::load(packed, device::arrange(packed, {{"t", std::nullopt, DType::f16}}), {}, small_chunks());
   loading.finish();
   EXPECT_TRUE(on_device(loading, 0) == cast(weights, DType::f16).components[0].blob.bytes());
 }

@@ -24,7 +24,9 @@ class LoadErrors : public DeviceTest {
     }
     return "none";
   }
-  Model model() { return open(save_as(some_model(), scratch / ("m" + std::to_string(++files_) + ".safetensors"), "safetensors")); }
+  Model model() {
+    return open(save_as(some_model(), scratch / ("m" + std::to_string(++files_) + ".safetensors"), "safetensors"));
+  }
   void load_all(const Model& from, const device::Options& options = small_chunks()) {
     device::load(from, device::arrange(from, device::all_of(from)), {}, options).finish();
   }
@@ -155,7 +157,8 @@ class FailingSource final : public Source {
 
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    if (offset + out.size() > good_) throw Error(ErrorKind::io, "io.source.read", "cannot read: Input/output error").in(name());
+    if (offset + out.size() > good_)
+      throw Error(ErrorKind::io, "io.source.read", "cannot read: Input/output error").in(name());
     std::fill(out.begin(), out.end(), std::byte{1});
   }
 
@@ -166,7 +169,8 @@ class FailingSource final : public Source {
 TEST_F(LoadErrors, ReadErrorsInTheMiddle) {
   for (const std::uint64_t good : {std::uint64_t{0}, std::uint64_t{1} << 20, std::uint64_t{5} << 19}) {
     Model from;
-    from.tensors.push_back(dense("a", {3 << 18}, DType::f32, Blob::range(std::make_shared<FailingSource>(good), 0, 3 << 20)));
+    from.tensors.push_back(
+        dense("a", {3 << 18}, DType::f32, Blob::range(std::make_shared<FailingSource>(good), 0, 3 << 20)));
     try {
       load_all(from);
       ADD_FAILURE() << good;

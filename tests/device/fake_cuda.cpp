@@ -40,17 +40,41 @@ unsigned short half_of_float(float value) { return tare::f32_to_f16(value); }
 
 using Kernel = void (*)(const u8*, const u8*, const u8*, void*, u64, u64, u64, u64, u64);
 const std::map<std::string, Kernel> kKernels = {
-    {"cast_f32", cast_f32},       {"cast_f16", cast_f16},       {"cast_bf16", cast_bf16},
-    {"cast_f8_e4m3fn", cast_f8_e4m3fn}, {"cast_f8_e5m2", cast_f8_e5m2}, {"grid_f8_e4m3fn", grid_f8_e4m3fn},
-    {"mcf_q8", mcf_q8},           {"mcf_q4", mcf_q4},           {"mcf_k6", mcf_k6},
-    {"mcf_k4", mcf_k4},           {"mcf_k3", mcf_k3},           {"mcf_k2", mcf_k2},
-    {"ggml_q4_0", ggml_q4_0},     {"ggml_q4_1", ggml_q4_1},     {"ggml_q5_0", ggml_q5_0},
-    {"ggml_q5_1", ggml_q5_1},     {"ggml_q8_0", ggml_q8_0},     {"ggml_iq4_nl", ggml_iq4_nl},
-    {"ggml_iq4_xs", ggml_iq4_xs}, {"ggml_q2_k", ggml_q2_k},     {"ggml_q3_k", ggml_q3_k},
-    {"ggml_q4_k", ggml_q4_k},     {"ggml_q5_k", ggml_q5_k},     {"ggml_q6_k", ggml_q6_k},
+    {"cast_f32", cast_f32},
+    {"cast_f16", cast_f16},
+    {"cast_bf16", cast_bf16},
+    {"cast_f8_e4m3fn", cast_f8_e4m3fn},
+    {"cast_f8_e5m2", cast_f8_e5m2},
+    {"grid_f8_e4m3fn", grid_f8_e4m3fn},
+    {"mcf_q8", mcf_q8},
+    {"mcf_q4", mcf_q4},
+    {"mcf_k6", mcf_k6},
+    {"mcf_k4", mcf_k4},
+    {"mcf_k3", mcf_k3},
+    {"mcf_k2", mcf_k2},
+    {"ggml_q4_0", ggml_q4_0},
+    {"ggml_q4_1", ggml_q4_1},
+    {"ggml_q5_0", ggml_q5_0},
+    {"ggml_q5_1", ggml_q5_1},
+    {"ggml_q8_0", ggml_q8_0},
+    {"ggml_iq4_nl", ggml_iq4_nl},
+    {"ggml_iq4_xs", ggml_iq4_xs},
+    {"ggml_q2_k", ggml_q2_k},
+    {"ggml_q3_k", ggml_q3_k},
+    {"ggml_q4_k", ggml_q4_k},
+    {"ggml_q5_k", ggml_q5_k},
+    {"ggml_q6_k", ggml_q6_k},
 };
 
-enum : int { kOk = 0, kInvalid = 1, kNoMemory = 2, kNoDevices = 100, kBadContext = 201, kNotFound = 500, kBadPtx = 218 };
+enum : int {
+  kOk = 0,
+  kInvalid = 1,
+  kNoMemory = 2,
+  kNoDevices = 100,
+  kBadContext = 201,
+  kNotFound = 500,
+  kBadPtx = 218
+};
 
 // A place in a stream.
 struct Mark {
@@ -142,9 +166,9 @@ int enter(const char* name) {
   return kBadContext;
 }
 
-#define TARE_FAKE_ENTER(name)               \
-  Fake& f = fake();                         \
-  std::unique_lock lock(f.mutex);           \
+#define TARE_FAKE_ENTER(name)     \
+  Fake& f = fake();               \
+  std::unique_lock lock(f.mutex); \
   if (const int code = enter(name)) return code
 
 const Allocation* allocation_at(std::uint64_t address, std::size_t bytes) {
@@ -199,7 +223,9 @@ void enqueue(Stream* stream, std::function<void()> task) {
   fake().changed.notify_all();
 }
 
-void wait_for(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) { fake().changed.wait(lock, ready); }
+void wait_for(std::unique_lock<std::mutex>& lock, const std::function<bool()>& ready) {
+  fake().changed.wait(lock, ready);
+}
 
 }  // namespace
 
@@ -246,8 +272,8 @@ void fake_cuda_live(FakeLive* live) {
   const std::scoped_lock lock(f.mutex);
   std::uint64_t contexts = 0;
   for (const auto& [device, held] : f.contexts) contexts += static_cast<std::uint64_t>(held);
-  *live = {f.allocations.size(), f.pinned_bytes, f.streams.size(), f.events.size(), f.modules.size(),
-           contexts,             f.most_pinned,  f.most_device,    f.copies.size(), f.launches};
+  *live = {f.allocations.size(), f.pinned_bytes, f.streams.size(), f.events.size(), f.modules.size(), contexts,
+           f.most_pinned,        f.most_device,  f.copies.size(),  f.launches};
 }
 
 std::size_t fake_cuda_violations(char* out, std::size_t room) {
@@ -415,7 +441,8 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
     Fake& g = fake();
     {
       const std::scoped_lock inner(g.mutex);
-      if (!is_pinned(reinterpret_cast<std::uint64_t>(from), bytes)) return g.violate("a copy from memory that is not pinned");
+      if (!is_pinned(reinterpret_cast<std::uint64_t>(from), bytes))
+        return g.violate("a copy from memory that is not pinned");
       if (allocation_at(to, bytes) == nullptr) return g.violate("a copy to memory that is not allocated");
       g.copies.push_back({to, bytes});
     }
@@ -562,7 +589,8 @@ int cuModuleUnload(void* module) {
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   TARE_FAKE_ENTER("cuModuleGetFunction");
   const auto found = kKernels.find(name);
-  const bool in_text = static_cast<Module*>(module)->text.find(std::string(".entry ") + name + "(") != std::string::npos;
+  const bool in_text =
+      static_cast<Module*>(module)->text.find(std::string(".entry ") + name + "(") != std::string::npos;
   if (found == kKernels.end() || !in_text) return kNotFound;
   *function = reinterpret_cast<void*>(found->second);
   return kOk;

@@ -37,7 +37,8 @@ TEST_F(Load, EveryContainer) {
     expect_loaded(model, loading);
     EXPECT_LE(report.read_bytes, report.bytes + report.bytes / 50);
     EXPECT_LE(report.device_bytes, report.bytes + report.bytes / 100 + 4096);
-    EXPECT_EQ(loading.layout().buffers.size(), loading.layout().pieces == nullptr ? 0 : loading.layout().buffers.size());
+    EXPECT_EQ(loading.layout().buffers.size(),
+              loading.layout().pieces == nullptr ? 0 : loading.layout().buffers.size());
   }
 }
 

@@ -38,7 +38,8 @@ device::Options load_options(const Arguments& arguments) {
   if (reading == "direct") options.reading = device::Reading::direct;
   if (arguments.has("pinned")) {
     const std::optional<std::uint64_t> bytes = parse_size(arguments.get("pinned"));
-    if (!bytes) throw UsageError(fmt::format("--pinned {}: expected a size such as 64MiB", printable(arguments.get("pinned"))));
+    if (!bytes)
+      throw UsageError(fmt::format("--pinned {}: expected a size such as 64MiB", printable(arguments.get("pinned"))));
     options.pinned_bytes = *bytes;
   }
   return options;
@@ -59,13 +60,14 @@ void print_text(const Measured& run, bool verify, Session& session) {
   session.line(fmt::format("  {:.1f} GB/s, {:.0f} % of the link ({:.1f} GB/s); first tensor after {:.1f} ms",
                            run.rate() / 1e9, run.link > 0 ? 100 * run.rate() / run.link : 0, run.link / 1e9,
                            report.first_seconds * 1e3));
-  session.line(fmt::format("  {} over the link, {} read in {}, {} of it around the page cache", size_text(report.copied_bytes),
-                           size_text(report.read_bytes), counted(report.reads, "read"), size_text(report.direct_bytes)));
+  session.line(fmt::format("  {} over the link, {} read in {}, {} of it around the page cache",
+                           size_text(report.copied_bytes), size_text(report.read_bytes), counted(report.reads, "read"),
+                           size_text(report.direct_bytes)));
   session.line(fmt::format("  {}, {} pinned, {} on the device", counted(report.threads, "thread"),
                            size_text(report.pinned_bytes), size_text(report.device_bytes)));
   if (!verify) return;
-  session.line(fmt::format("  {} compared, {} NaN, {} infinite{}", counted(report.digests, "digest"), count_text(report.nan),
-                           count_text(report.inf),
+  session.line(fmt::format("  {} compared, {} NaN, {} infinite{}", counted(report.digests, "digest"),
+                           count_text(report.nan), count_text(report.inf),
                            report.nonfinite.empty() ? "" : fmt::format(", first in {}", printable(report.nonfinite))));
 }
 
@@ -127,11 +129,17 @@ constexpr Operand kOperands[] = {kFile};
 constexpr Option kOptions[] = {
     {.name = "device", .value = "NAME", .help = "where to: cuda:0 by default, cuda:1, hip:0, ..."},
     {.name = "verify", .help = "compare digests and count NaN and infinities while the bytes pass"},
-    {.name = "dtype", .value = "TYPE", .help = "have the device cast and dequantize to this type", .words = dtype_words},
+    {.name = "dtype",
+     .value = "TYPE",
+     .help = "have the device cast and dequantize to this type",
+     .words = dtype_words},
     kMatch,
     kSkip,
     {.name = "repeat", .value = "N", .help = "load N times and report each; the first one also pins memory"},
-    {.name = "reading", .value = "HOW", .help = "automatic, by what the page cache holds; buffered; direct", .words = reading_words},
+    {.name = "reading",
+     .value = "HOW",
+     .help = "automatic, by what the page cache holds; buffered; direct",
+     .words = reading_words},
     {.name = "pinned", .value = "SIZE", .help = "pin at most this much memory; 128MiB by default"},
     kJson,
     kThreads,
@@ -144,21 +152,25 @@ constexpr Example kExamples[] = {
 
 }  // namespace
 
-constexpr Verb kVerb{
-    .name = "load",
-    .summary = "load into GPU memory and measure it",
-    .description =
-        "Loads the tensors into the memory of a GPU as fast as the link to it allows, and reports bytes per second, the "
-        "share of the link, and the time until the first tensor could be used. Nothing is kept: this is for measuring a "
-        "machine and a file, and with --verify for checking both.\n\n"
-        "Nothing of CUDA's is needed but the driver. Ranges that are in the page cache are read from there, others around "
-        "it.\n\n"
-        "With --json, one object per line and load: file, device, name, tensors, bytes, copied_bytes, read_bytes, reads, "
-        "direct_bytes, digests, unchecked, nan, inf, nonfinite, threads, pinned_bytes, device_bytes, open_seconds, seconds, "
-        "first_seconds, bytes_per_second, link_bytes_per_second.",
-    .operands = kOperands,
-    .options = kOptions,
-    .examples = kExamples,
-    .run = run};
+constexpr Verb kVerb{.name = "load",
+                     .summary = "load into GPU memory and measure it",
+                     .description =
+                         "Loads the tensors into the memory of a GPU as fast as the link to it allows, and reports "
+                         "bytes per second, the "
+                         "share of the link, and the time until the first tensor could be used. Nothing is kept: this "
+                         "is for measuring a "
+                         "machine and a file, and with --verify for checking both.\n\n"
+                         "Nothing of CUDA's is needed but the driver. Ranges that are in the page cache are read from "
+                         "there, others around "
+                         "it.\n\n"
+                         "With --json, one object per line and load: file, device, name, tensors, bytes, copied_bytes, "
+                         "read_bytes, reads, "
+                         "direct_bytes, digests, unchecked, nan, inf, nonfinite, threads, pinned_bytes, device_bytes, "
+                         "open_seconds, seconds, "
+                         "first_seconds, bytes_per_second, link_bytes_per_second.",
+                     .operands = kOperands,
+                     .options = kOptions,
+                     .examples = kExamples,
+                     .run = run};
 
 }  // namespace tare::cli::load_verb
