@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import cluster as cluster
+from . import device as device
 from . import jax as jax
 from . import numpy as numpy
 from . import plot as plot

@@ -55,7 +55,7 @@ def plan(model, names=None, dtype=None, parts=None):
     return rows
 
 
-_FLOATS = ("f32", "f16", "bf16", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz")
+_FLOATS = ("f64", "f32", "f16", "bf16", "f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz", "f8_e8m0")
 
 
 def load(source, device="cuda", names=None, dtype=None, verify=False, parts=None, threads=0):

@@ -77,8 +77,8 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
 
 
 def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=1 << 30):
-    """Pairs of a name and a tensor on the GPU, as they arrive, for the current stream. Besides what the caller keeps, about two
-    windows of device memory are used; tensors of one window share an allocation."""
+    """Pairs of a name and a tensor on the GPU, as they arrive, for the current stream. Besides what the caller keeps, about a
+    window of device memory is used; tensors of one window share an allocation."""
     from . import device as _device
 
     with _device.Opened(source) as model:
@@ -92,10 +92,8 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
             rows.append(row)
             size += sizes[row[0]]
         batches.append(rows)
-        following = None
-        for i, rows in enumerate(batches):
-            batch = following or _Batch(model, rows, kind, device, verify, 0)
-            following = _Batch(model, batches[i + 1], kind, device, verify, 0) if i + 1 < len(batches) else None
+        for rows in batches:
+            batch = _Batch(model, rows, kind, device, verify, 0)
             yield from batch
             batch.finish()
 

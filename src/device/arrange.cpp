@@ -346,10 +346,12 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
     Choice& choice = plan.emplace_back(Choice{tensor.name});
     choice.decode = decode;
     if (!dtype) continue;
-    const bool dense_number = tensor.is_dense() && tensor.components.size() == 1;
-    const bool is_float_type =
-        dense_number && (is_float(tensor.components[0].dtype) || !tensor.components[0].type.empty());
-    if (!dense_number || (is_float_type && tensor.components[0].dtype != DType::f64)) choice.dtype = dtype;
+    if (!tensor.is_dense() || tensor.components.size() != 1) {
+      choice.dtype = dtype;
+      continue;
+    }
+    const Component& elements = tensor.components[0];
+    if (elements.type.empty() ? is_float(elements.dtype) : elements.type.starts_with("f8_")) choice.dtype = dtype;
   }
   return plan;
 }

@@ -11,8 +11,8 @@
 namespace tare::device {
 namespace {
 
-// With more than these, an H200's link is no faster (docs/gpu.md).
-constexpr unsigned kEnough = 14;
+// With more than these, an H200's link is no faster (docs/gpu.md). Hashing takes a few more.
+constexpr unsigned kEnough = 14, kEnoughToHash = 16;
 
 // The first number of a file of the control group that this process sees as its own; nothing for "max".
 std::optional<double> group_number(const char* path, double* second = nullptr) {
@@ -29,9 +29,9 @@ std::optional<double> group_number(const char* path, double* second = nullptr) {
 
 }  // namespace
 
-unsigned reader_threads(unsigned asked) {
+unsigned reader_threads(unsigned asked, bool verify) {
   if (asked != 0) return asked;
-  unsigned most = std::min(thread_count(0), kEnough);
+  unsigned most = std::min(thread_count(0), verify ? kEnoughToHash : kEnough);
   double period = 0;
   const std::optional<double> quota = group_number("/sys/fs/cgroup/cpu.max", &period);
   if (quota && period > 0) most = std::min(most, std::max(1U, static_cast<unsigned>(*quota / period + 0.5)));

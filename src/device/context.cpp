@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/text.hpp"
+#include "device/kernels.hpp"
 #include "tare/value.hpp"
 
 namespace tare::device {
@@ -37,7 +38,8 @@ std::shared_ptr<const Context> Context::of(std::string_view device) {
   return made;
 }
 
-Context::Context(const Driver& driver, int ordinal) : driver_(driver), ordinal_(ordinal) {
+Context::Context(const Driver& driver, int ordinal)
+    : driver_(driver), ordinal_(ordinal), kernels_(std::make_unique<Kernels>(*this)) {
   int count = 0;
   check(driver.device_count(&count), "count its devices");
   if (count == 0)
@@ -52,7 +54,16 @@ Context::Context(const Driver& driver, int ordinal) : driver_(driver), ordinal_(
   check(driver.context_retain(&handle_, device_), "open the device");
 }
 
-Context::~Context() { driver_.context_release(device_); }
+Context::~Context() {
+  if (kernels_->loaded()) {
+    try {
+      const Current here(*this);
+      kernels_.reset();
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): a device that is lost keeps what it has
+    }
+  }
+  driver_.context_release(device_);
+}
 
 Current::Current(const Context& context) : driver_(context.driver()) {
   context.check(driver_.context_push(context.handle_), "use the device");

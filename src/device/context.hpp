@@ -18,6 +18,8 @@ struct DeviceName {
 };
 DeviceName parse_device(std::string_view text);
 
+class Kernels;
+
 class Context {
  public:
   // The one of the device; made if nobody has one. Throws as `driver_of`, and `device.index`.
@@ -30,6 +32,8 @@ class Context {
   int ordinal() const { return ordinal_; }
   const std::string& name() const { return name_; }
   void check(Result result, std::string_view doing) const { require(driver_, result, doing); }
+  // Compiled once for all loads.
+  Kernels& kernels() const { return *kernels_; }
 
  private:
   friend class Current;
@@ -39,6 +43,7 @@ class Context {
   int ordinal_, device_ = 0;
   std::string name_;
   ContextHandle handle_ = nullptr;
+  std::unique_ptr<Kernels> kernels_;
 };
 
 using ContextPtr = std::shared_ptr<const Context>;

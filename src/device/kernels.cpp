@@ -15,6 +15,7 @@ Kernels::~Kernels() {
 }
 
 void Kernels::prepare(std::string_view name) {
+  const std::scoped_lock lock(mutex_);
   if (loaded_.contains(name)) return;
   const auto row = std::ranges::find(all_ptx(), name, &Ptx::name);
   const std::string text = fmt::format("{}{}", ptx_head(), row->text);
@@ -26,14 +27,18 @@ void Kernels::prepare(std::string_view name) {
                  fmt::format("find the kernel {}", name));
 }
 
-void Kernels::launch(std::string_view name, Call call, StreamHandle stream) const {
+void Kernels::launch(std::string_view name, Call call, StreamHandle stream) {
   // A thread makes eight elements.
   constexpr std::uint64_t kThreads = 256, kEach = 8;
   const std::uint64_t blocks = (call.count + kThreads * kEach - 1) / (kThreads * kEach);
   if (blocks == 0) return;
   void* arguments[] = {&call.planes[0],  &call.planes[1],  &call.planes[2], &call.out, &call.first,
                        &call.numbers[0], &call.numbers[1], &call.count,     &call.kind};
-  const FunctionHandle function = loaded_.find(name)->second.function;
+  FunctionHandle function = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    function = loaded_.find(name)->second.function;
+  }
   context_.check(context_.driver().launch(function, static_cast<unsigned>(blocks), 1, 1, kThreads, 1, 1, 0, stream,
                                           arguments, nullptr),
                  fmt::format("run the kernel {}", name));

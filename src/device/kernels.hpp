@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -15,13 +16,15 @@ bool has_kernels(Family family);
 
 class Kernels {
  public:
-  // The context is current here, and wherever these are used.
+  // The context is current wherever these are used.
   explicit Kernels(const Context& context) : context_(context) {}
   ~Kernels();
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
+  // From many threads, as `launch`.
   void prepare(std::string_view name);
+  bool loaded() const { return !loaded_.empty(); }
 
   // What every kernel gets: the planes of a chunk, where its elements go, and numbers.
   struct Call {
@@ -33,7 +36,7 @@ class Kernels {
     std::uint64_t kind = 0;   // what they are: 0 f32, 1 f16, 2 bf16
   };
   // Of those that were prepared. From many threads.
-  void launch(std::string_view name, Call call, StreamHandle stream) const;
+  void launch(std::string_view name, Call call, StreamHandle stream);
 
  private:
   struct Loaded {
@@ -41,6 +44,7 @@ class Kernels {
     FunctionHandle function = nullptr;
   };
   const Context& context_;
+  std::mutex mutex_;  // of the following
   std::map<std::string, Loaded, std::less<>> loaded_;
 };
 

@@ -50,21 +50,22 @@ Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Desti
   const Current here(*context_);
   try {
     device_ = std::make_unique<OnDevice>(*context_);
-    const unsigned threads = static_cast<unsigned>(
-        std::min<std::size_t>(reader_threads(options_.threads), std::max<std::size_t>(work_.jobs.size(), 1)));
+    const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(
+        reader_threads(options_.threads, options_.verify), std::max<std::size_t>(work_.jobs.size(), 1)));
     const std::uint64_t chunk = options_.chunk_bytes;
     const std::uint64_t wanted = 2 * threads * chunk;
     const std::uint64_t budget = pinned_budget(options_.pinned_bytes);
     lease_ = std::make_unique<Lease>(context_, std::min(wanted, budget / chunk * chunk), chunk, budget, threads);
-    const std::uint64_t slots = lease_->bytes().size() / chunk;
+    pinned_bytes_ = lease_->bytes().size();
+    const std::uint64_t slots = pinned_bytes_ / chunk;
     const auto readers = static_cast<unsigned>(std::min<std::uint64_t>(threads, slots));
     slots_each_ = std::min<std::size_t>(slots / readers, 2);
     for (const Piece& piece : pieces_) {
       if (!piece.decodes()) continue;
-      if (device_->functions == nullptr) device_->functions = std::make_unique<Kernels>(*context_);
-      device_->functions->prepare(piece.decode.kernel);
+      decodes_ = true;
+      context_->kernels().prepare(piece.decode.kernel);
     }
-    allocate(device_->functions != nullptr ? slots_each_ * readers * chunk : 0);
+    allocate(decodes_ ? slots_each_ * readers * chunk : 0);
     take_memory(destination);
     std::vector<std::size_t> empty;
     for (std::size_t i = 0; i < pieces_.size(); ++i)
@@ -205,7 +206,8 @@ void Loading::State::run(unsigned number) noexcept {
   }
   listen_to(before);
   const std::scoped_lock lock(mutex_);
-  --running_;
+  // The readers have waited for their copies: the next load may have the ring, however long this one is kept.
+  if (--running_ == 0) lease_.reset();
   changed_.notify_all();
 }
 
@@ -232,7 +234,7 @@ void Loading::State::hold(StreamHandle stream) {
   const std::scoped_lock lock(fence_mutex_);
   device_->fence.record(device_->copies.get());
   device_->fence.hold(stream);
-  if (device_->functions == nullptr) return;
+  if (!decodes_) return;
   device_->fence.record(device_->kernels.get());
   device_->fence.hold(stream);
 }
@@ -291,7 +293,7 @@ Report Loading::State::finish() {
   report.read_bytes = counts_.bytes.load();
   report.reads = counts_.reads.load();
   report.direct_bytes = counts_.direct.load();
-  report.pinned_bytes = lease_->bytes().size();
+  report.pinned_bytes = pinned_bytes_;
   report.device_bytes = device_bytes_;
   report.threads = static_cast<unsigned>(std::max<std::size_t>(threads_.size(), 1));
   checks_.fill(report);

@@ -56,7 +56,6 @@ class Loading::State {
     Event fence;  // of `hold`
     std::vector<DeviceMemory> buffers;
     std::unique_ptr<DeviceMemory> stage;  // slots once more, for what kernels decode
-    std::unique_ptr<Kernels> functions;
   };
 
   void take_memory(const Destination& destination);
@@ -86,11 +85,12 @@ class Loading::State {
   std::deque<FileReader> files_;
   std::vector<DeviceAddress> targets_;  // of each piece
   std::vector<std::size_t> piece_of_;   // of each tensor
+  bool decodes_ = false;                // kernels are used
   bool own_places_ = true;              // nothing but padding lies between joined pieces
   std::unique_ptr<OnDevice> device_;
   std::unique_ptr<Lease> lease_;
   std::size_t slots_each_ = 0;
-  std::uint64_t device_bytes_ = 0;
+  std::uint64_t device_bytes_ = 0, pinned_bytes_ = 0;
   std::unique_ptr<std::atomic<std::uint64_t>[]> left_;  // bytes of each piece that are not on their way
   std::atomic<std::size_t> next_job_{0};
   std::atomic<bool> timed_{false};

@@ -166,7 +166,7 @@ void Loading::State::Reader::run_units(const Chunk& chunk, const Share& share, S
   call.numbers = piece.decode.numbers;
   call.count = share.bytes / size_of(piece.decode.made);
   call.kind = piece.decode.made == DType::f32 ? 0 : piece.decode.made == DType::f16 ? 1 : 2;
-  load_.device_->functions->launch(piece.decode.kernel, call, kernels);
+  context_.kernels().launch(piece.decode.kernel, call, kernels);
   mark(slot, kernels);
   done({&share, 1}, slot);
 }

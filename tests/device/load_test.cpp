@@ -109,6 +109,21 @@ TEST_F(Load, PinnedMemoryIsKeptAndReleased) {
   EXPECT_EQ(driver.live().pinned_bytes, 0U);
 }
 
+// A load that is over does not keep the ring from the next one, however long it is kept itself.
+TEST_F(Load, LoadsThatAreKeptLetOthersHaveTheRing) {
+  const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
+  const device::Layout layout = device::arrange(model, device::all_of(model));
+  device::Options options = small_chunks();
+  options.pinned_bytes = 2 * options.threads * options.chunk_bytes;
+  std::vector<Loading> kept;
+  for (int i = 0; i < 4; ++i) {
+    kept.push_back(device::load(model, layout, {}, options));
+    kept.back().finish();
+    EXPECT_EQ(kept.back().finish().pinned_bytes, options.pinned_bytes);
+  }
+  for (const Loading& loading : kept) expect_loaded(model, loading);
+}
+
 TEST_F(Load, PartsAlongEveryAxis) {
   Model made;
   made.tensors.push_back(float_tensor("matrix", {384, 1024}, DType::f32, 1));

@@ -53,6 +53,15 @@ device::Plan plan_of(const Model& model, const Arguments& arguments) {
   return plan;
 }
 
+device::Destination buffers_of(const device::Loading& loading) {
+  device::Destination memory;
+  const device::Layout& layout = loading.layout();
+  for (const std::uint64_t bytes : layout.buffers) memory.memory.push_back({0, bytes});
+  for (std::size_t i = 0; i < layout.tensors.size(); ++i)
+    memory.memory[layout.tensors[i].buffer].address = loading.address(i) - layout.tensors[i].offset;
+  return memory;
+}
+
 void print_text(const Measured& run, bool verify, Session& session) {
   const device::Report& report = run.report;
   session.line(fmt::format("{}: {}, {} to {} ({}) in {:.3f} s", printable(run.file), counted(run.tensors, "tensor"),
@@ -106,13 +115,17 @@ int run(const Arguments& arguments, Session& session) {
   const device::Plan plan = plan_of(model, arguments);
   run.tensors = plan.size();
   std::vector<device::Report> reports;
+  std::optional<device::Loading> first;  // whose memory the others fill again
   for (long i = 0; i < repeat; ++i) {
     ProgressBar bar(session, fmt::format("loading {}", printable(run.file)), std::nullopt);
     options.progress = bar.progress();
     const auto started = Clock::now();
-    device::Loading loading = device::load(model, device::arrange(model, plan, options.device), {}, options);
+    device::Layout layout = device::arrange(model, plan, options.device);
+    const device::Destination again = first ? buffers_of(*first) : device::Destination();
+    device::Loading loading = device::load(model, std::move(layout), again, options);
     reports.push_back(loading.finish());
     reports.back().seconds = std::chrono::duration<double>(Clock::now() - started).count();
+    if (!first) first.emplace(std::move(loading));
   }
   run.link = device::link_speed(options.device);
   for (const device::Report& report : reports) {
@@ -135,7 +148,9 @@ constexpr Option kOptions[] = {
      .words = dtype_words},
     kMatch,
     kSkip,
-    {.name = "repeat", .value = "N", .help = "load N times and report each; the first one also pins memory"},
+    {.name = "repeat",
+     .value = "N",
+     .help = "load N times into the same memory and report each; the first one also pins and allocates it"},
     {.name = "reading",
      .value = "HOW",
      .help = "automatic, by what the page cache holds; buffered; direct",
