@@ -30,7 +30,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python arm64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +69,9 @@ python: packages  ## build the Python module from Debian's packages alone, into 
 	$(call configure,release)
 	$(call build,release,--target tare-python --target tare-cli)
 	@echo "PYTHONPATH=$(CURDIR)/build/release/python"
+
+wheel: packages  ## a wheel for older systems (x86-64, glibc 2.28), in build/wheel/out, with everything linked in, and checked
+	@tools/wheel/build $(JOBS)
 
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)

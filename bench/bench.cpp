@@ -27,6 +27,7 @@
 #include "safetensors.hpp"
 #include "tare/tare.hpp"
 #include "tllm.hpp"
+#include "torch.hpp"
 
 namespace {
 
@@ -72,6 +73,20 @@ Bytes weights(std::size_t size, unsigned seed) {
     std::memcpy(&bytes[i], &half, 2);
   }
   return bytes;
+}
+
+// How far the tensors of `shifted_model` are apart in memory.
+constexpr std::size_t kShift = 64;
+
+// A model of `count` bf16 matrices of `each` bytes, no two of which are equal: some containers store equal ones once. `bytes`
+// has kShift more for each.
+Model shifted_model(const Bytes& bytes, std::size_t each, std::size_t count) {
+  const SourcePtr source = borrow_memory(bytes);
+  Model model;
+  for (std::size_t i = 0; i < count; ++i)
+    model.tensors.push_back(dense(fmt::format("model.layers.{:03}.mlp.up_proj.weight", i), Shape{each / 2}, DType::bf16,
+                                  Blob::range(source, i * kShift, each)));
+  return model;
 }
 
 // A model of `count` bf16 matrices over the same bytes in memory.
@@ -135,11 +150,11 @@ void bench_open_of(const Settings& settings, bench::Table& table, std::string_vi
 
 void bench_open(const Settings& settings, bench::Table& table) { bench_open_of(settings, table, "zt", {}, 0.5); }
 
-void bench_read(const Settings& settings, bench::Table& table) {
+void bench_read_of(const Settings& settings, bench::Table& table, std::string_view format) {
   const std::string path = settings.directory + "/bench-read.zt";
   const std::size_t each = std::size_t{32} << 20, count = 32;
-  const Bytes bytes = noise(each, 1);
-  write_model(model_of(bytes, count), path);
+  const Bytes bytes = noise(each + count * kShift, 1);
+  write_model(shifted_model(bytes, each, count), path, {}, format);
   Bytes buffer(each);
   const Model model = open(path);
   const auto ours = [&] {
@@ -160,10 +175,10 @@ void bench_read(const Settings& settings, bench::Table& table) {
   };
   const auto best = bench::best_of(settings.rounds * 2, {ours, plain});
   ours();
-  require(buffer == bytes, "bytes read");
+  require(std::equal(buffer.begin(), buffer.end(), bytes.begin() + (count - 1) * kShift), "bytes read");
   const double total = static_cast<double>(each * count);
-  table.row("read every tensor into memory", rate(total, best[0]), "read(): " + rate(total, best[1]), best[1] / best[0],
-            0.9);
+  table.row(fmt::format("read every tensor into memory, {}", format), rate(total, best[0]),
+            "read(): " + rate(total, best[1]), best[1] / best[0], 0.9);
   const std::size_t before = bench::allocations();
   for (const Tensor& tensor : model.tensors) require(tensor.components[0].blob.view().has_value(), "view");
   table.row("  mapped views, allocations", fmt::format("{}", bench::allocations() - before), "0",
@@ -171,15 +186,15 @@ void bench_read(const Settings& settings, bench::Table& table) {
   fs::remove(path);
 }
 
-void bench_write(const Settings& settings, bench::Table& table) {
+void bench_write_of(const Settings& settings, bench::Table& table, std::string_view format) {
   const std::string path = settings.directory + "/bench-write.zt";
   const std::size_t each = std::size_t{32} << 20, count = 32;
-  const Bytes bytes = noise(each, 2);
-  const Model model = model_of(bytes, count);
+  const Bytes bytes = noise(each + count * kShift, 2);
+  const Model model = shifted_model(bytes, each, count);
   // Both start without the old file: memory that was just freed is faster than memory never touched.
   const auto ours = [&] {
     fs::remove(path);
-    write_model(model, path);
+    write_model(model, path, {.digest = DigestAlgorithm::none}, format);
   };
   const auto plain = [&] {
     fs::remove(path);
@@ -187,7 +202,7 @@ void bench_write(const Settings& settings, bench::Table& table) {
     if (fd < 0) die("cannot create");
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t done = 0; done < each;) {
-        const ssize_t n = ::write(fd, bytes.data() + done, each - done);
+        const ssize_t n = ::write(fd, bytes.data() + i * kShift + done, each - done);
         if (n <= 0) die("short write");
         done += static_cast<std::size_t>(n);
       }
@@ -195,22 +210,25 @@ void bench_write(const Settings& settings, bench::Table& table) {
   };
   const auto best = bench::best_of(settings.rounds * 2, {plain, ours});
   const double total = static_cast<double>(each * count);
-  table.row("write, no digest", rate(total, best[1]), "write(): " + rate(total, best[0]), best[0] / best[1], 0.9);
+  table.row(fmt::format("write, no digest, {}", format), rate(total, best[1]), "write(): " + rate(total, best[0]),
+            best[0] / best[1], 0.9);
   fs::remove(path);
 }
 
-// As the package does it: canonical form, a digest with every part.
+void bench_read(const Settings& settings, bench::Table& table) { bench_read_of(settings, table, "zt"); }
+void bench_write(const Settings& settings, bench::Table& table) { bench_write_of(settings, table, "zt"); }
+void bench_convert_of(const Settings& settings, bench::Table& table, std::string_view format);
+
+// As the package does it: canonical form, a digest with every part. bench/zt2.py has the package beside it.
 void bench_zt2(const Settings& settings, bench::Table& table) {
   bench_open_of(settings, table, "zt2", {.dialect = "pages"}, 0.4);
+  bench_read_of(settings, table, "zt2");
+  bench_write_of(settings, table, "zt2");
+  bench_convert_of(settings, table, "zt2");
   const std::string path = settings.directory + "/bench-write.zt";
   const std::size_t each = std::size_t{32} << 20, count = 32;
-  std::vector<Bytes> bytes;
-  Model model;
-  for (std::size_t i = 0; i < count; ++i) {
-    bytes.push_back(noise(each, static_cast<unsigned>(i)));
-    model.tensors.push_back(
-        dense(fmt::format("w{}", i), Shape{each}, DType::u8, Blob::range(borrow_memory(bytes.back()), 0, each)));
-  }
+  const Bytes bytes = noise(each + count * kShift, 9);
+  const Model model = shifted_model(bytes, each, count);
   const auto write_as = [&](std::string_view format, const WriteOptions& options) {
     return [&, format, options] {
       fs::remove(path);
@@ -259,18 +277,20 @@ void run_command(const std::string& command) {
   if (const int status = std::system(command.c_str()); status != 0) die(command + " failed");
 }
 
-void bench_convert(const Settings& settings, bench::Table& table) {
+void bench_convert_of(const Settings& settings, bench::Table& table, std::string_view format) {
   const std::string in = settings.directory + "/bench-in.zt", out = settings.directory + "/bench-out.zt";
   const std::size_t each = std::size_t{64} << 20;
   const auto count = static_cast<std::size_t>(settings.gib * 16);
   {
-    const Bytes bytes = noise(each, 5);
-    write_model(model_of(bytes, count), in);
+    const Bytes bytes = noise(each + count * kShift, 5);
+    write_model(shifted_model(bytes, each, count), in, {}, format);
   }
   run_command(fmt::format("sync '{}'", in));
   const auto ours = [&] {
     fs::remove(out);
-    (void)convert(in, out);
+    ConvertOptions options;
+    options.to = format;
+    (void)convert(in, out, options);
   };
   const auto copy_synced = [&] {
     fs::remove(out);
@@ -284,7 +304,7 @@ void bench_convert(const Settings& settings, bench::Table& table) {
   const std::uint64_t memory = bench::anonymous_growth(ours);
   require(fs::file_size(in) == fs::file_size(out), "size of the converted file");
   const auto total = static_cast<double>(fs::file_size(in));
-  table.row(fmt::format("convert {:.1f} GiB, on disk when done", settings.gib), rate(total, best[0]),
+  table.row(fmt::format("convert {:.1f} GiB, on disk when done, {}", settings.gib, format), rate(total, best[0]),
             "cp, then sync: " + rate(total, best[1]), best[1] / best[0], 0.7);
   table.row("  the same against a cp that does not wait", rate(total, best[0]), "cp: " + rate(total, best[2]),
             best[2] / best[0], 0.7);
@@ -293,6 +313,8 @@ void bench_convert(const Settings& settings, bench::Table& table) {
   fs::remove(in);
   fs::remove(out);
 }
+
+void bench_convert(const Settings& settings, bench::Table& table) { bench_convert_of(settings, table, "zt"); }
 
 // A whole model of bf16 matrices through `quantize`, against copying the file it came in.
 void bench_quantize(const Settings& settings, bench::Table& table) {
@@ -382,15 +404,19 @@ void bench_gguf(const Settings& settings, bench::Table& table) {
   bench::gguf(settings.directory, settings.rounds, table);
 }
 
+void bench_torch(const Settings& settings, bench::Table& table) {
+  bench::torch(settings.directory, settings.gib, settings.rounds, table);
+}
+
 struct Job {
   std::string_view name;
   void (*run)(const Settings&, bench::Table&);
 };
-constexpr Job kJobs[] = {{"open", bench_open},     {"read", bench_read},         {"write", bench_write},
-                         {"digest", bench_digest}, {"convert", bench_convert},   {"zstd", bench_zstd},
-                         {"quant", bench_quant},   {"quantize", bench_quantize}, {"packs", bench_packs},
-                         {"tllm", bench_tllm},     {"encode", bench_encode},     {"safetensors", bench_safetensors},
-                         {"alt", bench_alt},       {"gguf", bench_gguf},         {"zt2", bench_zt2}};
+constexpr Job kJobs[] = {
+    {"open", bench_open},       {"read", bench_read}, {"write", bench_write},   {"digest", bench_digest},
+    {"convert", bench_convert}, {"zstd", bench_zstd}, {"quant", bench_quant},   {"quantize", bench_quantize},
+    {"packs", bench_packs},     {"tllm", bench_tllm}, {"encode", bench_encode}, {"safetensors", bench_safetensors},
+    {"alt", bench_alt},         {"gguf", bench_gguf}, {"zt2", bench_zt2},       {"torch", bench_torch}};
 
 bool is_job(std::string_view name) {
   return std::any_of(std::begin(kJobs), std::end(kJobs), [&](const Job& job) { return job.name == name; });

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <random>
 
 #include "tare/tare.hpp"
@@ -86,12 +90,26 @@ Tensor fp8() {
   return made;
 }
 
+// Seconds that the original libraries take, by the name of the layout; those that do not run here are missing.
+std::map<std::string, double> original_seconds(int rounds) {
+  std::map<std::string, double> seconds;
+  const char* const python = std::getenv("TARE_BENCH_PYTHON");
+  const std::string command =
+      fmt::format("'{}' '{}/packs.py' {}", python == nullptr ? "python3" : python, TARE_BENCH_DIR, rounds);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
+  char layout[32];
+  double best = 0;
+  while (pipe != nullptr && std::fscanf(pipe.get(), "%31s %lf", layout, &best) == 2) seconds[layout] = best;
+  return seconds;
+}
+
 }  // namespace
 
 void packs(int rounds, Table& table) {
   const auto bytes = static_cast<std::size_t>(kIn * kOut * 2);
   const Bytes source = noise(bytes);
   Bytes out(bytes);
+  const std::map<std::string, double> originals = original_seconds(rounds);
   for (const Tensor& made : {gptq(), awq(), nf4(), fp8()}) {
     const Tensor decoded = cast(to_dense(made), DType::bf16);
     double copy = 1e300, decode = 1e300;
@@ -104,6 +122,8 @@ void packs(int rounds, Table& table) {
     };
     table.row(fmt::format("decode {} to bf16, one core", made.layout), rate(decode), "memcpy: " + rate(copy),
               copy / decode, 0.4);
+    if (const auto found = originals.find(made.layout); found != originals.end())
+      table.row("  against the original library", rate(decode), rate(found->second), found->second / decode, 1);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "conformance/hf_cases.hpp"
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
+#include "conformance/pack_cases.hpp"
 #include "conformance/safetensors_cases.hpp"
 #include "conformance/tllm_cases.hpp"
 #include "conformance/torch_cases.hpp"
@@ -131,6 +132,8 @@ void add_directories(Corpus& corpus) {
   };
   add("valid.downloaded", hf_good());
   for (const HfCase& bad : hf_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
+  for (const HfCase& bad : pack_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
+  for (const HfCase& good : pack_good_cases()) add("valid.packed_" + good.name, good.files);
   for (const std::optional<std::uint64_t> shard_bytes :
        {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
     const Scratch scratch;

@@ -10,6 +10,7 @@ The expected values have the type in which the library computes. The metadata ke
 last place of the largest value ours may differ, where the library rounds to that type more often than once.
 
 Needs torch, safetensors and whatever the case needs: transformers, bitsandbytes, compressed-tensors, autoawq, auto-gptq,
+nvidia-modelopt,
 mlx (with mlx-cpu). What is missing is skipped and named. Of AutoGPTQ and AutoAWQ only the files with the packing are
 loaded: the packages themselves want a GPU. GPTQModel, whose newer format ("gptq_v2") has the zero points without the
 offset, does not install without one: there the zero points of AutoGPTQ are restated, and everything else is its own.
@@ -265,6 +266,26 @@ def int8_channel():
 
 
 @case
+def int8_group():
+    return ct_integers(8, True, 32, form="int-quantized")
+
+
+@case
+def int8_tensor():
+    weight = weights(24, 48, torch.bfloat16)
+    scale = (weight.float().abs().amax().reshape(1) / 127).to(torch.bfloat16)
+    return compressed("int-quantized", {"num_bits": 8, "type": "int", "symmetric": True, "strategy": "tensor"}, weight, scale)
+
+
+@case
+def fp8_group():
+    weight = weights(24, 64, torch.bfloat16)
+    scale = (weight.float().reshape(24, 2, 32).abs().amax(-1) / 448).to(torch.bfloat16)
+    return compressed("float-quantized", {"num_bits": 8, "type": "float", "symmetric": True, "strategy": "group",
+                                          "group_size": 32}, weight, scale)
+
+
+@case
 def fp8_channel():
     weight = weights(24, 48, torch.bfloat16)
     scale = (weight.float().abs().amax(-1, keepdim=True) / 448).to(torch.bfloat16)
@@ -300,6 +321,17 @@ def mxfp4_compressed_tensors():
 
 
 # transformers ---------------------------------------------------------------------------------------------------------
+
+@case
+def nvfp4_modelopt():
+    from modelopt.torch.quantization.qtensor.nvfp4_tensor import NVFP4QTensor
+    packed, scale, overall = NVFP4QTensor.quantize(weights(16, 64, torch.float32), 16)
+    decoded = packed.dequantize(dtype=torch.float32, scale=scale, double_scale=overall, block_sizes={-1: 16})
+    arrays = {"q.weight": packed._quantized_data, "q.weight_scale": scale, "q.weight_scale_2": overall,
+              "q.input_scale": torch.tensor(0.5)}
+    # Its table has 0 for the code of -0, which is the same number in other bits.
+    return arrays, {"q.weight": decoded}, config("modelopt", quant_algo="NVFP4"), 1
+
 
 @case
 def fp8_block():
@@ -400,7 +432,8 @@ def mlx_affine8_f16():
 
 def versions():
     found = {}
-    for name in ("torch", "transformers", "bitsandbytes", "compressed-tensors", "autoawq", "auto-gptq", "mlx", "safetensors"):
+    for name in ("torch", "transformers", "bitsandbytes", "compressed-tensors", "autoawq", "auto-gptq", "mlx", "nvidia-modelopt",
+                 "safetensors"):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "buffer.hpp"
+#include "codecs/packs/join.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -20,6 +21,7 @@ struct Opened {
   std::string path;  // empty for bytes in memory
   ReadOptions options;
   bool usual_names = false;  // of tensors: Hugging Face's, whatever the container calls them
+  bool arrays = false;       // those of packed weights one by one, as they are stored
   Ref names;                 // {name: index}
 };
 
@@ -67,12 +69,13 @@ std::shared_ptr<const Opened> opened(PyObject* object) {
   return found;
 }
 
-Model open_as(const std::string& path, const ReadOptions& options, bool usual_names) {
-  Model model = tare::open(path, options);
+Model open_as(const Opened& wanted, const ReadOptions& options) {
+  Model model = tare::open(wanted.path, options);
+  if (wanted.arrays) codec::packs::separate(model);
   const Format* const format = find_format(model.format);
   std::vector<Change> changes;
   std::vector<Renamed> renamed;
-  if (usual_names && format != nullptr && format->release != nullptr) format->release(model, changes, renamed);
+  if (wanted.usual_names && format != nullptr && format->release != nullptr) format->release(model, changes, renamed);
   return model;
 }
 
@@ -97,9 +100,10 @@ PyObject* open_path(PyObject* object, PyObject* args) {
     made->options = Options(options).read();
     made->options.vocabulary = false;
     made->usual_names = Options(options).flag("usual_names");
+    made->arrays = Options(options).flag("arrays");
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(open_as(made->path, made->options, made->usual_names));
+      made->model = std::make_shared<Model>(open_as(*made, made->options));
     }
     finish_open(object, std::move(made));
     return none();
@@ -112,10 +116,13 @@ PyObject* open_bytes(PyObject* object, PyObject* args) {
     if (PyArg_ParseTuple(args, "OO", &data, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->options = Options(options).read();
+    made->arrays = Options(options).flag("arrays");
     const SourcePtr source = source_over(data, "bytes");
     {
       const Unlocked others;
-      made->model = std::make_shared<Model>(tare::open(source, made->options));
+      Model model = tare::open(source, made->options);
+      if (made->arrays) codec::packs::separate(model);
+      made->model = std::make_shared<Model>(std::move(model));
     }
     finish_open(object, std::move(made));
     return none();
@@ -358,7 +365,7 @@ std::shared_ptr<const Model> complete_model_of(PyObject* object) {
     const Unlocked others;
     ReadOptions options = model->options;
     options.vocabulary = true;
-    complete = std::make_shared<Model>(open_as(model->path, options, model->usual_names));
+    complete = std::make_shared<Model>(open_as(*model, options));
     model->model->check_sources();
     if (!are_same_files(model->model->sources, complete->sources))
       throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was open").in(model->path);

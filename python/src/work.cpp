@@ -1,13 +1,17 @@
 #include "work.hpp"
 
+#include <fcntl.h>
+
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 
 #include "buffer.hpp"
+#include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
 #include "run_job.hpp"
@@ -205,8 +209,23 @@ Shape shape_of(PyObject* tuple) {
   return shape;
 }
 
-// (name, tensor) or (name, shape, dtype, type, bytes).
-Tensor tensor_from(PyObject* item) {
+// Open files that pieces of tensors are in, by their descriptors.
+using Spools = std::map<int, SourcePtr>;
+
+// A part of such a file: (descriptor, offset, length).
+Blob spooled(PyObject* place, Spools& spools) {
+  int descriptor = -1;
+  unsigned long long offset = 0, length = 0;
+  if (PyArg_ParseTuple(place, "iKK", &descriptor, &offset, &length) == 0) throw PythonError();
+  SourcePtr& source = spools[descriptor];
+  if (source == nullptr)
+    source = io::descriptor_source(io::Descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), "pieces");
+  source->require(offset, length);
+  return Blob::range(source, offset, length);
+}
+
+// (name, tensor) or (name, shape, dtype, type, bytes), where bytes may be a place in a file.
+Tensor tensor_from(PyObject* item, Spools& spools) {
   const Py_ssize_t size = PyTuple_Size(item);
   if (size < 0) throw PythonError();
   if (size == 2) {
@@ -219,9 +238,12 @@ Tensor tensor_from(PyObject* item) {
   if (PyArg_ParseTuple(item, "OOssO", &name, &shape, &dtype, &type, &data) == 0) throw PythonError();
   const auto storage = parse_dtype(dtype);
   if (!storage) raise_value_error(std::string("there is no type \"") + dtype + "\"");
-  const SourcePtr source = source_over(data, text_of(name, "the name of a tensor"));
-  return dense(text_of(name, "the name of a tensor"), shape_of(shape), *storage, Blob::range(source, 0, source->size()),
-               type);
+  const auto blob = [&] {
+    if (PyTuple_Check(data)) return spooled(data, spools);
+    const SourcePtr source = source_over(data, text_of(name, "the name of a tensor"));
+    return Blob::range(source, 0, source->size());
+  };
+  return dense(text_of(name, "the name of a tensor"), shape_of(shape), *storage, blob(), type);
 }
 
 void add_parts(Model& model, const Options& parts) {
@@ -252,7 +274,8 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts) {
   const Py_ssize_t size = PyList_Size(tensors);
   if (size < 0) throw PythonError();
   model.tensors.reserve(static_cast<std::size_t>(size));
-  for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i)));
+  Spools spools;
+  for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
   add_parts(model, Options(parts));
   return model;
 }

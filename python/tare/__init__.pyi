@@ -273,6 +273,7 @@ def open(
     *,
     mmap: bool = True,
     usual_names: bool = False,
+    arrays: bool = False,
     attach: _Globs = (),
     max_expansion: int | None = None,
     keep_broken: bool = False,

@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from . import _dtypes, _errors, _tare
-from ._tensor import Opaque, Tensor
+from ._tensor import Opaque, Tensor, sparse_kind
 
 _tare._setup(np.ndarray, _errors.make, _dtypes.numpy_dtype, Tensor, Opaque)
 
@@ -19,6 +19,7 @@ class Model(_tare.Model, collections.abc.Mapping):
     """
 
     def __init__(self, source, **options):
+        self._options = options
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._open_bytes(source, options)
             self.path = None
@@ -138,13 +139,13 @@ class Model(_tare.Model, collections.abc.Mapping):
     def __reduce__(self):
         if self.path is None:
             raise TypeError("a model of bytes cannot be pickled; pickle the bytes")
-        return open, (self.path,)
+        return _reopen, (self.path, self._options)
 
     # ---- called by the extension
 
     def _load(self, name, writable=False):
         tensor = self.tensor(name)
-        if tensor.layout.startswith("sparse_"):
+        if sparse_kind(tensor.layout) is not None:
             return tensor.sparse()
         array = tensor.numpy()
         return array.copy() if writable and not array.flags.writeable else array
@@ -215,19 +216,26 @@ class Vocabulary(collections.abc.Sequence):
         return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
 
 
-def open(path, *, mmap=True, usual_names=False, attach=(), max_expansion=None, keep_broken=False, threads=0):
+def _reopen(path, options):
+    return Model(path, **options)
+
+
+def open(
+    path, *, mmap=True, usual_names=False, arrays=False, attach=(), max_expansion=None, keep_broken=False, threads=0
+):
     """Opens any model file, a model's directory, or bytes, and reads its metadata.
 
     mmap           show tensors inside the mapped file; False: read every byte with pread
     usual_names    call the tensors as Hugging Face does, where the container (GGUF) has names of its own
+    arrays         the arrays of packed weights (GPTQ, AWQ, ...) one by one, as they are stored, instead of the weights
     attach         globs of further files of a model's directory to carry
     max_expansion  how many times the size of the file its tensors may decode to (32)
     keep_broken    go on without tensors that break a rule of their own
     """
     attach = [attach] if isinstance(attach, str) else list(attach)
     return Model(
-        path, mmap=mmap, usual_names=usual_names, attach=attach, max_expansion=max_expansion, keep_broken=keep_broken,
-        threads=threads,
+        path, mmap=mmap, usual_names=usual_names, arrays=arrays, attach=attach, max_expansion=max_expansion,
+        keep_broken=keep_broken, threads=threads,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from . import _dtypes, _tare
+from . import _dtypes, _errors, _tare
 
 
 class Opaque(collections.namedtuple("Opaque", "syntax bytes")):
@@ -36,7 +36,7 @@ class Tensor(_tare.Tensor):
         if self.layout in _dtypes.PACKED:
             small = _small_float(self.layout)
             return np.dtype(small) if small is not None else np.dtype("u1")
-        if self.layout in ("sparse_csr", "sparse_coo"):
+        if sparse_kind(self.layout) is not None:
             return self._dtype("values")
         return np.dtype("<f4")
 
@@ -93,10 +93,15 @@ class Tensor(_tare.Tensor):
 
     def sparse(self):
         """A sparse tensor as scipy.sparse has it, or as its parts (Sparse) where scipy is not installed."""
-        if self.layout not in ("sparse_csr", "sparse_coo"):
+        kind = sparse_kind(self.layout)
+        if kind is None:
             raise TypeError(f"{self.name!r} is {self.layout}, not sparse")
         parts = {row["role"]: _read(self, row["role"]) for row in self.components}
-        found = _scipy_sparse(self.layout, self.shape, parts)
+        if not _is_sound(kind, self.shape, parts):  # scipy would believe it, and read and write anywhere
+            self.numpy()  # which says what is wrong
+            raise _errors.CorruptError(f"tensor {self.name!r}: its indices are outside of the shape", kind="corrupt",
+                                       rule=f"{kind[-3:]}.bounds", item=self.name)  # fmt: skip
+        found = _scipy_sparse(kind, self.shape, parts)
         return found if found is not None else Sparse(self.layout, self.shape, parts)
 
     def bytes(self, role=None):
@@ -252,6 +257,24 @@ def _fancy(tensor, key):
     if not rows.size:
         return np.empty((0, *tensor.shape[1:]), tensor.dtype)
     return np.stack([tensor[int(row)] for row in rows])
+
+
+def sparse_kind(layout):
+    """The layout that a sparse one is, whatever the width of its indices; None for others."""
+    kinds = {"zt.sparse_csr/1": "sparse_csr", "zt.sparse_coo/1": "sparse_coo"}
+    return layout if layout in kinds.values() else kinds.get(layout)
+
+
+def _is_sound(kind, shape, parts):
+    values = len(parts["values"])
+    if kind == "sparse_coo":
+        places = parts["coords"].reshape(len(shape), -1) if len(shape) else parts["coords"].reshape(0, 0)
+        return all(not place.size or int(place.max()) < size for place, size in zip(places, shape))
+    starts, columns = parts["indptr"], parts["indices"]
+    return (
+        len(starts) == shape[0] + 1 and int(starts[0]) == 0 and int(starts[-1]) == values == len(columns)
+        and bool((starts[1:] >= starts[:-1]).all()) and (not columns.size or int(columns.max()) < shape[1])
+    )  # fmt: skip
 
 
 def _scipy_sparse(layout, shape, parts):

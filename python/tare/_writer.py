@@ -1,7 +1,6 @@
 """Writing a model piece by piece, in bounded memory."""
 
 import math
-import mmap
 import os
 import tempfile
 
@@ -89,9 +88,9 @@ class Writer:
                     raise ValueError(f"tensor {name!r} is not complete: {done} of {size} bytes were written")
             os.ftruncate(self._file.fileno(), max(self._end, 1))
             with _progress.reporter(self._progress, "saving") as report:
-                spool = np.frombuffer(mmap.mmap(self._file.fileno(), 0, prot=mmap.PROT_READ), np.uint8)
+                # The kernel copies them from file to file, and shares them where the file system can.
                 rows = [
-                    (name, shape, storage, logical, spool[offset : offset + size])
+                    (name, shape, storage, logical, (self._file.fileno(), offset, size))
                     for name, (shape, storage, logical, offset, size, _) in self._tensors.items()
                 ]
                 done = _tare._save(self._path, rows, None, self._parts, self._options, report)

@@ -43,15 +43,17 @@ def part(tensor, key):
     return _dense_part(tensor, key)
 
 
-def load(path, map_location="cpu", mmap=True, device=None, dtype=None, verify=False):
+def load(path, map_location="cpu", mmap=True, *, arrays=True, device=None, dtype=None, verify=False):
     """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run.
+
+    arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
     each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
     are compared on the way.
     """
     device = map_location if device is None else device
-    with _open(path, mmap=mmap) as model:
+    with _open(path, mmap=mmap, arrays=arrays) as model:
         if _is_gpu(device):
             return to_device(model, device, dtype=dtype, verify=verify)
         if verify or dtype is not None:

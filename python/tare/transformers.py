@@ -3,7 +3,7 @@
     state = tare.transformers.state_dict("model.gguf")
     model = MistralForCausalLM.from_pretrained(None, config=tare.transformers.config("model.gguf"), state_dict=state)
 
-or, for the class that transformers would choose, tare.transformers.from_pretrained("model.gguf").
+or, for the class that transformers would choose, tare.transformers.from_pretrained("model.gguf", auto=AutoModelForCausalLM).
 """
 
 import collections.abc
@@ -123,9 +123,11 @@ def config_dict(path):
     own = not isinstance(path, Model)
     model = _open(path) if own else path
     try:
-        if "config.json" in model.attachments:
-            return json.loads(model.attachments["config.json"])
-        return dict(model.config)
+        facts = json.loads(model.attachments["config.json"]) if "config.json" in model.attachments else dict(model.config)
+        # Packed weights come out of the state dict decoded: nothing is left for transformers to unpack.
+        if "quantization_config" in facts and any(tensor.layout != "dense" for tensor in model.tensors()):
+            del facts["quantization_config"]
+        return facts
     finally:
         if own:
             model.close()
@@ -136,9 +138,24 @@ def from_pretrained(path, auto=None, **options):
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
     made = config(path)
-    # The Auto classes ask for a path; the class that they would choose does not.
-    kind = auto._model_mapping[type(made)] if hasattr(auto, "_model_mapping") else auto
+    kind = class_for(auto, made) if hasattr(auto, "_model_mapping") else auto
     return kind.from_pretrained(None, config=made, state_dict=_state_for(path, options.get("device_map")), **options)
+
+
+def class_for(auto, config):
+    """The class that an Auto class of transformers would choose for a configuration.
+
+    AutoModel.from_pretrained(None, config=..., state_dict=...) itself does not work in transformers 5: it asks whether None is a
+    directory before it chooses, and the class that it chooses takes a state dict only without a name.
+    """
+    try:
+        found = auto._model_mapping[type(config)]
+    except KeyError:
+        raise ValueError(f"{auto.__name__} has no class for {type(config).__name__}") from None
+    if not isinstance(found, (list, tuple)):
+        return found
+    named = {kind.__name__: kind for kind in found}
+    return next((named[name] for name in getattr(config, "architectures", None) or () if name in named), found[0])
 
 
 def _state_for(path, place):

@@ -189,6 +189,23 @@ def sparse_file(path):
                     yield m, tensor
 
 
+def test_sparse_of_narrow_indices():
+    """Indices of 32 bits, and broken ones: scipy gets only what it can trust."""
+    root = os.path.join(os.environ.get("TARE_SOURCES", ""), "fuzz", "corpus", "zt2")
+    if not os.path.isdir(root):
+        pytest.skip("the corpus is not here")
+    good = tare.open(os.path.join(root, "valid.csr_u32"))
+    tensor = next(iter(good.tensors()))
+    assert tensor.layout == "zt.sparse_csr/1"
+    value = good[tensor.name]
+    if not isinstance(value, tare.Sparse):
+        np.testing.assert_array_equal(value.toarray(), tensor.numpy())
+    for name in sorted(os.listdir(root)):
+        if name.startswith(("reject.zt2.csr.indptr", "reject.zt2.csr.column", "reject.zt2.coo.bounds")):
+            with tare.open(os.path.join(root, name)) as m, pytest.raises(ValueError):
+                m[next(iter(m))]
+
+
 def test_sparse(tmp_path):
     found = set()
     for m, tensor in sparse_file(tmp_path):
@@ -222,8 +239,102 @@ def test_transformers(torch, demo, tmp_path, container):
         assert torch.equal(own[name], torch.from_numpy(expected.tensor(name).float32().copy())), name
     same = tare.transformers.from_pretrained(path, dtype=torch.float32).state_dict()
     assert all(torch.equal(same[name], own[name]) for name in own)
+    base = tare.transformers.from_pretrained(path, auto=transformers.AutoModel, dtype=torch.float32)
+    assert type(base) is tare.transformers.class_for(transformers.AutoModel, config) is transformers.MistralModel
+    assert torch.equal(base.state_dict()["norm.weight"], own["model.norm.weight"])
+    with pytest.raises(ValueError, match="AutoModelForTableQuestionAnswering"):
+        tare.transformers.class_for(transformers.AutoModelForTableQuestionAnswering, config)
+    try:  # what the Auto classes make of it differs between versions of transformers
+        auto = transformers.AutoModelForCausalLM.from_pretrained(None, config=config, state_dict=state, dtype=torch.float32)
+    except TypeError as error:
+        assert "NoneType" in str(error)
+    else:
+        assert torch.equal(auto.state_dict()["model.norm.weight"], own["model.norm.weight"])
     lazy = next(iter(state.values()))
     assert lazy.is_floating_point() and lazy.numel() == lazy[...].numel() and lazy.shape == lazy[...].shape
+
+
+def packed_arrays(inputs=64, outputs=16, group=32):
+    """A weight as GPTQ stores it, and what it stands for."""
+    random = np.random.default_rng(3)
+    codes = random.integers(0, 16, (inputs, outputs))
+    words = sum(codes[i::8].astype("u4") << np.uint32(4 * i) for i in range(8)).view("i4")
+    scales = random.uniform(0.5, 2, (inputs // group, outputs)).astype("f2")
+    arrays = {
+        "model.layers.0.self_attn.q_proj.qweight": words,
+        "model.layers.0.self_attn.q_proj.qzeros": np.full((inputs // group, outputs // 8), 0x77777777, "i4"),
+        "model.layers.0.self_attn.q_proj.scales": scales,
+        "model.layers.0.self_attn.q_proj.g_idx": (np.arange(inputs) // group).astype("i4"),
+    }
+    weight = (codes - 8.0) * scales.astype("f4")[np.arange(inputs) // group]
+    return arrays, weight.T
+
+
+def test_packed_arrays(tmp_path):
+    """Drop-ins show what is stored; `tare.open` shows the weight."""
+    arrays, weight = packed_arrays()
+    path = tmp_path / "m.safetensors"
+    tare.safetensors.numpy.save_file(arrays, path)
+    name = "model.layers.0.self_attn.q_proj.weight"
+    m = tare.open(path)
+    assert list(m) == [name] and m.tensor(name).layout == "gptq4"
+    np.testing.assert_allclose(m[name], weight, rtol=1e-3)
+    stored = tare.open(path, arrays=True)
+    assert set(stored) == set(arrays)
+    assert set(tare.safetensors.numpy.load(path.read_bytes())) == set(arrays)
+    loaded = tare.safetensors.numpy.load_file(path)
+    with tare.safetensors.safe_open(path, "np") as file:
+        assert file.keys() == sorted(arrays)
+        for key in arrays:
+            np.testing.assert_array_equal(loaded[key], arrays[key])
+            np.testing.assert_array_equal(file.get_tensor(key), arrays[key])
+            np.testing.assert_array_equal(stored[key], arrays[key])
+    import pickle
+
+    assert set(pickle.loads(pickle.dumps(stored))) == set(arrays)
+
+
+def test_torch_load(torch, tmp_path):
+    """Checkpoints of torch, also packed ones: what torch.load gives, without running anything."""
+    arrays, weight = packed_arrays()
+    packed = {key: torch.from_numpy(value) for key, value in arrays.items()}
+    plain = {k: v for k, v in tensors(torch).items() if k != "grad"}
+    for state in (plain, packed):
+        for legacy in (False, True):
+            if legacy:  # torch itself cannot read younger types from its old files
+                state = {key: value for key, value in state.items() if "float8" not in key}
+            torch.save(state, tmp_path / "m.pt", _use_new_zipfile_serialization=not legacy)
+            loaded, theirs = tare.torch.load(tmp_path / "m.pt"), torch.load(tmp_path / "m.pt", weights_only=True)
+            assert loaded.keys() == theirs.keys()
+            for name in loaded:
+                assert same(loaded[name], theirs[name], torch), (name, legacy)
+    decoded = tare.torch.load(tmp_path / "m.pt", arrays=False)
+    np.testing.assert_allclose(decoded["model.layers.0.self_attn.q_proj.weight"].float().numpy(), weight, rtol=1e-3)
+
+    class Evil:
+        def __reduce__(self):
+            return os.system, ("touch " + os.fspath(tmp_path / "ran"),)
+
+    torch.save({"w": torch.ones(2), "evil": Evil()}, tmp_path / "evil.pt")
+    try:
+        tare.torch.load(tmp_path / "evil.pt")
+    except tare.Error:
+        pass
+    assert not (tmp_path / "ran").exists()
+
+
+def test_packed_config(tmp_path):
+    """What comes decoded is not said to be packed."""
+    arrays, _ = packed_arrays()
+    (tmp_path / "m").mkdir()
+    tare.safetensors.numpy.save_file(arrays, tmp_path / "m" / "model.safetensors")
+    text = '{"model_type": "llama", "hidden_size": 64, "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 32}}'
+    (tmp_path / "m" / "config.json").write_text(text)
+    import importlib
+
+    pytest.importorskip("torch", reason="torch is not installed")
+    facts = importlib.import_module("tare.transformers").config_dict(tmp_path / "m")
+    assert facts == {"model_type": "llama", "hidden_size": 64}
 
 
 def stub_of_vllm(monkeypatch, torch):
@@ -289,5 +400,28 @@ def test_trees(model_path, tmp_path):
     tare.save(tmp_path / "bad.zt", {"a": np.ones(1), "a.b": np.ones(1)})
     with pytest.raises(ValueError):
         tare.numpy.tree(tmp_path / "bad.zt")
+
+
+def test_jax(model_path, arrays, tmp_path):
     jax = pytest.importorskip("jax", reason="jax is not installed")
-    assert isinstance(tare.jax.tree(model_path)["ids"], jax.Array)
+    from tare.safetensors import flax, safe_open
+
+    tree = tare.jax.tree(model_path)
+    assert isinstance(tree["ids"], jax.Array) and tree["layers"]["0"]["mlp"]["weight"].shape == (64, 256)
+    made = {"w": jax.numpy.arange(12.0).reshape(3, 4), "h": jax.numpy.ones(5, jax.numpy.bfloat16), "i": jax.numpy.arange(3)}
+    flax.save_file(made, tmp_path / "m.safetensors", {"format": "flax"})
+    for loaded in (flax.load_file(tmp_path / "m.safetensors"), flax.load(flax.save(made))):
+        assert loaded.keys() == made.keys()
+        for name, array in loaded.items():
+            assert isinstance(array, jax.Array) and array.dtype == made[name].dtype and (array == made[name]).all()
+    for framework in ("flax", "jax"):
+        with safe_open(tmp_path / "m.safetensors", framework=framework) as file:
+            assert isinstance(file.get_tensor("h"), jax.Array) and file.metadata() == {"format": "flax"}
+            assert file.get_slice("w")[1:, 2].tolist() == [6.0, 10.0]
+    tare.save(tmp_path / "m.zt", tare.numpy.flat({"a": made}))
+    assert tare.jax.tree(tmp_path / "m.zt")["a"]["h"].dtype == jax.numpy.bfloat16
+    try:
+        from safetensors.flax import load_file as theirs
+    except ImportError:
+        return
+    assert (theirs(tmp_path / "m.safetensors")["w"] == made["w"]).all()

@@ -126,16 +126,40 @@ def test_plan_refuses(demo, tmp_path):
         plan.tasks[0].run()
 
 
+def mortal(plan, marker):
+    """The plan, with tasks of which the first to come kills its worker."""
+    import types
+
+    class Mortal:  # in here, so that it is pickled with its code
+        def __init__(self, task):
+            self.task = task
+
+        def run(self, threads=0):
+            import os
+            import signal
+
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return self.task.run(threads=threads)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return types.SimpleNamespace(missing=lambda: [Mortal(task) for task in plan.missing()], finish=plan.finish)
+
+
 def test_ray(demo, tmp_path):
     ray = pytest.importorskip("ray", reason="ray is not installed")
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
              runtime_env={"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}})  # fmt: skip
     try:
         done = tare.cluster.ray.run(tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=4, quant="k4"))
+        plan = tare.plan(demo / "mistral", tmp_path / "killed.mcf", tasks=4, quant="k4")
+        tare.cluster.ray.run(mortal(plan, os.fspath(tmp_path / "marker")))
     finally:
         ray.shutdown()
     tare.convert(demo / "mistral", tmp_path / "direct.mcf", quant="k4")
     assert done.tensors == 21 and (tmp_path / "o.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
+    assert (tmp_path / "marker").exists() and (tmp_path / "killed.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
 
 
 def test_dask(demo, tmp_path):
@@ -143,8 +167,11 @@ def test_dask(demo, tmp_path):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             tare.cluster.dask.run(tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=4, quant="k4"), client)
+            plan = tare.plan(demo / "mistral", tmp_path / "killed.mcf", tasks=4, quant="k4")
+            tare.cluster.dask.run(mortal(plan, os.fspath(tmp_path / "marker")), client)
     tare.convert(demo / "mistral", tmp_path / "direct.mcf", quant="k4")
     assert (tmp_path / "o.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
+    assert (tmp_path / "marker").exists() and (tmp_path / "killed.mcf").read_bytes() == (tmp_path / "direct.mcf").read_bytes()
 
 
 def test_notebook(demo, model_path, tmp_path):

@@ -22,6 +22,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "codecs/element_kinds.hpp"
+#include "codecs/simd_floats.hpp"
 #include "codecs/simd_halves.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -165,6 +166,10 @@ std::size_t widen_halves(const std::byte* __restrict from, std::byte* __restrict
   return 0;
 }
 
+std::size_t narrow_floats(const std::byte* __restrict from, std::byte* __restrict to, std::size_t count) {
+  return floats_to_bf16(from, count, to);
+}
+
 template <Kind From>
 Kernel kernel_to(DType to) {
   static constexpr auto kTable = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -172,6 +177,7 @@ Kernel kernel_to(DType to) {
   }
   (std::make_index_sequence<kAllDTypes.size()>());
   if (From == kind_of(DType::f16) && to == DType::f32) return widen_halves;
+  if (From == kind_of(DType::f32) && to == DType::bf16) return narrow_floats;
   return kTable[static_cast<std::size_t>(to)];
 }
 
@@ -204,6 +210,7 @@ class CastReader final : public BlobReader {
         kernel_(kernel),
         in_width_(size_of(tensor.component("data")->dtype)),
         out_width_(size_of(to)),
+        run_(run_of(tensor.component("data")->blob, in_width_)),
         element_(offset / out_width_),
         reader_(tensor.component("data")->blob.open(element_ * in_width_)) {
     if (const std::size_t inside = static_cast<std::size_t>(offset % out_width_); inside != 0) {
@@ -215,7 +222,7 @@ class CastReader final : public BlobReader {
   void read(std::span<std::byte> out) override {
     out = out.subspan(drain(out));
     while (out.size() >= out_width_) {
-      const auto part = out.first(std::min(kRun, out.size() / out_width_) * out_width_);
+      const auto part = out.first(std::min(run_, out.size() / out_width_) * out_width_);
       make(part);
       out = out.subspan(part.size());
     }
@@ -227,6 +234,14 @@ class CastReader final : public BlobReader {
 
  private:
   static constexpr std::size_t kRun = 16 << 10;  // elements; both sides stay in the cache
+  static constexpr std::size_t kMost = 256 << 10;
+
+  // What a producer makes at a time, if that is not much more, is read as a whole: it is made in its place then.
+  static std::size_t run_of(const Blob& blob, std::size_t width) {
+    const std::uint64_t step = blob.is_plain() ? 0 : blob.seek_granularity() / width;
+    if (step == 0 || step > kMost) return kRun;
+    return static_cast<std::size_t>(step >= kRun ? step : kRun / step * step);
+  }
 
   std::size_t drain(std::span<std::byte> out) {
     const std::size_t part = std::min(out.size(), pending_.size());
@@ -274,7 +289,7 @@ class CastReader final : public BlobReader {
   DType from_, to_;
   Overflow overflow_;
   Kernel kernel_;
-  std::size_t in_width_, out_width_;
+  std::size_t in_width_, out_width_, run_;
   std::uint64_t element_;  // next to be made
   std::unique_ptr<BlobReader> reader_;
   std::vector<std::byte> raw_;

@@ -73,7 +73,10 @@ void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
 }
 
 void Claims::settle_quantization(Model& model, std::vector<Change>& lines) const {
-  if (!packed_ || codec::packs::has_joined(model)) return;
+  if (packed_ && !codec::packs::has_joined(model)) forget_packing(model, lines);
+}
+
+void forget_packing(Model& model, std::vector<Change>& lines) {
   const std::string why = "the weights are no longer packed";
   for (Attachment& file : model.attachments) {
     if (file.name != "config.json" || file.blob.size() > resources::kMaxFileBytes) continue;

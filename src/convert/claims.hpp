@@ -31,4 +31,7 @@ class Claims {
   std::optional<std::uint64_t> elements_;
 };
 
+// Takes away what the files of a model state about the packing of weights that are no longer packed.
+void forget_packing(Model& model, std::vector<Change>& lines);
+
 }  // namespace tare

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
@@ -12,6 +13,7 @@
 #include "convert/refit.hpp"
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
+#include "tare/merge.hpp"
 
 namespace tare {
 
@@ -266,8 +268,24 @@ Planned plan_conversion(const std::string& input, const std::string& output, con
   return planned;
 }
 
-Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
-                            const Refit& refit) {
+namespace {
+
+Model merged(Model model, const std::string& input, const std::string& adapter, const ConvertOptions& options,
+             std::vector<Change>& changes) {
+  ReadOptions read = options.read;
+  read.diagnostics = nullptr;
+  read.attach.clear();
+  Model opened = open(adapter, read);
+  if (options.check) check_digests(opened, options.write.threads);
+  try {
+    return merge_adapter(std::move(model), opened, changes);
+  } catch (Error& error) {
+    throw error.in(error.kind() == ErrorKind::io ? input : adapter);
+  }
+}
+
+Conversion convert_with(const std::string& input, const std::vector<std::string>& adapters, const std::string& output,
+                        const ConvertOptions& options, const Refit& refit) {
   const SaveOptions save{options.adapt, options.write, options.to, options.overwrite};
   const Destination target(output, save);
   std::error_code none;
@@ -280,14 +298,28 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   read.diagnostics = &remarks;
   read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
   Model model = open(input, read);
+  std::vector<Change> changes;
+  for (const std::string& adapter : adapters) model = merged(std::move(model), input, adapter, options, changes);
   Conversion done;
   done.from = model.format;
   static_cast<Saved&>(done) = save_to(target, std::move(model), input, output, save, options.check, refit);
-  std::vector<Change> changes = remarks.changes();
+  std::ranges::move(remarks.changes(), std::back_inserter(changes));
   for (Change& change : done.changes)
     if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));
   done.changes = std::move(changes);
   return done;
+}
+
+}  // namespace
+
+Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
+                            const Refit& refit) {
+  return convert_with(input, {}, output, options, refit);
+}
+
+Conversion convert_merged(const std::string& input, const std::vector<std::string>& adapters, const std::string& output,
+                          const ConvertOptions& options) {
+  return convert_with(input, adapters, output, options, nullptr);
 }
 
 }  // namespace tare

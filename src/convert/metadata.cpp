@@ -321,11 +321,14 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   require_writable(format, {});
   std::error_code none;
   const bool directory = std::filesystem::is_directory(path, none), tree = format.write == nullptr;
-  if (const std::size_t files = std::max(files_of_tensors(before), tree ? 1 : before.sources.size()); files > 1)
+  const std::size_t files = std::max(files_of_tensors(before), tree ? 1 : before.sources.size());
+  const auto refuse_several = [&] {
     throw Error(ErrorKind::unsupported, "meta.files",
                 fmt::format("the model is in {} files; convert it into one first", files));
-  // A directory with one file in it, of a container that is a file.
-  const std::string target = directory && !tree ? before.sources.front()->name() : path;
+  };
+  if (files > 1 && (format.amend == nullptr || tree)) refuse_several();
+  // A directory with one file in it, of a container that is a file. Of several, the container knows which one it is.
+  const std::string target = directory && !tree && files == 1 ? before.sources.front()->name() : path;
 
   Edited done;
   Model after = before;
@@ -336,7 +339,11 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
   if (done.changes.empty()) return done;
   if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
     done.in_place = true;
-    if (!options.dry_run) done.file_bytes = open_file(target, Access::pread)->size();
+    if (!options.dry_run)
+      done.file_bytes =
+          files == 1 ? open_file(target, Access::pread)->size() : open(path, {.listing = true}).file_bytes;
+  } else if (files > 1) {
+    refuse_several();
   } else if (!options.dry_run) {
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
     if (options.progress != nullptr) {

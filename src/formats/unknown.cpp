@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/lookalike.hpp"
+#include "io/listing.hpp"
 #include "tare/format.hpp"
 #include "wire/zip.hpp"
 
@@ -54,14 +55,13 @@ std::vector<std::string> names_in(const std::string& path, bool folders) {
   constexpr std::size_t kMost = 1000;
   std::vector<std::string> names;
   std::error_code failed;
-  fs::directory_iterator entry(path, failed);
-  for (; !failed && entry != fs::directory_iterator() && names.size() < kMost; entry.increment(failed)) {
+  for (const std::string& name : io::names_in(path, failed)) {
+    if (names.size() == kMost) break;
     std::error_code broken;
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') && (folders ? entry->is_directory(broken) : entry->is_regular_file(broken)))
+    const fs::file_status status = fs::status(fs::path(path) / name, broken);
+    if (!name.starts_with('.') && (folders ? fs::is_directory(status) : fs::is_regular_file(status)))
       names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
   return names;
 }
 

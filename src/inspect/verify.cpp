@@ -69,6 +69,12 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     result.tensors = model.tensors.size();
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
+    // What the reader calls an error is not said again with less weight.
+    std::erase_if(result.findings, [&](const Finding& found) {
+      return found.severity != Severity::error && std::ranges::any_of(collector.findings, [&](const Finding& told) {
+               return told.severity == Severity::error && told.rule == found.rule && told.item == found.item;
+             });
+    });
     model.check_sources();
   } catch (const Error& error) {
     collector.findings.push_back(inspect::finding_of(Severity::error, error));

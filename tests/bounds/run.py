@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The command on files that ask for too much (worst.py), counted by meter.cpp: nothing here looks at a clock.
+"""The command on files that ask for too much (worst), counted by meter.cpp: nothing here looks at a clock.
 
     run.py growth TARE METER [CASE ...]    a file of twice the size may cost about twice as much, not four times
     run.py large  TARE METER [CASE ...]    no file of 5 MB makes the command hold 256 MB, or work without end

@@ -350,7 +350,20 @@ def make(directory):
         "lora/adapter_model.safetensors": safetensors({"w": ("BF16", [2], b"\x80\x3f\0\x40")}, {"format": "pt"}),
         "lora/config.json": b'{"dtype": "bfloat16", "x": 1}\n',
         "lora/notes.txt": b"notes\n",
-        "pipeline/model_index.json": b"{}",
+        "lora16/adapter_config.json": b'{"peft_type": "LORA", "r": 1, "lora_alpha": 2, "base_model_name_or_path": "me/base", '
+        b'"target_modules": ["q"]}\n',
+        "lora16/adapter_model.safetensors": safetensors(
+            {
+                "base_model.model.q.lora_A.weight": ("F32", [1, 2], f32(1, 2)),
+                "base_model.model.q.lora_B.weight": ("F32", [2, 1], f32(1, 10)),
+            }
+        ),
+        "lorabase/config.json": b"{}\n",
+        "lorabase/model.safetensors": safetensors({"q.weight": ("F32", [2, 2], f32(1, 2, 3, 4))}),
+        "pipeline/model_index.json": b'{"_class_name": "TinyPipeline", "unet": ["diffusers", "UNet2DModel"], '
+        b'"vae": ["diffusers", "AutoencoderKL"], "scheduler": ["diffusers", "DDPMScheduler"]}',
+        "pipeline/scheduler/scheduler_config.json": b"{}",
+        "pipeline/unet/diffusion_pytorch_model.fp16.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "pipeline/unet/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "pipeline/vae/diffusion_pytorch_model.safetensors": safetensors({"w": ("U8", [1], b"!")}),
         "foreign/model.ggml": b"tjgg\3\0\0\0",

@@ -56,6 +56,11 @@ inline std::vector<HfCase> hf_reject_cases() {
   const Bytes config = hf_config(), weights = hf_weights();
   const std::string shard = "model-00001-of-00001.safetensors", index = "model.safetensors.index.json";
   return {
+      {"hf.pipeline",
+       "one_part",
+       {{"model_index.json", to_bytes(R"({"_class_name":"P","unet":["diffusers","UNet"]})")},
+        {"unet/diffusion_pytorch_model.safetensors", weights}}},
+      {"hf.pipeline.index", "not_json", {{"model_index.json", to_bytes("{\"unet\":")}}},
       {"hf.weights.missing", "config_only", {{"config.json", config}}},
       {"hf.weights.missing", "tokenizer_only", {{"tokenizer.json", hf_tokenizer()}}},
       {"hf.weights.ambiguous",

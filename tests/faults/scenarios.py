@@ -76,7 +76,9 @@ def make_inputs(tare, directory):
     (directory / "in.gguf").write_bytes(
         fixtures.gguf({"general.name": ("string", "old"), "x.number": ("u32", 1)}, {"w": [1, 2, 3]})
     )
-    for command in (["convert", hub, directory / "in.zt"], ["convert", directory / "old.npz", directory / "old.zt"]):
+    for command in (["convert", hub, directory / "in.zt"], ["convert", directory / "old.npz", directory / "old.zt"],
+                    ["convert", hub, directory / "in.zt2", "--dialect", "pages"],
+                    ["convert", hub, f"{directory}/sharded/", "--to", "zt2", "--shard", "150000"]):
         subprocess.run([tare, *command, "--quiet"], check=True)
 
 
@@ -112,6 +114,15 @@ FILES = [
     Scenario("meta by a manifest", ("meta", "in.zt", "--set", "note=1"), "in.zt", (IN, MINE),
              again=("meta", "in.zt", "--set", "note=1"), appends=True,
              says=(("meta", "in.zt", "note"), "1")),
+    Scenario("append zt2", ("append", "in.zt2", "extra.npz"), "in.zt2", (("in.zt2", "in.zt2"), MINE, ("extra.npz", "extra.npz")),
+             again=("append", "in.zt2", "extra.npz"), appends=True),
+    Scenario("append zt2 packed", ("append", "in.zt2", "extra.npz", "--zstd", "--digest", "sha256"), "in.zt2",
+             (("in.zt2", "in.zt2"), MINE, ("extra.npz", "extra.npz")),
+             again=("append", "in.zt2", "extra.npz", "--zstd", "--digest", "sha256"), appends=True),
+    Scenario("meta zt2", ("meta", "in.zt2", "--set", "note=1"), "in.zt2", (("in.zt2", "in.zt2"), MINE),
+             again=("meta", "in.zt2", "--set", "note=1"), appends=True, says=(("meta", "in.zt2", "note"), "1")),
+    Scenario("meta zt2 root", ("meta", "sharded", "--set", "note=1"), "sharded", (("sharded", "sharded"), MINE),
+             again=("meta", "sharded", "--set", "note=1"), appends=True, says=(("meta", "sharded", "note"), "1")),
 ]
 TREES = [
     Scenario("directory", ("convert", "in.zt", "out/"), "out", (IN, MINE)),

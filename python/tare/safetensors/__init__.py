@@ -39,7 +39,7 @@ class safe_open:  # noqa: N801: the package's name
     def __init__(self, filename, framework, device="cpu", **_):
         if framework not in _TORCH + _NUMPY + _JAX:
             raise _errors.UsageError(f"framework {framework!r} is invalid; there are 'pt', 'np' and 'flax'")
-        self._model = _open(os.fspath(filename))
+        self._model = _open(os.fspath(filename), arrays=True)
         self._framework = framework
         self._device = device
 

@@ -6,13 +6,13 @@ from . import save_dict
 
 def load_file(filename):
     """All tensors of a file as NumPy arrays. They may be changed; the file is not."""
-    with _open(filename) as model:
+    with _open(filename, arrays=True) as model:
         return model.load(writable=True)
 
 
 def load(data):
     """All tensors of the bytes of a file."""
-    with _open(bytes(data)) as model:
+    with _open(bytes(data), arrays=True) as model:
         return model.load(writable=True)
 
 

@@ -12,7 +12,7 @@ def load_file(filename, device="cpu"):
 
 def load(data):
     """All tensors of the bytes of a file."""
-    with _open(bytes(data)) as model:
+    with _open(bytes(data), arrays=True) as model:
         return {name: _torch.tensor(model.tensor(name)) for name in model}
 
 

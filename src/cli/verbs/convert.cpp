@@ -14,6 +14,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/codec.hpp"
+#include "tare/merge.hpp"
 
 namespace tare::cli::convert_verb {
 namespace {
@@ -148,7 +149,9 @@ int run(const Arguments& arguments, Session& session) {
     ConvertOptions options = checked;
     ProgressBar bar(session, "converting", std::nullopt);
     options.write.progress = bar.progress();
-    done = convert(arguments.operand(0), output, options);
+    const std::vector<std::string> adapters = arguments.all("merge");
+    done = adapters.empty() ? convert(arguments.operand(0), output, options)
+                            : convert_merged(arguments.operand(0), adapters, output, options);
   }
   if (arguments.has("json"))
     print_json(done, arguments, session);
@@ -174,6 +177,11 @@ constexpr Option kOptions[] = {
      .words = overflow_words},
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
     {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
+    {.name = "merge",
+     .value = "ADAPTER",
+     .help = "add a LoRA adapter, the directory that PEFT writes, to the weights; may be given several times",
+     .repeatable = true,
+     .completes = Completes::files},
     {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
     kZstd,
     kNoZstd,
@@ -201,6 +209,7 @@ constexpr Example kExamples[] = {
     {"tare convert Llama-3.2-1B/ model.zt", "a downloaded model, with its config and tokenizer, as one file"},
     {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in several files"},
     {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards merged into one file"},
+    {"tare convert Llama-3.2-1B/ merged/ --merge my-lora/", "with an adapter added to its weights"},
     {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
 };
 

@@ -13,9 +13,11 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "codecs/packs/join.hpp"
+#include "resources/adapter.hpp"
 #include "resources/packed.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
+#include "tare/pipeline.hpp"
 
 namespace tare::cli::info_verb {
 namespace {
@@ -163,6 +165,18 @@ struct PackedFacts {
   }
 };
 
+// What an adapter is, or why nobody knows; empty for a model that is none.
+std::string adapter_text(const Model& model) {
+  try {
+    const auto adapter = resources::find_adapter(model);
+    if (!adapter) return {};
+    return adapter->text() + (adapter->unmergeable.empty() ? "" : "; it cannot be merged: " + adapter->unmergeable);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return fmt::format("adapter; {}: {}", error.file(), error.sentence());
+  }
+}
+
 void print_text(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   const Format* const format = find_format(model.format);
@@ -173,6 +187,7 @@ void print_text(const Model& model, const std::string& file, Session& session) {
   const PackedFacts packed(model);
   std::string sizes = size_text(summary.all.bytes);
   if (summary.all.stored != summary.all.bytes) sizes += fmt::format(" (stored in {})", size_text(summary.all.stored));
+  if (const std::string adapter = adapter_text(model); !adapter.empty()) session.line(printable(adapter));
   const bool unpacked = !packed.decoded && packed.found && packed.found->parameters;
   session.line(fmt::format("{}, {}, {}", counted(summary.all.tensors, "tensor"),
                            parameters_text(unpacked ? packed.found->parameters : summary.all.parameters), sizes));
@@ -223,6 +238,21 @@ void write_packed(JsonWriter& json, const std::optional<resources::Packed>& pack
   json.key("said_by").text(packed->said_by).close('}');
 }
 
+void write_adapter(JsonWriter& json, const Model& model) {
+  const std::string text = adapter_text(model);
+  if (text.empty()) return;
+  json.key("adapter").open('{').key("text").text(text);
+  try {
+    const auto adapter = resources::find_adapter(model);
+    json.key("method").text(adapter->method).key("base").text(adapter->base).key("rank");
+    write_count(json, adapter->rank);
+    json.key("alpha").raw(to_json(Value(adapter->alpha))).key("layers").number(std::uint64_t{adapter->layers});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+  }
+  json.close('}');
+}
+
 void print_json(const Model& model, const std::string& file, Session& session) {
   const Summary summary = sum_up(model);
   std::string text;
@@ -244,13 +274,108 @@ void print_json(const Model& model, const std::string& file, Session& session) {
   json.key("attachments");
   write_attachments(json, model);
   write_packed(json, PackedFacts(model).found);
+  write_adapter(json, model);
   if (!model.broken.empty()) json.key("broken").number(std::uint64_t{model.broken.size()});
   json.close('}');
   session.line(text);
 }
 
+// A part of a pipeline, counted.
+struct CountedPart {
+  PipelinePart part;
+  TypeSum all;
+  std::uint64_t file_bytes = 0;
+  std::string type;  // of most of its bytes
+};
+
+CountedPart counted_part(const std::string& directory, const PipelinePart& part, const ReadOptions& options) {
+  CountedPart counted{.part = part};
+  if (!part.is_model) return counted;
+  const Model model = open(fmt::format("{}/{}", directory, part.name), options);
+  Summary summary = sum_up(model);
+  if (!summary.types.empty()) counted.type = summary.types.front().type;
+  counted.all = std::move(summary.all);
+  counted.file_bytes = model.file_bytes;
+  return counted;
+}
+
+void print_pipeline(const Pipeline& pipeline, const std::vector<CountedPart>& parts, const TypeSum& all,
+                    std::uint64_t file_bytes, const std::string& file, Session& session) {
+  const auto models = std::ranges::count_if(parts, [](const CountedPart& part) { return part.part.is_model; });
+  session.line(fmt::format("{}: a pipeline ({}), {}, {}", session.paint(Style::bold, printable(file)),
+                           printable(escape_name(pipeline.kind)), counted(static_cast<std::uint64_t>(models), "model"),
+                           size_text(file_bytes)));
+  session.line(
+      fmt::format("{}, {}, {}", counted(all.tensors, "tensor"), parameters_text(all.parameters), size_text(all.bytes)));
+  heading("parts", session);
+  Table table({{"", Align::left, true},
+               {"", Align::left, true},
+               {},
+               {"", Align::right},
+               {"", Align::right},
+               {"", Align::right}},
+              "  ");
+  for (const CountedPart& part : parts) {
+    const std::string name = printable(escape_name(part.part.name)), kind = printable(escape_name(part.part.kind));
+    if (part.part.is_model)
+      table.add({name + "/", kind, Cell(printable(part.type), Style::cyan), counted(part.all.tensors, "tensor"),
+                 parameters_text(part.all.parameters), size_text(part.file_bytes)});
+    else
+      table.add({name + "/", kind, "", "", "", ""});
+  }
+  table.print(session);
+}
+
+void print_pipeline_json(const Pipeline& pipeline, const std::vector<CountedPart>& parts, const TypeSum& all,
+                         std::uint64_t file_bytes, const std::string& file, Session& session) {
+  std::string text;
+  JsonWriter json(text);
+  json.open('{').key("file").text(file).key("pipeline").text(pipeline.kind).key("bytes").number(file_bytes);
+  json.key("tensors").number(all.tensors).key("parameters");
+  write_count(json, all.parameters);
+  json.key("tensor_bytes").number(all.bytes).key("parts").open('[');
+  for (const CountedPart& part : parts) {
+    json.open('{').key("name").text(part.part.name).key("kind").text(part.part.kind).key("is_model");
+    json.raw(part.part.is_model ? "true" : "false").key("bytes").number(part.file_bytes);
+    json.key("tensors").number(part.all.tensors).key("parameters");
+    write_count(json, part.all.parameters);
+    json.key("tensor_bytes").number(part.all.bytes).close('}');
+  }
+  json.close(']').close('}');
+  session.line(text);
+}
+
+// The whole of it: every part that is a model is opened. One that cannot be is complained about, and not counted.
+void show_pipeline(const Pipeline& pipeline, const std::string& file, const Arguments& arguments, Session& session) {
+  std::vector<CountedPart> parts;
+  std::vector<Error> failed;
+  TypeSum all;
+  std::uint64_t file_bytes = 0;
+  for (PipelinePart part : pipeline.parts) {
+    try {
+      parts.push_back(counted_part(file, part, listing_options(arguments)));
+    } catch (const Error& error) {
+      failed.push_back(error);
+      part.is_model = false;
+      parts.push_back({.part = part});
+    }
+    const CountedPart& last = parts.back();
+    all.tensors += last.all.tensors;
+    all.bytes += last.all.bytes;
+    all.add_parameters(last.all.parameters);
+    file_bytes += last.file_bytes;
+  }
+  (arguments.has("json") ? print_pipeline_json : print_pipeline)(pipeline, parts, all, file_bytes, file, session);
+  session.flush();
+  for (const Error& error : failed) session.complain(error, file);
+}
+
 int run(const Arguments& arguments, Session& session) {
   const std::string& file = arguments.operand(0);
+  if (const auto pipeline = find_pipeline(file)) {
+    show_pipeline(*pipeline, file, arguments, session);
+    return kDone;
+  }
   const Model model = open(file, listing_options(arguments));
   if (arguments.has("json"))
     print_json(model, file, session);
@@ -273,7 +398,8 @@ constexpr Verb kVerb{
     .summary = "one screen about a file",
     .description =
         "Shows what FILE is: format and version, tensors and parameters, sizes by type, the largest tensors, "
-        "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read.",
+        "the model's configuration, its tokenizer, metadata and attachments. Only the file's metadata is read. Of a "
+        "pipeline of several models, a directory as diffusers has them, it shows the parts.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

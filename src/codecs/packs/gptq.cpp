@@ -33,6 +33,7 @@ namespace {
 
 constexpr std::uint64_t kTogether = 16;      // outputs: a cache line of words
 constexpr std::uint64_t kInputBlock = 1024;  // columns whose words are turned at a time
+constexpr std::uint64_t kAhead = 24;         // rows of words, each in a page of its own, that are fetched early
 
 // Scales and zero points of a few rows, of which a file has one column each.
 struct RowParameters {
@@ -91,6 +92,7 @@ class GptqMaker final : public Maker {
     words.resize(rows * height);
     Bytes buffer;
     for (std::size_t k = 0; k < height; ++k) {
+      qweight_.prefetch(((first + k + kAhead) * Maker::rows() + tile.row) * 4);
       const std::byte* const from = qweight_.at(((first + k) * Maker::rows() + tile.row) * 4, rows * 4, buffer);
       for (std::size_t row = 0; row < rows; ++row) std::memcpy(&words[row * height + k], from + row * 4, 4);
     }
@@ -132,7 +134,7 @@ class GptqMaker final : public Maker {
 class AwqMaker final : public Maker {
  public:
   explicit AwqMaker(const Tensor& tensor)
-      : Maker(tensor.shape[0], tensor.shape[1], kTogether),
+      : Maker(tensor.shape[0], tensor.shape[1], kOutputs),
         group_size_(whole_number(tensor, "group_size")),
         groups_(ceil_div(columns(), group_size_)),
         qweight_(*tensor.component("qweight")),
@@ -146,29 +148,41 @@ class AwqMaker final : public Maker {
     const RowParameters parameters = parameters_of(tile, range);
     const std::uint64_t first = tile.row / 8;
     const auto wide = static_cast<std::size_t>(ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first);
-    constexpr std::size_t kBlock = 256;
     std::vector<std::uint32_t> words(wide * kBlock);
-    std::array<std::uint8_t, kBlock> codes;
     Bytes buffer;
     for (std::uint64_t done = 0; done < tile.columns; done += kBlock) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, tile.columns - done));
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t input = tile.column + done + i;
+        qweight_.prefetch(((input + kAhead) * (rows() / 8) + first) * 4);
         const std::byte* const from = qweight_.at((input * (rows() / 8) + first) * 4, wide * 4, buffer);
         for (std::size_t k = 0; k < wide; ++k) words[k * kBlock + i] = load_le<std::uint32_t>(from + k * 4);
       }
       for (std::uint64_t row = 0; row < tile.rows; ++row) {
         const std::uint64_t output = tile.row + row;
-        const std::uint32_t* const own = words.data() + static_cast<std::size_t>(output / 8 - first) * kBlock;
-        take_nibbles(own, count, shift_of(output), codes.data());
-        const std::size_t at = static_cast<std::size_t>(row) * range.count;
-        scale_groups({codes.data(), count}, tile.column + done - range.first * group_size_, group_size_, nullptr,
-                     parameters.scales.data() + at, parameters.zeros.data() + at, out + row * tile.columns + done);
+        const std::size_t own = static_cast<std::size_t>(row) * range.count;
+        const std::uint32_t* const from = words.data() + static_cast<std::size_t>(output / 8 - first) * kBlock;
+        const std::uint64_t column = tile.column + done;
+        for (std::size_t at = 0; at < count;) {
+          const std::uint64_t group = (column + at) / group_size_;
+          const auto part =
+              static_cast<std::size_t>(std::min<std::uint64_t>(count, (group + 1) * group_size_ - column)) - at;
+          const std::size_t place = own + static_cast<std::size_t>(group - range.first);
+          scale_word_nibbles(from + at, part, shift_of(output), parameters.scales[place], parameters.zeros[place],
+                             out + row * tile.columns + done + at);
+          at += part;
+        }
       }
     }
   }
 
  private:
+  static constexpr std::size_t kBlock = 256;
+
+  // A cache line of words has 128 outputs, and words of the next input are far away, often in another page: as many at a time as
+  // do not push the rest out of the cache.
+  static constexpr std::uint64_t kOutputs = 32;
+
   static unsigned shift_of(std::uint64_t output) {
     constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
     return 4u * kPlaces[static_cast<std::size_t>(output % 8)];

@@ -16,7 +16,7 @@ namespace {
 
 // Floats that a tile has at most, unless a row alone has more.
 constexpr std::uint64_t kMostTogether = std::uint64_t{1} << 20;
-constexpr std::uint64_t kLongTile = std::uint64_t{64} << 10;
+constexpr std::uint64_t kLongTile = std::uint64_t{64} << 10, kSmallTile = std::uint64_t{16} << 10;
 
 class PackReader final : public BlobReader {
  public:
@@ -112,7 +112,7 @@ Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together) 
   tile_columns_ = columns;
   const std::uint64_t fitting = kMostTogether / std::max<std::uint64_t>(columns, 1);
   // Few rows at a time, so that they stay in the cache; but no tiles of a few weights.
-  const std::uint64_t wanted = std::max(together, ceil_div(std::uint64_t{4096}, std::max<std::uint64_t>(columns, 1)));
+  const std::uint64_t wanted = std::max(together, ceil_div(kSmallTile, std::max<std::uint64_t>(columns, 1)));
   tile_rows_ = std::max<std::uint64_t>(together, wanted / together * together);
   if (fitting < tile_rows_) tile_rows_ = std::max<std::uint64_t>(1, fitting);
 }

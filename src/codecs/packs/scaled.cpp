@@ -168,7 +168,10 @@ std::optional<Tensor> join_grid(const Set& set, const Names& names) {
   const std::uint64_t block_rows = block_length(out, grid[0], stated_block(set.stated(), 0));
   const std::uint64_t block_columns = block_length(in, grid[1], stated_block(set.stated(), 1));
   const bool integer = codes.components.front().type_name() == kInt8[0];
-  const std::string_view kind = grid[0] == 1 && grid[1] == 1      ? "tensor"
+  // A matrix of scales beside a stated size of blocks is one of blocks, also where a small weight has just one.
+  const bool stated = stated_block(set.stated(), 0) != 0 && scale.shape.rank() == rank;
+  const std::string_view kind = stated && !integer                ? "block"
+                                : grid[0] == 1 && grid[1] == 1    ? "tensor"
                                 : grid[1] == 1 && block_rows == 1 ? "channel"
                                 : block_rows == 1                 ? "group"
                                                                   : "block";

@@ -74,16 +74,19 @@ void expand_codes(unsigned bits, const std::byte* stream, std::size_t count, std
   expand_any(bits, stream, count - at, codes + at);
 }
 
-void nibbles_of_words(const std::uint32_t* words, std::size_t count, unsigned shift, std::uint8_t* codes) {
+void scaled_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
+                         float* out) {
+  const FloatTag tag;
   const WholeTag whole;
-  const hn::Rebind<std::uint32_t, WholeTag> tag;
-  const auto mask = hn::Set(tag, 15);
+  const hn::Rebind<std::uint32_t, WholeTag> bits;
+  const auto mask = hn::Set(bits, 15);
+  const auto by = hn::Set(tag, scale), less = hn::Set(tag, zero);
   std::size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const auto field = hn::And(hn::ShiftRightSame(hn::LoadU(tag, words + i), static_cast<int>(shift)), mask);
-    hn::StoreU(hn::DemoteTo(CodeTag(), hn::BitCast(whole, field)), CodeTag(), codes + i);
+    const auto code = hn::And(hn::ShiftRightSame(hn::LoadU(bits, words + i), static_cast<int>(shift)), mask);
+    hn::StoreU(hn::Mul(by, hn::Sub(hn::ConvertTo(tag, hn::BitCast(whole, code)), less)), tag, out + i);
   }
-  for (; i < count; ++i) codes[i] = static_cast<std::uint8_t>(words[i] >> shift & 15);
+  for (; i < count; ++i) out[i] = scale * (static_cast<float>(words[i] >> shift & 15) - zero);
 }
 
 void scaled_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {
@@ -173,8 +176,9 @@ void expand_codes(unsigned bits, const std::byte* stream, std::size_t count, std
   expand_any(bits, stream, count, codes);
 }
 
-void nibbles_of_words(const std::uint32_t* words, std::size_t count, unsigned shift, std::uint8_t* codes) {
-  for (std::size_t i = 0; i < count; ++i) codes[i] = static_cast<std::uint8_t>(words[i] >> shift & 15);
+void scaled_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
+                         float* out) {
+  for (std::size_t i = 0; i < count; ++i) out[i] = scale * (static_cast<float>(words[i] >> shift & 15) - zero);
 }
 
 void scaled_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {
@@ -210,7 +214,7 @@ namespace tare::codec::packs {
 namespace {
 
 HWY_EXPORT(expand_codes);
-HWY_EXPORT(nibbles_of_words);
+HWY_EXPORT(scaled_word_nibbles);
 HWY_EXPORT(scaled_codes);
 HWY_EXPORT(scaled_and_added);
 HWY_EXPORT(scaled_bytes);
@@ -222,8 +226,9 @@ void expand(unsigned bits, const std::byte* stream, std::size_t count, std::uint
   HWY_DYNAMIC_DISPATCH(expand_codes)(bits, stream, count, codes);
 }
 
-void take_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, std::uint8_t* codes) {
-  HWY_DYNAMIC_DISPATCH(nibbles_of_words)(words, count, shift, codes);
+void scale_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
+                        float* out) {
+  HWY_DYNAMIC_DISPATCH(scaled_word_nibbles)(words, count, shift, scale, zero, out);
 }
 
 void scale_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {

@@ -22,6 +22,7 @@
 #include "base/half.hpp"
 #include "base/once.hpp"
 #include "codecs/buckets.hpp"
+#include "codecs/coordinates.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/sparse/sparse.hpp"
 #include "model/element_size.hpp"
@@ -227,29 +228,22 @@ Add addition(const Component& values) {
   return nullptr;
 }
 
-void verify_coo(const Tensor& tensor, const Report& report) {
+// The first two entries at one place, if there are such; `outside` gets what is wrong with the coordinates themselves.
+std::optional<Problem> repeated_place(const Tensor& tensor, const Report& outside) {
   const Component& values = *tensor.component("values");
-  verify_type(values, report);
-  verify_booleans(values, report);
   const std::uint64_t entries = values.blob.size() / width_of(values);
   const Tensor entered = with_seekable_coords(tensor);
   Survey found = survey(tensor, entered, entries);
   if (found.first_outside) {
     found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
-    report(*found.first_outside);
+    outside(*found.first_outside);
   }
-  std::optional<Problem> repeated = std::move(found.first_repeated);
-  if (repeated)
-    repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
-  else if (!found.rising && found.outside == 0 && tensor.shape.elements())
-    repeated = find_repeated(entered, entries);
-  if (!repeated) return;
-  // What can be added up has a meaning, and no rule of the document forbids it.
-  if (addition(values) != nullptr) {
-    repeated->severity = Severity::warning;
-    repeated->sentence += "; their values are added up";
+  if (found.first_repeated) {
+    found.first_repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
+    return std::move(found.first_repeated);
   }
-  report(*repeated);
+  if (found.rising || found.outside > 0 || !tensor.shape.elements()) return std::nullopt;
+  return find_repeated(entered, entries);
 }
 
 // Adds one entry's value to another's at the same place.
@@ -488,14 +482,38 @@ Tensor decode_coo(const Tensor& tensor) {
 
 }  // namespace
 
-constinit const Codec kCoo = {.layout = "sparse_coo",
-                              .name = {},
-                              .title = "list of coordinates",
-                              .methods = {},
-                              .roles = kCooRoles,
-                              .check = check_coo,
-                              .verify = verify_coo,
-                              .decode = decode_coo,
-                              .encode = nullptr};
+constinit const Codec kCoo = {
+    .layout = "sparse_coo",
+    .name = {},
+    .title = "list of coordinates",
+    .methods = {},
+    .roles = kCooRoles,
+    .check = check_coo,
+    .verify = [](const Tensor& tensor,
+                 const std::function<void(Problem)>& report) { verify_coo(tensor, report, Repeats::added_up); },
+    .decode = decode_coo,
+    .encode = nullptr};
 
 }  // namespace tare::codec::sparse
+
+namespace tare::codec {
+
+void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report, Repeats repeats) {
+  const Component& values = *tensor.component("values");
+  verify_type(values, report);
+  verify_booleans(values, report);
+  std::optional<Problem> repeated = sparse::repeated_place(tensor, report);
+  if (!repeated) return;
+  // What can be added up has a meaning.
+  if (repeats == Repeats::added_up && sparse::addition(values) != nullptr) {
+    repeated->severity = Severity::warning;
+    repeated->sentence += "; their values are added up";
+  }
+  report(*repeated);
+}
+
+std::optional<Problem> find_repeated_place(const Tensor& tensor) {
+  return sparse::repeated_place(tensor, [](const Problem&) {});
+}
+
+}  // namespace tare::codec

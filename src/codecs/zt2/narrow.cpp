@@ -2,6 +2,7 @@
 // ones. With 64 bits they are those layouts themselves.
 #include <array>
 
+#include "codecs/coordinates.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/zt2/rules.hpp"
 #include "model/widen.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kCsrRoles = {"values", "indices", "indptr"};
 constexpr std::array<std::string_view, 2> kCooRoles = {"values", "coords"};
+constexpr std::string_view kWideCsr = "sparse_csr", kWideCoo = "sparse_coo";
 
 Tensor widened(const Tensor& tensor, std::string_view layout) {
   Tensor wide = tensor;
@@ -32,12 +34,14 @@ template <const std::string_view& Layout>
 void verify_as(const Tensor& tensor, const std::function<void(Problem)>& report) {
   find_codec(Layout)->verify(widened(tensor, Layout), report);
 }
+// The profile allows no place twice.
+void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  codec::verify_coo(widened(tensor, kWideCoo), report, Repeats::forbidden);
+}
 template <const std::string_view& Layout>
 Tensor decode_as(const Tensor& tensor) {
   return find_codec(Layout)->decode(widened(tensor, Layout));
 }
-
-constexpr std::string_view kWideCsr = "sparse_csr", kWideCoo = "sparse_coo";
 
 }  // namespace
 
@@ -58,7 +62,7 @@ constinit const Codec kNarrowCoo = {
     .methods = {},
     .roles = kCooRoles,
     .check = [](const Tensor& tensor) { return check_as(tensor, kWideCoo, check_coo(tensor)); },
-    .verify = verify_as<kWideCoo>,
+    .verify = verify_coo,
     .decode = decode_as<kWideCoo>};
 
 }  // namespace tare::codec::zt2

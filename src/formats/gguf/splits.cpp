@@ -10,6 +10,7 @@
 #include "base/name_map.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/listing.hpp"
 #include "io/place.hpp"
 #include "io/tree_sink.hpp"
 
@@ -145,12 +146,10 @@ class SetReader {
 std::vector<std::string> first_files(const std::string& path) {
   std::vector<std::string> found;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, none)) {
-    const std::string file = entry.path().filename().string();
+  for (const std::string& file : io::names_in(path, none)) {
     if (!file.ends_with(kSuffix) || file.starts_with('.')) continue;
     if (const auto name = parse_name(file); !name || name->number == 1) found.push_back(file);
   }
-  std::ranges::sort(found);
   return found;
 }
 
@@ -234,9 +233,9 @@ Model read(const Input& input, const ReadOptions& options) {
 bool recognize_tree(const std::string& path) {
   if (first_files(path).size() != 1) return false;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, none))
-    if (const Format* const other = format_of_suffix(entry.path().filename().string());
-        other != nullptr && other->name != kFormatName && !entry.is_directory(none))
+  for (const std::string& file : io::names_in(path, none))
+    if (const Format* const other = format_of_suffix(file);
+        other != nullptr && other->name != kFormatName && !fs::is_directory(fs::path(path) / file, none))
       return false;
   return true;
 }

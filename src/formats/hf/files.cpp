@@ -8,7 +8,9 @@
 #include "base/path_parts.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
+#include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
+#include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 #include "resources/model_files.hpp"
 
@@ -35,14 +37,32 @@ template <typename Wanted>
 std::vector<std::string> list(const std::string& directory, const Wanted& wanted) {
   std::vector<std::string> names;
   std::error_code failed;
-  fs::directory_iterator entry(directory, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
-    if (wanted(*entry)) names.push_back(entry->path().filename().string());
+  for (const std::string& name : io::names_in(directory, failed)) {
+    std::error_code gone;
+    if (wanted(fs::directory_entry(fs::path(directory) / name, gone))) names.push_back(name);
+  }
   if (failed)
     throw Error(ErrorKind::io, "hf.directory", fmt::format("cannot look into the directory: {}", failed.message()))
         .in(directory);
-  std::sort(names.begin(), names.end());
   return names;
+}
+
+// NAME.fp16.safetensors, where `of` is NAME.safetensors.
+bool is_variant(std::string_view name, std::string_view of) {
+  const std::size_t dot = of.rfind('.');
+  if (dot == std::string_view::npos || name.size() < of.size() + 2 || !name.starts_with(of.substr(0, dot + 1)) ||
+      !name.ends_with(of.substr(dot)))
+    return false;
+  return name.substr(dot + 1, name.size() - of.size() - 1).find('.') == std::string_view::npos;
+}
+
+// Without variants of others: of the two, loaders take the other unless they are told otherwise.
+std::vector<std::string> without_variants(const std::vector<std::string>& names) {
+  std::vector<std::string> chosen;
+  std::ranges::copy_if(names, std::back_inserter(chosen), [&](const std::string& name) {
+    return std::ranges::none_of(names, [&](const std::string& other) { return is_variant(name, other); });
+  });
+  return chosen;
 }
 
 // C0, DEL, C1, and what reorders or breaks lines: characters that a file's name must not carry to a terminal.
@@ -128,6 +148,7 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
 }
 
 std::string stem_of(const Weights& weights) {
+  if (weights.parts) return std::string(safetensors::kUsualStem);
   if (weights.torch) {
     const std::string stem =
         weights.file.substr(0, weights.file.size() - (weights.index ? kBinIndex.size() : kBin.size()));
@@ -217,7 +238,7 @@ bool recognize(const std::string& path) {
                        return is_vital_resource(file) || is_weights(file) || is_torch_weights(file) ||
                               is_torch_shard(file);
                      }) ||
-         !io::find_leftovers(path).empty();
+         !io::find_leftovers(path).empty() || is_pipeline(path);
 }
 
 namespace {
@@ -251,7 +272,8 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
 
   // A candidate that another one's replacement has laid bare is not the model.
   const bool replaced = io::is_being_replaced(directory);
-  const auto indexes = those(files, is_index), wholes = those(files, is_whole), shards = those(files, is_shard);
+  const auto indexes = without_variants(those(files, is_index)), wholes = without_variants(those(files, is_whole));
+  const auto shards = those(files, is_shard);
   if (indexes.size() + wholes.size() == 1 && !replaced)
     return indexes.empty() ? Weights{wholes.front(), false} : Weights{indexes.front(), true};
   if (indexes.size() + wholes.size() > 1 && !replaced) {
@@ -264,9 +286,10 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     if (has(kOldFile) && has(kOldIndex)) throw ambiguous({std::string(kOldFile), std::string(kOldIndex)});
     if (has(kOldFile)) return {std::string(kOldFile), false, true};
     if (has(kOldIndex)) return {std::string(kOldIndex), true, true};
-    const auto torch = those(files, is_torch_weights);
+    const auto torch = without_variants(those(files, is_torch_weights));
     if (torch.size() == 1) return {torch.front(), is_torch_index(torch.front()), true};
     if (torch.size() > 1) throw ambiguous(torch);
+    if (torch::kFormat.recognize_tree(directory)) return {.file = {}, .index = false, .torch = true, .parts = true};
   }
   // What to do, where there is nothing better.
   const std::string leftover = leftover_in(directory);

@@ -1,7 +1,7 @@
 // A directory in Hugging Face's layout.
 //
 //   model.safetensors, or model.safetensors.index.json and its shards    the weights; without them those of PyTorch:
-//   pytorch_model.bin, or pytorch_model.bin.index.json and its shards
+//   pytorch_model.bin, or pytorch_model.bin.index.json and its shards; or .metadata and *.distcp
 //   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
 //       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
 //   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
@@ -49,6 +49,7 @@ class Reader {
       : directory_(without_slashes(input.path)), options_(options), reports_(options), links_(directory_) {}
 
   Model run() {
+    refuse_pipeline(directory_);
     const std::vector<std::string> files = list_files(directory_);
     weights_ = choose_weights(directory_, files);
     PrivateTree own = read_private(files);
@@ -88,6 +89,11 @@ class Reader {
   }
 
   void read_weights() {
+    if (weights_.parts) {
+      model_ = torch::kFormat.read({directory_, nullptr}, options_);
+      model_.version.clear();
+      return;
+    }
     const std::string path = path_of(weights_.file);
     require(path);
     const SourcePtr source = open_file(path, options_.access);
@@ -325,6 +331,12 @@ class Reader {
                        [&](const Attachment& a) { return from_there(a.blob); });
   }
 
+  // Of a distributed checkpoint, which has files of any name.
+  bool is_read(const std::string& path) const {
+    return weights_.parts &&
+           std::ranges::any_of(model_.sources, [&](const SourcePtr& source) { return source->name() == path; });
+  }
+
   const std::vector<std::string>& shards_of_index() {
     const std::string path = path_of(weights_.file);
     if (!shards_) shards_ = safetensors::read_index(path, *open_file(path, Access::pread), options_.limits).shards;
@@ -356,7 +368,7 @@ class Reader {
     std::vector<std::string> other_weights;
     for (const std::string& file : files) {
       if (is_resource(file) || file == kPrivateFile || file == weights_.file || is_used(path_of(file)) ||
-          is_shard_of_ours(file))
+          is_shard_of_ours(file) || is_read(path_of(file)))
         continue;
       if (!weights_.torch && (is_torch_weights(file) || is_torch_shard(file))) {
         other_weights.push_back(file);

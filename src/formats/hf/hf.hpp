@@ -28,6 +28,7 @@ struct Weights {
   std::string file;    // name in the directory
   bool index = false;  // of a set
   bool torch = false;  // PyTorch's
+  bool parts = false;  // those of a distributed checkpoint, which is the directory itself
 };
 // Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
@@ -79,6 +80,11 @@ std::vector<std::string> missing_since(const Map& digests, const std::vector<std
 Map differences(const Config& found, const Config& wanted);
 // `misfits` gets, in words, what is no field or not of its kind; what `found` has of it stays.
 Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits);
+
+// Whether it is a pipeline of several models (diffusers), which is no model itself. `refuse_pipeline` throws `hf.pipeline` if
+// so.
+bool is_pipeline(const std::string& directory);
+void refuse_pipeline(const std::string& directory);
 
 bool recognize(const std::string& path);
 Model read(const Input& input, const ReadOptions& options);

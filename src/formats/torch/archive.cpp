@@ -57,9 +57,10 @@ class ArchiveReader {
     Model model;
     read_tree({*pickle, storages, *source_, options_, diagnostics_, lone_values_}, model);
     if (const std::size_t unused = storages.unused(); unused > 0)
-      diagnostics_.note(
-          Error(ErrorKind::unsupported, "torch.storage.unused", fmt::format("{} storages belong to no tensor", unused))
-              .in(source_->name()));
+      diagnostics_.note(Error(ErrorKind::unsupported, "torch.storage.unused",
+                              fmt::format("{} to no tensor", unused == 1 ? "1 storage belongs"
+                                                                         : fmt::format("{} storages belong", unused)))
+                            .in(source_->name()));
     const wire::ZipMember* const version = find(kVersion);
     model.version = version == nullptr ? "zip" : fmt::format("zip {}", word(*version));
     if (diagnostics_.thorough()) wire::check_zip_crcs(*source_, members_, diagnostics_, options_.threads);

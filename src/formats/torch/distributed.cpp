@@ -14,6 +14,7 @@
 
 #include "base/checked.hpp"
 #include "formats/torch/torch.hpp"
+#include "io/listing.hpp"
 #include "model/element_size.hpp"
 #include "model/joined_blob.hpp"
 
@@ -371,10 +372,8 @@ class CheckpointReader {
 bool is_distributed(const std::string& path) {
   std::error_code failed;
   if (!fs::is_regular_file(fmt::format("{}/{}", path, kMetadataFile), failed)) return false;
-  fs::directory_iterator entry(path, failed);
-  for (; !failed && entry != fs::directory_iterator(); entry.increment(failed))
-    if (entry->path().extension() == kDataSuffix) return true;
-  return false;
+  return std::ranges::any_of(io::names_in(path, failed),
+                             [](const std::string& name) { return fs::path(name).extension() == kDataSuffix; });
 }
 
 Model read_distributed(const std::string& path, const ReadOptions& options) {

@@ -13,14 +13,11 @@
 // blobs or behind the cut. When something fails, cutting the file at its old end undoes everything.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <mutex>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -29,114 +26,62 @@
 #include "formats/zt/zt.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
-#include "io/place.hpp"
+#include "io/growing_sink.hpp"
 #include "io/unfinished.hpp"
 
 namespace tare::zt {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-// How far ahead of the data the far footer is kept: holes cost nothing, moving it costs a flush.
-constexpr std::uint64_t kAhead = std::uint64_t{64} << 20;
-
-// A signal must find the file with its old end or its new one, and nobody writing behind it: every write passes the gate
-// (io/unfinished.hpp).
-class AppendSink final : public Sink, private io::Unfinished {
+class AppendSink final : public io::GrowingSink {
  public:
   // `manifest` is the old one, at `manifest_offset`; `end` the file's size; `reach` the longest manifest a footer may
   // claim.
   AppendSink(std::string path, int fd, Bytes manifest, std::uint64_t manifest_offset, std::uint64_t end,
              std::uint64_t reach)
-      : path_(std::move(path)),
-        fd_(fd),
+      : GrowingSink(std::move(path), fd, end),
         manifest_(std::move(manifest)),
         live_(manifest_offset),
-        old_end_(end),
         end_(end),
         reach_(reach),
         // Two copies of the manifest must never touch.
-        ahead_(std::max<std::uint64_t>(std::min(kAhead, reach / 4), 2 * manifest_.size() + kPage)) {
-    skip(end);
-    enlist();
-  }
-  ~AppendSink() override {  // also on any exception
-    const io::Changing changing;
-    discard();
-    delist();
-  }
-  AppendSink(const AppendSink&) = delete;
-  AppendSink& operator=(const AppendSink&) = delete;
-
-  const std::string& name() const override { return path_; }
-  bool positional() const override { return true; }
-  void commit() override {
-    io::sync_file(fd_, path_);
-    const io::Changing changing;
-    if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
-      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
-    committed_ = true;
-    io::sync_file(fd_, path_);
-  }
-
- protected:
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
-  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    const io::Changing changing;
-    reserve(offset + bytes.size());
-    io::pwrite_all(fd_, offset, bytes, path_);
-  }
-  void do_skip(std::uint64_t /*new_end*/) override {}
+        ahead_(std::max<std::uint64_t>(std::min(kAhead, reach / 4), 2 * manifest_.size() + kPage)) {}
 
  private:
-  // The old footer is still where it was. Should the cut fail, the far footer still leads to the old manifest, so there
-  // is nothing to do about it.
-  void discard() noexcept override {
-    if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
-  }
-
   // Bytes below this may be written: they hold neither the far footer nor the live manifest, nor the place that the
   // next copy of it will need.
   std::uint64_t free_end() const {
-    if (live_ >= old_end_) return live_;
-    return end_ == old_end_ ? end_ : end_ - kFooterBytes - manifest_.size();
+    if (live_ >= old_end()) return live_;
+    return end_ == old_end() ? end_ : end_ - kFooterBytes - manifest_.size();
   }
 
   void put_footer_at(std::uint64_t end, std::uint64_t manifest_offset) {
     std::byte footer[kFooterBytes];
     store_le<std::uint64_t>(footer, end - kFooterBytes - manifest_offset);
     std::copy_n(std::as_bytes(std::span(kMagic)).begin(), kMagic.size(), footer + 8);
-    io::pwrite_all(fd_, end - kFooterBytes, footer, path_);
-    io::sync_file(fd_, path_);
+    put_flushed(end - kFooterBytes, footer);
   }
 
-  void reserve(std::uint64_t end) {
-    const std::scoped_lock lock(mutex_);
+  void reserve(std::uint64_t end) override {
     while (free_end() < end) {
       // A page-aligned end keeps the footer inside one page.
       const std::uint64_t wanted = (end + manifest_.size() + ahead_ + kPage) / kPage * kPage;
       const std::uint64_t farthest = (live_ + reach_) / kPage * kPage;
-      const bool near = wanted <= farthest && live_ < old_end_;
+      const bool near = wanted <= farthest && live_ < old_end();
       const std::uint64_t next = std::min(wanted, farthest);
       put_footer_at(next, live_);
       end_ = next;
       if (near) continue;
       const std::uint64_t copy = next - kFooterBytes - manifest_.size();
-      io::pwrite_all(fd_, copy, manifest_, path_);
-      io::sync_file(fd_, path_);
+      put_flushed(copy, manifest_);
       put_footer_at(next, copy);
       live_ = copy;
     }
   }
 
-  std::string path_;
-  int fd_;
   Bytes manifest_;
-  std::uint64_t live_;     // offset of the manifest that the last footer points to
-  std::uint64_t old_end_;  // size of the file before us
-  std::uint64_t end_;      // size of the file now
+  std::uint64_t live_;  // offset of the manifest that the last footer points to
+  std::uint64_t end_;   // size of the file now
   std::uint64_t reach_, ahead_;
-  bool committed_ = false;
-  std::mutex mutex_;
 };
 
 // The old manifest as its one CBOR item, without what may follow it.
@@ -186,21 +131,11 @@ StoredTensor as_stored(const Tensor& tensor) {
 }
 
 void zero_out(int fd, std::uint64_t begin, std::uint64_t end, const std::string& path) {
-  static constexpr std::array<std::byte, kPage> kZeros{};
+  static constexpr std::array<std::byte, 4096> kZeros{};
   for (; begin < end; begin += std::min<std::uint64_t>(kZeros.size(), end - begin))
     io::pwrite_all(
         fd, begin,
         std::span(kZeros).first(static_cast<std::size_t>(std::min<std::uint64_t>(kZeros.size(), end - begin))), path);
-}
-
-// A link is followed only if nobody else can have planted it.
-io::Descriptor open_for_appending(const std::string& path) {
-  constexpr std::string_view kDoing = "cannot open for appending";
-  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
-  io::Descriptor file(
-      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
-  return file;
 }
 
 // Two copies of it and more must fit between a footer and what it points to.
@@ -238,9 +173,7 @@ void grow(OldFile old, const Model& extra, const Model& all, const WriteOptions&
 }  // namespace
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options, std::uint64_t reach) {
-  const io::Descriptor file = open_for_appending(path);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    throw io::system_error("zt.append.locked", "another program is appending to it", path, errno);
+  const io::Descriptor file = io::open_for_growing(path, "zt.append.locked");
   // The same open file, not the same path: what is read decides where this one is cut.
   const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
   if (!recognize(*source))

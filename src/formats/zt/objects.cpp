@@ -9,6 +9,7 @@
 #include "formats/zt/zt.hpp"
 #include "io/zstd.hpp"
 #include "model/byte_swap.hpp"
+#include "model/put_in_order.hpp"
 #include "model/widen.hpp"
 #include "tare/codec.hpp"
 
@@ -359,42 +360,12 @@ std::vector<std::uint32_t> ObjectChecker::order_of_tensors() const {
   return order;
 }
 
-namespace {
-
-// Makes tensors[i] what tensors[order[i]] was, following each cycle of the permutation: no second array, whose pages
-// would cost more than the moves. Manifests go by name, blobs rarely do, so every tensor lies somewhere else: ask for
-// it in time.
-void put_in_order(std::vector<Tensor>& tensors, std::vector<std::uint32_t> order) {
-  constexpr std::size_t kPrefetched = 6, kLine = 64;
-  const auto prefetch = [&](std::uint32_t i) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&tensors[i]);
-    for (std::size_t line = 0; line < sizeof(Tensor); line += kLine) __builtin_prefetch(bytes + line, 1);
-  };
-  for (std::uint32_t start = 0; start < order.size(); ++start) {
-    if (order[start] == start) continue;
-    std::uint32_t ahead = start;
-    for (std::size_t i = 0; i < kPrefetched; ++i) prefetch(ahead = order[ahead]);
-    Tensor first = std::move(tensors[start]);
-    std::uint32_t to = start;
-    for (std::uint32_t from = order[to]; from != start; from = order[to]) {
-      tensors[to] = std::move(tensors[from]);
-      order[to] = to;
-      to = from;
-      prefetch(ahead = order[ahead]);
-    }
-    tensors[to] = std::move(first);
-    order[to] = to;
-  }
-}
-
-}  // namespace
-
 std::vector<Tensor> ObjectChecker::finish() {
   check_overlaps();
   // What an object that could not be read calls its own is not known.
   if (diagnostics_.thorough() && !unread_) check_padding();
   const std::vector<std::uint32_t> order = order_of_tensors();
-  if (!std::is_sorted(order.begin(), order.end())) put_in_order(tensors_, order);
+  put_in_order(tensors_, order);
   drop_overlapping(order);
   return std::move(tensors_);
 }

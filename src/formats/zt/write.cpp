@@ -10,6 +10,7 @@
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt/zt.hpp"
+#include "model/pull_blob.hpp"
 #include "model/transfer.hpp"
 #include "tare/codec.hpp"
 
@@ -267,13 +268,7 @@ void check_packed(std::span<const Tensor> tensors, const WriteOptions& options) 
       if (stays_packed(component.blob, options)) packed.push_back(&component.blob);
   parallel_for(packed.size(), options.threads, [&](std::size_t i) {
     const Blob& blob = *packed[i];
-    Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
-    const auto reader = blob.open();
-    for (std::uint64_t left = blob.size(); left > 0;) {
-      const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
-      reader->read(part);
-      left -= part.size();
-    }
+    pull_blob(blob, [](std::span<const std::byte>) { return true; });
     // Progress counts decoded bytes; copying accounts for the stored ones.
     if (options.progress != nullptr && blob.size() > blob.stored_size())
       options.progress->advance(blob.size() - blob.stored_size());

@@ -12,13 +12,12 @@
 // nothing refers to. When something fails, truncating the file at its old end undoes everything.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <mutex>
+#include <filesystem>
 #include <numeric>
 
 #include "formats/amend_file.hpp"
@@ -26,79 +25,31 @@
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor.hpp"
 #include "io/descriptor_source.hpp"
-#include "io/place.hpp"
-#include "io/unfinished.hpp"
+#include "io/growing_sink.hpp"
 
 namespace tare::zt2 {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-// How far ahead of the data the copy of the footer is kept: holes cost nothing, moving it costs a flush.
-constexpr std::uint64_t kAhead = std::uint64_t{64} << 20;
-
-// Every write passes the gate (io/unfinished.hpp), so that a signal finds the file with its old end or its new one.
-class GrowingSink final : public Sink, private io::Unfinished {
+class AppendSink final : public io::GrowingSink {
  public:
   // `footer`: the old one; `end`: the file's size.
-  GrowingSink(std::string path, int fd, const Footer& footer, std::uint64_t end)
-      : path_(std::move(path)), fd_(fd), footer_(footer.bytes), old_end_(end), end_(end) {
-    skip(end);
-    enlist();
-  }
-  ~GrowingSink() override {  // also on any exception
-    const io::Changing changing;
-    discard();
-    delist();
-  }
-  GrowingSink(const GrowingSink&) = delete;
-  GrowingSink& operator=(const GrowingSink&) = delete;
-
-  const std::string& name() const override { return path_; }
-  bool positional() const override { return true; }
-  void commit() override {
-    io::sync_file(fd_, path_);
-    const io::Changing changing;
-    if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
-      throw io::system_error("io.sink.write", "cannot set the size", path_, errno);
-    committed_ = true;
-    io::sync_file(fd_, path_);
-  }
-
- protected:
-  void do_write(std::uint64_t offset, std::span<const std::byte> bytes) override { do_write_at(offset, bytes); }
-  void do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    const io::Changing changing;
-    reserve(offset + bytes.size());
-    io::pwrite_all(fd_, offset, bytes, path_);
-  }
-  void do_skip(std::uint64_t /*new_end*/) override {}
+  AppendSink(std::string path, int fd, const Footer& footer, std::uint64_t end)
+      : GrowingSink(std::move(path), fd, end), footer_(footer.bytes), end_(end) {}
 
  private:
-  // Should the cut fail, the copy of the footer still leads to the old manifest: there is nothing to do about it.
-  void discard() noexcept override {
-    if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
-  }
-
-  // Bytes below `end` may be written once this returns: the last footer is beyond them.
-  void reserve(std::uint64_t end) {
-    const std::scoped_lock lock(mutex_);
-    if (end_ > old_end_ && end <= end_ - kFooterBytes) return;
+  void reserve(std::uint64_t end) override {
+    if (end_ > old_end() && end <= end_ - kFooterBytes) return;
+    // A page-aligned end keeps the copy inside one page.
     const std::uint64_t next = (end + kAhead + kPage) / kPage * kPage;
-    io::pwrite_all(fd_, next - kFooterBytes, footer_, path_);
-    io::sync_file(fd_, path_);
+    put_flushed(next - kFooterBytes, footer_);
     // The copy before it is not the last one any more, and may come to be between two blobs, where zeros are.
     static constexpr std::array<std::byte, kFooterBytes> kZeros{};
-    if (end_ > old_end_) io::pwrite_all(fd_, end_ - kFooterBytes, kZeros, path_);
+    if (end_ > old_end()) put(end_ - kFooterBytes, kZeros);
     end_ = next;
   }
 
-  std::string path_;
-  int fd_;
   std::array<std::byte, kFooterBytes> footer_;
-  std::uint64_t old_end_;  // size of the file before us
-  std::uint64_t end_;      // size of the file now
-  bool committed_ = false;
-  std::mutex mutex_;
+  std::uint64_t end_;  // size of the file now
 };
 
 // The entries of the old manifest: its objects, and whatever else it says beside the attributes.
@@ -165,7 +116,7 @@ struct OldFile {
 void grow(const OldFile& file, const Model& extra, const Model& all, const WriteOptions& options) {
   OldEntries old = read_entries(file.manifest);
   const std::uint64_t end = settle_end(file.fd, file.source, file.manifest, old);
-  GrowingSink sink(file.path, file.fd, file.manifest.footer, end);
+  AppendSink sink(file.path, file.fd, file.manifest.footer, end);
   for (const StoredObject& object : put_blobs(objects_of(extra), sink, options, old.alignment))
     add_object(old.objects, object);
   add_attributes(old.root, all);
@@ -174,22 +125,10 @@ void grow(const OldFile& file, const Model& extra, const Model& all, const Write
   sink.commit();
 }
 
-// A link is followed only if nobody else can have planted it.
-io::Descriptor open_for_growing(const std::string& path) {
-  constexpr std::string_view kDoing = "cannot open for appending";
-  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
-  io::Descriptor file(
-      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
-  return file;
-}
-
 }  // namespace
 
 void append(const std::string& path, const Model& extra, const WriteOptions& options) {
-  const io::Descriptor file = open_for_growing(path);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    throw io::system_error("zt2.append.locked", "another program is appending to it", path, errno);
+  const io::Descriptor file = io::open_for_growing(path, "zt2.append.locked");
   // The same open file, not the same path: what is read decides where this one is cut.
   const SourcePtr source = io::descriptor_source(io::Descriptor(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)), path);
   const Manifest manifest = find_manifest(*source, {});
@@ -204,9 +143,11 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
 }
 
 // An append of nothing but a manifest.
-bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run) {
+bool amend(const std::string& given, const Model& before, const Model& after, bool dry_run) {
   if (!after.broken.empty()) return false;
   // Of a model in several files only the root says anything.
+  std::error_code none;
+  const std::string path = std::filesystem::is_directory(given, none) ? root_in(given) : given;
   Model root;
   for (const SourcePtr& source : before.sources)
     if (source->name() == path) root.sources = {source};

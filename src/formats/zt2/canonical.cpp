@@ -5,8 +5,10 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/nfc.hpp"
 #include "base/parallel.hpp"
 #include "formats/zt2/zt2.hpp"
+#include "model/pull_blob.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::zt2 {
@@ -53,6 +55,7 @@ std::string canonical_doubt(const Manifest& manifest, std::uint64_t file_bytes) 
       };
       if (part.encoding.data() != nullptr) return about("is compressed");
       if (part.digest.data() == nullptr || !part.digest.starts_with("xxh3:")) return about("has no xxh3 digest");
+      if (!is_nfc(object.name) || !is_nfc(part.name)) return about("has a name that is not in Unicode's form C");
       const std::uint64_t next = checked_align(end, kCanonical).value_or(UINT64_MAX);
       const auto [known, fresh] = placed.try_emplace({part.digest, *part.length}, next);
       if (*part.offset != known->second)
@@ -91,17 +94,12 @@ std::string content_digest(const Model& model, unsigned threads, Progress* progr
                        ? arrived_algorithm(blob)
                        : DigestAlgorithm::none);
     try {
-      Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
-      const auto reader = blob.open();
-      for (std::uint64_t left = blob.size(); left > 0;) {
-        const auto part =
-            std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
-        reader->read(part);
-        hasher.update(part);
-        arrived.update(part);
-        if (progress != nullptr) progress->advance(part.size());
-        left -= part.size();
-      }
+      pull_blob(blob, [&](std::span<const std::byte> bytes) {
+        hasher.update(bytes);
+        arrived.update(bytes);
+        if (progress != nullptr) progress->advance(bytes.size());
+        return true;
+      });
       const Digest found = hasher.finish();
       if (blob.is_plain()) {
         expect_arrived(blob, found);

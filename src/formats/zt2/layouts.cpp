@@ -16,6 +16,7 @@
 #include <array>
 
 #include "base/checked.hpp"
+#include "codecs/coordinates.hpp"
 #include "codecs/zt2/rules.hpp"
 #include "formats/zt2/zt2.hpp"
 
@@ -290,6 +291,15 @@ bool comes_back(const Object& object) {
 
 }  // namespace
 
+namespace {
+
+// Entries at one place are added up here and not allowed there: such a tensor keeps its own name.
+bool repeats_places(const Tensor& tensor) {
+  return !find_codec(tensor.layout)->check(tensor) && codec::find_repeated_place(tensor);
+}
+
+}  // namespace
+
 Object object_of(const Tensor& tensor) {
   Object object;
   object.tensor = &tensor;
@@ -315,7 +325,7 @@ Object object_of(const Tensor& tensor) {
     rename("payload", "data", kF4);
   } else if (layout == "sparse_csr") {
     object.layout = kCsrId;
-  } else if (layout == "sparse_coo") {
+  } else if (layout == "sparse_coo" && !repeats_places(tensor)) {
     object.layout = kCooId;
   } else if (layout == "quantized_group" && number(tensor.attributes, "bits").value_or(0) != 0 &&
              number(tensor.attributes, "group_size") && tensor.component("scales") != nullptr) {

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "codecs/coordinates.hpp"
 #include "formats/zt2/zt2.hpp"
+#include "model/put_in_order.hpp"
 
 namespace tare::zt2 {
 namespace {
@@ -50,9 +53,25 @@ bool is_digest(std::string_view text) {
 }
 
 // The document's names of algorithms have no hyphens, and its digits no prefix.
-constexpr std::string_view kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x", kCrcHere = "crc32c:";
+constexpr std::string_view kXxh = "xxh3:", kLongXxh = "xxh3128:", kLongXxhOurs = "xxh3-128:", kCrc = "crc32c:0x",
+                           kCrcHere = "crc32c:";
+
+namespace {
+
+// Nearly every part has one: in one go, without an allocation. The digits are known to be hexadecimal, in lower case.
+std::optional<Digest> parse_xxh3(std::string_view digits) {
+  std::array<std::byte, 8> bytes{};
+  if (digits.size() != 2 * bytes.size()) return std::nullopt;
+  const auto value = [](char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); };
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(value(digits[2 * i]) << 4 | value(digits[2 * i + 1]));
+  return Digest(DigestAlgorithm::xxh3, bytes);
+}
+
+}  // namespace
 
 std::optional<Digest> parse_digest(std::string_view text) {
+  if (text.starts_with(kXxh)) return parse_xxh3(text.substr(kXxh.size()));
   if (text.starts_with(kLongXxh)) return Digest::parse(fmt::format("{}{}", kLongXxhOurs, text.substr(kLongXxh.size())));
   return Digest::parse(text);
 }
@@ -143,6 +162,8 @@ bool Objects::check_part(const RawObject& object, const RawPart& raw, Component&
     return false;
   }
   Digest digest;
+  ++parts_;
+  if (raw.digest.data() == nullptr) ++undigested_;
   if (raw.digest.data() != nullptr) {
     if (auto parsed = parse_digest(raw.digest)) {
       digest = std::move(*parsed);
@@ -175,8 +196,17 @@ void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
   tensor.attributes = unfold(cbor.read_map());
 }
 
-// The rules of a type's content that need more than the part: half a byte after the last 4-bit float.
+// The rules of content that only this container has: half a byte after the last 4-bit float; two entries at one place, which
+// have a meaning elsewhere.
 void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
+  if (raw.layout == codec::zt2::kCooId && tensor.layout == "sparse_coo") {
+    if (const auto problem = codec::find_repeated_place(tensor))
+      diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
+                             .in(input_.path)
+                             .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
+                             .about("tensor " + escape_name(tensor.name)));
+    return;
+  }
   if (raw.layout != "dense" || raw.parts[0].type.data() == nullptr || raw.parts[0].type != "f4_e2m1") return;
   const Blob& blob = tensor.components[0].blob;
   if (*tensor.shape.elements() % 2 == 0 || blob.size() == 0) return;
@@ -257,37 +287,13 @@ void Objects::check_overlaps() {
   }
 }
 
-namespace {
-
-// Makes tensors[i] what tensors[order[i]] was, along the cycles of the permutation, and asks for each in time: the manifest
-// goes by the length of names, blobs do not, so every tensor is somewhere else.
-void permute(std::vector<Tensor>& tensors, std::vector<std::uint32_t>& order) {
-  constexpr std::size_t kPrefetched = 6, kLine = 64;
-  const auto prefetch = [&](std::uint32_t i) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&tensors[i]);
-    for (std::size_t line = 0; line < sizeof(Tensor); line += kLine) __builtin_prefetch(bytes + line, 1);
-  };
-  for (std::uint32_t start = 0; start < order.size(); ++start) {
-    if (order[start] == start) continue;
-    std::uint32_t ahead = start;
-    for (std::size_t i = 0; i < kPrefetched; ++i) prefetch(ahead = order[ahead]);
-    Tensor first = std::move(tensors[start]);
-    std::uint32_t to = start;
-    for (std::uint32_t from = order[to]; from != start; from = order[to]) {
-      tensors[to] = std::move(tensors[from]);
-      order[to] = to;
-      to = from;
-      prefetch(ahead = order[ahead]);
-    }
-    tensors[to] = std::move(first);
-    order[to] = to;
-  }
-}
-
-}  // namespace
-
 std::vector<Tensor> Objects::finish() {
   check_overlaps();
+  if (undigested_ > 0 && diagnostics_.thorough())
+    diagnostics_.note(Error(ErrorKind::unsupported, "zt2.digest.absent",
+                            fmt::format("{} of {} parts have no digest: nothing says what their bytes should be",
+                                        undigested_, parts_))
+                          .in(input_.path));
   // In the order of their first blobs; of several at one place (shared, empty) by name.
   std::vector<std::uint32_t> order;
   order.reserve(tensors_.size());
@@ -310,7 +316,7 @@ std::vector<Tensor> Objects::finish() {
     tensors_[number].components.clear();
     broken_.push_back({std::exchange(tensors_[number], Tensor()), error});
   }
-  if (!std::ranges::is_sorted(order)) permute(tensors_, order);
+  put_in_order(tensors_, std::move(order));
   // What is in order has a component; what was taken out has none.
   if (!overlapping_.empty()) std::erase_if(tensors_, [](const Tensor& tensor) { return tensor.components.empty(); });
   return std::move(tensors_);

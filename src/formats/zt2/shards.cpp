@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
+#include "io/listing.hpp"
 #include "io/tree_sink.hpp"
 
 namespace tare::zt2 {
@@ -39,6 +40,17 @@ std::string label(std::size_t number, std::size_t count) { return fmt::format("{
 
 bool has_suffix(std::string_view file) {
   return !file.starts_with('.') && (file.ends_with(kSuffix) || file.ends_with(kOwnSuffix));
+}
+
+// As Tare and upstream call the shards of "model.zt": "model-00001-of-00003.zt".
+bool is_called_shard(std::string_view file) {
+  constexpr std::string_view kPattern = "-00000-of-00000";
+  const std::string_view stem = file.substr(0, file.rfind('.'));
+  if (stem.size() <= kPattern.size()) return false;
+  const std::string_view end = stem.substr(stem.size() - kPattern.size());
+  return std::ranges::equal(end, kPattern, [](char found, char wanted) {
+    return wanted == '0' ? found >= '0' && found <= '9' : found == wanted;
+  });
 }
 
 std::string stem_of(std::string_view file) { return fs::path(file).stem().string(); }
@@ -88,13 +100,12 @@ class ShardFinder {
     if (listed_) return files_;
     listed_ = true;
     std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.empty() ? "." : folder_, none)) {
+    for (const std::string& name : io::names_in(folder_.empty() ? "." : folder_.string(), none)) {
+      if (!has_suffix(name)) continue;
       std::error_code failed;
-      const std::uint64_t size = entry.file_size(failed);
-      if (!failed && has_suffix(entry.path().filename().string()))
-        files_.emplace_back((folder_ / entry.path().filename()).string(), size);
+      const std::uint64_t size = fs::file_size(folder_ / name, failed);
+      if (!failed) files_.emplace_back((folder_ / name).string(), size);
     }
-    std::ranges::sort(files_);
     return files_;
   }
 
@@ -316,13 +327,12 @@ void find_shards(const std::string& root, const ReadOptions& options, std::vecto
 std::string root_in(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, none)) {
-    std::string file = entry.path().filename().string();
-    if (has_suffix(file) && !entry.is_directory(none)) found.push_back(std::move(file));
-  }
+  for (std::string& file : io::names_in(directory, none))
+    if (has_suffix(file) && !fs::is_directory(fs::path(directory) / file, none)) found.push_back(std::move(file));
   // The one whose name all others continue.
   std::ranges::sort(found, {}, [](const std::string& file) { return file.size(); });
-  if (found.empty()) return {};
+  // A shard that has lost its root is a part of a model, not one.
+  if (found.empty() || is_called_shard(found.front())) return {};
   const std::string stem = stem_of(found.front()) + "-";
   if (!std::all_of(found.begin() + 1, found.end(), [&](const std::string& file) { return file.starts_with(stem); }))
     return {};
@@ -338,11 +348,9 @@ std::string root_in(const std::string& directory) {
 bool recognize_tree(const std::string& path) {
   if (root_in(path).empty()) return false;
   std::error_code none;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, none)) {
-    const std::string file = entry.path().filename().string();
-    if (has_suffix(file) || entry.is_directory(none)) continue;
-    if (format_of_suffix(file) != nullptr) return false;
-  }
+  for (const std::string& file : io::names_in(path, none))
+    if (!has_suffix(file) && format_of_suffix(file) != nullptr && !fs::is_directory(fs::path(path) / file, none))
+      return false;
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt2/zt2.hpp"
+#include "model/pull_blob.hpp"
 #include "model/transfer.hpp"
 
 namespace tare::zt2 {
@@ -47,6 +48,15 @@ void put_part(CborWriter& out, const Part& part, const StoredPart& stored) {
   put("encoding", kSeekableId);
   out.text("decoded_length");
   out.uint(*stored.decoded);
+}
+
+Digest digest_of_blob(const Blob& blob, DigestAlgorithm algorithm) {
+  Hasher hasher(algorithm);
+  pull_blob(blob, [&](std::span<const std::byte> bytes) {
+    hasher.update(bytes);
+    return true;
+  });
+  return hasher.finish();
 }
 
 // Which parts are the same bytes as one before them, found before anything is written: places depend on it.
@@ -125,35 +135,16 @@ class Sharing {
     return hasher.finish().hex();
   }
 
-  template <typename Visit>
-  static void pull_all(const Blob& blob, const Visit& visit) {
-    constexpr std::uint64_t kChunk = std::uint64_t{1} << 20;
-    Bytes buffer(static_cast<std::size_t>(std::min(kChunk, blob.size())));
-    const auto reader = blob.open();
-    for (std::uint64_t at = 0; at < blob.size(); at += buffer.size()) {
-      buffer.resize(static_cast<std::size_t>(std::min(kChunk, blob.size() - at)));
-      reader->read(buffer);
-      if (!visit(buffer)) return;
-    }
-  }
-
-  static std::string hash_of(const Blob& blob) {
-    Hasher hasher(DigestAlgorithm::xxh3_128);
-    pull_all(blob, [&](const Bytes& bytes) {
-      hasher.update(bytes);
-      return true;
-    });
-    return hasher.finish().hex();
-  }
+  static std::string hash_of(const Blob& blob) { return digest_of_blob(blob, DigestAlgorithm::xxh3_128).hex(); }
 
   static bool same_bytes(const Blob& a, const Blob& b) {
     const auto other = b.open();
     Bytes buffer;
     bool same = true;
-    pull_all(a, [&](const Bytes& bytes) {
+    pull_blob(a, [&](std::span<const std::byte> bytes) {
       buffer.resize(bytes.size());
       other->read(buffer);
-      return same = buffer == bytes;
+      return same = std::ranges::equal(buffer, bytes);
     });
     return same;
   }
@@ -172,20 +163,6 @@ DigestAlgorithm digest_for(std::span<const Blob* const> blobs, const WriteOption
   const bool sha = std::ranges::all_of(
       blobs, [](const Blob* blob) { return blob->digest().algorithm() == DigestAlgorithm::sha256; });
   return sha && !blobs.empty() ? DigestAlgorithm::sha256 : DigestAlgorithm::xxh3;
-}
-
-// A part that is copied as it is compressed: decoded once all the same, so that what Tare writes can be read.
-Digest check_packed(const Blob& blob, DigestAlgorithm algorithm) {
-  Hasher hasher(algorithm);
-  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(blob.size(), std::size_t{1} << 20)));
-  const auto reader = blob.open();
-  for (std::uint64_t left = blob.size(); left > 0;) {
-    const auto part = std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left)));
-    reader->read(part);
-    hasher.update(part);
-    left -= part.size();
-  }
-  return hasher.finish();
 }
 
 }  // namespace
@@ -330,9 +307,11 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
       loose[i] = nullptr;
       packed_numbers.push_back(i);
     }
+  // A part that is copied as it is compressed is decoded once all the same, so that what Tare writes can be read.
   std::vector<Digest> digests(blobs.size());
-  parallel_for(packed_numbers.size(), options.threads,
-               [&](std::size_t i) { digests[packed_numbers[i]] = check_packed(*blobs[packed_numbers[i]], algorithm); });
+  parallel_for(packed_numbers.size(), options.threads, [&](std::size_t i) {
+    digests[packed_numbers[i]] = digest_of_blob(*blobs[packed_numbers[i]], algorithm);
+  });
   const Sharing sharing(loose, options.threads);
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = options.zstd_level,

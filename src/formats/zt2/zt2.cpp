@@ -27,6 +27,9 @@
 // between blobs. Carried and not decoded: unknown layouts; refused when decoded: unknown encodings.
 #include "formats/zt2/zt2.hpp"
 
+#include <fmt/format.h>
+
+#include "base/nfc.hpp"
 #include "formats/rows.hpp"
 #include "formats/unpacked.hpp"
 
@@ -36,6 +39,21 @@ namespace {
 constexpr std::string_view kAny[] = {"*"};
 constexpr std::string_view kSuffixes[] = {kOwnSuffix, kSuffix};
 constexpr std::string_view kDialects[] = {kPages, kStore};
+
+// Names are written as they are, whatever their form: two that differ only in it are two names. Upstream's writer refuses them
+// for the canonical form, and says the same.
+std::vector<Change> remarks(const Model& model, const WriteOptions& options) {
+  std::vector<Change> said = unpacked_remark(model, options, Encoding::zstd);
+  std::size_t count = 0;
+  const Tensor* first = nullptr;
+  for (const Tensor& tensor : model.tensors)
+    if (!is_nfc(tensor.name) && count++ == 0) first = &tensor;
+  if (first != nullptr)
+    said.push_back(
+        {.detail = fmt::format("the file is not in canonical form: {} name{} not in Unicode's form C (NFC), {}", count,
+                               count == 1 ? " is" : "s are", escape_name(first->name))});
+  return said;
+}
 
 }  // namespace
 
@@ -63,8 +81,7 @@ constexpr Format kFormat = {
     .recognize = recognize,
     .read = read,
     .write = write,
-    .remarks = [](const Model& model,
-                  const WriteOptions& options) { return unpacked_remark(model, options, Encoding::zstd); },
+    .remarks = remarks,
     .append = append,
     .amend = amend,
     .content_digest = content_digest,

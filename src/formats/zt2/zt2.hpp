@@ -174,6 +174,7 @@ class Objects {
   std::vector<Tensor> tensors_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
+  std::uint64_t parts_ = 0, undigested_ = 0;
   std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor
 };

@@ -28,6 +28,18 @@ tare convert unscaled out.npz
 tare info foreign
 tare info foreign/model.ggml
 tare info foreign/model.h5
+# A pipeline is several models.
 tare info pipeline
+tare info --json pipeline
+tare ls pipeline
+tare convert pipeline pipeline.zt
+tare convert pipeline/unet unet.zt
+# An adapter is added to the weights.
+tare info lora16
+tare info --json lora16 | python3 -c 'import json, sys; print(json.load(sys.stdin)["adapter"])'
+tare convert lorabase merged/ --merge lora16 && tare cat merged q.weight --as f32 | od -A n -t f4
+tare convert lorabase merged2/ --merge lora16/adapter_model.safetensors
+tare convert lorabase merged2/ --merge lorabase
+tare convert gptq merged2/ --merge lora16
 # A link out of the directory is not followed.
 ln -s /etc/passwd lora/chat_template.jinja; tare convert lora/ leak.zt

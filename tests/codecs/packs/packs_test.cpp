@@ -1,5 +1,7 @@
 // Weights that other programs packed: the models in data/ were made by their libraries (tools/packs.py), with the values
 // that those decode them to.
+#include <set>
+
 #include "codecs/packs/join.hpp"
 #include "conformance/scratch.hpp"
 #include "lines.hpp"
@@ -112,6 +114,15 @@ TEST(Packs, DecodeToWhatTheirLibrariesSay) {
       for (std::size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], step) << i;
     }
   }
+}
+
+// Nothing in the table goes without values from elsewhere.
+TEST(Packs, EveryLayoutHasAFixture) {
+  std::set<std::string, std::less<>> proven;
+  for (const std::string& name : names()) proven.insert(open(path_of(name)).tensors.at(0).layout);
+  for (const Codec& codec : codecs())
+    if (std::ranges::find(codec.parameters, packs::kArrays) != codec.parameters.end())
+      EXPECT_TRUE(proven.contains(codec.layout)) << codec.layout;
 }
 
 TEST(Packs, ComeApartAsTheyWere) {
@@ -292,6 +303,12 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   set_bytes(array(negative, ".g_idx"), 0, {255, 255, 255, 255});
   EXPECT_EQ(join(negative), "");
   EXPECT_EQ(rule_of([&] { negative.tensors[0].values<float>(); }), "pack.index");
+  // A small weight of a model with blocks has one block, and is of blocks all the same.
+  Model one = arrays_of("fp8-tensor");
+  array(one, "_scale").shape = {1, 1};
+  state(one, R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}})");
+  EXPECT_EQ(join(one), "");
+  EXPECT_EQ(one.tensors.at(0).layout, "fp8.block");
   // A scale that is NaN makes weights that are: they are counted, not refused.
   Model scales = arrays_of("gptq4");
   set_bytes(array(scales, ".scales"), 0, {0, 0x7E});

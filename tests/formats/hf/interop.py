@@ -188,6 +188,80 @@ class Case(unittest.TestCase):
             loaded = peft.PeftModel.from_pretrained(llama(), found).eval()
             self.assertTrue(torch.equal(loaded(IDS).logits, wanted), found)
 
+    @unittest.skipUnless(optional("peft"), "no peft")
+    def test_adapters_are_merged_as_peft_merges_them(self):
+        import peft
+
+        def trained(adapted):
+            torch.manual_seed(7)
+            for name, value in adapted.named_parameters():
+                if value.requires_grad:
+                    value.data.normal_(0, 0.1)
+                    if "magnitude" in name:
+                        value.data.abs_().add_(0.5)
+            return adapted.eval()
+
+        def gpt2():
+            torch.manual_seed(4)
+            return transformers.GPT2LMHeadModel(transformers.GPT2Config(
+                vocab_size=40, n_positions=32, n_embd=16, n_layer=2, n_head=2)).eval()
+
+        lora = peft.LoraConfig
+        layers = ["q_proj", "v_proj", "down_proj"]
+        cases = {
+            "plain": (llama, lora(r=4, lora_alpha=16, target_modules=layers)),
+            "rslora": (llama, lora(r=4, lora_alpha=3, use_rslora=True, target_modules=layers)),
+            "dora": (llama, lora(r=4, use_dora=True, target_modules=layers)),
+            "patterns": (llama, lora(r=4, target_modules=layers, rank_pattern={"q_proj": 2, "layers.1.mlp.down_proj": 6},
+                                     alpha_pattern={"^model.layers.0.self_attn.q_proj": 32, "down_proj": 1})),
+            "saved": (llama, lora(r=4, target_modules=layers, modules_to_save=["lm_head"])),
+            "embeddings": (llama, lora(r=4, target_modules=[*layers, "embed_tokens"])),
+            "bias": (lambda: llama(attention_bias=True), lora(r=4, target_modules=layers, bias="lora_only")),
+            "lora_bias": (lambda: llama(attention_bias=True), lora(r=4, target_modules=["q_proj"], lora_bias=True)),
+            "conv1d": (gpt2, lora(r=4, target_modules=["c_attn", "c_proj"], fan_in_fan_out=True)),
+        }
+        for name, (make, config) in cases.items():
+            for suffix in ("safetensors", "bin"):
+                at = self.at / f"{name}-{suffix}"
+                make().save_pretrained(at / "base")
+                adapted = trained(peft.get_peft_model(make(), config))
+                adapted.save_pretrained(at / "lora")
+                if suffix == "bin":
+                    weights = at / "lora/adapter_model.safetensors"
+                    torch.save(load_file(weights), at / "lora/adapter_model.bin")
+                    weights.unlink()
+                self.assertIn("LoRA adapter", tare("info", at / "lora"), name)
+                wanted = adapted.merge_and_unload().state_dict()
+                said = tare("convert", at / "base", f"{at}/merged/", "--merge", at / "lora")
+                self.assertIn("merged", said)
+                found = load_file(at / "merged/model.safetensors")
+                base = load_file(at / "base/model.safetensors")
+                for key, value in found.items():
+                    self.assertTrue(torch.allclose(value, wanted[key], rtol=2e-6, atol=1e-7), (name, key))
+                self.assertTrue(any(not torch.equal(found[key], base[key]) for key in base), name)
+        # What is not a sum of matrices is refused, with the reason.
+        adapted = peft.get_peft_model(llama(), peft.IA3Config(target_modules=["q_proj"], feedforward_modules=[]))
+        adapted.save_pretrained(self.at / "ia3")
+        llama().save_pretrained(self.at / "base")
+        self.assertIn("lora.method", tare("convert", self.at / "base", f"{self.at}/no/", "--merge", self.at / "ia3", code=1))
+
+    @unittest.skipUnless(optional("diffusers"), "no diffusers")
+    def test_a_pipeline(self):
+        import diffusers
+
+        unet = diffusers.UNet2DModel(sample_size=8, in_channels=1, out_channels=1, layers_per_block=1,
+                                     block_out_channels=(8, 8), down_block_types=("DownBlock2D", "DownBlock2D"),
+                                     up_block_types=("UpBlock2D", "UpBlock2D"), norm_num_groups=4)
+        pipeline = diffusers.DDPMPipeline(unet, diffusers.DDPMScheduler())
+        pipeline.save_pretrained(self.at / "p")
+        pipeline.save_pretrained(self.at / "p", variant="fp16")
+        said = json.loads(tare("info", "--json", self.at / "p"))
+        self.assertEqual(said["pipeline"], "DDPMPipeline")
+        self.assertEqual(said["parameters"], sum(value.numel() for value in unet.parameters()))
+        self.assertEqual({part["name"]: part["is_model"] for part in said["parts"]}, {"unet": True, "scheduler": False})
+        self.assertIn("name one of them: unet/", tare("convert", self.at / "p", self.at / "p.zt", code=1))
+        tare("convert", self.at / "p/unet", self.at / "unet.zt")
+
     @unittest.skipUnless(optional("diffusers"), "no diffusers")
     def test_a_part_of_a_pipeline(self):
         import diffusers

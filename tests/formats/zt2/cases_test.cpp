@@ -177,8 +177,26 @@ void add_layouts(std::vector<Zt2Case>& cases) {
       Found::by_verify);
   add("zt2.csr.column", "outside", one(object({2, 3}, "zt.sparse_csr/1", parts), csr({0, 3, 1}, {0, 2, 3})),
       Found::by_verify);
+  add("zt2.csr.indptr_order", "falls", one(object({2, 3}, "zt.sparse_csr/1", parts), csr({0, 2, 1}, {0, 4, 3})),
+      Found::by_verify);
+  add("zt2.csr.indptr_end", "short", one(object({2, 3}, "zt.sparse_csr/1", parts), csr({0, 2, 1}, {0, 1, 2})),
+      Found::by_verify);
   add("zt2.csr.order", "falls", one(object({2, 3}, "zt.sparse_csr/1", parts), csr({2, 0, 1}, {0, 2, 3})),
       Found::by_verify);
+
+  // Places of which the profile allows each once, in order and out of it.
+  for (const int width : {4, 8}) {
+    const std::string dtype = "u" + std::to_string(8 * width);
+    const auto bytes = static_cast<std::uint64_t>(6 * width);
+    const auto list = [&](const std::vector<std::uint64_t>& coords) {
+      return one(object({2, 3}, "zt.sparse_coo/1",
+                        {{"coords", map(part(4096, bytes, dtype))}, {"values", map(part(8192, 12))}}),
+                 padded(words(coords, width)) + std::string(12, '\0'));
+    };
+    add("zt2.coo.bounds", "outside_" + dtype, list({0, 0, 2, 0, 1, 1}), Found::by_verify);
+    add("zt2.coo.duplicate", "beside_" + dtype, list({0, 0, 1, 2, 2, 1}), Found::by_verify);
+    add("zt2.coo.duplicate", "apart_" + dtype, list({1, 0, 1, 2, 0, 2}), Found::by_verify);
+  }
 
   // Rules of profiles that other readers do not check: the object is carried, and verify warns.
   const auto warned = [&](std::string rule, std::string name, const Entries& entries) {
@@ -204,6 +222,7 @@ void add_data(std::vector<Zt2Case>& cases) {
   add("digest.mismatch", "xxh3", one_part(with(part(4096, 8), "digest", cbor::text("xxh3:0123456789abcdef"))));
   add("digest.mismatch", "sha256",
       one_part(with(part(4096, 8), "digest", cbor::text("sha256:" + std::string(64, '0')))));
+  add("zt2.digest.absent", "one_of_one", one_part(part(4096, 8)));
   add("zt2.digest.form", "short", one_part(with(part(4096, 8), "digest", cbor::text("xxh3:0123"))));
   add("zt2.digest.unknown", "blake", one_part(with(part(4096, 8), "digest", cbor::text("blake3:0123"))));
   add("zt2.bool.value", "two",

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """zTensor 2 files beside the package that the format comes from.
 
-    interop.py TARE [CORPUS]     (TARE: the command; 77: ztensor 2.x is not there)
+    interop.py TARE [--first PYTHON] [--corpus FOLDER]     (TARE: the command; 77: neither package is there)
 
 Every type, layout, encoding, sharded root and append, in both directions; what Tare writes of a model is byte for byte what
-the package writes of it. CORPUS: the folder conformance/corpus of upstream's repository, whose files must be accepted or
-rejected as its tests expect.
+the package writes of it. PYTHON: one that has ztensor 1.2 (tools/interop makes it), whose files go to 2.x by way of Tare and
+back. FOLDER: conformance/corpus of upstream's repository, whose files must be accepted or rejected as its tests expect.
 """
+import argparse
+import hashlib
+import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -19,6 +23,7 @@ try:
 except ImportError:
     MODERN = False
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 failures = []
 STORAGE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u64": 8, "u32": 4, "u16": 2, "u8": 1}
 LOGICAL = {"f8_e4m3fn": "u8", "f8_e5m2": "u8", "f8_e4m3fnuz": "u8", "f8_e5m2fnuz": "u8", "f8_e8m0": "u8", "bool": "u8",
@@ -210,6 +215,66 @@ def appends(tare, folder):
     run(tare, "verify", path)
 
 
+def first_generation(tare, folder, python):
+    """Files of ztensor 1.2 for 2.x, and back: the bridge that upstream does not have."""
+    script = pathlib.Path(__file__).with_name("first.py")
+
+    def first(verb, path):
+        done = subprocess.run([python, script, verb, path], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"first.py {verb} {path}: {done.stderr}")
+        return json.loads(done.stdout) if verb == "dump" else None
+
+    def same_everywhere(old, what):
+        wanted = first("dump", old)
+        modern, back = folder / f"{what}-2.zt", folder / f"{what}-1.zt"
+        for options in ([], ["--zstd"], ["--dialect", "pages"], ["--digest", "sha256"]):
+            run(tare, "convert", old, modern, "--to", "zt2", "--force", *options)
+            check(" error:" not in run(tare, "verify", modern)[1], f"{what}: verify as zt2 {options}")
+            run(tare, "convert", modern, back, "--to", "zt", "--force", *options[:1 if options == ["--zstd"] else 0])
+            found = first("dump", back)
+            for name in wanted.keys() | found.keys():
+                check(wanted.get(name) == found.get(name), f"{what} by way of zt2 {options}: {name} was {wanted.get(name)}, is {found.get(name)}")
+            if not MODERN:
+                continue
+            opened = ztensor.open(str(modern))
+            check(set(opened.keys()) == wanted.keys(), f"{what}: the names that 2.x reads")
+            check(opened.verify(deep=True).undigested == 0, f"{what}: digests that 2.x checks")
+            for name, (layout, shape, _, parts) in wanted.items():
+                check(list(opened[name].shape) == shape, f"{what}: {name} has another shape in 2.x")
+                data = {hashlib.sha256(opened[name][piece].tobytes()).hexdigest() for piece in opened[name].parts}
+                check(data == {digest for _, _, digest in parts.values()}, f"{what}: {name}, {layout}, has other bytes in 2.x")
+        digests = {line.split()[0] for line in run(tare, "hash", old, modern, back)[1].splitlines()}
+        check(len(digests) == 1, f"{what}: one digest: {digests}")
+
+    theirs, ours, grown = folder / "first.zt", folder / "first-ours.zt", folder / "first-grown.zt"
+    first("write", theirs)
+    run(tare, "verify", theirs)
+    same_everywhere(theirs, "theirs")
+    run(tare, "convert", theirs, ours, "--to", "zt")
+    check(first("dump", ours) == first("dump", theirs), "a 1.2 file written by Tare")
+    # Appended to by them, by us, by them again.
+    grown.write_bytes(theirs.read_bytes())
+    first("append", grown)
+    extra = folder / "extra.npy"
+    run(tare, "cat", theirs, "type.int32", "--as", "npy", "-o", extra)
+    run(tare, "append", grown, extra)
+    check(len(first("dump", grown)) == len(first("dump", theirs)) + 3, "appended by the package and by Tare")
+    run(tare, "verify", grown)
+    same_everywhere(grown, "grown")
+    if MODERN:  # what 2.x writes goes to 1.2: the layouts that both have keep their names there
+        modern, old = folder / "theirs-True.zt", folder / "down.zt"
+        run(tare, "convert", modern, old, "--to", "zt", "--force")
+        found = first("dump", old)
+        opened = ztensor.open(str(modern))
+        check(set(opened.keys()) == found.keys(), "names of 2.x in 1.2")
+        for name, (layout, _, _, parts) in found.items():
+            data = {hashlib.sha256(opened[name][piece].tobytes()).hexdigest() for piece in opened[name].parts}
+            check(data == {digest for _, _, digest in parts.values()}, f"{name} of 2.x in 1.2: {layout}")
+        for name, layout in {"csr.u64": "sparse_csr", "coo.u64": "sparse_coo", "group.ours": "quantized_group"}.items():
+            check(found[name][0] == layout, f"{name} is {found[name][0]} in 1.2")
+
+
 def corpus(tare, folder):
     counted = 0
     for file in sorted((folder / "valid").glob("*.zt")):
@@ -233,17 +298,27 @@ def corpus(tare, folder):
 
 
 def main():
-    tare = sys.argv[1]
-    if len(sys.argv) > 2:
-        corpus(tare, pathlib.Path(sys.argv[2]))
-    if not MODERN:
-        print("no package ztensor 2.x")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("tare")
+    parser.add_argument("--first", default=str(ROOT / "build/interop-ztensor1/bin/python"))
+    parser.add_argument("--corpus", type=pathlib.Path)
+    given = parser.parse_args()
+    tare = given.tare
+    first = os.path.exists(given.first) and subprocess.run([given.first, "-c", "import ztensor"]).returncode == 0
+    if given.corpus:
+        corpus(tare, given.corpus)
+    if not MODERN and not first:
+        print("no package ztensor, neither 2.x nor 1.2")
         return 1 if failures else 77
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
-        exchange(tare, folder)
-        shards(tare, folder)
-        appends(tare, folder)
+        if MODERN:
+            exchange(tare, folder)
+            shards(tare, folder)
+            appends(tare, folder)
+        if first:
+            first_generation(tare, folder, given.first)
+    print(f"2.x: {'exchanged' if MODERN else 'not there'}; 1.2: {'exchanged' if first else 'not there'}")
     print(f"{len(failures)} failures" if failures else "ok")
     return 1 if failures else 0
 

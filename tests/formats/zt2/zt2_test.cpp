@@ -199,6 +199,56 @@ TEST(Zt2Layouts, NarrowIndicesAreDecoded) {
   EXPECT_EQ(narrow.tensors[0].component("indices")->dtype, DType::u32);
 }
 
+// Entries at one place: added up elsewhere, forbidden here, so such a tensor keeps its own name and comes back as it was.
+TEST(Zt2Layouts, CoordinatesThatRepeatAreNotThisProfile) {
+  Tensor coo = make_coo("c");
+  EXPECT_EQ(zt2::object_of(coo).layout, "zt.sparse_coo/1");
+  Bytes coords = coo.component("coords")->blob.bytes();
+  const std::size_t each = coords.size() / coo.shape.rank();
+  for (std::size_t d = 0; d < coo.shape.rank(); ++d)  // the last entry is where the first is
+    std::copy_n(coords.begin() + static_cast<std::ptrdiff_t>(d * each), 8,
+                coords.begin() + static_cast<std::ptrdiff_t>((d + 1) * each - 8));
+  for (Component& component : coo.components)
+    if (component.role == "coords") component.blob = Blob::memory(coords);
+  EXPECT_EQ(zt2::object_of(coo).layout, "tare.sparse_coo/1");
+  Model model;
+  model.tensors = {coo};
+  expect_same(model, reopen(write_bytes(row(), model)), row().holds);
+  const Scratch scratch;
+  put_file(scratch / "f.zt", write_bytes(row(), model));
+  EXPECT_TRUE(verify(scratch / "f.zt").ok(false));
+}
+
+TEST(Zt2Rules, APlaceThatAppearsTwiceIsAnErrorSaidOnce) {
+  const Scratch scratch;
+  for (const Zt2Case& each : zt2_cases()) {
+    if (each.rule != "zt2.coo.duplicate") continue;
+    put_file(scratch / "f.zt", each.file);
+    const Verification result = verify(scratch / "f.zt");
+    EXPECT_FALSE(result.ok(false)) << each.name;
+    EXPECT_EQ(std::ranges::count(result.findings, each.rule, &Finding::rule), 1) << each.name;
+  }
+}
+
+TEST(Zt2Canonical, NamesThatAreNotInFormCAreKeptAndSaid) {
+  const std::string composed = "caf\xC3\xA9", decomposed = "cafe\xCC\x81";
+  Model model;
+  model.tensors = {make_dense(composed, {3}, DType::f32, "", 1), make_dense(decomposed, {3}, DType::f32, "", 2)};
+  const Scratch scratch;
+  put_file(scratch / "f.zt", write_bytes(row(), model));
+  expect_same(model, open(scratch / "f.zt"), row().holds);
+  const Verification result = verify(scratch / "f.zt");
+  EXPECT_TRUE(result.ok(true));
+  ASSERT_EQ(result.findings.size(), 1U);
+  EXPECT_EQ(result.findings[0].rule, "zt2.canonical");
+  EXPECT_NE(result.findings[0].sentence.find("form C"), std::string::npos);
+  ASSERT_EQ(row().remarks(model, {}).size(), 1U);
+  model.tensors.pop_back();
+  put_file(scratch / "g.zt", write_bytes(row(), model));
+  EXPECT_TRUE(verify(scratch / "g.zt").findings.empty());
+  EXPECT_TRUE(row().remarks(model, {}).empty());
+}
+
 TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
   Model model;
   Bytes bytes = noise((std::size_t{3} << 20) + 77, 1);
@@ -319,6 +369,88 @@ TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {
   const Model found = open(folder_ + "/over.zt");
   EXPECT_EQ(found.tensors.size(), 2U);
   EXPECT_EQ(found.tensors[0].components[0].blob.bytes(), found.tensors[1].components[0].blob.bytes());
+}
+
+// The root says what it likes about the sizes of others; what is there decides.
+TEST_F(Zt2Shards, LyingSizesAndCyclesAreRefused) {
+  const std::string shard = shards().at(0);
+  const Bytes bytes = get_file(shard);
+  const Blob blob = open(shard).tensors.at(0).components[0].blob;
+  const auto root_over = [&](std::uint64_t size, const std::string& digest, std::uint64_t offset,
+                             std::string_view name) {
+    const auto entry = text::map({{"size", cbor::number(size)}, {"digest", cbor::text(digest)}});
+    const auto part = text::map(cbor::with(text::part(offset, blob.size()), "shard", cbor::text(name)));
+    return text::file(
+        "", text::map({{"shards", text::map({{std::string(name), entry}})},
+                       {"objects", text::map({{"x", text::map(text::object({20000}, "dense", {{"data", part}}))}})}}));
+  };
+  const std::string right = "xxh3:" + digest_of(DigestAlgorithm::xxh3, bytes).hex();
+  const std::string name = fs::path(shard).stem().string().substr(6);  // model-NAME.zt
+  const std::string over = folder_ + "/model.zt";
+  put_file(over, root_over(bytes.size(), right, blob.offset(), name));
+  EXPECT_EQ(rule(), "");
+  for (const std::uint64_t size :
+       {std::uint64_t{65536}, std::uint64_t{bytes.size()} + 1, std::uint64_t{1} << 62, UINT64_MAX})
+    for (const std::uint64_t offset : {blob.offset(), std::uint64_t{1} << 40}) {
+      put_file(over, root_over(size, right, offset, name));
+      const std::string found = rule();
+      EXPECT_TRUE(found == "zt2.shard.identity" || found == "zt2.blob.bounds") << size << " " << offset << " " << found;
+      EXPECT_FALSE(verify(over).ok(false));
+      error_of([&] { open(over, {.listing = true}); });
+    }
+  // A root that is its own shard, found by its size: no file can have its own digest in it.
+  std::size_t own = bytes.size();
+  for (int i = 0; i < 3; ++i) own = root_over(own, right, 4096, "self").size();
+  put_file(folder_ + "/self.zt", root_over(own, right, 4096, "self"));
+  EXPECT_EQ(rule_of([&] { open(folder_ + "/self.zt"); }), "zt2.shard.missing");
+  // Two roots, each the other's shard, under the names that they are looked for: sizes fit, digests cannot.
+  put_file(folder_ + "/a.zt", root_over(own, right, 4096, "bbbb"));
+  put_file(folder_ + "/a-bbbb.zt", root_over(own, right, 4096, "cccc"));
+  EXPECT_EQ(rule_of([&] { open(folder_ + "/a.zt").tensors.at(0).components[0].blob.bytes(); }), "zt2.blob.bounds");
+  EXPECT_FALSE(verify(folder_ + "/a.zt").ok(false));
+}
+
+// A directory whose root is gone is not the model that its first shard is.
+TEST_F(Zt2Shards, WithoutTheirRootAreNoModel) {
+  fs::remove(folder_ + "/model.zt");
+  EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
+  const std::vector<std::string> all = shards();
+  for (std::size_t i = 1; i < all.size(); ++i) fs::remove(all[i]);
+  EXPECT_EQ(rule_of([&] { row().read({folder_, nullptr}, {}); }), "zt2.directory");
+  EXPECT_FALSE(row().recognize_tree(folder_));
+  EXPECT_FALSE(open(all[0]).tensors.empty());  // by its own name it is
+}
+
+TEST_F(Zt2Shards, TheRootsMetadataIsEditedInPlace) {
+  std::map<std::string, Bytes> before;
+  for (const std::string& shard : shards()) before[shard] = get_file(shard);
+  const Bytes root = get_file(folder_ + "/model.zt");
+  for (const std::string& path : {folder_, folder_ + "/model.zt"}) {
+    const MetadataEdit edit{.key = "note", .value = Value(path)};
+    const Edited done = edit_metadata(path, {&edit, 1});
+    EXPECT_TRUE(done.in_place);
+    const Model found = open(path);
+    EXPECT_EQ(done.file_bytes, found.file_bytes);
+    EXPECT_EQ(*found.metadata.find("note"), Value(path));
+    EXPECT_EQ(*found.metadata.find("k"), Value("v"));
+    EXPECT_EQ(found.tensors.size(), model_.tensors.size());
+    EXPECT_TRUE(verify(path).ok(true));
+  }
+  for (const auto& [path, bytes] : before) EXPECT_TRUE(get_file(path) == bytes) << path;
+  const Bytes after = get_file(folder_ + "/model.zt");
+  EXPECT_TRUE(std::equal(root.begin(), root.end(), after.begin()));
+}
+
+TEST(Zt2Directory, NeedsOneRoot) {
+  const Scratch scratch;
+  const std::string folder = scratch / "d";
+  fs::create_directory(folder);
+  Model model;
+  model.tensors = {make_dense("w", {3}, DType::f32)};
+  put_file(folder + "/a.zt", write_bytes(row(), model));
+  EXPECT_EQ(open(folder).tensors.size(), 1U);
+  put_file(folder + "/b.zt", write_bytes(row(), model));
+  EXPECT_EQ(rule_of([&] { row().read({folder, nullptr}, {}); }), "zt2.directory");
 }
 
 TEST_F(Zt2Shards, AStoreKeepsThemByContent) {

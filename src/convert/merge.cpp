@@ -1,0 +1,281 @@
+#include "tare/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/name_map.hpp"
+#include "codecs/packs/join.hpp"
+#include "convert/claims.hpp"
+#include "convert/merged_blob.hpp"
+#include "resources/adapter.hpp"
+#include "tare/codec.hpp"
+#include "tare/elements.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+using resources::Adapter;
+using resources::AdapterName;
+using resources::AdapterPart;
+
+// What an adapter has for one layer.
+struct Layer {
+  std::string module;
+  const Tensor* parts[static_cast<std::size_t>(AdapterPart::whole)] = {};
+
+  const Tensor*& at(AdapterPart part) { return parts[static_cast<std::size_t>(part)]; }
+  const Tensor* at(AdapterPart part) const { return parts[static_cast<std::size_t>(part)]; }
+  bool embedding() const { return at(AdapterPart::embedding_a) != nullptr || at(AdapterPart::embedding_b) != nullptr; }
+};
+
+Error unfit(std::string_view rule, const Tensor& tensor, const std::string& sentence) {
+  return Error(ErrorKind::corrupt, rule, sentence).about("tensor " + escape_name(tensor.name));
+}
+
+// A dense tensor of plain floats, which f32 holds.
+void require_floats(const Tensor& tensor) {
+  const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
+  if (data == nullptr || !data->type.empty() || !cast_is_lossless(data->dtype, data->type, DType::f32) ||
+      !is_float(data->dtype))
+    throw unfit("lora.type", tensor, fmt::format("expected f32, f16 or bf16, found {}", dtype_name(tensor)));
+}
+
+class Merging {
+ public:
+  Merging(Model& model, const Model& adapter, std::vector<Change>& changes)
+      : model_(model), adapter_(adapter), changes_(changes) {}
+
+  void run() {
+    read_adapter();
+    unpack();
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) places_.emplace(model_.tensors[i].name, i);
+    for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: they may be what a product is added to
+    find_orientation();
+    for (const Layer& layer : layers_) merge(layer);
+    model_.sources.insert(model_.sources.end(), adapter_.sources.begin(), adapter_.sources.end());
+    changes_.push_back({.impact = Impact::changed, .detail = fmt::format("{} merged", facts_.text())});
+  }
+
+ private:
+  void read_adapter() {
+    adapter_.refuse_broken();
+    auto facts = resources::find_adapter(adapter_);
+    if (!facts)
+      throw Error(
+          ErrorKind::unsupported, "lora.config",
+          "this is not an adapter: it has neither an adapter_config.json that states a peft_type nor tensors of "
+          "one");
+    if (!facts->configured)
+      throw Error(ErrorKind::not_found, "lora.config",
+                  "there is no adapter_config.json that states a peft_type, without which nobody knows the scale; name "
+                  "the directory that has it");
+    facts_ = std::move(*facts);
+    if (!facts_.unmergeable.empty())
+      throw Error(ErrorKind::unsupported, "lora.method",
+                  fmt::format("the adapter cannot be merged: {}", facts_.unmergeable));
+    NameMap<std::size_t> known;
+    for (const Tensor& tensor : adapter_.tensors) {
+      const AdapterName name = resources::parse_adapter_name(tensor.name);
+      if (name.part == AdapterPart::unknown)
+        throw unfit("lora.tensor", tensor, "this is not a part of a LoRA adapter that Tare knows");
+      if (name.part == AdapterPart::whole) {
+        whole_.emplace_back(name.module, &tensor);
+        continue;
+      }
+      const auto [place, is_new] = known.emplace(name.module, layers_.size());
+      if (is_new) layers_.push_back({.module = name.module});
+      const Tensor*& part = layers_[place->second].at(name.part);
+      if (part != nullptr)
+        throw unfit("lora.pair", tensor,
+                    fmt::format("the layer has {} as well, which is the same part", escape_name(part->name)));
+      require_floats(tensor);
+      part = &tensor;
+    }
+    if (layers_.empty() && whole_.empty()) throw Error(ErrorKind::corrupt, "lora.tensor", "the adapter has no tensors");
+  }
+
+  // A model of which some layers are packed and others are not is of no use to anybody.
+  void unpack() {
+    if (!codec::packs::has_joined(model_)) return;
+    Change decoded{.kind = ChangeKind::decoded, .impact = Impact::changed, .after = std::string(name_of(DType::f32))};
+    for (Tensor& tensor : model_.tensors) {
+      if (!codec::packs::is_joined(tensor)) continue;
+      decoded.before = tensor.layout;
+      decoded.items.push_back(tensor.name);
+      tensor = to_dense(tensor);
+    }
+    changes_.push_back(std::move(decoded));
+    forget_packing(model_, changes_);
+  }
+
+  // The tensor of the model that is meant: what a model is wrapped in differs.
+  Tensor& target(const std::string& name, const Tensor& asked_by) {
+    constexpr std::string_view kOuter = "model.";
+    const std::string inner = name.starts_with(kOuter) ? name.substr(kOuter.size()) : name;
+    for (const std::string& candidate : {name, std::string(kOuter) + name, inner})
+      if (const auto place = places_.find(candidate); place != places_.end()) return model_.tensors[place->second];
+    throw unfit(
+        "lora.target", asked_by,
+        fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
+                    "for{}?",
+                    escape_name(name), facts_.base.empty() ? "" : fmt::format(" ({})", escape_name(facts_.base))));
+  }
+
+  static const Tensor& require_part(const Layer& layer, AdapterPart part, std::string_view what, const Tensor* other) {
+    if (layer.at(part) != nullptr) return *layer.at(part);
+    const Error error(ErrorKind::corrupt, "lora.pair",
+                      fmt::format("the layer {} has no {}", escape_name(layer.module), what));
+    throw other == nullptr ? error : Error(error).about("tensor " + escape_name(other->name));
+  }
+
+  // The two matrices, as matrices: [rank, in] and [out, rank]. Those of convolutions have more dimensions.
+  struct Pair {
+    const Tensor &a, &b;
+    std::uint64_t rank, in, out;
+  };
+  Pair pair_of(const Layer& layer) const {
+    const AdapterPart first = layer.embedding() ? AdapterPart::embedding_a : AdapterPart::a;
+    const AdapterPart second = layer.embedding() ? AdapterPart::embedding_b : AdapterPart::b;
+    if (layer.embedding() && (layer.at(AdapterPart::a) != nullptr || layer.at(AdapterPart::b) != nullptr))
+      throw Error(ErrorKind::corrupt, "lora.pair",
+                  fmt::format("the layer {} has matrices of both kinds", escape_name(layer.module)));
+    const Tensor& a = require_part(layer, first, "matrix A", layer.at(second));
+    const Tensor& b = require_part(layer, second, "matrix B", &a);
+    const auto all_a = a.shape.elements(), all_b = b.shape.elements();
+    if (a.shape.rank() < 2 || b.shape.rank() < 2 || !all_a || !all_b || *all_a == 0 || *all_b == 0)
+      throw unfit("lora.shape", a, fmt::format("{} and {} are not two matrices", a.shape.text(), b.shape.text()));
+    const std::uint64_t rank = a.shape[0], out = b.shape[0];
+    if (*all_b / out != rank)
+      throw unfit("lora.rank", b,
+                  fmt::format("the shape is {}, that of the other matrix is {}; expected the same rank", b.shape.text(),
+                              a.shape.text()));
+    return {a, b, rank, *all_a / rank, out};
+  }
+
+  float scale_of(const Layer& layer, const Pair& pair) const {
+    const auto rank = static_cast<double>(pair.rank);
+    double stated = facts_.rank_stated ? static_cast<double>(*facts_.rank) : rank;
+    try {
+      stated = resources::number_for(facts_.rank_pattern, layer.module).value_or(stated);
+    } catch (const Error&) {
+      stated = rank;  // a pattern that is not evaluated; the matrices say it themselves
+    }
+    if (stated != rank)
+      throw unfit("lora.rank", pair.a,
+                  fmt::format("the config states rank {} for it, its shape is {}", stated, pair.a.shape.text()));
+    const double alpha = resources::number_for(facts_.alpha_pattern, layer.module).value_or(facts_.alpha);
+    return static_cast<float>(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
+  }
+
+  static bool is_plain(const Shape& weight, const Pair& pair) {
+    return weight.rank() >= 2 && weight[0] == pair.out && weight.elements() == pair.out * pair.in;
+  }
+  static bool is_turned(const Shape& weight, const Pair& pair) {
+    return weight.rank() == 2 && weight[0] == pair.in && weight[1] == pair.out;
+  }
+
+  // Some models have their weights as [in, out] (GPT-2). Shapes tell, but for square ones: those are as the others are.
+  void find_orientation() {
+    bool plain = false, turned = false;
+    for (const Layer& layer : layers_) {
+      if (layer.embedding()) continue;
+      const Pair pair = pair_of(layer);
+      if (pair.in == pair.out) continue;
+      const Shape& weight = target(layer.module + ".weight", pair.a).shape;
+      plain = plain || is_plain(weight, pair);
+      turned = turned || is_turned(weight, pair);
+    }
+    squares_turned_ = plain != turned ? turned : facts_.fan_in_fan_out;
+  }
+
+  void merge(const Layer& layer) {
+    if (layer.at(AdapterPart::a) == nullptr && layer.at(AdapterPart::b) == nullptr && !layer.embedding())
+      require_part(layer, AdapterPart::a, "matrix A", layer.at(AdapterPart::magnitude));
+    const Pair pair = pair_of(layer);
+    Tensor& weight = target(layer.module + ".weight", pair.a);
+    const bool either = is_plain(weight.shape, pair) && is_turned(weight.shape, pair);
+    const bool turned = layer.embedding() || (either ? squares_turned_ : is_turned(weight.shape, pair));
+    if (turned ? !is_turned(weight.shape, pair) : !is_plain(weight.shape, pair))
+      throw unfit("lora.shape", pair.a,
+                  fmt::format("matrices of {} and {} do not fit {}, whose shape is {}", pair.b.shape.text(),
+                              pair.a.shape.text(), escape_name(weight.name), weight.shape.text()));
+    LowRank added{.left = turned ? pair.a : pair.b,
+                  .right = turned ? pair.b : pair.a,
+                  .transposed = turned,
+                  .rows = turned ? pair.in : pair.out,
+                  .columns = turned ? pair.out : pair.in,
+                  .rank = pair.rank,
+                  .scale = scale_of(layer, pair)};
+    if (const Tensor* const lengths = layer.at(AdapterPart::magnitude)) {
+      if (turned || weight.shape.rank() != 2)
+        throw unfit("lora.method", *lengths,
+                    "DoRA is merged into layers whose weights are [out, in], and into no others");
+      if (lengths->shape.elements() != pair.out)
+        throw unfit("lora.shape", *lengths,
+                    fmt::format("the shape is {}; expected {} lengths", lengths->shape.text(), pair.out));
+      added.lengths = *lengths;
+    } else if (facts_.weight_decomposed) {
+      throw unfit("lora.pair", pair.a, "the config states DoRA, and the layer has no magnitudes");
+    }
+    add(weight, std::move(added));
+    if (const Tensor* const bias = layer.at(AdapterPart::b_bias)) add_bias(layer, *bias, scale_of(layer, pair));
+  }
+
+  void add_bias(const Layer& layer, const Tensor& bias, float scale) {
+    Tensor& target_bias = target(layer.module + ".bias", bias);
+    if (bias.shape.elements() != target_bias.shape.elements() || bias.shape.rank() != 1)
+      throw unfit("lora.shape", bias,
+                  fmt::format("the shape is {}, that of {} is {}", bias.shape.text(), escape_name(target_bias.name),
+                              target_bias.shape.text()));
+    const std::uint64_t rows = bias.shape[0];
+    add(target_bias, {.left = bias,
+                      .right = dense("one", Shape{1, 1}, std::vector<float>{1.0f}),
+                      .rows = rows,
+                      .columns = 1,
+                      .rank = 1,
+                      .scale = scale});
+  }
+
+  // The result is of the weight's own type; of f32 where that was a layout of codes.
+  static void add(Tensor& weight, LowRank added) {
+    if (!weight.is_dense()) weight = to_dense(weight);
+    require_floats(weight);
+    const DType type = weight.component("data")->dtype;
+    weight = cast(add_low_rank(weight, std::move(added)), type);
+  }
+
+  void replace(const std::string& name, const Tensor& with) {
+    Tensor& old = target(name, with);
+    if (old.shape != with.shape)
+      throw unfit("lora.shape", with,
+                  fmt::format("it takes the place of {}, whose shape is {}; this is {}", escape_name(old.name),
+                              old.shape.text(), with.shape.text()));
+    std::string kept = std::move(old.name);
+    old = with;
+    old.name = std::move(kept);
+  }
+
+  Model& model_;
+  const Model& adapter_;
+  std::vector<Change>& changes_;
+  Adapter facts_;
+  std::vector<Layer> layers_;
+  std::vector<std::pair<std::string, const Tensor*>> whole_;
+  NameMap<std::size_t> places_;
+  bool squares_turned_ = false;
+};
+
+}  // namespace
+
+Model merge_adapter(Model model, const Model& adapter, std::vector<Change>& changes) {
+  model.refuse_broken();
+  Merging(model, adapter, changes).run();
+  return model;
+}
+
+}  // namespace tare

@@ -1,0 +1,89 @@
+// model_index.json of diffusers: {"_class_name": "StableDiffusionPipeline", "unet": ["diffusers", "UNet2DConditionModel"],
+// ...}. A value that is a pair of texts is a part, and the key is the name of its folder; [null, null] is one that was left
+// out.
+#include "tare/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "formats/hf/hf.hpp"
+#include "resources/json_file.hpp"
+
+namespace tare::hf {
+namespace {
+
+constexpr std::string_view kPipelineFile = "model_index.json";
+
+bool has_weights(const std::string& directory) {
+  const std::vector<std::string> files = list_files(directory);
+  return std::ranges::any_of(files, [](const std::string& file) { return is_weights(file) || is_torch_weights(file); });
+}
+
+Map read_pipeline_file(const std::string& directory) {
+  const std::string path = fmt::format("{}/{}", directory, kPipelineFile);
+  if (const auto outside = Links(directory).outside(path))
+    throw Error(ErrorKind::corrupt, "hf.file.outside", *outside).in(path);
+  try {
+    const SourcePtr source = open_file(path, Access::pread);
+    const Bytes bytes = Blob::range(source, 0, source->size()).bytes(resources::kMaxSmallBytes);
+    return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io || error.kind() == ErrorKind::not_found) throw;
+    throw Error(ErrorKind::corrupt, "hf.pipeline.index", error.sentence()).in(path);
+  }
+}
+
+std::optional<PipelinePart> part_at(const std::string& directory, const std::string& name, const Value& value) {
+  const List* const pair = value.get<List>();
+  if (pair == nullptr || pair->size() != 2 || (*pair)[1].text() == nullptr) return std::nullopt;
+  const std::string folder = fmt::format("{}/{}", directory, name);
+  std::error_code none;
+  if (!is_safe_path(name) || name.find('/') != std::string::npos || !std::filesystem::is_directory(folder, none))
+    return std::nullopt;
+  return PipelinePart{name, *(*pair)[1].text(), has_weights(folder)};
+}
+
+}  // namespace
+
+void refuse_pipeline(const std::string& directory) {
+  const auto pipeline = find_pipeline(directory);
+  if (!pipeline) return;
+  std::vector<std::string> models;
+  for (const PipelinePart& part : pipeline->parts)
+    if (part.is_model) models.push_back(escape_name(part.name) + "/");
+  throw Error(ErrorKind::unsupported, "hf.pipeline",
+              models.empty()
+                  ? fmt::format("a pipeline ({}) of which no part has weights", escape_name(pipeline->kind))
+                  : fmt::format("a pipeline ({}), of which each part is a model of its own; name one of them: {}",
+                                escape_name(pipeline->kind), fmt::join(models, ", ")))
+      .in(directory);
+}
+
+bool is_pipeline(const std::string& directory) {
+  try {
+    return find_pipeline(directory).has_value();
+  } catch (const Error&) {
+    return true;  // meant to be one; the reader says what is wrong with it
+  }
+}
+
+}  // namespace tare::hf
+
+namespace tare {
+
+std::optional<Pipeline> find_pipeline(const std::string& path) {
+  std::error_code none;
+  const std::string directory = hf::without_slashes(path);
+  if (!std::filesystem::is_regular_file(fmt::format("{}/{}", directory, hf::kPipelineFile), none)) return std::nullopt;
+  const Map index = hf::read_pipeline_file(directory);
+  Pipeline pipeline;
+  if (const std::string* const kind = resources::get<std::string>(index, "_class_name")) pipeline.kind = *kind;
+  for (const auto& [name, value] : index)
+    if (auto part = hf::part_at(directory, name, value)) pipeline.parts.push_back(std::move(*part));
+  if (pipeline.parts.empty()) return std::nullopt;
+  return pipeline;
+}
+
+}  // namespace tare

@@ -1,0 +1,65 @@
+#include "io/growing_sink.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "io/place.hpp"
+
+namespace tare::io {
+
+GrowingSink::GrowingSink(std::string path, int fd, std::uint64_t end) : path_(std::move(path)), fd_(fd), old_end_(end) {
+  skip(end);
+  enlist();
+}
+
+GrowingSink::~GrowingSink() {
+  const Changing changing;
+  discard();
+  delist();
+}
+
+// Should the cut fail, the way to the old list is still there: nothing is to be done about it.
+void GrowingSink::discard() noexcept {
+  if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+}
+
+void GrowingSink::commit() {
+  sync_file(fd_, path_);
+  const Changing changing;
+  if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
+    throw system_error("io.sink.write", "cannot set the size", path_, errno);
+  committed_ = true;
+  sync_file(fd_, path_);
+}
+
+void GrowingSink::do_write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const Changing changing;
+  {
+    const std::scoped_lock lock(mutex_);
+    reserve(offset + bytes.size());
+  }
+  put(offset, bytes);
+}
+
+void GrowingSink::put(std::uint64_t offset, std::span<const std::byte> bytes) { pwrite_all(fd_, offset, bytes, path_); }
+
+void GrowingSink::put_flushed(std::uint64_t offset, std::span<const std::byte> bytes) {
+  put(offset, bytes);
+  sync_file(fd_, path_);
+}
+
+Descriptor open_for_growing(const std::string& path, std::string_view locked_rule) {
+  constexpr std::string_view kDoing = "cannot open for appending";
+  const Place place = find_place(path, "io.open.missing", kDoing);
+  Descriptor file(
+      ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) throw system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    throw system_error(locked_rule, "another program is appending to it", path, errno);
+  return file;
+}
+
+}  // namespace tare::io

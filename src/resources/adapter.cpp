@@ -1,0 +1,244 @@
+#include "resources/adapter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "base/glob.hpp"
+#include "base/name_map.hpp"
+#include "resources/json_file.hpp"
+#include "tare/error.hpp"
+
+namespace tare::resources {
+namespace {
+
+constexpr std::string_view kAdapterFile = "adapter_config.json";
+
+struct PartName {
+  std::string_view spelled;
+  AdapterPart part;
+};
+constexpr PartName kPartNames[] = {{"lora_A", AdapterPart::a},
+                                   {"lora_B", AdapterPart::b},
+                                   {"lora_embedding_A", AdapterPart::embedding_a},
+                                   {"lora_embedding_B", AdapterPart::embedding_b},
+                                   {"lora_magnitude_vector", AdapterPart::magnitude}};
+// Of other methods, and of variants of this one.
+constexpr std::string_view kOtherParts[] = {
+    "lora_E",    "ranknum", "hada_w1_a",       "hada_w1_b",     "hada_w2_a",     "hada_w2_b",
+    "lokr_w1",   "lokr_w2", "ia3_l",           "oft_r",         "vera_A",        "prompt_embeddings",
+    "lora_down", "lora_up", "original_module", "token_adapter", "vera_lambda_b", "vera_lambda_d"};
+
+std::vector<std::string_view> split_at_dots(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0;;) {
+    const std::size_t dot = name.find('.', at);
+    parts.push_back(name.substr(at, dot - at));
+    if (dot == std::string_view::npos) return parts;
+    at = dot + 1;
+  }
+}
+
+std::string joined(const std::vector<std::string_view>& parts, std::size_t count) {
+  return fmt::format("{}", fmt::join(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count), "."));
+}
+
+[[noreturn]] void refuse_config(const std::string& sentence) {
+  throw Error(ErrorKind::corrupt, "lora.config", sentence).in(kAdapterFile);
+}
+
+bool is_set(const Map& config, std::string_view key) {
+  const Value* const value = config.find(key);
+  if (value == nullptr || value->is_null()) return false;
+  if (const bool* const said = value->get<bool>()) return *said;
+  if (const List* const list = value->get<List>()) return !list->empty();
+  if (const Map* const map = value->get<Map>()) return !map->empty();
+  return true;
+}
+
+std::optional<double> positive_number(const Map& config, std::string_view key) {
+  const Value* const value = config.find(key);
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  const auto number = number_of(*value);
+  if (!number || !std::isfinite(*number) || *number < 0)
+    refuse_config(fmt::format("\"{}\" is {}; expected a number that is not negative", key, to_json(*value)));
+  return number;
+}
+
+std::vector<std::pair<std::string, double>> patterns_at(const Map& config, std::string_view key) {
+  std::vector<std::pair<std::string, double>> patterns;
+  const Map* const map = get<Map>(config, key);
+  if (map == nullptr && is_set(config, key)) refuse_config(fmt::format("\"{}\" is not an object", key));
+  if (map == nullptr) return patterns;
+  for (const auto& [pattern, value] : *map) patterns.emplace_back(pattern, positive_number(*map, pattern).value_or(0));
+  return patterns;
+}
+
+// Why an adapter with this config is not a sum of the weights and a product of two matrices.
+std::string reason_against(const Adapter& adapter, const Map& config) {
+  if (adapter.method != "LORA")
+    return fmt::format("its method is {}, and only LORA is merged", escape_name(adapter.method));
+  constexpr std::pair<std::string_view, std::string_view> kVariants[] = {
+      {"alora_invocation_tokens", "it is active after certain tokens only"},
+      {"layer_replication", "it repeats layers of the model"},
+      {"target_parameters", "it is for parameters that are not layers"},
+      {"trainable_token_indices", "it replaces rows of the embeddings"},
+      {"use_qalora", "its inputs are pooled (QA-LoRA)"},
+      {"use_bdlora", "its matrices are block-diagonal"},
+      {"arrow_config", "it chooses among other adapters for every token"},
+      {"megatron_config", "its layers are split over processes"}};
+  for (const auto& [key, why] : kVariants)
+    if (is_set(config, key)) return std::string(why);
+  // These begin by changing the weights of the model, which the adapter alone does not tell.
+  if (const std::string* const begun = get<std::string>(config, "init_lora_weights"))
+    for (const std::string_view name : {"pissa", "olora", "corda"})
+      if (begun->starts_with(name))
+        return fmt::format("it was begun by {}, which changes the weights of the model as well; have PEFT convert it",
+                           escape_name(*begun));
+  return {};
+}
+
+void read_config(const Attachment& file, Adapter& adapter) {
+  Map config;
+  try {
+    const Bytes bytes = file.blob.bytes(kMaxSmallBytes);
+    config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    refuse_config(error.sentence());
+  }
+  adapter.configured = get<std::string>(config, "peft_type") != nullptr;
+  if (adapter.configured) adapter.method = *get<std::string>(config, "peft_type");
+  if (const std::string* const base = get<std::string>(config, "base_model_name_or_path")) adapter.base = *base;
+  if (const auto rank = positive_number(config, "r"); rank && *rank > 0 && *rank < 0x1p32)
+    adapter.rank = static_cast<std::uint64_t>(*rank);
+  adapter.rank_stated = adapter.rank.has_value();
+  adapter.alpha = positive_number(config, "lora_alpha").value_or(adapter.alpha);
+  adapter.rank_stabilised = is_set(config, "use_rslora");
+  adapter.weight_decomposed = is_set(config, "use_dora");
+  adapter.fan_in_fan_out = is_set(config, "fan_in_fan_out");
+  adapter.rank_pattern = patterns_at(config, "rank_pattern");
+  adapter.alpha_pattern = patterns_at(config, "alpha_pattern");
+  if (const List* const targets = get<List>(config, "target_modules"))
+    for (const Value& target : *targets)
+      if (target.text() != nullptr) adapter.targets.push_back(*target.text());
+  std::ranges::sort(adapter.targets);
+  adapter.unmergeable = reason_against(adapter, config);
+}
+
+// A regular expression over names, as a glob; nothing for one that is more than that.
+std::optional<std::string> glob_of(std::string_view pattern) {
+  std::string glob;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-')
+      glob += c;
+    else if (c == '\\' && next == '.')
+      glob += pattern[++i];
+    else if (c == '.' && (next == '*' || next == '+'))
+      glob += pattern[++i] == '*' ? "*" : "?*";
+    else if (c == '.')
+      glob += '?';
+    else
+      return std::nullopt;
+  }
+  return glob;
+}
+
+}  // namespace
+
+AdapterName parse_adapter_name(std::string_view name) {
+  constexpr std::string_view kWrapped = "base_model.model.";
+  if (name.starts_with(kWrapped)) name.remove_prefix(kWrapped.size());
+  std::vector<std::string_view> parts = split_at_dots(name);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (std::ranges::find(kOtherParts, parts[i]) != std::end(kOtherParts))
+      return {std::string(name), AdapterPart::unknown};
+    const auto found = std::ranges::find(kPartNames, parts[i], &PartName::spelled);
+    if (found == std::end(kPartNames)) continue;
+    // .lora_A[.ADAPTER][.weight]
+    const std::size_t behind = parts.size() - i - 1;
+    const bool bias = behind > 0 && parts.back() == "bias";
+    if (i == 0 || behind > 2 || (behind == 2 && !bias && parts.back() != "weight") ||
+        (bias && found->part != AdapterPart::b))
+      return {std::string(name), AdapterPart::unknown};
+    return {joined(parts, i), bias ? AdapterPart::b_bias : found->part};
+  }
+  // X.modules_to_save[.ADAPTER].weight, X.base_layer.weight
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const bool saved = parts[i] == "modules_to_save";
+    if (!saved && parts[i] != "base_layer") continue;
+    const std::size_t gone = saved && i + 2 < parts.size() && parts[i + 1] == "default" ? 2 : 1;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i), parts.begin() + static_cast<std::ptrdiff_t>(i + gone));
+    break;
+  }
+  return {joined(parts, parts.size()), AdapterPart::whole};
+}
+
+std::optional<double> number_for(const std::vector<std::pair<std::string, double>>& patterns, std::string_view layer) {
+  for (const auto& [pattern, number] : patterns) {
+    std::string_view body = pattern;
+    const bool from_start = body.starts_with('^');
+    if (from_start) body.remove_prefix(1);
+    if (body.ends_with('$')) body.remove_suffix(1);
+    const auto glob = glob_of(body);
+    if (!glob)
+      throw Error(ErrorKind::unsupported, "lora.pattern",
+                  fmt::format("the pattern \"{}\" is a regular expression of more than names and .*, which is not "
+                              "evaluated",
+                              escape_name(pattern)))
+          .in(kAdapterFile);
+    if (glob_match(*glob, layer) || (!from_start && glob_match("*." + *glob, layer))) return number;
+  }
+  return std::nullopt;
+}
+
+std::optional<Adapter> find_adapter(const Model& model) {
+  const Attachment* const file = model.attachment(kAdapterFile);
+  const auto is_part = [](const Tensor& tensor) { return tensor.name.find("lora_") != std::string::npos; };
+  if (file == nullptr && std::ranges::none_of(model.tensors, is_part)) return std::nullopt;
+  Adapter adapter;
+  NameSet layers;
+  std::uint64_t first_rank = 0;
+  for (const Tensor& tensor : model.tensors) {
+    const AdapterName name = parse_adapter_name(tensor.name);
+    if (name.part == AdapterPart::whole || name.part == AdapterPart::unknown) {
+      adapter.whole += name.part == AdapterPart::whole ? 1 : 0;
+      continue;
+    }
+    layers.insert(name.module);
+    if ((name.part == AdapterPart::a || name.part == AdapterPart::embedding_a) && first_rank == 0 &&
+        !tensor.shape.empty())
+      first_rank = tensor.shape[0];
+  }
+  adapter.layers = layers.size();
+  if (file != nullptr) read_config(*file, adapter);
+  if (!adapter.configured && adapter.layers == 0) return std::nullopt;
+  if (!adapter.rank && first_rank != 0) adapter.rank = first_rank;
+  return adapter;
+}
+
+std::string Adapter::text() const {
+  std::string words = method == "LORA" ? "LoRA adapter" : fmt::format("{} adapter", escape_name(method));
+  if (!base.empty()) words += fmt::format(" for {}", escape_name(base));
+  std::vector<std::string> facts;
+  if (rank) facts.push_back(fmt::format("rank {}", *rank));
+  if (configured && method == "LORA") facts.push_back(fmt::format("alpha {}", alpha));
+  if (rank_stabilised) facts.push_back("rank-stabilised");
+  if (weight_decomposed) facts.push_back("DoRA");
+  if (layers > 0) {
+    constexpr std::size_t kShown = 8;
+    std::vector<std::string> named;
+    for (std::size_t i = 0; i < std::min(kShown, targets.size()); ++i) named.push_back(escape_name(targets[i]));
+    if (targets.size() > kShown) named.push_back("...");
+    facts.push_back(fmt::format("{} layer{}{}", layers, layers == 1 ? "" : "s",
+                                named.empty() ? "" : fmt::format(" ({})", fmt::join(named, ", "))));
+  }
+  if (whole > 0) facts.push_back(fmt::format("{} whole tensor{}", whole, whole == 1 ? "" : "s"));
+  return facts.empty() ? words : fmt::format("{}: {}", words, fmt::join(facts, ", "));
+}
+
+}  // namespace tare::resources

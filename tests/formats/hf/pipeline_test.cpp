@@ -1,0 +1,77 @@
+// Pipelines of several models; weights that processes wrote together, beside a config; variants of the same weights.
+#include "tare/pipeline.hpp"
+
+#include "conformance/hf_cases.hpp"
+#include "conformance/scratch.hpp"
+#include "lines.hpp"
+#include "tare/tare.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+constexpr const char* kIndex = R"({"_class_name": "TinyPipeline", "_diffusers_version": "0.42.1",
+  "unet": ["diffusers", "UNet2DModel"], "scheduler": ["diffusers", "DDPMScheduler"], "safety_checker": [null, null],
+  "vae": ["diffusers", "AutoencoderKL"], "requires": true, "../unet": ["x", "Y"]})";
+
+Files pipeline() {
+  return {{"model_index.json", to_bytes(kIndex)},
+          {"unet/config.json", to_bytes("{}")},
+          {"unet/diffusion_pytorch_model.safetensors", hf_weights()},
+          {"unet/diffusion_pytorch_model.fp16.safetensors", hf_weights()},
+          {"scheduler/scheduler_config.json", to_bytes("{}")}};
+}
+
+TEST(Pipelines, AreSeveralModels) {
+  const Scratch scratch;
+  put_files(scratch / "p", pipeline());
+  const auto found = find_pipeline(scratch / "p/");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kind, "TinyPipeline");
+  ASSERT_EQ(found->parts.size(), 2U);
+  EXPECT_EQ(found->parts[0].name, "unet");
+  EXPECT_EQ(found->parts[0].kind, "UNet2DModel");
+  EXPECT_TRUE(found->parts[0].is_model);
+  EXPECT_EQ(found->parts[1].name, "scheduler");
+  EXPECT_FALSE(found->parts[1].is_model);
+  // The weights without a variant are those that loaders take.
+  EXPECT_EQ(open(scratch / "p/unet").metadata.find("hf.weights")->text()->c_str(),
+            std::string("diffusion_pytorch_model"));
+  try {
+    (void)open(scratch / "p");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "hf.pipeline");
+    EXPECT_EQ(error.sentence(),
+              "a pipeline (TinyPipeline), of which each part is a model of its own; name one of them: unet/");
+  }
+  EXPECT_EQ(rule_of([&] { (void)convert(scratch / "p", scratch / "out.zt"); }), "hf.pipeline");
+}
+
+TEST(Pipelines, WhatIsNone) {
+  const Scratch scratch;
+  EXPECT_FALSE(find_pipeline(scratch / "nothing"));
+  put_files(scratch / "m", {{"model.safetensors", hf_weights()}, {"model_index.json", to_bytes("{}")}});
+  EXPECT_FALSE(find_pipeline(scratch / "m"));
+  EXPECT_FALSE(find_pipeline(scratch / "m/model.safetensors"));
+  EXPECT_EQ(open(scratch / "m").format, "hf");
+  put_files(scratch / "bad", {{"model_index.json", to_bytes("{\"unet\":")}});
+  EXPECT_EQ(rule_of([&] { (void)find_pipeline(scratch / "bad"); }), "hf.pipeline.index");
+  put_files(scratch / "empty",
+            {{"model_index.json", to_bytes(R"({"unet": ["a", "B"]})")}, {"unet/readme.txt", to_bytes("x")}});
+  EXPECT_EQ(rule_of([&] { (void)open(scratch / "empty"); }), "hf.pipeline");
+}
+
+TEST(Variants, OfSeveralTheOneWithoutIsTaken) {
+  const Scratch scratch;
+  put_files(scratch / "a", {{"x.safetensors", hf_weights()}, {"x.fp16.safetensors", hf_weights()}});
+  EXPECT_EQ(*open(scratch / "a").metadata.find("hf.weights")->text(), "x");
+  put_files(scratch / "b", {{"x.safetensors", hf_weights()}, {"y.safetensors", hf_weights()}});
+  EXPECT_EQ(rule_of([&] { (void)open(scratch / "b"); }), "hf.weights.ambiguous");
+  put_files(scratch / "c", {{"x.fp16.safetensors", hf_weights()}, {"x.bf16.safetensors", hf_weights()}});
+  EXPECT_EQ(rule_of([&] { (void)open(scratch / "c"); }), "hf.weights.ambiguous");
+}
+
+}  // namespace
+}  // namespace tare
