@@ -24,7 +24,7 @@ LAYERS = [
     ["codecs", "resources"],
     ["formats"],
     ["convert", "inspect", "tiny_llama"],
-    ["view"],
+    ["device", "view"],
     ["cli"],
 ]
 
@@ -38,6 +38,7 @@ PUBLIC = {
     "formats": ["append", "format", "formats/mcf", "pipeline"],
     "convert": ["convert", "merge", "metadata", "plan", "quantize"],
     "inspect": ["inspect"],
+    "device": ["device"],
     "cli": ["tare"],
 }
 
@@ -78,6 +79,7 @@ KNOWS = {
     "formats/registry.cpp": ("*", "the table"),
     "formats/rows.hpp": ("*", "the table"),
     "codecs/group": ("zt", "the public name of its methods"),
+    "device/decodes.cpp": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
     "cli/verbs/run.cpp": ("tllm", "runs the models of that document"),
     "cli/demo": ("*", "tells a story about some of them"),

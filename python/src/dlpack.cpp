@@ -37,12 +37,14 @@ struct DLManagedTensorVersioned {
 };
 
 constexpr std::uint64_t kReadOnly = 1, kCopied = 2;
+constexpr std::int32_t kHost = 1;
 
 // What a capsule keeps.
 template <typename Managed>
 struct Kept {
   Managed managed{};
-  std::unique_ptr<View> view;
+  std::unique_ptr<View> view;  // host memory
+  Ref owner;                   // of a device's
   std::vector<std::int64_t> shape, strides;
 };
 
@@ -72,12 +74,17 @@ struct Export {
   PyObject *data = nullptr, *shape = nullptr;
   unsigned char code = 0, bits = 0;
   int versioned = 0, read_only = 0;
+  DLDevice device = {kHost, 0};
+  void* address = nullptr;  // on a device; `data` is then its owner
 };
 
 template <typename Managed>
 Ref make_capsule(const Export& what) {
   auto kept = std::make_unique<Kept<Managed>>();
-  kept->view = std::make_unique<View>(what.data, false);
+  if (what.device.device_type == kHost)
+    kept->view = std::make_unique<View>(what.data, false);
+  else
+    kept->owner = Ref::share(what.data);
   const Py_ssize_t rank = PyTuple_Size(what.shape);
   if (rank < 0) throw PythonError();
   for (Py_ssize_t i = 0; i < rank; ++i) {
@@ -87,8 +94,8 @@ Ref make_capsule(const Export& what) {
   kept->strides.assign(kept->shape.size(), 1);
   for (std::size_t i = kept->shape.size(); i-- > 1;) kept->strides[i - 1] = kept->strides[i] * kept->shape[i];
   DLTensor& tensor = kept->managed.dl_tensor;
-  tensor = {kept->view->bytes().data(),
-            {1, 0},
+  tensor = {kept->view != nullptr ? kept->view->bytes().data() : what.address,
+            what.device,
             static_cast<std::int32_t>(rank),
             {what.code, what.bits, 1},
             kept->shape.data(),
@@ -99,7 +106,7 @@ Ref make_capsule(const Export& what) {
   if constexpr (std::is_same_v<Managed, DLManagedTensorVersioned>) {
     kept->managed.major = 1;
     kept->managed.minor = 0;
-    kept->managed.flags = what.read_only != 0 ? kReadOnly : kCopied;
+    kept->managed.flags = kept->view == nullptr ? 0 : what.read_only != 0 ? kReadOnly : kCopied;
   }
   Ref capsule = Ref::take(PyCapsule_New(&kept->managed, kCapsule<Managed>, destroy_capsule<Managed>));
   static_cast<void>(kept.release());
@@ -114,6 +121,18 @@ PyObject* make_dlpack(PyObject*, PyObject* args) {
     if (PyArg_ParseTuple(args, "OObbpp", &what.data, &what.shape, &what.code, &what.bits, &what.versioned,
                          &what.read_only) == 0)
       throw PythonError();
+    return what.versioned != 0 ? make_capsule<DLManagedTensorVersioned>(what) : make_capsule<DLManagedTensor>(what);
+  });
+}
+
+PyObject* make_device_dlpack(PyObject*, PyObject* args) {
+  return guarded([&] {
+    Export what;
+    unsigned long long address = 0;
+    if (PyArg_ParseTuple(args, "KiiObbpO", &address, &what.device.device_type, &what.device.device_id, &what.shape,
+                         &what.code, &what.bits, &what.versioned, &what.data) == 0)
+      throw PythonError();
+    what.address = reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
     return what.versioned != 0 ? make_capsule<DLManagedTensorVersioned>(what) : make_capsule<DLManagedTensor>(what);
   });
 }

@@ -8,4 +8,7 @@ namespace tare::py {
 // _dlpack(bytes, shape, code, bits, versioned, read_only): a capsule that keeps `bytes`, an object with a buffer.
 PyObject* make_dlpack(PyObject* module, PyObject* args);
 
+// _device_dlpack(address, device_type, device_id, shape, code, bits, versioned, owner): memory of a device, which `owner` keeps.
+PyObject* make_device_dlpack(PyObject* module, PyObject* args);
+
 }  // namespace tare::py

@@ -3,6 +3,7 @@
 // It uses Python's stable ABI, so that one build serves Python 3.11 and everything later, and no header of NumPy's: arrays
 // are made by calling numpy.ndarray over a buffer.
 #include "buffer.hpp"
+#include "device.hpp"
 #include "dlpack.hpp"
 #include "model.hpp"
 #include "tare/codec.hpp"
@@ -69,10 +70,13 @@ PyObject* match_glob(PyObject*, PyObject* args) {
   });
 }
 
-PyMethodDef functions[] = {
-    {"_setup", setup, METH_VARARGS, nullptr},          {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
-    {"glob_match", match_glob, METH_VARARGS, nullptr}, {"formats", list_formats, METH_NOARGS, nullptr},
-    {"methods", list_methods, METH_NOARGS, nullptr},   {nullptr, nullptr, 0, nullptr}};
+PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
+                           {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
+                           {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
+                           {"glob_match", match_glob, METH_VARARGS, nullptr},
+                           {"formats", list_formats, METH_NOARGS, nullptr},
+                           {"methods", list_methods, METH_NOARGS, nullptr},
+                           {nullptr, nullptr, 0, nullptr}};
 
 int execute(PyObject* module) {
   return guarded<int>(-1, [&] {
@@ -85,6 +89,7 @@ int execute(PyObject* module) {
     add_tensor_type(module);
     add_model_type(module);
     checked(PyModule_AddFunctions(module, work_functions()));
+    checked(PyModule_AddFunctions(module, device_functions()));
     checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
     const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });
     checked(PyModule_AddObjectRef(module, "config_fields", fields.get()));

@@ -14,6 +14,7 @@
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
+#include "run_job.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 #include "tare/plan.hpp"
@@ -22,8 +23,6 @@
 
 namespace tare::py {
 namespace {
-
-using Job = std::function<void(Progress& progress)>;
 
 // A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
 // None; if one of them raises, the job is stopped and the exception is passed on.
@@ -79,6 +78,8 @@ void report_progress(PyObject* report, const Progress& progress) {
       PyObject_CallFunctionObjArgs(report, number(progress.done()).get(), number(progress.expected()).get(), nullptr));
 }
 
+}  // namespace
+
 void run_job(PyObject* report, const Job& job) {
   Worker worker(job);
   try {
@@ -102,6 +103,8 @@ void run_job(PyObject* report, const Job& job) {
   worker.finish();
   report_progress(report, worker.progress());
 }
+
+namespace {
 
 // What was done, as dicts.
 

@@ -47,7 +47,7 @@ from ._work import (
 __version__ = _tare.version
 
 # Modules that import others (torch, scipy, matplotlib) or that few programs use: loaded when they are asked for.
-_LAZY = ("cluster", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
+_LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "transformers", "vllm")
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan"}
 
 __all__ = [

@@ -43,13 +43,136 @@ def part(tensor, key):
     return _dense_part(tensor, key)
 
 
-def load(path, map_location="cpu", mmap=True, *, arrays=True):
+def load(path, map_location="cpu", mmap=True, *, arrays=True, device=None, dtype=None, verify=False):
     """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run.
 
     arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
+
+    device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
+    each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
+    are compared on the way.
     """
+    device = map_location if device is None else device
     with _open(path, mmap=mmap, arrays=arrays) as model:
-        return {name: tensor(model.tensor(name), map_location) for name in model}
+        if _is_gpu(device):
+            return to_device(model, device, dtype=dtype, verify=verify)
+        if verify or dtype is not None:
+            raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
+        return {name: tensor(model.tensor(name), device) for name in model}
+
+
+def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts=None, threads=0):
+    """Tensors of a file or an open model on a GPU, as a dict; returns when all have arrived.
+
+    names: which; all by default. dtype: a torch type that floats are cast and quantized tensors decoded to (float32 where none
+    is given and they must be decoded). parts: a dict from names to (axis, begin, end), as a rank of a tensor-parallel group
+    takes them. verify: digests that the file has are compared with the bytes that were copied.
+    """
+    from . import device as _device
+
+    with _device.Opened(source) as model:
+        kind = _short(dtype)
+        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, verify, threads)
+        tensors = batch.tensors()  # views, made while the bytes are on their way
+        batch.finish()
+        return tensors
+
+
+def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=1 << 30):
+    """Pairs of a name and a tensor on the GPU, as they arrive, for the current stream. Besides what the caller keeps, about a
+    window of device memory is used; tensors of one window share an allocation."""
+    from . import device as _device
+
+    with _device.Opened(source) as model:
+        sizes = {row[0]: row[4] for row in model._table()}
+        rows, batches, size = [], [], 0
+        kind = _short(dtype)
+        for row in _device.plan(model, sizes if names is None else names, kind):
+            if rows and size + sizes[row[0]] > window:
+                batches.append(rows)
+                rows, size = [], 0
+            rows.append(row)
+            size += sizes[row[0]]
+        batches.append(rows)
+        for rows in batches:
+            batch = _Batch(model, rows, kind, device, verify, 0)
+            yield from batch
+            batch.finish()
+
+
+class _Batch:
+    """Tensors that are on their way into memory of torch's."""
+
+    def __init__(self, model, rows, kind, device, verify, threads):
+        from . import _tare
+
+        self._tare = _tare
+        place = _torch.device(device)
+        if place.index is None:
+            place = _torch.device(place.type, _torch.cuda.current_device())
+        layout, sizes = _tare._device_layout(model, rows, kind, str(place))
+        self._stream = _torch.cuda.current_stream(place)
+        # Rounded, so that a buffer can be seen as elements of any type.
+        self._buffers = [_torch.empty((size + 15) // 16 * 16, dtype=_torch.uint8, device=place) for size in sizes]
+        self._typed = {}
+        memory = [(buffer.data_ptr(), buffer.numel()) for buffer in self._buffers]
+        options = {"device": str(place), "verify": verify, "threads": threads}
+        self._loading = _tare._device_load(model, layout, memory, self._stream.cuda_stream, options)
+        self._rows = _tare._device_rows(layout)  # while the bytes are on their way
+
+    def _view(self, row):
+        _, kind, shape, buffer, offset, size = row
+        found = self._typed.get((buffer, kind))
+        if found is None:
+            name = _TYPES.get(kind)
+            element = getattr(_torch, name, None) if name else None
+            if element is None:
+                raise TypeError(f"this torch has no type for {kind}")
+            typed = self._buffers[buffer].view(element)
+            found = self._typed[buffer, kind] = (typed, typed.element_size())
+        typed, width = found
+        if len(shape) == 1:
+            strides = (1,)
+        elif len(shape) == 2:
+            strides = (shape[1], 1)
+        else:
+            strides, step = [], 1
+            for length in reversed(shape):
+                strides.append(step)
+                step *= length
+            strides.reverse()
+        return typed.as_strided(shape, strides, offset // width) if size else typed.new_empty(shape)
+
+    def tensors(self):
+        view = self._view
+        with _torch.no_grad():
+            return {row[0]: view(row) for row in self._rows}
+
+    def __iter__(self):
+        while True:
+            number = self._tare._device_next(self._loading, self._stream.cuda_stream)
+            if number is None:
+                return
+            row = self._rows[number]
+            yield row[0], self._view(row)
+
+    def finish(self):
+        return self._tare._device_finish(self._loading, None)
+
+
+def _is_gpu(device):
+    kind = getattr(device, "type", None) or (device.split(":")[0] if isinstance(device, str) else None)
+    return kind in ("cuda", "hip") or (isinstance(device, int) and not isinstance(device, bool))
+
+
+def _short(kind):
+    """Tare's name of a torch type."""
+    if kind is None or isinstance(kind, str):
+        return kind
+    for short, name in _TYPES.items():
+        if getattr(_torch, name, None) is kind:
+            return short
+    raise TypeError(f"elements become float32, float16 or bfloat16 on the way, not {kind}")
 
 
 def _whole(tensor):

@@ -139,7 +139,7 @@ def from_pretrained(path, auto=None, **options):
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
     made = config(path)
     kind = class_for(auto, made) if hasattr(auto, "_model_mapping") else auto
-    return kind.from_pretrained(None, config=made, state_dict=state_dict(path), **options)
+    return kind.from_pretrained(None, config=made, state_dict=_state_for(path, options.get("device_map")), **options)
 
 
 def class_for(auto, config):
@@ -156,3 +156,15 @@ def class_for(auto, config):
         return found
     named = {kind.__name__: kind for kind in found}
     return next((named[name] for name in getattr(config, "architectures", None) or () if name in named), found[0])
+
+
+def _state_for(path, place):
+    """The tensors, on the GPU already if all of the model goes to one."""
+    if isinstance(place, dict):
+        place = place[""] if set(place) == {""} else None
+    if not _torch._is_gpu(place) or isinstance(path, Model):
+        return state_dict(path)
+    if isinstance(place, int):
+        place = f"cuda:{place}"
+    with _open(path, usual_names=True) as model:
+        return _torch.to_device(model, place)

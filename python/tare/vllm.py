@@ -52,7 +52,14 @@ def find(model_config):
 
 
 def weights(path):
-    """Pairs of a name, as Hugging Face has it, and a torch tensor; each is read when it is its turn."""
+    """Pairs of a name, as Hugging Face has it, and a torch tensor; each is read when it is its turn. On a GPU where vLLM works
+    on one, in windows, so that the weights are there twice only in part."""
+    import torch
+
     with _open(path, usual_names=True, arrays=True) as model:  # vLLM unpacks what its config calls packed
+        place = torch.get_default_device() if hasattr(torch, "get_default_device") else torch.device("cpu")
+        if place.type == "cuda":
+            yield from _torch.iterate(model, place)
+            return
         for name in model:
             yield name, _torch.tensor(model.tensor(name))

@@ -75,6 +75,9 @@ extern const Verb kVerb;
 namespace report_verb {
 extern const Verb kVerb;
 }
+namespace load_verb {
+extern const Verb kVerb;
+}
 namespace run_verb {
 extern const Verb kVerb;
 }

@@ -42,6 +42,8 @@ def environment(tare, directory):
         "TMPDIR": str(directory),
         "LC_ALL": "C.UTF-8",
         "TERM": "xterm",
+        # The driver of tests/device, for what needs a GPU: TARE_CUDA_LIBRARY=$FAKE_CUDA tare load ...
+        "FAKE_CUDA": str(pathlib.Path(tare).resolve().parent / "tests/device/fake-cuda.so"),
     }
 
 

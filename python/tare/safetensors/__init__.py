@@ -65,6 +65,11 @@ class safe_open:  # noqa: N801: the package's name
         return _made(self._model.tensor(name), self._framework, self._device)
 
     def get_tensors(self, names=None):
+        if self._framework in _TORCH:
+            from .. import torch
+
+            if torch._is_gpu(self._device):
+                return torch.to_device(self._model, self._device, names)
         return {name: self.get_tensor(name) for name in (self._model if names is None else names)}
 
     def get_slice(self, name):

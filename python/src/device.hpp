@@ -1,0 +1,10 @@
+// Tensors in the memory of a GPU: layouts and loads as capsules, which the Python half wraps.
+#pragma once
+
+#include "python.hpp"
+
+namespace tare::py {
+
+PyMethodDef* device_functions();
+
+}  // namespace tare::py

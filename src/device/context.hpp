@@ -1,0 +1,114 @@
+// A device's primary context, and what lives in it. Everything is given back when its owner goes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "device/driver.hpp"
+#include "tare/device.hpp"
+
+namespace tare::device {
+
+// "cuda:1" in parts. Throws usage `device.name`.
+struct DeviceName {
+  Family family = Family::cuda;
+  int ordinal = 0;
+};
+DeviceName parse_device(std::string_view text);
+
+class Kernels;
+
+class Context {
+ public:
+  // The one of the device; made if nobody has one. Throws as `driver_of`, and `device.index`.
+  static std::shared_ptr<const Context> of(std::string_view device);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  int ordinal() const { return ordinal_; }
+  const std::string& name() const { return name_; }
+  void check(Result result, std::string_view doing) const { require(driver_, result, doing); }
+  // Compiled once for all loads.
+  Kernels& kernels() const { return *kernels_; }
+
+ private:
+  friend class Current;
+  Context(const Driver& driver, int ordinal);
+
+  const Driver& driver_;
+  int ordinal_, device_ = 0;
+  std::string name_;
+  ContextHandle handle_ = nullptr;
+  std::unique_ptr<Kernels> kernels_;
+};
+
+using ContextPtr = std::shared_ptr<const Context>;
+
+// While it lives, this thread's calls are about the context.
+class Current {
+ public:
+  explicit Current(const Context& context);
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  const Driver& driver_;
+};
+
+// The following are made, used and destroyed while the context is current.
+class Stream {
+ public:
+  explicit Stream(const Context& context);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  StreamHandle get() const { return handle_; }
+  void synchronize() const { context_.check(context_.driver().stream_synchronize(handle_), "finish its copies"); }
+
+ private:
+  const Context& context_;
+  StreamHandle handle_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(const Context& context);
+  ~Event();
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  void record(StreamHandle stream) const {
+    context_.check(context_.driver().event_record(handle_, stream), "mark a place in a stream");
+  }
+  void synchronize() const { context_.check(context_.driver().event_synchronize(handle_), "finish a copy"); }
+  // Has `stream` wait for what was recorded last.
+  void hold(StreamHandle stream) const {
+    context_.check(context_.driver().stream_wait(stream, handle_, 0), "have a stream wait");
+  }
+
+ private:
+  const Context& context_;
+  EventHandle handle_ = nullptr;
+};
+
+class DeviceMemory {
+ public:
+  DeviceMemory(const Context& context, std::uint64_t bytes);
+  DeviceMemory(DeviceMemory&& other) noexcept
+      : context_(other.context_), address_(std::exchange(other.address_, 0)), bytes_(other.bytes_) {}
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
+  ~DeviceMemory();
+  DeviceAddress address() const { return address_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  const Context& context_;
+  DeviceAddress address_ = 0;
+  std::uint64_t bytes_;
+};
+
+}  // namespace tare::device

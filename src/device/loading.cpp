@@ -1,0 +1,321 @@
+#include "device/loading.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/stopping.hpp"
+#include "base/text.hpp"
+#include "base/threads.hpp"
+#include "device/budget.hpp"
+#include "device/reader.hpp"
+
+namespace tare::device {
+namespace {
+
+constexpr std::uint64_t kLeastChunk = std::uint64_t{256} << 10;
+constexpr std::chrono::milliseconds kLook{20};  // how often whoever waits looks for a wish to stop
+
+Options checked(Options options) {
+  if (options.chunk_bytes % kSector != 0 || options.chunk_bytes < kLeastChunk ||
+      options.chunk_bytes > (std::uint64_t{1} << 30))
+    throw Error(ErrorKind::usage, "device.chunk",
+                fmt::format("a chunk of {} bytes; expected a multiple of {} from {} to {}", options.chunk_bytes,
+                            kSector, size_text(kLeastChunk), size_text(std::uint64_t{1} << 30)));
+  return options;
+}
+
+}  // namespace
+
+Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Destination& destination,
+                      const Options& options)
+    : sources_(std::move(sources)),
+      layout_(std::move(layout)),
+      pieces_(layout_.pieces->all),
+      options_(checked(options)),
+      context_(Context::of(options.device)),
+      work_(make_work(*layout_.pieces, options_.chunk_bytes, options.verify)),
+      checks_(options.verify) {
+  for (const SourcePtr& file : layout_.pieces->files) files_.emplace_back(file, options_.reading);
+  piece_of_.resize(layout_.tensors.size());
+  ready_.resize(pieces_.size());
+  left_ = std::make_unique<std::atomic<std::uint64_t>[]>(pieces_.size());
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    left_[i].store(pieces_[i].bytes, std::memory_order_relaxed);
+    total += pieces_[i].bytes;
+    for (const std::size_t tensor : pieces_[i].placed) piece_of_[tensor] = i;
+  }
+  if (options_.progress != nullptr) options_.progress->expect(total);
+  const Current here(*context_);
+  try {
+    device_ = std::make_unique<OnDevice>(*context_);
+    const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(
+        reader_threads(options_.threads, options_.verify), std::max<std::size_t>(work_.jobs.size(), 1)));
+    const std::uint64_t chunk = options_.chunk_bytes;
+    const std::uint64_t wanted = 2 * threads * chunk;
+    const std::uint64_t budget = pinned_budget(options_.pinned_bytes);
+    lease_ = std::make_unique<Lease>(context_, std::min(wanted, budget / chunk * chunk), chunk, budget, threads);
+    pinned_bytes_ = lease_->bytes().size();
+    const std::uint64_t slots = pinned_bytes_ / chunk;
+    const auto readers = static_cast<unsigned>(std::min<std::uint64_t>(threads, slots));
+    slots_each_ = std::min<std::size_t>(slots / readers, 2);
+    for (const Piece& piece : pieces_) {
+      if (!piece.decodes()) continue;
+      decodes_ = true;
+      context_->kernels().prepare(piece.decode.kernel);
+    }
+    allocate(decodes_ ? slots_each_ * readers * chunk : 0);
+    take_memory(destination);
+    std::vector<std::size_t> empty;
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      if (pieces_[i].bytes == 0) empty.push_back(i);
+    arrivals_.reserve(layout_.tensors.size());
+    arrived(empty);
+    start(readers);
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+Loading::State::~State() {
+  cancel();
+  give_back();
+}
+
+void Loading::State::give_back() noexcept {
+  threads_.clear();
+  try {
+    const Current here(*context_);
+    device_.reset();
+  } catch (const Error&) {
+    device_.reset();  // a device that is lost keeps what it has
+  }
+  lease_.reset();
+}
+
+void Loading::State::allocate(std::uint64_t stage) {
+  if (stage == 0) return;
+  device_->stage = std::make_unique<DeviceMemory>(*context_, stage);
+  device_bytes_ += stage;
+}
+
+void Loading::State::check_destination(const Memory& memory, std::uint64_t bytes, const std::string& what) const {
+  if (memory.bytes < bytes)
+    throw Error(ErrorKind::usage, "device.destination.small",
+                fmt::format("{} needs {} bytes, its destination has {}", what, bytes, memory.bytes));
+  if (bytes == 0 || context_->driver().family != Family::cuda) return;
+  constexpr int kMemoryType = 2, kOrdinal = 9;
+  constexpr unsigned kOnDevice = 2;
+  unsigned type = 0;
+  int ordinal = -1;
+  const Driver& driver = context_->driver();
+  if (driver.pointer_attribute(&type, kMemoryType, memory.address) != 0 || type != kOnDevice)
+    throw Error(ErrorKind::usage, "device.destination.elsewhere",
+                fmt::format("the destination of {}, {:#x}, is not memory of a device", what, memory.address));
+  if (driver.pointer_attribute(&ordinal, kOrdinal, memory.address) == 0 && ordinal != context_->ordinal())
+    throw Error(ErrorKind::usage, "device.destination.elsewhere",
+                fmt::format("the destination of {} is memory of device {}, the load is for device {}", what, ordinal,
+                            context_->ordinal()));
+  DeviceAddress base = 0;
+  std::size_t size = 0;
+  if (driver.address_range(&base, &size, memory.address) == 0 && memory.address + bytes > base + size)
+    throw Error(ErrorKind::usage, "device.destination.small",
+                fmt::format("{} needs {} bytes, the memory at its destination ends after {}", what, bytes,
+                            base + size - memory.address));
+}
+
+void Loading::State::take_memory(const Destination& destination) {
+  targets_.resize(pieces_.size());
+  if (destination.memory.empty()) {
+    std::uint64_t needed = 0;
+    for (const std::uint64_t bytes : layout_.buffers) needed += bytes;
+    std::size_t free = 0, all = 0;
+    context_->check(context_->driver().memory_info(&free, &all), "tell its memory");
+    if (needed > free)
+      throw Error(ErrorKind::limit, "device.memory",
+                  fmt::format("{} are needed on the device, {} of {} are free", size_text(needed), size_text(free),
+                              size_text(all)))
+          .blame(Subject::machine);
+    for (const std::uint64_t bytes : layout_.buffers) device_->buffers.emplace_back(*context_, bytes);
+    device_bytes_ += needed;
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      targets_[i] = device_->buffers[pieces_[i].buffer].address() + pieces_[i].offset;
+    return;
+  }
+  const std::size_t places = destination.each ? layout_.tensors.size() : layout_.buffers.size();
+  if (destination.memory.size() != places)
+    throw Error(ErrorKind::usage, "device.destination.count",
+                fmt::format("{} destinations are given for {} {}", destination.memory.size(), places,
+                            destination.each ? "tensors" : "buffers"));
+  own_places_ = !destination.each;
+  if (destination.each) {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      // Tensors that share their bytes share the place of the first.
+      const std::size_t first = pieces_[i].placed.front();
+      check_destination(destination.memory[first], pieces_[i].bytes, "tensor " + escape_name(pieces_[i].tensor));
+      targets_[i] = destination.memory[first].address;
+    }
+  } else {
+    for (std::size_t i = 0; i < places; ++i)
+      check_destination(destination.memory[i], layout_.buffers[i], fmt::format("buffer {}", i));
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      targets_[i] = destination.memory[pieces_[i].buffer].address + pieces_[i].offset;
+  }
+  for (std::size_t i = 0; i < pieces_.size(); ++i)
+    if (pieces_[i].decodes() && targets_[i] % 16 != 0)
+      throw Error(ErrorKind::usage, "device.destination.aligned",
+                  fmt::format("tensor {} is decoded by the device to {:#x}, which is not a multiple of 16",
+                              escape_name(pieces_[i].tensor), targets_[i]));
+  // What the caller has queued may still use that memory.
+  const Event before(*context_);
+  before.record(destination.stream);
+  before.hold(device_->copies.get());
+  before.hold(device_->kernels.get());
+}
+
+void Loading::State::start(unsigned threads) {
+  {
+    const std::scoped_lock lock(mutex_);
+    running_ = threads;
+  }
+  threads_ = start_threads(threads, [this](unsigned number) { run(number); });
+  const auto started = static_cast<unsigned>(threads_.size());
+  {
+    const std::scoped_lock lock(mutex_);
+    running_ -= threads - started;
+    if (started == 0) ++running_;
+  }
+  if (started == 0) run(0);  // the system has no thread to spare: the caller waits
+}
+
+void Loading::State::run(unsigned number) noexcept {
+  const Stop* const before = current_stop();
+  listen_to(&stop_);
+  try {
+    const Current here(*context_);
+    Reader reader(*this, number);
+    try {
+      reader.work();
+    } catch (...) {
+      fail(std::current_exception());  // before the reader waits for the device, so that the others end, too
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  listen_to(before);
+  const std::scoped_lock lock(mutex_);
+  // The readers have waited for their copies: the next load may have the ring, however long this one is kept.
+  if (--running_ == 0) lease_.reset();
+  changed_.notify_all();
+}
+
+void Loading::State::fail(std::exception_ptr error) noexcept {
+  stop_.ask();
+  const std::scoped_lock lock(mutex_);
+  if (!failure_) failure_ = std::move(error);
+  changed_.notify_all();
+}
+
+void Loading::State::arrived(std::span<const std::size_t> pieces) {
+  const std::scoped_lock lock(mutex_);
+  for (const std::size_t number : pieces) {
+    ready_[number] = 1;
+    for (const std::size_t tensor : pieces_[number].placed) arrivals_.push_back(tensor);
+  }
+  if (waiting_ > 0) changed_.notify_all();
+}
+
+DeviceAddress Loading::State::address(std::size_t tensor) const { return targets_[piece_of_.at(tensor)]; }
+
+void Loading::State::hold(StreamHandle stream) {
+  const Current here(*context_);
+  const std::scoped_lock lock(fence_mutex_);
+  device_->fence.record(device_->copies.get());
+  device_->fence.hold(stream);
+  if (!decodes_) return;
+  device_->fence.record(device_->kernels.get());
+  device_->fence.hold(stream);
+}
+
+void Loading::State::look(std::unique_lock<std::mutex>& lock) {
+  ++waiting_;
+  changed_.wait_for(lock, kLook);
+  --waiting_;
+  check_stop();
+}
+
+void Loading::State::wait(std::size_t tensor, StreamHandle stream) {
+  const std::size_t piece = piece_of_.at(tensor);
+  {
+    std::unique_lock lock(mutex_);
+    while (ready_[piece] == 0 && !failure_ && running_ > 0) look(lock);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  hold(stream);
+}
+
+std::optional<std::size_t> Loading::State::next(StreamHandle stream) {
+  std::size_t tensor = 0;
+  {
+    std::unique_lock lock(mutex_);
+    while (given_ == arrivals_.size() && !failure_ && running_ > 0) look(lock);
+    if (failure_) std::rethrow_exception(failure_);
+    if (given_ == arrivals_.size()) return std::nullopt;
+    tensor = arrivals_[given_++];
+  }
+  hold(stream);
+  return tensor;
+}
+
+Report Loading::State::finish() {
+  {
+    std::unique_lock lock(mutex_);
+    if (report_) return *report_;
+    while (running_ > 0) {
+      changed_.wait_for(lock, kLook);
+      check_stop();
+    }
+    if (failure_) std::rethrow_exception(failure_);
+  }
+  const Current here(*context_);
+  device_->copies.synchronize();
+  device_->kernels.synchronize();
+  Report report;
+  report.seconds = since_start();
+  for (const SourcePtr& source : sources_) source->check();
+  for (const Piece& piece : pieces_) {
+    report.bytes += piece.bytes;
+    report.unchecked += options_.verify && piece.unchecked ? 1 : 0;
+  }
+  report.copied_bytes = copied_.load();
+  report.read_bytes = counts_.bytes.load();
+  report.reads = counts_.reads.load();
+  report.direct_bytes = counts_.direct.load();
+  report.pinned_bytes = pinned_bytes_;
+  report.device_bytes = device_bytes_;
+  report.threads = static_cast<unsigned>(std::max<std::size_t>(threads_.size(), 1));
+  checks_.fill(report);
+  const std::scoped_lock lock(mutex_);
+  report.first_seconds = first_seconds_;
+  report_ = report;
+  return report;
+}
+
+Loading::Loading(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Loading::~Loading() = default;
+Loading::Loading(Loading&&) noexcept = default;
+
+const Layout& Loading::layout() const { return state_->layout(); }
+std::uint64_t Loading::address(std::size_t tensor) const { return state_->address(tensor); }
+void Loading::wait(std::size_t tensor, void* stream) { state_->wait(tensor, stream); }
+std::optional<std::size_t> Loading::next(void* stream) { return state_->next(stream); }
+Report Loading::finish() { return state_->finish(); }
+void Loading::cancel() noexcept { state_->cancel(); }
+
+Loading load(const Model& model, Layout layout, Destination destination, const Options& options) {
+  return Loading(std::make_unique<Loading::State>(model.sources, std::move(layout), destination, options));
+}
+
+}  // namespace tare::device

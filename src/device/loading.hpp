@@ -1,0 +1,114 @@
+// A load that is under way: the threads that read, the ring they read into, and who waits for what.
+//
+// All copies go through one stream, in the order in which they are issued, so "everything that was issued up to now" is one
+// event, and a tensor whose last copy has been issued is ready for whoever waits for such an event. Kernels have a stream of
+// their own, which waits for each copy that one of them needs.
+//
+// A thread has its own slots of the ring. It fills one while the device copies from the other, and waits for a slot's event
+// before it writes into it again; nothing else ever makes the host wait for the device.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "device/checks.hpp"
+#include "device/context.hpp"
+#include "device/file_reader.hpp"
+#include "device/jobs.hpp"
+#include "device/kernels.hpp"
+#include "device/ring.hpp"
+#include "tare/device.hpp"
+#include "tare/stop.hpp"
+
+namespace tare::device {
+
+class Loading::State {
+ public:
+  State(std::vector<SourcePtr> sources, Layout layout, const Destination& destination, const Options& options);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  const Layout& layout() const { return layout_; }
+  DeviceAddress address(std::size_t tensor) const;
+  void wait(std::size_t tensor, StreamHandle stream);
+  std::optional<std::size_t> next(StreamHandle stream);
+  Report finish();
+  void cancel() noexcept { stop_.ask(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  class Reader;
+
+  // Everything of the device's, in the order in which it is made.
+  struct OnDevice {
+    explicit OnDevice(const Context& context) : copies(context), kernels(context), fence(context) {}
+    Stream copies, kernels;
+    Event fence;  // of `hold`
+    std::vector<DeviceMemory> buffers;
+    std::unique_ptr<DeviceMemory> stage;  // slots once more, for what kernels decode
+  };
+
+  void take_memory(const Destination& destination);
+  void allocate(std::uint64_t stage);
+  void check_destination(const Memory& memory, std::uint64_t bytes, const std::string& what) const;
+  void start(unsigned threads);
+  void run(unsigned number) noexcept;
+  void fail(std::exception_ptr error) noexcept;
+  // Pieces whose last byte is on its way.
+  void arrived(std::span<const std::size_t> pieces);
+  void hold(StreamHandle stream);
+  // Waits for a tensor to arrive, for a while. Throws `work.stopped`.
+  void look(std::unique_lock<std::mutex>& lock);
+  double since_start() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+  void give_back() noexcept;
+
+  Clock::time_point started_ = Clock::now();
+  std::vector<SourcePtr> sources_;
+  Layout layout_;
+  const std::vector<Piece>& pieces_;
+  Options options_;
+  ContextPtr context_;
+  Work work_;
+  Checks checks_;
+  ReadCounts counts_;
+  std::atomic<std::uint64_t> copied_{0};
+  std::deque<FileReader> files_;
+  std::vector<DeviceAddress> targets_;  // of each piece
+  std::vector<std::size_t> piece_of_;   // of each tensor
+  bool decodes_ = false;                // kernels are used
+  bool own_places_ = true;              // nothing but padding lies between joined pieces
+  std::unique_ptr<OnDevice> device_;
+  std::unique_ptr<Lease> lease_;
+  std::size_t slots_each_ = 0;
+  std::uint64_t device_bytes_ = 0, pinned_bytes_ = 0;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> left_;  // bytes of each piece that are not on their way
+  std::atomic<std::size_t> next_job_{0};
+  std::atomic<bool> timed_{false};
+  Stop stop_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<char> ready_;            // of each piece
+  std::vector<std::size_t> arrivals_;  // tensors, in order
+  std::size_t given_ = 0;              // of those, by `next`
+  unsigned running_ = 0;
+  unsigned waiting_ = 0;  // for tensors; whoever waits for the end is not told of each
+  std::exception_ptr failure_;
+  double first_seconds_ = 0;
+  std::optional<Report> report_;
+
+  std::mutex fence_mutex_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace tare::device
