@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/checked.hpp"
 #include "model_maker.hpp"
 #include "tare/rows.hpp"
 #include "tare/slice.hpp"
@@ -27,7 +28,8 @@ constexpr std::uint64_t kMost = std::uint64_t{1} << 18;  // decoded bytes; more 
 
 // What the codec's own encoder makes, with bytes and attributes replaced.
 Tensor encoded(Script& script, const Codec& codec) {
-  const Shape shape = {1 + script.below(4), 1 + script.below(600)};
+  Shape shape = {1 + script.below(4), 1 + script.below(600)};
+  shape[1] = ceil_div(shape[1], codec.row_multiple) * codec.row_multiple;  // rows are whole blocks
   const EncodeOptions options{.method = std::string(script.one_of(codec.methods)),
                               .fast = script.coin(),
                               .range = codec.ranged && script.coin()};

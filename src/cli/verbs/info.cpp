@@ -283,9 +283,9 @@ void print_json(const Model& model, const std::string& file, Session& session) {
 // A part of a pipeline, counted.
 struct CountedPart {
   PipelinePart part;
-  TypeSum all;
+  TypeSum all = {};
   std::uint64_t file_bytes = 0;
-  std::string type;  // of most of its bytes
+  std::string type = {};  // of most of its bytes
 };
 
 CountedPart counted_part(const std::string& directory, const PipelinePart& part, const ReadOptions& options) {
