@@ -298,7 +298,9 @@ TEST(Floats, AsBrainFloatsOnEveryTarget) {
       const std::size_t count = floats_to_bf16(reinterpret_cast<const std::byte*>(bits.data() + from), length,
                                                reinterpret_cast<std::byte*>(found.data()));
       EXPECT_TRUE(std::equal(found.begin(), found.end(), wanted.begin() + static_cast<std::ptrdiff_t>(from)));
-      if (from == 0) EXPECT_EQ(count, infinite);
+      if (from == 0) {
+        EXPECT_EQ(count, infinite);
+      }
     }
   });
 }

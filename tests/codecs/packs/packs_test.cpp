@@ -121,8 +121,9 @@ TEST(Packs, EveryLayoutHasAFixture) {
   std::set<std::string, std::less<>> proven;
   for (const std::string& name : names()) proven.insert(open(path_of(name)).tensors.at(0).layout);
   for (const Codec& codec : codecs())
-    if (std::ranges::find(codec.parameters, packs::kArrays) != codec.parameters.end())
+    if (std::ranges::find(codec.parameters, packs::kArrays) != codec.parameters.end()) {
       EXPECT_TRUE(proven.contains(codec.layout)) << codec.layout;
+    }
 }
 
 TEST(Packs, ComeApartAsTheyWere) {
