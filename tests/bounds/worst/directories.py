@@ -1,4 +1,3 @@
-import json
 import os
 
 from worst.common import case, numbered, put, repeated

@@ -2,7 +2,7 @@ import io
 import struct
 import zlib
 
-from worst.common import case, put
+from worst.common import case, numbered, put
 
 def deflate(parts):
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)

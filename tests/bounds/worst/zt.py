@@ -1,7 +1,7 @@
 import io
 import struct
 
-from worst.common import VERBS, case, put
+from worst.common import case, put
 
 ZT = b"ZTEN1000"
 
