@@ -51,6 +51,10 @@ void dequantize_row_iq3_xxs(const void*, float*, std::int64_t);
 void dequantize_row_iq3_s(const void*, float*, std::int64_t);
 void dequantize_row_iq1_s(const void*, float*, std::int64_t);
 void dequantize_row_iq1_m(const void*, float*, std::int64_t);
+void dequantize_row_tq1_0(const void*, float*, std::int64_t);
+void dequantize_row_tq2_0(const void*, float*, std::int64_t);
+void dequantize_row_nvfp4(const void*, float*, std::int64_t);
+void dequantize_row_q8_K(const void*, float*, std::int64_t);
 // With SIMD; the others have none.
 void quantize_row_q4_0(const float*, void*, std::int64_t);
 void quantize_row_q8_0(const float*, void*, std::int64_t);
@@ -224,6 +228,10 @@ constexpr Rival kRivals[] = {
     {"iq3_s", nullptr, nullptr, dequantize_row_iq3_s},
     {"iq1_s", nullptr, nullptr, dequantize_row_iq1_s},
     {"iq1_m", nullptr, nullptr, dequantize_row_iq1_m},
+    {"tq1_0", nullptr, nullptr, dequantize_row_tq1_0},
+    {"tq2_0", nullptr, nullptr, dequantize_row_tq2_0},
+    {"nvfp4", nullptr, nullptr, dequantize_row_nvfp4},
+    {"q8_k", nullptr, nullptr, dequantize_row_q8_K},
 };
 
 class Types {
@@ -241,14 +249,14 @@ class Types {
     if (rival.encode != nullptr) {
       tensor = encode(rival, codec);
     } else {
-      // Of any codes, with a finite scale.
-      Bytes blocks(kWeights / 256 * block_bytes(rival.method));
+      // Of any codes, with a finite scale wherever a type has it.
+      const std::size_t bytes = block_bytes(rival.method);
+      Bytes blocks(kWeights / 256 * bytes);
       std::mt19937 random(2);
       for (std::byte& byte : blocks) byte = static_cast<std::byte>(random());
-      for (std::size_t at = 0; at < blocks.size(); at += block_bytes(rival.method)) {
-        blocks[at + 1] = std::byte{0x20};
-        if (rival.method == "iq1_m") blocks[at + 55] = std::byte{0x20};
-      }
+      for (std::size_t at = 0; at < blocks.size(); at += bytes)
+        for (const std::size_t place : {std::size_t{1}, std::size_t{3}, bytes - 1})
+          blocks[at + place] = std::byte{0x20};
       tensor.components.push_back({"payload", DType::u8, {}, Blob::memory(std::move(blocks))});
     }
     const Bytes blocks = tensor.component("payload")->blob.bytes();
@@ -306,6 +314,10 @@ class Types {
     if (type == "iq2_s") return 82;
     if (type == "iq3_xxs") return 98;
     if (type == "iq3_s") return 110;
+    if (type == "tq1_0") return 54;
+    if (type == "tq2_0") return 66;
+    if (type == "nvfp4") return 4 * 36;
+    if (type == "q8_k") return 292;
     return type == "iq1_s" ? 50 : 56;
   }
 
