@@ -47,12 +47,7 @@ Tensor encoded(const Tensor& tensor, const Method& method, bool fast, unsigned t
       ->encode(tensor, {.method = short_name, .threads = threads, .fast = fast, .range = method.range});
 }
 
-Floats decoded(const Tensor& tensor) {
-  const Tensor plain = to_dense(tensor);
-  Floats values(static_cast<std::size_t>(*plain.shape.elements()));
-  plain.component("data")->blob.read(0, std::as_writable_bytes(std::span(values)));
-  return values;
-}
+Floats decoded(const Tensor& tensor) { return tensor.values<float>(); }
 
 double squared_error(const Floats& values, const Tensor& coded) {
   const Floats back = decoded(coded);

@@ -100,8 +100,10 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   if (named == nullptr) return;
   if (named->type != EntryType{ValueType::string, false})
     return complaints.warning("gguf.key.type", fmt::format("is of type {}, not a string", named->type.text()), *named);
-  const std::string architecture = *std::get<Value>(named->payload).text();
-  if (architecture.empty() || !is_valid_utf8(architecture)) return;
+  // Bytes that are not UTF-8 are no text.
+  const std::string* const text = std::get<Value>(named->payload).text();
+  if (text == nullptr || text->empty() || !is_valid_utf8(*text)) return;
+  const std::string& architecture = *text;
   model.config.model_type = model_type_of(architecture);
   taken[static_cast<std::size_t>(named - entries.data())] = true;
   const std::string prefix = architecture + ".";
