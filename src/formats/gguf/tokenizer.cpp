@@ -92,7 +92,7 @@ std::vector<bool> VocabularyReader::run() {
 void VocabularyReader::take_kind() {
   std::size_t number = 0;
   const Value* const model = find<Value>(kTokenizerModel, kText, number);
-  if (model == nullptr) return;
+  if (model == nullptr || model->text() == nullptr) return;  // bytes that are not UTF-8 are no text
   const auto known = std::ranges::find(kKinds, *model->text(), &Kind::model);
   if (known == std::end(kKinds)) return;
   model_.vocabulary.kind = known->kind;
