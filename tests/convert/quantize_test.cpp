@@ -2,6 +2,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "counting_source.hpp"
 #include "lines.hpp"
@@ -18,7 +19,7 @@ Tensor gaussian(std::string name, std::uint64_t rows, std::uint64_t columns, flo
   Bytes bytes(static_cast<std::size_t>(rows * columns * 4));
   for (std::size_t i = 0; i < bytes.size(); i += 4) {
     const float value = normal(random);
-    std::memcpy(&bytes[i], &value, 4);
+    store_le<float>(&bytes[i], value);
   }
   return dense(std::move(name), Shape{rows, columns}, DType::f32, Blob::memory(std::move(bytes)));
 }
@@ -157,8 +158,8 @@ TEST(Quantize, ReportsAreWhatDecodingSays) {
       double error = 0, sum = 0, largest = 0;
       for (std::size_t at = 0; at < x.size(); at += 4) {
         float a = 0, b = 0;
-        std::memcpy(&a, &x[at], 4);
-        std::memcpy(&b, &y[at], 4);
+        a = load_le<float>(&x[at]);
+        b = load_le<float>(&y[at]);
         const double d = static_cast<double>(a) - static_cast<double>(b);
         error += d * d;
         sum += static_cast<double>(a) * static_cast<double>(a);
@@ -275,7 +276,7 @@ TEST(Quantize, NonFiniteWeightsAreRefusedByNameAndIndex) {
   Model model = model_of_four();
   Bytes bytes = model.tensors[1].components[0].blob.bytes();
   const float nan = std::nanf("");
-  std::memcpy(&bytes[4 * (512 + 265)], &nan, 4);
+  store_le<float>(&bytes[4 * (512 + 265)], nan);
   model.tensors[1].components[0].blob = Blob::memory(std::move(bytes));
   const auto error = error_of([&] { quantized(with_method("k4"), model); });
   ASSERT_TRUE(error.has_value());
@@ -315,8 +316,8 @@ TEST(Quantize, ImportanceMovesTheErrorToColumnsThatMatterLess) {
     double error = 0;
     for (std::size_t at = 0; at < x.size(); at += 4) {
       float a = 0, b = 0;
-      std::memcpy(&a, &x[at], 4);
-      std::memcpy(&b, &y[at], 4);
+      a = load_le<float>(&x[at]);
+      b = load_le<float>(&y[at]);
       error +=
           static_cast<double>(weights[at / 4 % 512]) * std::pow(static_cast<double>(a) - static_cast<double>(b), 2);
     }
