@@ -80,7 +80,8 @@ struct Layout {
   std::shared_ptr<const Pieces> pieces;
 };
 
-// For "cuda:0" and so on; no driver is needed. Reads no tensor data. Throws usage `device.plan.tensor`, `device.plan.part`, `device.plan.type`, and what to_dense throws.
+// For "cuda:0" and so on; no driver is needed. Reads no tensor data. Throws usage `device.plan.tensor`,
+// `device.plan.part`, `device.plan.type`, and what to_dense throws; `dense.size` for a tensor whose bytes are not its shape.
 [[nodiscard]] TARE_API Layout arrange(const Model& model, const Plan& plan, std::string_view device = "cuda:0");
 
 struct Memory {

@@ -57,6 +57,7 @@ class Arranger {
   void add(const Choice& choice) {
     const Tensor* const tensor = find(choice.tensor);
     if (tensor == nullptr) throw plan_error("device.plan.tensor", choice.tensor, "the model has no such tensor");
+    if (tensor->is_dense()) (void)require_dense(*tensor);  // the shape is that of its bytes, which is what users go by
     if (choice.part) check_part(*tensor, *choice.part);
     if (choice.dtype && !is_of(*tensor, *choice.dtype))
       add_cast(*tensor, choice);
@@ -129,7 +130,11 @@ class Arranger {
     placed.bytes = piece.bytes;
     if (key) {
       const auto [known, fresh] = same_.try_emplace(*key, pieces_.all.size());
-      if (!fresh) {
+      // Codes that are the same may have scales of their own.
+      const auto alike = [&](const DeviceDecode& other) {
+        return other.planes == piece.decode.planes && std::ranges::equal(other.numbers, piece.decode.numbers);
+      };
+      if (!fresh && alike(pieces_.all[known->second].decode)) {
         pieces_.all[known->second].placed.push_back(layout_.tensors.size());
         layout_.tensors.push_back(std::move(placed));
         return;

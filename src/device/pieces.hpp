@@ -22,6 +22,7 @@ struct Plane {
   std::uint64_t offset = 0, bytes = 0;  // in the file
   std::uint64_t unit_bytes = 0;         // the last one may be shorter
   std::uint64_t units = 1;              // that share these bytes, such as the rows of a block that have one scale
+  friend bool operator==(const Plane&, const Plane&) = default;
 };
 
 // What a unit may have at most, in all planes together.
