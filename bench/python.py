@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Times the module beside the package safetensors: the same job, on the same files, in one run, taking turns.
 
-    PYTHONPATH=build/release/python python3 bench/python.py [--dir DIR] [--repeat N] [--tensors N]
+    PYTHONPATH=build/release/python python3 bench/python.py [--dir DIR] [--repeat N] [--tensors N] [ROW ...]
 
-Results are compared before they are timed. Prints medians and ratios; more than 1 is in favour of Tare.
+Results are compared before they are timed. Prints medians and ratios; more than 1 is in favour of Tare. Rows: load, save, keys,
+import, call, writer, ray; all by default. `ray` needs Ray, and says so where it is not installed.
 """
 
 import argparse
 import os
+import pickle
 import platform
 import statistics
 import subprocess
@@ -22,6 +24,9 @@ import safetensors.numpy as theirs
 import tare
 import tare.safetensors as dropin
 import tare.safetensors.numpy as ours
+
+
+ROWS = ("load", "save", "keys", "import", "call", "writer", "ray")
 
 
 def touch(arrays):
@@ -54,30 +59,26 @@ def import_time():
     return min(once("import tare") for _ in range(7)), min(once("import safetensors.numpy") for _ in range(7))
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--dir", default=None)
-    parser.add_argument("--repeat", type=int, default=7)
-    parser.add_argument("--tensors", type=int, default=1000)
-    given = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, "
-          f"NumPy {np.__version__}, safetensors {safetensors.__version__}, tare {tare.__version__}")  # fmt: skip
-    with tempfile.TemporaryDirectory(dir=given.dir) as folder:
-        large, many = os.path.join(folder, "large.safetensors"), os.path.join(folder, "many.safetensors")
-        random = np.random.default_rng(1)
-        weights = {f"layer.{i}.weight": random.integers(0, 255, 1 << 20, np.uint8).view("f4").reshape(512, 512)
-                   for i in range(given.tensors)}  # fmt: skip
-        theirs.save_file(weights, large)
-        theirs.save_file({f"layer.{i}.weight": np.zeros(1, "f4") for i in range(100_000)}, many)
-        assert touch(ours.load_file(large)) == touch(theirs.load_file(large)) == touch(weights)
-
-        print(f"{'':<44} {'tare':>13} {'safetensors':>13}")
-        row("load_file, 1,000 x 1 MiB", ">= 3", lambda: ours.load_file(large), lambda: theirs.load_file(large), given.repeat)
+def files(folder, given, rows):
+    large, many = os.path.join(folder, "large.safetensors"), os.path.join(folder, "many.safetensors")
+    random = np.random.default_rng(1)
+    weights = {f"layer.{i}.weight": random.integers(0, 255, 1 << 20, np.uint8).view("f4").reshape(512, 512)
+               for i in range(given.tensors)}  # fmt: skip
+    theirs.save_file(weights, large)
+    assert touch(ours.load_file(large)) == touch(theirs.load_file(large)) == touch(weights)
+    print(f"{'':<44} {'tare':>13} {'safetensors':>13}")
+    if "load" in rows:
+        row(f"load_file, {given.tensors:,} x 1 MiB", ">= 3", lambda: ours.load_file(large), lambda: theirs.load_file(large),
+            given.repeat)  # fmt: skip
         row("load_file, every page touched", ">= 1", lambda: touch(ours.load_file(large)),
             lambda: touch(theirs.load_file(large)), given.repeat)  # fmt: skip
+    if "save" in rows:
         out = os.path.join(folder, "out.safetensors")
-        row("save_file, 1,000 x 1 MiB", ">= 1", lambda: ours.save_file(weights, out), lambda: theirs.save_file(weights, out),
-            min(given.repeat, 5))  # fmt: skip
+        row(f"save_file, {given.tensors:,} x 1 MiB", ">= 1", lambda: ours.save_file(weights, out),
+            lambda: theirs.save_file(weights, out), min(given.repeat, 5))  # fmt: skip
+        os.remove(out)
+    if "keys" in rows:
+        theirs.save_file({f"layer.{i}.weight": np.zeros(1, "f4") for i in range(100_000)}, many)
 
         def keys(module):
             with module.safe_open(many, "np") as file:
@@ -85,12 +86,32 @@ def main():
 
         assert keys(dropin) == keys(safetensors) == 100_000
         row("open and keys, 100,000 tensors", ">= 4", lambda: keys(dropin), lambda: keys(safetensors), given.repeat)
-
+    if "import" in rows:
         mine, other = import_time()
         print(f"{'import, beside that of NumPy':<44} {mine * 1e3:10.2f} ms {other * 1e3:10.2f} ms            goal < 30 ms")
-        m = tare.open(large)
-        best = min(_per_call(m) for _ in range(20))
+    if "call" in rows:
+        with tare.open(large) as m:
+            best = min(_per_call(m) for _ in range(20))
         print(f"{'m[name]':<44} {best * 1e6:10.3f} us                            goal < 1 us")
+    if "writer" in rows:
+        writer(folder, weights, given.repeat)
+
+
+def writer(folder, weights, repeat):
+    """In pieces, beside all at once; both wait for the disk."""
+    out = os.path.join(folder, "written.zt")
+
+    def pieces():
+        with tare.Writer(out, overwrite=True) as writer:
+            for name, array in weights.items():
+                writer.declare(name, array.shape, array.dtype)
+            for name, array in weights.items():
+                writer.write(name, array)
+
+    times = [(timed(pieces)[0], timed(lambda: tare.save(out, weights, overwrite=True))[0]) for _ in range(min(repeat, 5))]
+    first, second = (statistics.median(column) for column in zip(*times))
+    print(f"{'tare.Writer, beside tare.save':<44} {first * 1e3:10.2f} ms {second * 1e3:10.2f} ms {second / first:8.2f}x")
+    os.remove(out)
 
 
 def _per_call(m, count=20_000):
@@ -98,6 +119,98 @@ def _per_call(m, count=20_000):
     for _ in range(count):
         m["layer.7.weight"]
     return (time.perf_counter() - begin) / count
+
+
+# A worker without Ray: takes a pickled list of tasks when it is told to begin.
+_PLAIN = """
+import pickle, sys, tare
+print("ready", flush=True)
+for task in pickle.load(sys.stdin.buffer):
+    task.run(threads=1)
+"""
+
+
+def cluster(folder, repeat):
+    """One Ray worker and two, one thread each, on a conversion that takes its time on the processor; and plain processes."""
+    try:
+        import ray
+    except ImportError:
+        print("two Ray workers: Ray is not installed")
+        return
+    source, number = os.path.join(folder, "source.safetensors"), iter(range(10**6))
+    random = np.random.default_rng(2)
+    theirs.save_file({f"layer.{i}.weight": random.standard_normal((1024, 512), "f4") for i in range(64)}, source)
+
+    def made():
+        return tare.plan(source, os.path.join(folder, f"{next(number)}.zt"), tasks=8, zstd=19)
+
+    def on_ray(workers):  # a task asks for the share of the two processors that leaves room for so many
+        return timed(lambda: tare.cluster.ray.run(plans.pop(), threads=1, num_cpus=2 / workers))[0]
+
+    def plainly(workers):
+        plan = plans.pop()
+        started = [subprocess.Popen([sys.executable, "-c", _PLAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                   for _ in range(workers)]  # fmt: skip
+        for process in started:
+            process.stdout.readline()
+
+        def job():
+            for i, process in enumerate(started):
+                process.stdin.write(pickle.dumps(plan.tasks[i::workers]))
+                process.stdin.close()
+            assert not any([process.wait() for process in started])
+            plan.finish()
+
+        return timed(job)[0]
+
+    # Ray lets its workers give way to everything else on the machine (15 nicer than it is itself).
+    os.environ.setdefault("RAY_worker_niceness", "0")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
+             runtime_env={"env_vars": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}})  # fmt: skip
+    try:
+        @ray.remote(num_cpus=1)
+        def ready():
+            import tare  # noqa: F401
+
+            time.sleep(3)
+            return os.getpid()
+
+        while len(set(ray.get([ready.remote(), ready.remote()]))) < 2:  # both have started, and have imported it
+            pass
+        ways = {"Ray": on_ray, "processes": plainly}
+        times = {(name, workers): [] for name in ways for workers in (1, 2)}
+        loads = []
+        for _ in range(repeat):
+            for name, workers in times:
+                plans = [made()]
+                times[name, workers].append(ways[name](workers))
+            loads.append(os.getloadavg()[0])
+    finally:
+        ray.shutdown()
+    for name in ways:
+        one, two = times[name, 1], times[name, 2]
+        ratios = sorted(a / b for a, b in zip(one, two))
+        print(f"{f'two workers beside one, {name}':<44} {min(two):10.2f} s  {min(one):10.2f} s  {min(one) / min(two):8.2f}x  "
+              f"goal >= 1.7   pairs {ratios[0]:.2f} to {ratios[-1]:.2f}, load {min(loads):.1f} to {max(loads):.1f}")  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dir", default=None)
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--tensors", type=int, default=1000)
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    given = parser.parse_args()
+    rows = set(given.rows or ROWS)
+    if rows - set(ROWS):
+        parser.error(f"there are the rows {', '.join(ROWS)}")
+    print(f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, "
+          f"NumPy {np.__version__}, safetensors {safetensors.__version__}, tare {tare.__version__}")  # fmt: skip
+    with tempfile.TemporaryDirectory(dir=given.dir) as folder:
+        if rows - {"ray"}:
+            files(folder, given, rows)
+        if "ray" in rows:
+            cluster(folder, min(given.repeat, 5))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,12 @@ INTERACTIONS = [
     "tokens?search=a", "metadata", "template",
 ]
 
+# Of two models: the pictures of A, B and their difference, which the page asks for together, and the comparison of all tensors.
+LINKED = [
+    "heat?tensor=T&of=left&height=96&width=128", "heat?tensor=T&of=right&height=96&width=128", "heat?tensor=T&of=error&height=96&width=128",
+    "numbers?tensor=T&of=error", "compare?sort=relative_rms&way=down&count=300", "compare?count=0&plot=1",
+]
+
 
 class Client:
     def __init__(self, tare, *paths):
@@ -45,9 +51,13 @@ class Client:
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def ask(self, target):
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
+
+    def ask(self, target, method="GET"):
         begin = time.perf_counter()
-        self.connection.request("GET", f"/{self.token}/api/{target}")
+        self.connection.request(method, f"/{self.token}/api/{target}")
         answer = self.connection.getresponse()
         body = answer.read()
         took = time.perf_counter() - begin
@@ -64,6 +74,17 @@ def measure(client, target, rounds):
     return statistics.median(times) * 1000, (client.cpu() - cpu) / rounds * 1000, len(body), json.loads(body).get("read")
 
 
+def measure_all(client, targets, tensor, most, rounds):
+    """Prints what each costs; those that took more than so many milliseconds of the processor."""
+    slow = []
+    for target in targets:
+        wall, cpu, size, read = measure(client, target.replace("tensor=T", f"tensor={tensor}"), rounds)
+        print(f"{target:<86} {wall:7.1f} {cpu:7.1f} {size:9,} {'' if read is None else f'{read:,}':>10}")
+        if cpu > most:
+            slow.append(target)
+    return slow
+
+
 def first_paint(link):
     browser = devtools.Browser()
     try:
@@ -72,7 +93,8 @@ def first_paint(link):
             browser.open("about:blank")
             browser.open(link)
             browser.wait("document.querySelectorAll('svg.map rect').length > 3")
-            results.append(browser.script("performance.getEntriesByName('first-contentful-paint')[0]?.startTime") or 0)
+            browser.wait("performance.getEntriesByName('first-contentful-paint').length > 0")  # noted a moment after it happened
+            results.append(browser.script("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
         return min(results)
     finally:
         browser.close()
@@ -95,18 +117,23 @@ def main():
             tensor = next((row for row in tensors if row["role"] == "down"), tensors[0])["tensor"]
             print(f"{'request':<86} {'ms':>7} {'cpu':>7} {'answer':>9} {'read':>10}")
             for most, targets in ((300, FIRST), (200, INTERACTIONS)):
-                for target in targets:
-                    wall, cpu, size, read = measure(client, target.replace("tensor=T", f"tensor={tensor}"), arguments.rounds)
-                    print(f"{target:<86} {wall:7.1f} {cpu:7.1f} {size:9,} {'' if read is None else f'{read:,}':>10}")
-                    if cpu > most:
-                        slow.append(target)
+                slow += measure_all(client, targets, tensor, most, arguments.rounds)
             memory = [line for line in pathlib.Path(f"/proc/{client.process.pid}/status").read_text().splitlines() if line.startswith(("VmHWM", "RssAnon"))]
             print("memory of the server: " + ", ".join(" ".join(line.split()) for line in memory))
             if devtools.missing() is None:
                 print(f"first paint in chromium: {first_paint(client.link):.0f} ms")
         finally:
-            client.process.terminate()
-            client.process.wait()
+            client.end()
+        client = Client(arguments.tare, path, path)
+        try:
+            begin = time.perf_counter()
+            client.ask("compare/start", "POST")
+            while not json.loads(client.ask("compare?count=0")[1])["done"]:
+                time.sleep(0.02)
+            print(f"two models: a sample of all tensors is compared after {(time.perf_counter() - begin) * 1000:.0f} ms")
+            slow += measure_all(client, LINKED, tensor, 200, arguments.rounds)
+        finally:
+            client.end()
     for target in slow:
         print(f"too slow: {target}")
     return 1 if slow else 0

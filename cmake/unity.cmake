@@ -15,7 +15,7 @@ function(tare_unity target most)
     file(STRINGS ${source} simd REGEX "hwy/foreach_target.h" LIMIT_COUNT 1)
     if(simd)
       # Unoptimized, these would take most of the time of the tests under sanitizers.
-      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Sanitize>:-O1>)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Sanitize>:-O1>)
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)

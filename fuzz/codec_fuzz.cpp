@@ -124,6 +124,19 @@ void check_rows(const Tensor& tensor, const Bytes& decoded) {
   }
 }
 
+// Which of the many NaNs comes out is the processor's choice, and differs with the order of the operands.
+bool same_floats(const Bytes& a, const Bytes& b) {
+  if (a == b) return true;
+  if (a.size() != b.size() || a.size() % sizeof(float) != 0) return false;
+  for (std::size_t i = 0; i < a.size(); i += sizeof(float)) {
+    float x = 0, y = 0;
+    std::memcpy(&x, a.data() + i, sizeof(x));
+    std::memcpy(&y, b.data() + i, sizeof(y));
+    if (std::memcmp(&x, &y, sizeof(x)) != 0 && !(std::isnan(x) && std::isnan(y))) return false;
+  }
+  return true;
+}
+
 // Like tests/simd_targets.hpp: the scalar fallback is part of every choice.
 void check_targets(const Codec& codec, const Tensor& tensor) {
   std::optional<std::optional<Bytes>> first;
@@ -132,7 +145,8 @@ void check_targets(const Codec& codec, const Tensor& tensor) {
     hwy::GetChosenTarget().Update(target);
     const std::optional<Bytes> bytes = decode(tensor);
     if (!first) first = bytes;
-    if (bytes != *first) fail(tensor, hwy::TargetName(target));
+    if (bytes.has_value() != first->has_value() || (bytes && !same_floats(*bytes, **first)))
+      fail(tensor, hwy::TargetName(target));
     if (!bytes || codec.rows == nullptr) continue;
     try {
       check_rows(tensor, *bytes);

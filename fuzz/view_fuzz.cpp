@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "view/door.hpp"
 #include "view/service.hpp"
@@ -18,6 +19,12 @@ tare::view::ExhibitPtr model(float scale) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = scale * static_cast<float>(i % 97);
   made.tensors.push_back(dense("layers.0.<b>.weight", {32, 48}, values));
   made.tensors.push_back(cast(dense("layers.1.attn.weight", {32, 48}, values), DType::f16));
+  for (const char* const method : {"q4_k", "qint4", "group4", "k4"}) {
+    std::vector<float> rows(4 * 256);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = scale * static_cast<float>(i % 89) - 40;
+    made.tensors.push_back(
+        find_codec_by_method(method)->encode(dense(method, {4, 256}, rows), {.method = std::string(method)}));
+  }
   made.tensors.push_back(dense("empty", {0, 3}, std::vector<float>{}));
   made.tensors.push_back(dense("scalar", {}, std::vector<float>{1}));
   made.metadata.set("a", Value(List{Value(1), Value("two")}));
@@ -38,6 +45,7 @@ std::string_view take_line(std::string_view& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tare;
   static const view::Service kService({model(1), model(1.01F)});
+  static const std::string kCompared = kService.call_and_wait("compare/all");  // so that its rows can be asked for
   static const view::Door kDoor("token", {"127.0.0.1:1"});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   view::Head head;
@@ -46,6 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto origin = take_line(text); !origin.empty()) head.origins = {origin};
   head.site = take_line(text);
   head.target = text;
+  if (kCompared.empty()) std::abort();
   view::Admission admission;
   if (!kDoor.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
   // Also what would not have been let in: a target is a target.

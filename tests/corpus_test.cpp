@@ -103,6 +103,10 @@ void add_zt2(Corpus& corpus) {
     corpus["zt2/reject." + (bad.rule == "zt2.shard.memory" ? "zt2.shard.missing" : bad.rule) + "." + bad.name] =
         bad.file;
   for (const auto& [name, file] : zt2_good()) corpus["zt2/valid." + name] = file;
+  for (const Zt2Tree& tree : zt2_trees()) {
+    const std::string folder = tree.rule.empty() ? "zt2/valid." : "zt2/reject." + tree.rule + ".";
+    for (const auto& [file, bytes] : tree.files) corpus[folder + tree.name + "/" + file] = bytes;
+  }
 }
 
 void add_torch(Corpus& corpus) {
@@ -244,7 +248,14 @@ void add_syntaxes(Corpus& corpus) {
                                    "attachment?attachment=0",
                                    "check",
                                    "reopen",
-                                   "tensors?%41=%zz"})
+                                   "tensors?%41=%zz",
+                                   "block?tensor=3&of=b",
+                                   "block?tensor=q4_k",
+                                   "compare?sort=relative_rms&way=down&only=changed&search=q4&plot=1&count=3",
+                                   "compare?only=other&sort=type&from=1",
+                                   "heat?tensor=k4&of=error&top=1&bottom=3",
+                                   "heat?tensor=1&of=left&digits=3&by=mean",
+                                   "values?tensor=qint4&of=right&slice=1,:8"})
     corpus["view/" + std::to_string(number++)] = to_bytes("GET\n127.0.0.1:1\n\nsame-origin\n/token/api/" + target);
   corpus["view/page"] = to_bytes("GET\n127.0.0.1:1\n\n\n/token/");
   corpus["view/foreign"] = to_bytes("POST\nevil.example\nhttp://evil.example\ncross-site\n/token/api/reopen");

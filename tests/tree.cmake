@@ -23,6 +23,11 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.rules-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py --selftest)
   add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)
 
+  # The kernels in the tree are those of their source; made afresh where the compiler is the one that made them.
+  add_test(NAME tree.kernels COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/ptx --stamp)
+  add_test(NAME tree.kernels-afresh COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/ptx --check)
+  set_tests_properties(tree.kernels-afresh PROPERTIES SKIP_RETURN_CODE 77)
+
   # Every link in the documents leads somewhere.
   add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
   add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)

@@ -47,7 +47,7 @@ PUBLIC = {
 BUILDS_ON = {"formats/npz": {"formats/npy"},
              "formats/hf": {"formats/safetensors", "formats/torch"},
              # packs: whose rows are made from its table of schemes; the others take their blocks apart (first_block.hpp)
-             "codecs": {"codecs/packs", "codecs/ggml", "codecs/mcf"}}
+             "codecs": {f"codecs/{family}" for family in ("packs", "ggml", "mcf", "alt", "group", "packed", "zt2")}}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 

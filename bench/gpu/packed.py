@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Models whose packed bytes travel and which the device decodes to bf16, and files with digests.
 
-    PYTHONPATH=build/release/python bench/gpu/packed.py DIR [--gb 4] [--tare COMMAND]
+    PYTHONPATH=build/release/python bench/gpu/packed.py DIR [--gb 4] [--tare COMMAND] [--only REGEX]
 
-Makes DIR/k4.mcf, DIR/q4_k.gguf, DIR/fp8.safetensors and DIR/DIGEST.zt, and loads each three times with `tare load`. GB/s are of the
-bytes that travel; the share is that of the link.
+Makes DIR/k4.mcf, DIR/q4_k.gguf, DIR/fp8.safetensors and DIR/DIGEST.zt, and loads each three times with `tare load`; those with digests
+also without comparing them. DIR/DIGEST-one.zt is one tensor of all bytes, DIR/DIGEST-small.zt thousands of small ones. GB/s are of
+the bytes that travel; the share is that of the link.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -55,11 +57,16 @@ def fp8(folder, gigabytes):
     return path
 
 
-def digests(folder, algorithm, gigabytes):
-    path = os.path.join(folder, f"{algorithm}.zt")
+def digests(folder, algorithm, gigabytes, kind=""):
+    path = os.path.join(folder, f"{algorithm}{kind}.zt")
     rng = np.random.default_rng(4)
     array = (rng.standard_normal(SHAPE, dtype=np.float32) * 0.02).astype(np.float16)
-    tare.save(path, {f"w{i}": array for i in range(max(1, int(gigabytes * 1e9 / array.nbytes)))}, digest=algorithm, overwrite=True)
+    count = max(1, int(gigabytes * 1e9 / array.nbytes))
+    if kind == "-one":
+        array, count = np.concatenate([array] * count), 1
+    if kind == "-small":
+        array, count = array[:8], max(1, int(gigabytes * 1e9 / array[:8].nbytes))
+    tare.save(path, {f"w{i}": array for i in range(count)}, digest=algorithm, overwrite=True)
     return path
 
 
@@ -74,7 +81,7 @@ def measure(command, path, *options):
     print(
         f"{os.path.basename(path):18} {' '.join(options):16} {best['copied_bytes'] / 1e9:5.2f} GB to {best['bytes'] / 1e9:5.2f} GB: "
         f"{rate / 1e9:5.1f} GB/s, {100 * rate / best['link_bytes_per_second']:3.0f} % of the link, first call "
-        f"{runs[0]['seconds'] * 1e3:.0f} ms, {best['digests']} digests",
+        f"{runs[0]['seconds'] * 1e3:.0f} ms, {best['digests']} digests, device memory {best['device_bytes'] / 1e6:.1f} MB more",
         flush=True,
     )
 
@@ -84,15 +91,25 @@ def main():
     parser.add_argument("dir")
     parser.add_argument("--gb", type=float, default=4)
     parser.add_argument("--tare", default="tare")
+    parser.add_argument("--only", default="")
     arguments = parser.parse_args()
     os.makedirs(arguments.dir, exist_ok=True)
-    for path in (quantized(arguments.dir, "k4.mcf", "k4", arguments.gb), quantized(arguments.dir, "q4_k.gguf", "q4_k", arguments.gb),
-                 fp8(arguments.dir, arguments.gb)):  # fmt: skip
-        measure(arguments.tare, path, "--dtype", "bf16")
-        os.remove(path)
+    folder, size = arguments.dir, arguments.gb
+    bf16, both = [("--dtype", "bf16")], [(), ("--verify",)]
+    rows = {
+        "k4": (lambda: quantized(folder, "k4.mcf", "k4", size), bf16),
+        "q4_k": (lambda: quantized(folder, "q4_k.gguf", "q4_k", size), bf16),
+        "fp8": (lambda: fp8(folder, size), bf16),
+    }
     for algorithm in ("xxh3", "crc32c", "sha256"):
-        path = digests(arguments.dir, algorithm, arguments.gb)
-        measure(arguments.tare, path, "--verify")
+        for kind in ("", "-one", "-small"):
+            rows[algorithm + kind] = (lambda algorithm=algorithm, kind=kind: digests(folder, algorithm, size, kind), both)
+    for name, (make, options) in rows.items():
+        if not re.search(arguments.only, name):
+            continue
+        path = make()
+        for some in options:
+            measure(arguments.tare, path, *some)
         os.remove(path)
 
 

@@ -204,6 +204,10 @@ struct Format {
   // moment, whatever happens. It is the file that `before` was read from, and the two differ in nothing else. False: that
   // cannot be, and nothing was done. `dry_run`: only says so. Null: it can only be written anew.
   bool (*amend)(const std::string& path, const Model& before, const Model& after, bool dry_run) = nullptr;
+  // Likewise, but by writing the file anew, with the bytes of its tensors as they are, also of those that are broken. Of a
+  // model in several files the one that holds all metadata. Null, or false: the model has to be written anew as a whole.
+  bool (*restate)(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
+                  bool dry_run) = nullptr;
   // The digest of a model by the container's own document: the same for every file of this format that holds these tensors.
   // Hashes the tensors on up to `threads` threads. The model must fit `holds`. Null: the document defines none.
   std::string (*content_digest)(const Model& model, unsigned threads, Progress* progress) = nullptr;

@@ -61,7 +61,7 @@ struct Edited {
 };
 
 // The same for a file or directory. At every moment, a kill or a power cut included, there is the old file or the new one.
-// Throws also `meta.files` for a model in several files, and what `open` and `save` throw.
+// Throws also `meta.files` for a model in several files none of which holds all metadata, and what `open` and `save` throw.
 TARE_API Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits,
                               const EditOptions& options = {});
 

@@ -25,7 +25,10 @@ struct Token {
   std::string text;  // bytes; need not be UTF-8
   float score = 0;
   TokenType type = TokenType::normal;
-  friend bool operator==(const Token&, const Token&) = default;
+  // A score that is not a number is the same as another such one.
+  friend bool operator==(const Token& a, const Token& b) {
+    return a.text == b.text && a.type == b.type && (a.score == b.score || (a.score != a.score && b.score != b.score));
+  }
 };
 
 struct TARE_API Vocabulary {

@@ -52,7 +52,7 @@ class HeldSource final : public Source {
 
  protected:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
-    std::memcpy(out.data(), bytes_.data() + offset, out.size());
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
   }
   const std::byte* do_view() const override { return bytes_.data(); }
 

@@ -54,6 +54,11 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
   if (PyBool_Check(object)) return object == Py_True;
   if (PyUnicode_Check(object)) return text_of(object, "a text");
   if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
+  if (PyLong_Check(object)) return number_of(object, path);
+  if (PyObject_HasAttrString(object, "tolist") != 0) {  // NumPy's scalars and arrays
+    const Ref plain = Ref::take(PyObject_CallMethod(object, "tolist", nullptr));
+    if (Py_TYPE(plain.get()) != Py_TYPE(object)) return to_value(plain.get(), path, depth + 1);
+  }
   if (PyIndex_Check(object)) return number_of(object, path);
   if (checked(PyObject_IsInstance(object, half().opaque.get())) != 0) {
     const Ref syntax = Ref::take(PyObject_GetAttrString(object, "syntax"));
@@ -73,10 +78,6 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
   if (PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object)) {
     const View view(object, false);
     return Bytes(view.bytes().begin(), view.bytes().end());
-  }
-  if (PyObject_HasAttrString(object, "item") != 0) {  // NumPy's scalars
-    const Ref plain = Ref::take(PyObject_CallMethod(object, "item", nullptr));
-    if (Py_TYPE(plain.get()) != Py_TYPE(object)) return to_value(plain.get(), path, depth + 1);
   }
   raise_type_error(path + ": " + text_of(Ref::take(PyType_GetName(Py_TYPE(object))).get(), "a name") +
                    " is not a kind of metadata; there are None, bool, int, float, str, bytes, list and dict");

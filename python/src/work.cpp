@@ -2,108 +2,22 @@
 
 #include <fcntl.h>
 
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <functional>
 #include <map>
-#include <mutex>
-#include <thread>
 
+#include "base/stopping.hpp"
 #include "buffer.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
+#include "pieces.hpp"
 #include "run_job.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 #include "tare/plan.hpp"
-#include "tare/stop.hpp"
 #include "values.hpp"
 
 namespace tare::py {
-namespace {
-
-// A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
-// None; if one of them raises, the job is stopped and the exception is passed on.
-class Worker {
- public:
-  explicit Worker(const Job& job)
-      : thread_([this, &job] {
-          try {
-            const Stoppable here(stop_);
-            job(progress_);
-          } catch (...) {
-            failure_ = std::current_exception();
-          }
-          const std::scoped_lock lock(mutex_);
-          ended_ = true;
-          changed_.notify_all();
-        }) {}
-
-  // Without the GIL. Whether the job has ended.
-  bool wait() {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kInterval, [this] { return ended_; });
-  }
-  void stop() {
-    stop_.ask();
-    const Unlocked others;
-    thread_.join();
-  }
-  void finish() {
-    {
-      const Unlocked others;
-      thread_.join();
-    }
-    if (failure_) std::rethrow_exception(failure_);
-  }
-  const Progress& progress() const { return progress_; }
-
- private:
-  static constexpr std::chrono::milliseconds kInterval{50};
-
-  Progress progress_;
-  Stop stop_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool ended_ = false;
-  std::exception_ptr failure_;
-  std::thread thread_;  // last: it uses all of the above
-};
-
-void report_progress(PyObject* report, const Progress& progress) {
-  if (report == Py_None) return;
-  Ref::take(
-      PyObject_CallFunctionObjArgs(report, number(progress.done()).get(), number(progress.expected()).get(), nullptr));
-}
-
-}  // namespace
-
-void run_job(PyObject* report, const Job& job) {
-  Worker worker(job);
-  try {
-    for (;;) {
-      bool ended = false;
-      {
-        const Unlocked others;
-        ended = worker.wait();
-      }
-      if (ended) break;
-      checked(PyErr_CheckSignals());
-      report_progress(report, worker.progress());
-    }
-  } catch (...) {
-    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-    PyErr_Fetch(&type, &value, &trace);
-    worker.stop();
-    PyErr_Restore(type, value, trace);
-    throw;
-  }
-  worker.finish();
-  report_progress(report, worker.progress());
-}
-
 namespace {
 
 // What was done, as dicts.
@@ -209,8 +123,9 @@ Shape shape_of(PyObject* tuple) {
   return shape;
 }
 
-// Open files that pieces of tensors are in, by their descriptors.
+// Open files that pieces of tensors are in, by their descriptors; kPlaced is that of a PlacedFile.
 using Spools = std::map<int, SourcePtr>;
+constexpr int kPlaced = -1;
 
 // A part of such a file: (descriptor, offset, length).
 Blob spooled(PyObject* place, Spools& spools) {
@@ -224,7 +139,36 @@ Blob spooled(PyObject* place, Spools& spools) {
   return Blob::range(source, offset, length);
 }
 
-// (name, tensor) or (name, shape, dtype, type, bytes), where bytes may be a place in a file.
+DType dtype_from(const char* name) {
+  const auto found = parse_dtype(name);
+  if (!found) raise_value_error(std::string("there is no type \"") + name + "\"");
+  return *found;
+}
+
+Blob blob_from(PyObject* data, PyObject* name, Spools& spools) {
+  if (PyTuple_Check(data)) return spooled(data, spools);
+  const SourcePtr source = source_over(data, text_of(name, "the name of a tensor"));
+  return Blob::range(source, 0, source->size());
+}
+
+// (name, shape, layout, [(role, dtype, type, bytes), ...])
+Tensor composed_from(PyObject* item, Spools& spools) {
+  PyObject *name = nullptr, *shape = nullptr, *components = nullptr;
+  const char* layout = nullptr;
+  if (PyArg_ParseTuple(item, "OOsO", &name, &shape, &layout, &components) == 0) throw PythonError();
+  Tensor tensor{.name = text_of(name, "the name of a tensor"), .shape = shape_of(shape), .layout = layout};
+  const Py_ssize_t size = PyList_Size(components);
+  if (size < 0) throw PythonError();
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    const char *role = nullptr, *dtype = nullptr, *type = nullptr;
+    PyObject* data = nullptr;
+    if (PyArg_ParseTuple(PyList_GetItem(components, i), "sssO", &role, &dtype, &type, &data) == 0) throw PythonError();
+    tensor.components.push_back({role, dtype_from(dtype), type, blob_from(data, name, spools)});
+  }
+  return tensor;
+}
+
+// (name, tensor), (name, shape, dtype, type, bytes), where bytes may be a place in a file, or as composed_from takes it.
 Tensor tensor_from(PyObject* item, Spools& spools) {
   const Py_ssize_t size = PyTuple_Size(item);
   if (size < 0) throw PythonError();
@@ -233,17 +177,12 @@ Tensor tensor_from(PyObject* item, Spools& spools) {
     tensor.name = text_of(PyTuple_GetItem(item, 0), "the name of a tensor");
     return tensor;
   }
+  if (size == 4) return composed_from(item, spools);
   PyObject *name = nullptr, *shape = nullptr, *data = nullptr;
   const char *dtype = nullptr, *type = nullptr;
   if (PyArg_ParseTuple(item, "OOssO", &name, &shape, &dtype, &type, &data) == 0) throw PythonError();
-  const auto storage = parse_dtype(dtype);
-  if (!storage) raise_value_error(std::string("there is no type \"") + dtype + "\"");
-  const auto blob = [&] {
-    if (PyTuple_Check(data)) return spooled(data, spools);
-    const SourcePtr source = source_over(data, text_of(name, "the name of a tensor"));
-    return Blob::range(source, 0, source->size());
-  };
-  return dense(text_of(name, "the name of a tensor"), shape_of(shape), *storage, blob(), type);
+  return dense(text_of(name, "the name of a tensor"), shape_of(shape), dtype_from(dtype), blob_from(data, name, spools),
+               type);
 }
 
 void add_parts(Model& model, const Options& parts) {
@@ -265,7 +204,7 @@ void add_parts(Model& model, const Options& parts) {
 }
 
 // Of Python's lists and dicts; `base`: an open model whose other parts are taken, or None.
-Model model_from(PyObject* tensors, PyObject* base, PyObject* parts) {
+Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spools = {}) {
   Model model;
   if (base != Py_None) {
     model = *complete_model_of(base);
@@ -274,7 +213,6 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts) {
   const Py_ssize_t size = PyList_Size(tensors);
   if (size < 0) throw PythonError();
   model.tensors.reserve(static_cast<std::size_t>(size));
-  Spools spools;
   for (Py_ssize_t i = 0; i < size; ++i) model.tensors.push_back(tensor_from(PyList_GetItem(tensors, i), spools));
   add_parts(model, Options(parts));
   return model;
@@ -290,6 +228,7 @@ void write_hastily(Model model, const Format& format, const std::string& output,
     throw error.in(output);
   }
   adapted.model.check_sources();
+  check_stop();
   sink->commit();
 }
 
@@ -328,6 +267,114 @@ PyObject* save_model(PyObject*, PyObject* args) {
       sink.commit();
     });
     return bytes(sink.bytes());
+  });
+}
+
+constexpr const char* kPlacedName = "tare.placed";
+
+PlacedFile& placed_of(PyObject* capsule) {
+  void* const pointer = PyCapsule_GetPointer(capsule, kPlacedName);
+  if (pointer == nullptr) throw PythonError();
+  return *static_cast<PlacedFile*>(pointer);
+}
+
+std::vector<Run> runs_from(PyObject* list) {
+  std::vector<Run> runs;
+  const Py_ssize_t size = PyList_Size(list);
+  if (size < 0) throw PythonError();
+  for (Py_ssize_t i = 0; i < size; ++i) {
+    unsigned long long offset = 0, length = 0;
+    if (PyArg_ParseTuple(PyList_GetItem(list, i), "KK", &offset, &length) == 0) throw PythonError();
+    runs.push_back({offset, length});
+  }
+  return runs;
+}
+
+// _places(path, tensors, parts, options, runs, size): None, or the places of runs of bytes that do not exist yet, which the
+// tensors are, in the file.
+PyObject* find_places(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr, *list = nullptr;
+    unsigned long long size = 0;
+    if (PyArg_ParseTuple(args, "OOOOOK", &path, &tensors, &parts, &dict, &list, &size) == 0) throw PythonError();
+    const SaveOptions options = Options(dict).save();
+    const SourcePtr promised = promised_bytes(size);
+    Model model = model_from(tensors, Py_None, parts, {{kPlaced, promised}});
+    const std::string output = path_of(path);
+    const std::vector<Run> runs = runs_from(list);
+    std::optional<std::vector<std::uint64_t>> places;
+    {
+      const Unlocked others;
+      places = places_of(std::move(model), *promised, runs, output, options);
+    }
+    return places ? list_of(*places, [](std::uint64_t offset) { return number(offset); }) : none();
+  });
+}
+
+// _placed_file(path, overwrite, places)
+PyObject* create_placed(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *path = nullptr, *list = nullptr;
+    int overwrite = 0;
+    if (PyArg_ParseTuple(args, "OpO", &path, &overwrite, &list) == 0) throw PythonError();
+    auto file = std::make_unique<PlacedFile>(path_of(path), overwrite != 0);
+    for (const Run& run : runs_from(list)) file->reserve(run);
+    Ref capsule = Ref::take(PyCapsule_New(file.get(), kPlacedName, [](PyObject* object) {
+      delete static_cast<PlacedFile*>(PyCapsule_GetPointer(object, kPlacedName));
+    }));
+    static_cast<void>(file.release());
+    return capsule;
+  });
+}
+
+// _reserve(file, offset, length)
+PyObject* reserve_place(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject* capsule = nullptr;
+    unsigned long long offset = 0, length = 0;
+    if (PyArg_ParseTuple(args, "OKK", &capsule, &offset, &length) == 0) throw PythonError();
+    placed_of(capsule).reserve({offset, length});
+    return none();
+  });
+}
+
+// _put(file, offset, bytes)
+PyObject* put_piece(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *capsule = nullptr, *data = nullptr;
+    unsigned long long offset = 0;
+    if (PyArg_ParseTuple(args, "OKO", &capsule, &offset, &data) == 0) throw PythonError();
+    PlacedFile& file = placed_of(capsule);
+    const View view(data, false);
+    {
+      const Unlocked others;
+      file.put(offset, view.bytes());
+    }
+    return none();
+  });
+}
+
+// _save_placed(file, path, tensors, parts, options, straight, report); not `straight`: some tensors are in no place of the
+// file, so all are copied to a new one.
+PyObject* save_placed(PyObject*, PyObject* args) {
+  return guarded([&] {
+    PyObject *capsule = nullptr, *path = nullptr, *tensors = nullptr, *parts = nullptr, *dict = nullptr,
+             *report = nullptr;
+    int straight = 0;
+    if (PyArg_ParseTuple(args, "OOOOOpO", &capsule, &path, &tensors, &parts, &dict, &straight, &report) == 0)
+      throw PythonError();
+    PlacedFile& file = placed_of(capsule);
+    SaveOptions options = Options(dict).save();
+    const SourcePtr pieces = file.pieces();
+    const Model model = model_from(tensors, Py_None, parts, {{kPlaced, pieces}});
+    const std::string output = path_of(path);
+    std::optional<Saved> done;
+    run_job(report, [&](Progress& progress) {
+      options.write.progress = &progress;
+      if (straight != 0) done = file.save(model, pieces, output, options);
+      if (!done) done = save(model, output, options);
+    });
+    return saved_dict(*done).done();
   });
 }
 
@@ -460,6 +507,11 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
 }
 
 PyMethodDef work_methods[] = {{"_save", save_model, METH_VARARGS, nullptr},
+                              {"_places", find_places, METH_VARARGS, nullptr},
+                              {"_placed_file", create_placed, METH_VARARGS, nullptr},
+                              {"_reserve", reserve_place, METH_VARARGS, nullptr},
+                              {"_put", put_piece, METH_VARARGS, nullptr},
+                              {"_save_placed", save_placed, METH_VARARGS, nullptr},
                               {"_convert", convert_file, METH_VARARGS, nullptr},
                               {"_verify", verify_file, METH_VARARGS, nullptr},
                               {"_hash", hash_model, METH_VARARGS, nullptr},

@@ -15,14 +15,17 @@ from ._errors import (
     AccessError,
     ClosedError,
     CorruptError,
+    DeniedError,
     Error,
     ExistsError,
     LimitError,
     LossyError,
     NotFoundError,
+    OutsideError,
     TensorNotFoundError,
     UnsupportedError,
     UsageError,
+    WrongTypeError,
 )
 from ._model import Attachments, Model, Vocabulary, open
 from ._tensor import Opaque, Sparse, Tensor
@@ -51,10 +54,10 @@ _LAZY = ("cluster", "device", "jax", "numpy", "plot", "safetensors", "torch", "t
 _LAZY_NAMES = {"Writer": "_writer", "Plan": "_plan", "Task": "_plan", "plan": "_plan"}
 
 __all__ = [
-    "AccessError", "Attachments", "ClosedError", "Conversion", "CorruptError", "Difference", "Error", "ExistsError",
-    "Finding", "LimitError", "LossyError", "Model", "NotFoundError", "Opaque", "Quantized", "Saved", "Sparse", "Tensor",
-    "TensorNotFoundError", "UnsupportedError", "UsageError", "Verification", "Vocabulary", "convert", "diff", "formats",
-    "hash", "methods", "open", "quantize", "save", "to_bytes", "verify",
+    "AccessError", "Attachments", "ClosedError", "Conversion", "CorruptError", "DeniedError", "Difference", "Error",
+    "ExistsError", "Finding", "LimitError", "LossyError", "Model", "NotFoundError", "Opaque", "OutsideError", "Quantized",
+    "Saved", "Sparse", "Tensor", "TensorNotFoundError", "UnsupportedError", "UsageError", "Verification", "Vocabulary",
+    "WrongTypeError", "convert", "diff", "formats", "hash", "methods", "open", "quantize", "save", "to_bytes", "verify",
 ]  # fmt: skip
 
 

@@ -35,6 +35,8 @@ PACKED = {
     "packed.f6_e3m2": "float6_e3m2fn",
 }
 
+PACKED_NAMES = {name: layout for layout, name in PACKED.items()}
+
 _ml_dtypes = None
 
 
@@ -86,6 +88,17 @@ def tare_dtype(dtype):
     if dtype.kind == "c" and dtype.itemsize in (8, 16):
         return ("f32", "complex64") if dtype.itemsize == 8 else ("f64", "complex128")
     raise TypeError(f"an array of type {dtype} cannot be stored; there are bool, integers, floats and complex numbers")
+
+
+def name_of(dtype):
+    """Tare's name of a type: 'bf16' and the like as they are, NumPy's ('float16', np.float16) in Tare's spelling."""
+    if isinstance(dtype, str) and dtype in TARE_NAMES:
+        return dtype
+    try:
+        storage, logical = tare_dtype(np.dtype(dtype))
+    except TypeError:
+        raise ValueError(f"there is no type {dtype!r}") from None
+    return logical or storage
 
 
 def is_native(dtype):

@@ -1,5 +1,8 @@
 """The exceptions of the library: each a tare.Error, and the builtin that people expect."""
 
+import errno
+import os
+
 
 class Error(Exception):
     """What went wrong, with the facts that the library knows.
@@ -29,6 +32,10 @@ class Error(Exception):
         self.text = text
         for name, value in facts.items():
             setattr(self, name, value)
+        if isinstance(self, OSError):
+            self.errno = _code_of(self)
+            self.strerror = None if self.errno is None else os.strerror(self.errno)
+            self.filename = self.file
 
     def __str__(self):
         remedy = self.remedy
@@ -61,6 +68,10 @@ class AccessError(Error, OSError):
     """The system refused: unreadable, full, changed while it was read."""
 
 
+class DeniedError(AccessError, PermissionError):
+    """The system does not allow it."""
+
+
 class ExistsError(Error, FileExistsError):
     """The output exists already."""
 
@@ -87,6 +98,18 @@ class UsageError(Error, ValueError):
 
 class ClosedError(UsageError):
     """The model has been closed."""
+
+
+class WrongTypeError(Error, TypeError):
+    """Something is of a type that cannot be stored: an array of objects, a name that is not a text."""
+
+    rule = "python.type"
+
+
+class OutsideError(Error, IndexError):
+    """An index beyond the end of a tensor; of the interface of safetensors."""
+
+    rule = "python.index"
 
 
 _KINDS = {
@@ -123,6 +146,28 @@ _REMEDIES = {
 }
 
 
+# What the system says, as sentences of the library end.
+_CODES = {
+    os.strerror(code): code
+    for code in (errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENOSPC, errno.EDQUOT, errno.EROFS,
+                 errno.EIO, errno.EMFILE, errno.ENFILE, errno.ELOOP, errno.ENAMETOOLONG, errno.EFBIG, errno.ESTALE,
+                 errno.ENOTEMPTY, errno.EBUSY, errno.EXDEV, errno.EEXIST)
+}  # fmt: skip
+
+
+_DENIED = (os.strerror(errno.EACCES), os.strerror(errno.EPERM))
+
+
+def _code_of(error):
+    """errno, as far as it is known."""
+    said = _CODES.get(error.sentence.rpartition(": ")[2])
+    if said is not None:
+        return said
+    if isinstance(error, FileNotFoundError):
+        return errno.ENOENT
+    return errno.EEXIST if isinstance(error, FileExistsError) else None
+
+
 def _rebuild(kind, text, facts):
     return kind(text, **facts)
 
@@ -138,4 +183,6 @@ def make(facts):
         kind = ExistsError
     if facts["rule"] == "python.closed":
         kind = ClosedError
+    if kind is AccessError and facts["sentence"].rpartition(": ")[2] in _DENIED:
+        kind = DeniedError
     return kind(text, **facts)

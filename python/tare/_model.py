@@ -20,12 +20,15 @@ class Model(_tare.Model, collections.abc.Mapping):
 
     def __init__(self, source, **options):
         self._options = options
+        if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
+            source = os.fsdecode(source)  # a path, not the bytes of a file
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._open_bytes(source, options)
             self.path = None
         else:
             self._open(source, options)
             self.path = os.fspath(source)
+            self._place = _absolute(self.path)
 
     def __enter__(self):
         return self
@@ -139,7 +142,7 @@ class Model(_tare.Model, collections.abc.Mapping):
     def __reduce__(self):
         if self.path is None:
             raise TypeError("a model of bytes cannot be pickled; pickle the bytes")
-        return _reopen, (self.path, self._options)
+        return _reopen, (self._place, self._options)
 
     # ---- called by the extension
 
@@ -214,6 +217,13 @@ class Vocabulary(collections.abc.Sequence):
 
     def __repr__(self):
         return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
+
+
+def _absolute(path):
+    """Where it is, also when the current directory is another. (os.path.abspath would take a/../ out, whatever a links to.)"""
+    if os.path.isabs(path):
+        return path
+    return os.path.join(os.getcwdb() if isinstance(path, bytes) else os.getcwd(), path)
 
 
 def _reopen(path, options):

@@ -6,6 +6,7 @@ part: whole or not at all, the same bytes whoever writes it. `finish` puts the p
 
 import hashlib
 import json
+import operator
 import os
 import shutil
 
@@ -40,6 +41,11 @@ class Plan:
     def finish(self, progress=None):
         """Writes the target from the parts, and removes them. Raises an error if a part is missing."""
         missing = self.missing()
+        if missing and not os.path.exists(self.folder) and os.path.exists(self.target):
+            raise _errors.UsageError(
+                f"{self.target}: there are no parts, and the target exists: the plan has been finished already",
+                rule="plan.finished", file=self.target,
+            )  # fmt: skip
         if missing:
             raise _errors.UsageError(
                 f"{len(missing)} of {len(self.tasks)} tasks have not been done: "
@@ -113,6 +119,11 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
     model before they begin (bits, one scale for a tensor) do so in every task.
     """
     source, target = os.fspath(source), os.fspath(target)
+    tasks = None if tasks is None else operator.index(tasks)
+    if os.path.lexists(target) and not os.path.isdir(target) and not options.get("overwrite"):
+        raise _errors.ExistsError(
+            f"{target}: exists already", kind="usage", rule="io.sink.exists", file=target, remedies=(("overwrite", ""),)
+        )
     facts = {
         "tare_plan": 1,
         "source": os.path.abspath(source),
@@ -147,12 +158,16 @@ def _split(rows, tasks, task_bytes):
 
 
 def _fingerprint(model):
+    """Names, types and shapes of the tensors, and the sizes and times of the files: another version has another one."""
     rows = [(name, kind, list(shape), size) for name, kind, _, shape, size, _ in model._table()]
+    for path in model._facts()["files"]:
+        found = os.stat(path)
+        rows.append((os.path.basename(path), found.st_size, found.st_mtime_ns))
     return hashlib.sha256(json.dumps(rows).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _require_same(source, facts):
     if _fingerprint(source) != facts["tensors"]:
         raise _errors.AccessError(
-            f"{facts['source']}: is not the file that the plan was made of", kind="io", rule="plan.part", file=facts["source"]
+            f"{facts['source']}: is not what it was when the plan was made", kind="io", rule="plan.source", file=facts["source"]
         )

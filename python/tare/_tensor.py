@@ -2,6 +2,7 @@
 
 import collections
 import math
+import operator
 
 import numpy as np
 
@@ -88,8 +89,8 @@ class Tensor(_tare.Tensor):
         return self._cast("f32", "error").numpy()
 
     def cast(self, dtype, overflow="error"):
-        """A tensor of another storage type ('f32', 'bf16', ...), converted when it is read."""
-        return self._cast(dtype, overflow)
+        """A tensor of another storage type ('f32', 'bf16', np.float16, ...), converted when it is read."""
+        return self._cast(_dtypes.name_of(dtype), overflow)
 
     def sparse(self):
         """A sparse tensor as scipy.sparse has it, or as its parts (Sparse) where scipy is not installed."""
@@ -164,15 +165,17 @@ class Tensor(_tare.Tensor):
 
     def stats(self, bins=24, first=8, threads=0):
         """Counts, minimum, maximum, mean and standard deviation, over the finite elements, as a dict."""
-        found = self._statistics(bins, first, threads)
+        found = self._statistics(*_counts(bins=bins, first=first, threads=threads))
         found.pop("low"), found.pop("high"), found.pop("histogram")
+        if found["count"] == found["nan"] + found["inf"]:  # there is no finite one
+            found.update(dict.fromkeys(("min", "max", "mean", "std"), math.nan))
         return found
 
     def histogram(self, bins=24, threads=0):
         """(counts, edges), as numpy.histogram gives them, over the finite elements."""
         if bins < 1:
             raise ValueError("a histogram needs at least one bin")
-        found = self._statistics(bins, 0, threads)
+        found = self._statistics(*_counts(bins=bins, first=0, threads=threads))
         low, high = found["low"], found["high"]
         return np.array(found["histogram"], dtype=np.int64), np.linspace(low, high, bins + 1)
 
@@ -187,6 +190,13 @@ class Tensor(_tare.Tensor):
 
     def __reduce__(self):
         raise TypeError("a tensor of a file cannot be pickled; pickle its numpy(), or the path and the name")
+
+
+def _counts(**numbers):
+    for name, number in numbers.items():
+        if not 0 <= operator.index(number) < 1 << 31:
+            raise ValueError(f"{name} must be between 0 and {(1 << 31) - 1}, not {number}")
+    return numbers.values()
 
 
 def _small_float(layout):
@@ -214,7 +224,7 @@ def _basic_index(key):
             items.append(("new", None, None, None))
         elif isinstance(part, slice):
             items.append(("range", part.start, part.stop, part.step))
-        elif isinstance(part, (bool, np.bool_)):
+        elif isinstance(part, (bool, np.bool_)) or (isinstance(part, np.ndarray) and part.dtype.kind not in "iu"):
             return None
         elif hasattr(part, "__index__") and not (isinstance(part, np.ndarray) and part.ndim):
             items.append(("index", part.__index__(), None, None))

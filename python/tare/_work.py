@@ -6,8 +6,9 @@ import os
 import numpy as np
 
 from . import _dtypes, _progress, _tare
+from ._errors import UsageError, WrongTypeError
 from ._model import Model, Vocabulary, open
-from ._tensor import Tensor
+from ._tensor import Sparse, Tensor
 
 
 class Record:
@@ -155,6 +156,7 @@ def save(
         dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
         keep_names=keep_names, overwrite=overwrite, threads=threads,
     )  # fmt: skip
+    path = os.fspath(path)
     base, rows = _rows(tensors)
     parts = _parts(metadata, config, vocabulary, attachments)
     with _progress.reporter(progress, "saving") as report:
@@ -335,18 +337,35 @@ def _options(**options):
         options["zstd"] = 3
     elif options.get("zstd") is False:
         options["zstd"] = None
-    if isinstance(options.get("quant"), str):
-        options["quant"] = {"method": options["quant"]}
+    if options.get("quant") is not None:
+        options["quant"] = _recipe(options["quant"])
     if isinstance(options.get("shard"), str):
         options["shard"] = _size(options["shard"])
-    if options.get("dtype") is not None and not isinstance(options["dtype"], str):
-        storage, logical = _dtypes.tare_dtype(np.dtype(options["dtype"]))
-        options["dtype"] = logical or storage
+    if options.get("dtype") is not None:
+        options["dtype"] = _dtypes.name_of(options["dtype"])
     if options.get("set"):
         import json
 
         options["set"] = [(key, json.dumps(value)) for key, value in options["set"].items()]
     return options
+
+
+_RECIPE = {"method", "bits", "rules", "fast", "range", "no_fallback", "clip", "importance"}
+
+
+def _recipe(quant):
+    """What `quantize` takes, as a dict; a text is the method."""
+    if isinstance(quant, str):
+        return {"method": quant}
+    if not isinstance(quant, dict):
+        raise TypeError(f"quant must be the name of a method or a dict, not {type(quant).__name__}")
+    unknown = quant.keys() - _RECIPE
+    if unknown:
+        raise ValueError(
+            f"quant has no key {', '.join(map(repr, sorted(unknown, key=str)))}; it has {', '.join(sorted(_RECIPE))}, where "
+            "rules are pairs (glob, method)"
+        )
+    return quant
 
 
 def _size(text):
@@ -395,17 +414,68 @@ def _rows(tensors):
     base = tensors if isinstance(tensors, Model) else None
     if base is not None:
         return base, [(tensor.name, tensor) for tensor in base.tensors()]
+    try:
+        named = dict(tensors)  # a copy: the caller's may change meanwhile
+    except (TypeError, ValueError):
+        raise WrongTypeError(f"tensors must be a model or a mapping from names to arrays, not {type(tensors).__name__}") from None
     rows = []
-    for name, value in dict(tensors).items():
+    for name, value in named.items():
         if not isinstance(name, str):
-            raise TypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
+            raise WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
         rows.append(_row(name, value))
     return base, rows
 
 
 def _row(name, value):
+    """A tensor as the extension takes it: itself, or made of whatever holds elements."""
     if isinstance(value, Tensor):
         return name, value
+    if isinstance(value, Sparse):
+        return name, tuple(value.shape), value.layout, [_component(name, role, part) for role, part in value.parts.items()]
+    if type(value).__module__.startswith("scipy.sparse"):
+        return _sparse_row(name, value)
+    if isinstance(value, np.ndarray) and value.dtype.name in _dtypes.PACKED_NAMES:
+        return _packed_row(name, value)
+    if str(getattr(value, "dtype", "")) == "torch.float4_e2m1fn_x2":  # two in a byte
+        import torch
+
+        bits = value.detach().cpu().contiguous().view(torch.uint8).numpy()
+        return name, (*bits.shape[:-1], 2 * bits.shape[-1]), "packed.f4_e2m1", [("payload", "u8", "", bits.reshape(-1))]
+    return dense_row(name, value)
+
+
+def _component(name, role, array):
+    _, _, storage, logical, data = dense_row(name, array)
+    return role, storage, logical, data
+
+
+def _sparse_row(name, matrix):
+    """scipy.sparse: lists of coordinates as they are, everything else as compressed rows."""
+    if matrix.format == "coo":
+        places = matrix.coords if hasattr(matrix, "coords") else (matrix.row, matrix.col)
+        parts = {"coords": np.stack(places).astype("<u8"), "values": matrix.data}
+    else:
+        matrix = matrix.tocsr(copy=True)
+        matrix.sum_duplicates()  # which also sorts the columns of a row
+        parts = {"indices": matrix.indices.astype("<u8"), "indptr": matrix.indptr.astype("<u8"), "values": matrix.data}
+    layout = "sparse_coo" if "coords" in parts else "sparse_csr"
+    return name, tuple(matrix.shape), layout, [_component(name, role, part) for role, part in parts.items()]
+
+
+def _packed_row(name, array):
+    """Floats of 4 and 6 bits, of which ml_dtypes has one in a byte: the first in the lowest bits."""
+    bits = 4 if "float4" in array.dtype.name else 6
+    group, width = (2, 1) if bits == 4 else (4, 3)
+    if array.size % group:
+        raise UsageError(f"tensor {name!r}: {array.size} elements of {bits} bits do not fill whole bytes", rule="python.type", item=name)  # fmt: skip
+    codes = np.ascontiguousarray(array).reshape(-1, group).view(np.uint8).astype(np.uint32)
+    words = sum(codes[:, i] << np.uint32(bits * i) for i in range(group))
+    data = np.stack([(words >> np.uint32(8 * i)).astype(np.uint8) for i in range(width)], axis=1)
+    return name, array.shape, _dtypes.PACKED_NAMES[array.dtype.name], [("payload", "u8", "", data.reshape(-1))]
+
+
+def dense_row(name, value):
+    """(name, shape, storage type, logical type, bytes) of an array."""
     array = _array(name, value)
     if isinstance(array, tuple):  # bits of a type that NumPy lacks
         bits, storage, logical = array
@@ -414,11 +484,13 @@ def _row(name, value):
         try:
             storage, logical = _dtypes.tare_dtype(array.dtype)
         except TypeError as error:
-            raise TypeError(f"tensor {name!r}: {error}") from None
+            raise WrongTypeError(f"tensor {name!r}: {error}", item=name) from None
         bits, shape = array, array.shape
         if not _dtypes.is_native(array.dtype):
             bits = bits.astype(array.dtype.newbyteorder("<"))
     data = np.ascontiguousarray(bits).reshape(-1).view(np.uint8)
+    if storage == "bool" and data.size and data.max() > 1:  # of a view; files have 0 and 1
+        data = (data != 0).view(np.uint8)
     return name, tuple(shape), storage, logical, data
 
 
@@ -431,13 +503,17 @@ _TORCH = {
 
 def _array(name, value):
     if isinstance(value, np.ndarray):
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+            raise WrongTypeError(f"tensor {name!r}: a mask cannot be stored; use filled()", item=name)
         return value
     if type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach"):
         import torch
 
         value = value.detach().cpu()
         if value.layout != torch.strided:
-            raise TypeError(f"tensor {name!r}: a torch tensor of layout {value.layout} cannot be stored; use to_dense()")
+            raise WrongTypeError(
+                f"tensor {name!r}: a torch tensor of layout {value.layout} cannot be stored; use to_dense()", item=name
+            )
         if value.is_conj() or value.is_neg():
             value = value.resolve_conj().resolve_neg()
         special = _TORCH.get(str(value.dtype).removeprefix("torch."))
@@ -448,8 +524,8 @@ def _array(name, value):
     if hasattr(value, "__array__") or np.isscalar(value) or isinstance(value, (list, tuple)):
         array = np.asarray(value)
         if array.dtype.kind == "O":
-            raise TypeError(f"tensor {name!r}: an array of objects cannot be stored")
+            raise WrongTypeError(f"tensor {name!r}: an array of objects cannot be stored", item=name)
         return array
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
-    raise TypeError(f"tensor {name!r}: {type(value).__name__} is not an array")
+    raise WrongTypeError(f"tensor {name!r}: {type(value).__name__} is not an array", item=name)

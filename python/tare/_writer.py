@@ -1,14 +1,17 @@
 """Writing a model piece by piece, in bounded memory."""
 
 import math
+import operator
 import os
 import tempfile
 
 import numpy as np
 
 from . import _dtypes, _errors, _progress, _tare, _work
+from ._model import _absolute
 
 _ALIGNMENT = 64
+_LARGEST = 1 << 60
 
 
 class Writer:
@@ -19,7 +22,9 @@ class Writer:
             for rows in chunks:
                 writer.write("embed.weight", rows)
 
-    Pieces go to a file without a name next to the target, so that memory stays bounded, and tensors may be fed in any order.
+    Pieces go straight to their places in a file without a name that becomes the target. What is declared after the first
+    piece has come, if the container's header is before the data, and what is compressed, cast or quantized, is kept in
+    another file without a name, and copied in the end. Either way memory stays bounded, and tensors may be fed in any order.
     The target appears whole when the writer is closed; an exception inside of `with` leaves nothing behind. The other
     arguments are those of `tare.save`.
     """
@@ -27,54 +32,64 @@ class Writer:
     def __init__(
         self, path, *, metadata=None, config=None, vocabulary=None, attachments=None, progress=None, **options
     ):
-        self._path = os.fspath(path)
+        self._path = _absolute(os.fspath(path))
         self._parts = _work._parts(metadata, config, vocabulary, attachments)
         self._options = _work._options(**options)
         self._progress = progress
-        self._tensors = {}  # name: [shape, storage, logical, offset, size, done]
-        self._end = 0
+        self._tensors = {}  # by name
+        self._promised = 0  # bytes of all of them
+        self._new = []  # those that have no place yet
+        self._placed = None  # the file that becomes the target, if the places of tensors in it can be known
+        self._placed_end = 0
+        self._begun, self._grows = False, None  # whether tensors that come later go behind the others in it
+        self._end = 0  # of the other file
         self._file = _unnamed_file(os.path.dirname(os.path.abspath(self._path)))
 
     def declare(self, name, shape, dtype):
         """A tensor that will be written: `dtype` is Tare's name of a type ('bf16', 'f8_e4m3fn') or a NumPy type."""
         self._require_open()
         if not isinstance(name, str):
-            raise TypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
+            raise _errors.WrongTypeError(f"the name of a tensor must be a str, not {type(name).__name__}")
         if name in self._tensors:
             raise ValueError(f"tensor {name!r} has been declared already")
         storage, logical, item = _types_of(dtype)
-        shape = tuple(int(size) for size in ((shape,) if isinstance(shape, int) else shape))
+        shape = tuple(map(operator.index, (shape,) if hasattr(shape, "__index__") else shape))
         if any(size < 0 for size in shape):
             raise ValueError(f"tensor {name!r}: a dimension is negative")
-        size = math.prod(shape) * item
-        self._end = -(-self._end // _ALIGNMENT) * _ALIGNMENT
-        self._tensors[name] = [shape, storage, logical, self._end, size, 0]
-        self._end += size
+        if math.prod(shape) * item > _LARGEST:
+            raise ValueError(f"tensor {name!r}: {math.prod(shape)} elements are more than a file can have")
+        self._tensors[name] = tensor = _Declared(name, shape, storage, logical, math.prod(shape) * item)
+        tensor.promised, self._promised = self._promised, self._promised + tensor.size
+        self._new.append(tensor)
 
     def write(self, name, piece):
         """The next elements of a tensor, row after row: an array of its type, or bytes."""
         self._require_open()
         if name not in self._tensors:
             raise _errors.TensorNotFoundError(f"tensor {name!r} has not been declared", rule="python.tensor", item=name)
-        row = self._tensors[name]
-        _, storage, logical, offset, size, done = row
+        tensor = self._tensors[name]
         if not isinstance(piece, (bytes, bytearray, memoryview)):
-            _, _, found, type_, piece = _work._row(name, piece)
-            if (found, type_) != (storage, logical):
-                raise TypeError(f"tensor {name!r} is {logical or storage}, the piece is {type_ or found}")
+            _, _, storage, logical, piece = _work.dense_row(name, piece)
+            if (storage, logical) != (tensor.storage, tensor.logical):
+                raise _errors.WrongTypeError(
+                    f"tensor {name!r} is {tensor.logical or tensor.storage}, the piece is {logical or storage}"
+                )
         piece = memoryview(piece).cast("B")
-        if done + len(piece) > size:
-            raise ValueError(f"tensor {name!r} has {size} bytes; {done + len(piece)} were written")
-        at = offset + done
-        while piece:
-            written = os.pwrite(self._file.fileno(), piece[: 1 << 30], at)
-            at += written
-            piece = piece[written:]
-        row[5] = at - offset
+        if tensor.done + len(piece) > tensor.size:
+            raise ValueError(f"tensor {name!r} has {tensor.size} bytes; {tensor.done + len(piece)} were written")
+        if not piece:
+            return
+        if tensor.offset is None:
+            self._find_places()
+        if tensor.placed:
+            _tare._put(self._placed, tensor.offset + tensor.done, piece)
+        else:
+            _write_at(self._file.fileno(), piece, tensor.offset + tensor.done)
+        tensor.done += len(piece)
 
     def add(self, name, array):
-        """A whole tensor at once: anything that `tare.save` takes but tensors of files."""
-        _, shape, storage, logical, data = _work._row(name, array)
+        """A whole tensor at once: anything that has its elements, not tensors of other layouts than the dense one."""
+        _, shape, storage, logical, data = _work.dense_row(name, array)
         self.declare(name, shape, (storage, logical))
         self.write(name, memoryview(data))
 
@@ -83,26 +98,77 @@ class Writer:
         if self._file is None:
             return None
         try:
-            for name, (_, _, _, _, size, done) in self._tensors.items():
-                if done != size:
-                    raise ValueError(f"tensor {name!r} is not complete: {done} of {size} bytes were written")
+            for tensor in self._tensors.values():
+                if tensor.done != tensor.size:
+                    raise ValueError(
+                        f"tensor {tensor.name!r} is not complete: {tensor.done} of {tensor.size} bytes were written"
+                    )
+            if self._new:
+                self._find_places()
             os.ftruncate(self._file.fileno(), max(self._end, 1))
+            rows = [tensor.row(self._file.fileno()) for tensor in self._tensors.values()]
             with _progress.reporter(self._progress, "saving") as report:
-                # The kernel copies them from file to file, and shares them where the file system can.
-                rows = [
-                    (name, shape, storage, logical, (self._file.fileno(), offset, size))
-                    for name, (shape, storage, logical, offset, size, _) in self._tensors.items()
-                ]
-                done = _tare._save(self._path, rows, None, self._parts, self._options, report)
+                if self._placed is None:
+                    # The kernel copies them from file to file, and shares them where the file system can.
+                    done = _tare._save(self._path, rows, None, self._parts, self._options, report)
+                else:
+                    straight = all(tensor.placed for tensor in self._tensors.values())
+                    done = _tare._save_placed(
+                        self._placed, self._path, rows, self._parts, self._options, straight, report
+                    )
             return _work._saved(_work.Saved, done)
         finally:
             self.discard()
 
     def discard(self):
         """Ends without writing anything."""
+        self._placed = None
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _find_places(self):
+        """Gives all that is new a place: in the target if that can be known, else in the other file."""
+        new, self._new = self._new, []
+        if not self._begun:
+            self._begun = True
+            offsets = self._ask()
+            if offsets is not None:
+                runs = [(offset, tensor.size) for offset, tensor in zip(offsets, new)]
+                self._placed = _tare._placed_file(self._path, bool(self._options.get("overwrite")), runs)
+                self._place(new, offsets)
+                return
+        elif self._placed is not None and self._grows is not False:
+            offsets, end = [], self._placed_end
+            for tensor in new:
+                offsets.append(_aligned(end))
+                end = offsets[-1] + tensor.size
+            if self._grows is None:  # asked once; `close` notices if it is not so the next time
+                found = self._ask() or ()
+                expected = [t.offset for t in self._tensors.values() if t.offset is not None] + offsets
+                self._grows = len(found) == len(expected) and all(
+                    a == b or not t.size for a, b, t in zip(found, expected, self._tensors.values())
+                )
+            if self._grows:
+                for offset, tensor in zip(offsets, new):
+                    _tare._reserve(self._placed, offset, tensor.size)
+                self._place(new, offsets)
+                return
+        for tensor in new:
+            tensor.offset = _aligned(self._end)
+            self._end = tensor.offset + tensor.size
+
+    def _ask(self):
+        """Where the target would have everything that has been declared, or None."""
+        tensors = self._tensors.values()
+        rows = [(t.name, t.shape, t.storage, t.logical, (_PLACED, t.promised, t.size)) for t in tensors]
+        runs = [(t.promised, t.size) for t in tensors]
+        return _tare._places(self._path, rows, self._parts, self._options, runs, self._promised)
+
+    def _place(self, tensors, offsets):
+        for tensor, offset in zip(tensors, offsets):
+            tensor.placed, tensor.offset = True, offset if tensor.size else 0
+            self._placed_end = max(self._placed_end, tensor.offset + tensor.size)
 
     def __enter__(self):
         return self
@@ -116,6 +182,33 @@ class Writer:
     def _require_open(self):
         if self._file is None:
             raise _errors.ClosedError("the writer has been closed", rule="python.closed")
+
+
+_PLACED = -1  # instead of the descriptor of a file
+
+
+class _Declared:
+    """A tensor that has been declared, and how far it has come."""
+
+    def __init__(self, name, shape, storage, logical, size):
+        self.name, self.shape, self.storage, self.logical, self.size = name, shape, storage, logical, size
+        self.placed, self.offset, self.done = False, None, 0
+
+    def row(self, descriptor):
+        """As the extension takes it."""
+        place = (_PLACED if self.placed else descriptor, self.offset, self.size)
+        return self.name, self.shape, self.storage, self.logical, place
+
+
+def _aligned(offset):
+    return -(-offset // _ALIGNMENT) * _ALIGNMENT
+
+
+def _write_at(descriptor, piece, offset):
+    while piece:
+        written = os.pwrite(descriptor, piece[: 1 << 30], offset)
+        offset += written
+        piece = piece[written:]
 
 
 def _types_of(dtype):

@@ -1,14 +1,22 @@
 """Pictures with matplotlib: histograms of tensors, and what quantization costs."""
 
+import numpy as np
+
 
 def histogram(tensor, bins=100, ax=None, log=True):
-    """The elements of a tensor. Returns the axes."""
+    """The finite elements of a tensor, or of an array. Returns the axes."""
     ax = _axes(ax)
-    counts, edges = tensor.histogram(bins)
+    if hasattr(tensor, "histogram"):
+        counts, edges = tensor.histogram(bins)
+        name, kind = tensor.name, tensor.type
+    else:
+        array = np.asarray(tensor, dtype=np.float64)
+        counts, edges = np.histogram(array[np.isfinite(array)], bins)
+        name, kind = "", str(tensor.dtype)
     ax.stairs(counts, edges, fill=True)
     if log:
         ax.set_yscale("symlog", linthresh=1)
-    ax.set_title(f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type}")
+    ax.set_title(f"{name} {'x'.join(map(str, tensor.shape))} {kind}".strip())
     ax.set_xlabel("value")
     ax.set_ylabel("elements")
     return ax

@@ -43,22 +43,82 @@ def part(tensor, key):
     return _dense_part(tensor, key)
 
 
-def load(path, map_location="cpu", mmap=True, *, arrays=True, device=None, dtype=None, verify=False):
+def load(
+    path, map_location="cpu", pickle_module=None, *, weights_only=True, mmap=True, arrays=True, device=None, dtype=None,
+    verify=False,
+):  # fmt: skip
     """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run.
 
+    path    or a file that is open for reading, or bytes
     arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
+
+    Of a checkpoint with several parts, names are joined: 'model.layer.weight'. `state["model"]` is the part all the same, and
+    `state["epoch"]` a value that is not a tensor; see Checkpoint. weights_only and pickle_module are those of torch.load, and
+    make no difference.
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
     each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
     are compared on the way.
     """
-    device = map_location if device is None else device
-    with _open(path, mmap=mmap, arrays=arrays) as model:
+    device = _place_of(map_location) if device is None else device
+    if hasattr(path, "read"):
+        path = path.read()
+    with _open(path, mmap=mmap is not False, arrays=arrays) as model:
         if _is_gpu(device):
-            return to_device(model, device, dtype=dtype, verify=verify)
+            return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
         if verify or dtype is not None:
             raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
-        return {name: tensor(model.tensor(name), device) for name in model}
+        return Checkpoint({name: tensor(model.tensor(name), device) for name in model}, model.metadata)
+
+
+class Checkpoint(dict):
+    """The tensors of a checkpoint by their whole names; and its parts, for whoever asks for them.
+
+    state["model"]   the tensors whose names begin with 'model.', without that
+    state["epoch"]   what the file has beside the tensors
+
+    Iterating shows the tensors only.
+    """
+
+    def __init__(self, tensors, rest=None):
+        super().__init__(tensors)
+        self.rest = rest if isinstance(rest, dict) else {}
+
+    def __missing__(self, key):
+        if isinstance(key, str):
+            part, rest = _below(key, self), _below(key, self.rest)
+            if part or rest:
+                whole = self.rest.get(key)
+                return Checkpoint(part, {**(whole if isinstance(whole, dict) else {}), **rest})
+        if key in self.rest:
+            return self.rest[key]
+        raise KeyError(key)
+
+    def __contains__(self, key):
+        if super().__contains__(key) or key in self.rest:
+            return True
+        return isinstance(key, str) and bool(_below(key, self) or _below(key, self.rest))
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def __reduce__(self):
+        return Checkpoint, (dict(self), self.rest)
+
+
+def _below(key, names):
+    """What has names that begin with the key and a point, without these."""
+    return {name[len(key) + 1 :]: value for name, value in names.items() if name.startswith(key + ".")}
+
+
+def _place_of(location):
+    """The device that torch.load's map_location stands for, of what comes from a file."""
+    if isinstance(location, dict):
+        location = location.get("cpu", "cpu")
+    if callable(location) and not isinstance(location, _torch.device):
+        kept = location(_torch.empty(0, dtype=_torch.uint8).untyped_storage(), "cpu")
+        return kept.device if hasattr(kept, "device") else "cpu"
+    return "cpu" if location is None else location
 
 
 def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts=None, threads=0):
@@ -72,7 +132,7 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
 
     with _device.Opened(source) as model:
         kind = _short(dtype)
-        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, verify, threads)
+        batch = _Batch(model, _device.plan(model, names, kind, parts), kind, device, {"verify": verify, "threads": threads}).begin()
         tensors = batch.tensors()  # views, made while the bytes are on their way
         batch.finish()
         return tensors
@@ -80,7 +140,10 @@ def to_device(source, device="cuda", names=None, dtype=None, verify=False, parts
 
 def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=1 << 30):
     """Pairs of a name and a tensor on the GPU, as they arrive, for the current stream. Besides what the caller keeps, about a
-    window of device memory is used; tensors of one window share an allocation."""
+    window of device memory is used: one half is filled while the caller works on the other. Tensors of one half share an
+    allocation."""
+    import concurrent.futures
+
     from . import device as _device
 
     with _device.Opened(source) as model:
@@ -88,37 +151,74 @@ def iterate(source, device="cuda", names=None, dtype=None, verify=False, window=
         rows, batches, size = [], [], 0
         kind = _short(dtype)
         for row in _device.plan(model, sizes if names is None else names, kind):
-            if rows and size + sizes[row[0]] > window:
+            if rows and size + sizes[row[0]] > window // 2:
                 batches.append(rows)
                 rows, size = [], 0
             rows.append(row)
             size += sizes[row[0]]
         batches.append(rows)
-        for rows in batches:
-            batch = _Batch(model, rows, kind, device, verify, 0)
-            yield from batch
-            batch.finish()
+
+        def begin(number):
+            if number == len(batches):
+                return None
+            made = _Batch(model, batches[number], kind, device, {"verify": verify, "pinned_bytes": _RING})
+            return beginner.submit(made.begin)
+
+        # A load waits for the ring of the one before it, in a thread of its own, and so begins as soon as that one has read all.
+        with concurrent.futures.ThreadPoolExecutor(1, "tare") as beginner:
+            batch, number, following = None, 0, begin(0)
+            try:
+                while following is not None:
+                    batch, number = following.result(), number + 1
+                    following = begin(number)
+                    yield from batch
+                    batch.finish()
+            finally:
+                if batch is not None:
+                    batch.close()
+
+
+# The pinned memory of 14 threads: two loads of the same kind do not have it at the same time.
+_RING = 112 << 20
+
+
+# What is asked of torch itself about a device.
+
+
+def _place(device):
+    place = _torch.device(device)
+    return place if place.index is not None else _torch.device(place.type, _torch.cuda.current_device())
+
+
+def _room(size, place):
+    return _torch.empty(size, dtype=_torch.uint8, device=place)
+
+
+def _stream(place):
+    return _torch.cuda.current_stream(place).cuda_stream
 
 
 class _Batch:
-    """Tensors that are on their way into memory of torch's."""
+    """Tensors on their way into memory of torch's, which is that of the current stream."""
 
-    def __init__(self, model, rows, kind, device, verify, threads):
+    def __init__(self, model, rows, kind, device, options):
         from . import _tare
 
         self._tare = _tare
-        place = _torch.device(device)
-        if place.index is None:
-            place = _torch.device(place.type, _torch.cuda.current_device())
-        layout, sizes = _tare._device_layout(model, rows, kind, str(place))
-        self._stream = _torch.cuda.current_stream(place)
+        self._model = model
+        place = _place(device)
+        self._layout, sizes = _tare._device_layout(model, rows, kind, str(place))
+        self._stream = _stream(place)
         # Rounded, so that a buffer can be seen as elements of any type.
-        self._buffers = [_torch.empty((size + 15) // 16 * 16, dtype=_torch.uint8, device=place) for size in sizes]
+        self._buffers = [_room((size + 15) // 16 * 16, place) for size in sizes]
         self._typed = {}
+        self._options = {"device": str(place), **options}
+
+    def begin(self):
         memory = [(buffer.data_ptr(), buffer.numel()) for buffer in self._buffers]
-        options = {"device": str(place), "verify": verify, "threads": threads}
-        self._loading = _tare._device_load(model, layout, memory, self._stream.cuda_stream, options)
-        self._rows = _tare._device_rows(layout)  # while the bytes are on their way
+        self._loading = self._tare._device_load(self._model, self._layout, memory, self._stream, self._options)
+        self._rows = self._tare._device_rows(self._layout)  # while the bytes are on their way
+        return self
 
     def _view(self, row):
         _, kind, shape, buffer, offset, size = row
@@ -150,7 +250,7 @@ class _Batch:
 
     def __iter__(self):
         while True:
-            number = self._tare._device_next(self._loading, self._stream.cuda_stream)
+            number = self._tare._device_next(self._loading, self._stream)
             if number is None:
                 return
             row = self._rows[number]
@@ -158,6 +258,10 @@ class _Batch:
 
     def finish(self):
         return self._tare._device_finish(self._loading, None)
+
+    def close(self):
+        """Ends the load, if it is not over."""
+        self._loading = None
 
 
 def _is_gpu(device):

@@ -2,7 +2,8 @@
 """Runs the tests of this folder. 77: NumPy or pytest are missing, and it says so.
 
     run.py [FILE.py ...] [OPTION of pytest ...]
-    run.py --with PYTHON    those that need further packages, with the Python that has them
+    run.py --with PYTHON [FILE.py ...] [OPTION of pytest ...]    with a Python that has further packages: by default the
+                                                                 tests that need them
 """
 
 import os
@@ -10,15 +11,15 @@ import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FURTHER = ["test_torch.py", "test_write.py", "test_docs.py"]
+FURTHER = ["test_torch.py", "test_device.py", "test_write.py", "test_docs.py"]
 
 
 def main(arguments):
     if arguments[:1] == ["--with"]:
         if not os.access(arguments[1], os.X_OK):
-            print("skipped: tools/interop has not been run")
+            print(f"skipped: there is no {arguments[1]}; tools/interop has not been run")
             return 77
-        os.execv(arguments[1], [arguments[1], __file__, *(os.fspath(HERE / name) for name in FURTHER)])
+        os.execv(arguments[1], [arguments[1], __file__, *(arguments[2:] or FURTHER)])
     for needed, package in (("numpy", "python3-numpy"), ("pytest", "python3-pytest")):
         try:
             __import__(needed)
@@ -27,8 +28,9 @@ def main(arguments):
             return 77
     import pytest
 
-    options = ["-q", "-p", "no:cacheprovider", "-rs", "--rootdir", os.fspath(HERE), *arguments]
-    return int(pytest.main(options if any(a.endswith(".py") for a in arguments) else [*options, os.fspath(HERE)]))
+    options = ["-q", "-p", "no:cacheprovider", "-rs", "--rootdir", os.fspath(HERE)]
+    files = [os.fspath(HERE / a) for a in arguments if a.endswith(".py")]
+    return int(pytest.main([*options, *(a for a in arguments if not a.endswith(".py")), *(files or [os.fspath(HERE)])]))
 
 
 if __name__ == "__main__":

@@ -85,6 +85,136 @@ def test_no_driver(model_path):
     assert done.returncode == 0, done.stderr
 
 
+# ---- torch over the memory of the driver of the tests
+
+
+# The driver's device memory is the host's, so torch's tensors for the processor can lie in it.
+TORCH_ON_FAKE = """
+import ctypes, os, sys, time
+import torch
+import tare, tare.device, tare.torch
+
+cuda = ctypes.CDLL(os.environ["TARE_CUDA_LIBRARY"])
+tare.device.facts("cuda")
+context = ctypes.c_void_p()
+assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 7) == 0 and cuda.cuCtxPushCurrent_v2(context) == 0
+allocated = []
+
+def room(size, place):
+    assert place == torch.device("cuda:0")
+    address = ctypes.c_uint64()
+    assert cuda.cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(max(size, 16))) == 0
+    allocated.append(size)
+    return torch.frombuffer((ctypes.c_uint8 * max(size, 16)).from_address(address.value), dtype=torch.uint8)[:size]
+
+tare.torch._place = lambda device: torch.device("cuda:0")
+tare.torch._room = room
+tare.torch._stream = lambda place: 0
+
+def copied():
+    count = cuda.fake_cuda_copies(None, ctypes.c_size_t(0))
+    copies = (ctypes.c_uint64 * (2 * count))()
+    cuda.fake_cuda_copies(copies, ctypes.c_size_t(count))
+    return sum(copies[1::2])
+
+def check(loaded, path=sys.argv[1], **options):
+    expected = {t.name: tare.torch.tensor(t) for t in tare.open(path, **options).tensors()}
+    assert set(loaded) == set(expected), (set(loaded), set(expected))
+    for name, tensor in expected.items():
+        assert loaded[name].dtype == tensor.dtype and loaded[name].shape == tensor.shape, name
+        assert torch.equal(loaded[name].reshape(-1).contiguous().view(torch.uint8), tensor.reshape(-1).contiguous().view(torch.uint8)), name
+"""
+
+
+def with_torch(script, *arguments):
+    pytest.importorskip("torch", reason="torch is not installed")
+    with_fake(TORCH_ON_FAKE + textwrap.dedent(script), *arguments)
+
+
+def test_every_way_into_torch(model_path):
+    with_torch(
+        """
+        import tare.safetensors.torch
+        check(tare.torch.load(sys.argv[1], device="cuda", verify=True))
+        check(tare.safetensors.torch.load_file(sys.argv[1], device="cuda"))
+        check(tare.safetensors.load_file(sys.argv[1], device="cuda"))
+        check(tare.open(sys.argv[1]).to("cuda"))
+        check(dict(tare.torch.iterate(sys.argv[1], window=1 << 14)))
+        assert len(allocated) > 4
+        """,
+        model_path,
+    )
+
+
+def test_the_next_window_is_read_while_the_caller_works(tmp_path):
+    random = np.random.default_rng(5)
+    path = tmp_path / "m.zt"
+    tare.save(path, {f"w{i}": random.standard_normal((64, 1024)).astype("f4") for i in range(12)}, digest="xxh3")
+    with_torch(
+        """
+        # Windows of 2 MiB: halves of four tensors.
+        pairs = tare.torch.iterate(sys.argv[1], window=2 << 20, verify=True)
+        loaded = dict([next(pairs)])
+        deadline = time.monotonic() + 20
+        while copied() < 2 << 20 and time.monotonic() < deadline:
+            time.sleep(0.01)  # the caller is at work
+        assert 2 << 20 <= copied() < 3 << 20, copied()
+        loaded.update(pairs)
+        assert len(allocated) == 3, allocated
+        check(loaded)
+        # Left in the middle, with a load under way behind it.
+        for name, tensor in tare.torch.iterate(sys.argv[1], window=1 << 20):
+            break
+        check(dict(tare.torch.iterate(sys.argv[1], names=None, window=1 << 30)))
+        """,
+        path,
+    )
+
+
+def test_errors_come_out_of_the_iterator(tmp_path):
+    random = np.random.default_rng(5)
+    path = tmp_path / "m.zt"
+    tare.save(path, {f"w{i}": random.standard_normal((64, 1024)).astype("f4") for i in range(8)}, digest="xxh3")
+    with tare.open(path) as model:
+        at = model.tensor("w5").components[0]["offset"] + 1000
+    data = bytearray(path.read_bytes())
+    data[at] ^= 1
+    path.write_bytes(data)
+    with_torch(
+        """
+        seen = []
+        try:
+            for name, tensor in tare.torch.iterate(sys.argv[1], window=1 << 20, verify=True):
+                seen.append(name)
+            raise AssertionError("no error")
+        except tare.Error as error:
+            assert error.rule == "digest.mismatch" and "w5" in str(error), error
+        assert "w5" not in seen and "w0" in seen
+        """,
+        path,
+    )
+
+
+def test_transformers_and_vllm_take_this_way_by_themselves(model_path):
+    with_torch(
+        """
+        import tare.transformers, tare.vllm
+        for place in ("cuda", "cuda:0", 0, {"": "cuda"}, {"": 0}, torch.device("cuda:0")):
+            before = len(allocated)
+            check(tare.transformers._state_for(sys.argv[1], place), usual_names=True)
+            assert len(allocated) > before, place
+        assert isinstance(tare.transformers._state_for(sys.argv[1], "cpu"), tare.transformers.StateDict)
+        assert isinstance(tare.transformers._state_for(sys.argv[1], {"a": 0, "b": "cpu"}), tare.transformers.StateDict)
+        # vLLM has its device as torch's default one while it loads.
+        torch.get_default_device = lambda: torch.device("cuda:0")
+        before = len(allocated)
+        check(dict(tare.vllm.weights(sys.argv[1])), usual_names=True, arrays=True)
+        assert len(allocated) > before
+        """,
+        model_path,
+    )
+
+
 # ---- with a device
 
 

@@ -75,6 +75,17 @@ def test_safe_open(tmp_path, arrays):
         assert set(file.get_tensors()) == set(arrays)
         with pytest.raises(SafetensorError):
             file.get_tensor("nothing")
+        with pytest.raises(TypeError):
+            file.get_tensor(1)
+        for outside in (99, (0, 99), (0, 0, 0)):
+            with pytest.raises(SafetensorError) as caught:
+                part[outside]
+            assert isinstance(caught.value, IndexError)
+        assert isinstance(file.get_slice("ids")[1, 2], np.ndarray)
+    assert load_file(os.fsencode(path)).keys() == arrays.keys()
+    for wrong in ({"device": "xx"}, {"foo": 1}):
+        with pytest.raises((SafetensorError, TypeError)):
+            safe_open(path, framework="np", **wrong)
     with pytest.raises(FileNotFoundError):
         safe_open(tmp_path / "nothing.safetensors", "np")
     with pytest.raises(SafetensorError):
@@ -91,9 +102,20 @@ def test_what_cannot_be_saved(tmp_path):
     path = tmp_path / "m.safetensors"
     ones = np.ones(2, "f4")
     for bad in ({"x": np.array([object()])}, {"x": "text"}, {1: ones}, {"x": np.array(["a"])}, {"x": None},
-                {"x": np.array(["2020-01-01"], "M8[D]")}, {"x": [[1], [1, 2]]}, {"x": np.zeros(2, "f4,i4")}):  # fmt: skip
-        with pytest.raises((TypeError, ValueError)):
+                {"x": np.array(["2020-01-01"], "M8[D]")}, {"x": [[1], [1, 2]]}, {"x": np.zeros(2, "f4,i4")},
+                {"x": np.ma.array([1, 2], mask=[0, 1])}):  # fmt: skip
+        with pytest.raises((TypeError, ValueError)) as caught:
             save_file(bad, path)
+        assert isinstance(caught.value, (SafetensorError, ValueError))
+    with pytest.raises(TypeError):
+        save_file({"x": ones}, None)
+    with pytest.raises(TypeError):
+        tare.save(None, {"x": ones}, format="zt")
+    with pytest.raises(TypeError):
+        tare.Writer(None)
+    for bad in ([ones], 3, None, "text"):
+        with pytest.raises(tare.WrongTypeError):
+            tare.save(path, bad)
     for metadata in ({"a": 1}, {1: "a"}):
         with pytest.raises(TypeError):
             save_file({"x": ones}, path, metadata)
@@ -132,6 +154,14 @@ def test_save_options(tmp_path, arrays):
             tare.save(tmp_path / "w.zt", {"w": np.ones((4, 256), "f4")}, **wrong)
     with pytest.raises(ValueError):
         tare.save(tmp_path / "w.unknown", {"w": np.ones(4, "f4")})
+    for quant, error in (({"*": "k4"}, ValueError), ({"method": "k4", "bogus": 1}, ValueError), (4, TypeError)):
+        with pytest.raises(error):
+            tare.save(tmp_path / "w.mcf", {"w": np.ones((4, 256), "f4")}, quant=quant)
+    tare.save(tmp_path / "n.zt", {"w": np.ones(4, "f4"), "odd": np.array([0, 7, 1], "u1").view(bool)}, dtype="float16",
+              metadata={"array": np.arange(3), "scalar": np.int8(3)})  # fmt: skip
+    n = tare.open(tmp_path / "n.zt")
+    assert n["w"].dtype == np.float16 and n["odd"].tolist() == [False, True, True] and tare.verify(tmp_path / "n.zt").ok
+    assert n.metadata == {"array": [0, 1, 2], "scalar": 3}
     for parts in ({"metadata": {"a": object()}}, {"metadata": {1: 2}}, {"attachments": {"a": 3}}, {"vocabulary": 3}):
         with pytest.raises(TypeError):
             tare.save(tmp_path / "w.zt", {"w": np.ones(4, "f4")}, **parts)
@@ -191,6 +221,32 @@ def test_progress(tmp_path):
     with pytest.raises(Stop):  # what a callback raises ends the work; this takes longer than the first call is away
         tare.convert(tmp_path / "r.zt", tmp_path / "n.zt", overwrite=True, zstd=19, progress=stop)
     assert (tmp_path / "n.zt").read_bytes() == before and sorted(os.listdir(tmp_path)) == ["m.zt", "n.zt", "r.zt"]
+
+
+@pytest.mark.parametrize("suffix", ["zt", "safetensors", "mcf", "gguf", "npz"])
+def test_a_plain_copy_is_stopped(tmp_path, suffix):
+    """What the kernel copies stops as well, and the old file stays."""
+    source, target = tmp_path / "s.safetensors", tmp_path / f"o.{suffix}"
+    tare.save(source, {f"w{i}": np.ones((1 << 22,), "f4") for i in range(24)})
+    target.write_bytes(b"precious")
+    model = tare.open(source)
+    for work in (lambda **more: tare.convert(source, target, overwrite=True, **more),
+                 lambda **more: tare.save(target, model, overwrite=True, **more)):  # fmt: skip
+        calls = []
+
+        def stop(done, expected):
+            calls.append(done)
+            raise InterruptedError
+
+        try:
+            work(progress=stop)
+        except InterruptedError:
+            pass
+        # On a fast machine the first report may be the last one, of work that is done.
+        assert len(calls) == 1
+        if calls[0] < 300 << 20:
+            assert target.read_bytes() == b"precious" and sorted(os.listdir(tmp_path)) == sorted([source.name, target.name])
+        target.write_bytes(b"precious")
 
 
 def test_interrupt_leaves_nothing(tmp_path):

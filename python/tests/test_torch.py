@@ -117,6 +117,38 @@ def test_dlpack(torch, model_path, arrays, demo):
     tensor.__dlpack__(max_version=(1, 0))  # dropped without being taken
 
 
+def test_writing_through_torch(torch, model_path, arrays):
+    """torch takes no notice of read-only flags. What it writes changes neither the file nor other models, and kills nobody."""
+    import warnings
+
+    before = model_path.read_bytes()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of that itself
+        for take in (lambda m: torch.from_dlpack(m.tensor("ids")), lambda m: torch.as_tensor(m.tensor("ids")),
+                     lambda m: torch.from_numpy(m["ids"]), lambda m: torch.from_dlpack(m["ids"]), lambda m: m.tensor("ids").torch()):
+            m = tare.open(model_path)
+            try:
+                taken = take(m)
+            except (BufferError, RuntimeError):  # an older torch refuses what is read-only
+                continue
+            taken.zero_()
+            assert not m["ids"].flags.writeable and model_path.read_bytes() == before
+            np.testing.assert_array_equal(tare.open(model_path)["ids"], arrays["ids"])
+            m.check()
+
+
+def test_torch_types_that_numpy_lacks(torch, tmp_path):
+    from tare.safetensors.torch import save, save_file
+
+    with pytest.raises(TypeError, match="to_dense"):
+        save({"s": torch.eye(3).to_sparse()})
+    if hasattr(torch, "float4_e2m1fn_x2"):
+        bits = torch.arange(32, dtype=torch.uint8).reshape(4, 8)
+        save_file({"x": bits.view(torch.float4_e2m1fn_x2)}, tmp_path / "m.safetensors")
+        tensor = tare.open(tmp_path / "m.safetensors").tensor("x")
+        assert tensor.shape == (4, 16) and tensor.layout == "packed.f4_e2m1" and bytes(tensor.bytes()) == bits.numpy().tobytes()
+
+
 def test_dlpack_to_numpy(model_path, arrays):
     tensor = tare.open(model_path).tensor("layers.0.mlp.weight")
     array = np.from_dlpack(tensor)
@@ -144,6 +176,45 @@ def test_the_package_safetensors(tmp_path, arrays):
         assert file.keys() == ours.keys() and file.metadata() == ours.metadata()
         assert file.get_slice("ids").get_dtype() == ours.get_slice("ids").get_dtype()
         np.testing.assert_array_equal(file.get_slice("embed.weight")[2:5], ours.get_slice("embed.weight")[2:5])
+
+
+def test_what_is_read_can_be_saved(tmp_path):
+    """Sparse matrices and floats of 4 and 6 bits, as `m[name]` gives them."""
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    for kind, suffix in (("float4_e2m1fn", "safetensors"), ("float6_e2m3fn", "zt"), ("float6_e3m2fn", "zt")):
+        if not hasattr(ml_dtypes, kind):
+            continue
+        values = np.linspace(-3, 3, 48).reshape(6, 8).astype(getattr(ml_dtypes, kind))
+        tare.save(tmp_path / f"{kind}.{suffix}", {"x": values, "t": values.T})
+        m = tare.open(tmp_path / f"{kind}.{suffix}")
+        assert m["x"].dtype == values.dtype and m.tensor("x").nbytes == 48 * int(kind[5]) // 8
+        np.testing.assert_array_equal(m["x"].astype("f4"), values.astype("f4"))
+        np.testing.assert_array_equal(m["t"].astype("f4"), values.T.astype("f4"))
+        with pytest.raises(ValueError, match="whole bytes"):
+            tare.save(tmp_path / "odd.zt", {"x": values.reshape(-1)[:3]})
+
+
+def test_sparse_can_be_saved(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
+    random = np.random.default_rng(3)
+    dense = np.where(random.random((7, 9)) < 0.3, random.standard_normal((7, 9)), 0).astype("f4")
+    matrices = {kind: getattr(sparse, f"{kind}_matrix")(dense) for kind in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia")}
+    unsorted = sparse.csr_matrix((np.ones(3, "f4"), [2, 0, 2], [0, 3]), shape=(1, 4))  # a column twice, and not in order
+    tare.save(tmp_path / "s.zt", {**matrices, "array": sparse.csr_array(dense), "unsorted": unsorted})
+    assert tare.verify(tmp_path / "s.zt").ok
+    m = tare.open(tmp_path / "s.zt")
+    for name in m:
+        assert m.tensor(name).layout == ("sparse_coo" if name == "coo" else "sparse_csr")
+        np.testing.assert_array_equal(m[name].toarray(), unsorted.toarray() if name == "unsorted" else dense)
+    tare.save(tmp_path / "again.zt", dict(m))
+    assert tare.diff(tmp_path / "again.zt", tmp_path / "s.zt").same
+    parts = {row["role"]: tare._tensor._read(m.tensor("csr"), row["role"]) for row in m.tensor("csr").components}
+    tare.save(tmp_path / "parts.zt", {"csr": tare.Sparse("sparse_csr", (7, 9), parts)})
+    np.testing.assert_array_equal(tare.open(tmp_path / "parts.zt").tensor("csr").numpy(), dense)
+    broken = tare.Sparse("sparse_csr", (7, 9), {**parts, "indices": parts["indices"] + 100})
+    tare.save(tmp_path / "broken.zt", {"csr": broken})
+    with pytest.raises(ValueError):
+        tare.open(tmp_path / "broken.zt")["csr"]
 
 
 def test_ml_dtypes(tmp_path):
@@ -323,6 +394,79 @@ def test_torch_load(torch, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+def test_torch_load_of_whatever_people_save(torch, tmp_path):
+    """As torch.load is called, and with what training writes."""
+    import io
+
+    net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Linear(3, 2))
+    adam = torch.optim.Adam(net.parameters())
+    net(torch.ones(1, 4)).sum().backward()
+    adam.step()
+    path = tmp_path / "last.ckpt"
+    torch.save({"model": net.state_dict(), "optimizer": adam.state_dict(), "epoch": 3, "note": "x"}, path)
+    ckpt = tare.torch.load(path, map_location="cpu", weights_only=True)
+    net.load_state_dict(ckpt["model"])
+    assert ckpt["epoch"] == 3 and ckpt["note"] == "x" and ckpt.get("step") is None and "model" in ckpt and "nothing" not in ckpt
+    assert torch.equal(ckpt["model.0.weight"], ckpt["model"]["0.weight"]) and ckpt["model"]["0"].keys() == {"weight", "bias"}
+    assert ckpt["optimizer"]["param_groups"][0]["lr"] == 0.001 and ckpt["optimizer"]["state"]["0"]["exp_avg"].shape == (3, 4)
+    with pytest.raises(KeyError):
+        ckpt["nothing"]
+    import pickle
+
+    assert pickle.loads(pickle.dumps(ckpt))["epoch"] == 3
+    state = {k: v for k, v in net.state_dict().items()}
+    torch.save(state, tmp_path / "pytorch_model.bin")
+    data = (tmp_path / "pytorch_model.bin").read_bytes()
+    with open(tmp_path / "pytorch_model.bin", "rb") as file:
+        for source in (tmp_path / "pytorch_model.bin", str(tmp_path / "pytorch_model.bin"), file, io.BytesIO(data), data):
+            for place in ("cpu", None, torch.device("cpu"), {"cuda:0": "cpu"}, lambda storage, location: storage):
+                if hasattr(source, "seek"):
+                    source.seek(0)
+                loaded = tare.torch.load(source, place)
+                assert loaded.keys() == state.keys() and all(same(loaded[k], state[k], torch) for k in state)
+    # One tensor, and a list of them.
+    torch.save(torch.ones(3), tmp_path / "one.pt")
+    torch.save([torch.ones(2), torch.zeros(3)], tmp_path / "list.pt")
+    assert [t.numel() for t in tare.torch.load(tmp_path / "one.pt").values()] == [3]
+    assert [t.numel() for t in tare.torch.load(tmp_path / "list.pt").values()] == [2, 3]
+    with pytest.raises(NotImplementedError, match="state_dict"):
+        torch.save(net, tmp_path / "whole.pt")
+        tare.torch.load(tmp_path / "whole.pt")
+
+
+def test_torch_load_of_several_files(torch, tmp_path):
+    """Shards with an index, and what torch.distributed.checkpoint writes."""
+    import json
+    import warnings
+
+    state = {k: v for k, v in tensors(torch).items() if k in ("float32", "bfloat16", "int64")}
+    folder, weight_map = tmp_path / "shards", {}
+    folder.mkdir()
+    for i, (name, value) in enumerate(state.items()):
+        weight_map[name] = f"pytorch_model-{i + 1:05d}-of-{len(state):05d}.bin"
+        torch.save({name: value}, folder / weight_map[name])
+    (folder / "pytorch_model.bin.index.json").write_text(json.dumps({"metadata": {}, "weight_map": weight_map}))
+    checkpoint = pytest.importorskip("torch.distributed.checkpoint")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that there is one process
+        checkpoint.save({"model": state}, checkpoint_id=os.fspath(tmp_path / "dcp"))
+    loaded, distributed = tare.torch.load(folder), tare.torch.load(tmp_path / "dcp")["model"]
+    for name, value in state.items():
+        assert same(loaded[name], value, torch) and same(distributed[name], value, torch)
+
+
+@pytest.mark.parametrize("container", ["m.gguf", "q4.gguf", "m.zt", "k4.mcf", "m.npz"])
+def test_torch_load_of_other_containers(torch, demo, tmp_path, container):
+    options = {"q4.gguf": {"quant": "q4_0"}, "k4.mcf": {"quant": "k4"}}.get(container, {})
+    tare.convert(demo / "mistral", tmp_path / container, weights_only=container == "m.npz", **options)
+    loaded = tare.torch.load(tmp_path / container)
+    with tare.open(tmp_path / container) as m:
+        assert loaded.keys() == set(m)
+        for name, value in loaded.items():
+            assert value.dtype == tare.torch.dtype(m.tensor(name))
+            np.testing.assert_array_equal(value.float().numpy(), m.tensor(name).float32())
+
+
 def test_packed_config(tmp_path):
     """What comes decoded is not said to be packed."""
     arrays, _ = packed_arrays()
@@ -391,6 +535,37 @@ def test_vllm_plugin(torch, demo, tmp_path, monkeypatch):
         loaders["tare"](types.SimpleNamespace(model_loader_extra_config={"wrong": 1}))
     with pytest.raises(FileNotFoundError):
         loader.download_model(types.SimpleNamespace(model=os.fspath(tmp_path / "nothing"), model_weights=None))
+
+
+def test_vllm_itself(torch, demo, tmp_path, monkeypatch):
+    """The same with vLLM, as far as it goes without a GPU: it finds the plug-in, knows the load format and loads the weights."""
+    pytest.importorskip("vllm", reason="vllm is not installed")
+    from vllm.config import LoadConfig
+    from vllm.model_executor.model_loader import get_model_loader
+    from vllm.model_executor.model_loader.base_loader import BaseModelLoader
+    from vllm.plugins import load_plugins_by_group
+
+    # What `pip install .` puts next to the package, for a module that is not installed.
+    facts = tmp_path / "path" / "tare_plugin-0.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: tare-plugin\nVersion: 0\n")
+    (facts / "entry_points.txt").write_text("[vllm.general_plugins]\ntare = tare.vllm:register\n")
+    monkeypatch.syspath_prepend(tmp_path / "path")
+    plugins = load_plugins_by_group("vllm.general_plugins")
+    assert "tare" in plugins
+    plugins["tare"]()
+    loader = get_model_loader(LoadConfig(load_format="tare"))
+    assert isinstance(loader, BaseModelLoader) and type(loader).__name__ == "TareModelLoader"
+    tare.convert(demo / "mistral", tmp_path / "model.gguf")
+    taken = {}
+    net = types.SimpleNamespace(load_weights=lambda pairs: taken.update(pairs))
+    config = types.SimpleNamespace(model=os.fspath(tmp_path / "model.gguf"), model_weights=None)
+    loader.download_model(config)
+    loader.load_weights(net, config)
+    expected = tare.open(demo / "mistral")
+    assert set(taken) == set(expected)
+    for name, weight in taken.items():
+        np.testing.assert_array_equal(weight.float().numpy(), expected.tensor(name).float32())
 
 
 def test_trees(model_path, tmp_path):

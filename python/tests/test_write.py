@@ -37,13 +37,81 @@ def test_writer(tmp_path):
     assert writer.close() is None
 
 
+@pytest.mark.parametrize("name, options, straight", [
+    ("m.zt", {}, True), ("m.zt", {"digest": "sha256"}, True), ("m.safetensors", {}, True), ("m.gguf", {}, True),
+    ("m.zt", {"zstd": 1}, False), ("m.mcf", {"quant": "k4"}, False), ("m.npz", {}, None), ("m.mcf", {}, None),
+    ("m.zt", {"dtype": "f16"}, False), ("dir/", {"format": "hf", "config": {"model_type": "llama"}}, False),
+])  # fmt: skip
+def test_writer_takes_the_room_of_the_file(tmp_path, arrays, name, options, straight):
+    """Pieces go to their places in the target where the container allows it, and the bytes are those of `save`."""
+    tensors = {k: v for k, v in arrays.items() if k in ("embed.weight", "layers.0.mlp.weight", "empty", "layers.0.norm.weight")}
+    if name == "m.gguf":
+        del tensors["empty"]
+    os.mkdir(tmp_path / "a"), os.mkdir(tmp_path / "b")
+    tare.save(f"{tmp_path}/a/{name}", tensors, metadata={"k": "v"}, **options)
+    with tare.Writer(f"{tmp_path}/b/{name}", metadata={"k": "v"}, **options) as writer:
+        for key, array in tensors.items():
+            writer.declare(key, array.shape, array.dtype)
+        for part in range(4):  # a quarter of each, then the next
+            for key, array in reversed(tensors.items()):
+                writer.write(key, array.reshape(-1)[part * array.size // 4 : (part + 1) * array.size // 4])
+        aside = os.fstat(writer._file.fileno()).st_blocks
+        assert straight is None or (aside == 0) == straight
+        assert os.listdir(tmp_path / "b") == []
+    for folder, _, files in os.walk(tmp_path / "a"):
+        for file in files:
+            other = folder.replace(str(tmp_path / "a"), str(tmp_path / "b"))
+            assert open(os.path.join(folder, file), "rb").read() == open(os.path.join(other, file), "rb").read()
+
+
+@pytest.mark.parametrize("suffix, straight", [("zt", True), ("safetensors", None), ("npz", None)])
+def test_writer_declares_late(tmp_path, arrays, suffix, straight):
+    """One tensor after the other: behind the others where the header comes last."""
+    path = tmp_path / f"m.{suffix}"
+    with tare.Writer(path) as writer:
+        for name, array in arrays.items():
+            writer.declare(name, array.shape, array.dtype)
+            writer.write(name, array)
+        assert straight is None or (os.fstat(writer._file.fileno()).st_blocks == 0) == straight
+    tare.save(tmp_path / f"o.{suffix}", arrays)
+    assert path.read_bytes() == (tmp_path / f"o.{suffix}").read_bytes() and len(os.listdir(tmp_path)) == 2
+
+
+def test_writer_stays_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    writer = tare.Writer("m.zt")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    writer.add("w", np.ones(3))
+    writer.close()
+    assert os.listdir(tmp_path / "other") == [] and (tmp_path / "m.zt").exists()
+
+
+def test_writer_and_a_file_that_exists(tmp_path):
+    path = tmp_path / "m.zt"
+    tare.save(path, {"old": np.ones(3)})
+    writer = tare.Writer(path)
+    writer.declare("w", 2, "f32")
+    with pytest.raises(FileExistsError):  # before the work, not after it
+        writer.write("w", np.ones(2, "f4"))
+    writer.discard()
+    with pytest.raises(RuntimeError), tare.Writer(path, overwrite=True) as writer:
+        writer.add("w", np.ones(2, "f4"))
+        raise RuntimeError
+    assert list(tare.open(path)) == ["old"]
+    with tare.Writer(path, overwrite=True) as writer:
+        writer.add("w", np.ones(2, "f4"))
+    assert list(tare.open(path)) == ["w"] and os.listdir(tmp_path) == ["m.zt"]
+
+
 def test_writer_refuses(tmp_path):
     writer = tare.Writer(tmp_path / "m.zt")
     writer.declare("w", (4,), "f32")
     for name, piece, error in (("x", b"", KeyError), ("w", np.ones(4), TypeError), ("w", np.ones(5, "f4"), ValueError)):
         with pytest.raises(error):
             writer.write(name, piece)
-    for arguments, error in ((("w", (4,), "f32"), ValueError), (("v", (-1,), "f32"), ValueError), (("v", (1,), "f31"), TypeError),
+    for arguments, error in ((("w", (4,), "f32"), ValueError), (("v", (-1,), "f32"), ValueError), (("v", (1.5,), "f32"), TypeError),
+                             (("v", (2**40, 2**40), "f32"), ValueError), (("v", (1,), "f31"), TypeError),
                              ((3, (1,), "f32"), TypeError)):  # fmt: skip
         with pytest.raises(error):
             writer.declare(*arguments)
@@ -111,7 +179,7 @@ def test_killed_tasks_run_again(demo, tmp_path):
 
 def test_plan_refuses(demo, tmp_path):
     source = demo / "mistral.zt"
-    for options, error in (({"tasks": 0}, ValueError), ({"wrong": 1}, TypeError), ({"shard": "x"}, ValueError),
+    for options, error in (({"tasks": 0}, ValueError), ({"tasks": "a"}, TypeError), ({"wrong": 1}, TypeError), ({"shard": "x"}, ValueError),
                            ({"dedup": True}, ValueError)):  # fmt: skip
         with pytest.raises(error):
             tare.plan(source, tmp_path / "o.zt", **options)
@@ -124,6 +192,71 @@ def test_plan_refuses(demo, tmp_path):
     tare.save(copy, {"w": np.ones(3)}, overwrite=True)
     with pytest.raises(tare.AccessError):
         plan.tasks[0].run()
+    with pytest.raises(FileExistsError):
+        tare.plan(source, copy)
+
+
+def test_plan_knows_its_source(tmp_path):
+    """The next checkpoint of the same training has the same names and shapes."""
+    def checkpoint(step):
+        tare.save(tmp_path / "s.safetensors", {f"l.{i}": np.full((64, 64), i + step, "f4") for i in range(4)}, overwrite=True)
+
+    checkpoint(0)
+    plan = pickle.loads(pickle.dumps(tare.plan(tmp_path / "s.safetensors", tmp_path / "o.zt", tasks=2)))
+    plan.tasks[0].run()
+    checkpoint(100)
+    with pytest.raises(tare.AccessError) as caught:
+        plan.tasks[1].run()
+    assert caught.value.rule == "plan.source"
+    # Below that, parts say what they were made of.
+    again = tare.plan(tmp_path / "s.safetensors", tmp_path / "o.zt", tasks=2)
+    task = again.tasks[0]
+    task.run()
+    checkpoint(200)
+    options = tare._work._options()
+    tare._tare._write_part(again.source, again.target, options, 2, 2, again._facts["id"], again.tasks[1].path, None)
+    with pytest.raises(tare.AccessError) as caught:
+        again.finish()
+    assert caught.value.rule == "plan.source" and not os.path.exists(again.target)
+    done = tare.plan(tmp_path / "s.safetensors", tmp_path / "o.zt", tasks=2)
+    done.run()
+    with pytest.raises(tare.UsageError, match="finished already"):
+        done.finish()
+
+
+@pytest.mark.parametrize("target", ["o.gguf", "o.zt"])
+def test_a_damaged_part_is_noticed(tmp_path, target):
+    random = np.random.default_rng(3)
+    tare.save(tmp_path / "s.zt", {f"l.{i}": random.standard_normal((64, 64)).astype("f4") for i in range(4)}, digest="sha256")
+    plan = tare.plan(tmp_path / "s.zt", tmp_path / target, tasks=2)
+    for task in plan.tasks:
+        task.run()
+    data = bytearray(open(plan.tasks[0].path, "rb").read())
+    data[1000] ^= 1
+    with open(plan.tasks[0].path, "wb") as file:
+        file.write(data)
+    with pytest.raises(tare.CorruptError) as caught:
+        plan.finish()
+    assert caught.value.rule == "digest.mismatch" and caught.value.file == plan.tasks[0].path
+    plan.tasks[0].run()  # as one that has been killed
+    plan.finish()
+    tare.convert(tmp_path / "s.zt", tmp_path / f"direct.{target}", format=target[2:])
+    assert (tmp_path / target).read_bytes() == (tmp_path / f"direct.{target}").read_bytes()
+
+
+@pytest.mark.parametrize("options", [{"zstd": 3}, {}])
+def test_plan_of_compressed_tensors(tmp_path, options):
+    """Compressed as `convert` does it, and copied as they are, in every container that compresses."""
+    same = np.repeat(np.arange(64, dtype="f4"), 1024).reshape(64, 1024)
+    arrays = {f"l.{i}": same + (i // 2) for i in range(6)}  # two of each
+    for suffix in ("zt", "zt2"):
+        tare.save(tmp_path / f"packed.{suffix}", arrays, zstd=5)
+    tare.save(tmp_path / "plain.safetensors", arrays)
+    for source in ("packed.zt", "packed.zt2", "plain.safetensors"):
+        for suffix in ("zt", "zt2"):
+            tare.plan(tmp_path / source, tmp_path / f"plan.{suffix}", tasks=3, overwrite=True, **options).run()
+            tare.convert(tmp_path / source, tmp_path / f"direct.{suffix}", overwrite=True, **options)
+            assert (tmp_path / f"plan.{suffix}").read_bytes() == (tmp_path / f"direct.{suffix}").read_bytes(), (source, suffix)
 
 
 def mortal(plan, marker):
@@ -196,5 +329,6 @@ def test_plot(model_path, demo, tmp_path):
     m = tare.open(model_path)
     ax = tare.plot.histogram(m.tensor("layers.0.mlp.weight"), bins=20)
     assert "mlp" in ax.get_title()
+    assert "64x256 float32" in tare.plot.histogram(m["layers.0.mlp.weight"], ax=ax).get_title()
     reports = {q: tare.quantize(demo / "mistral", tmp_path / f"{q}.mcf", q) for q in ("k4", "q8")}
     assert tare.plot.errors(reports).get_xlabel() == "bits per weight"

@@ -62,7 +62,7 @@ int run(std::vector<std::string> words) {
   try {
     return run_verb(*verb, std::span(words).subspan(1));
   } catch (const UsageError& error) {
-    return usage_error(verb->name, error.what());
+    return usage_error(verb->name == "help" ? "" : verb->name, error.what());
   } catch (const Error& error) {
     if (stdout_reader_gone()) return kBrokenPipe;
     to_stderr(error_line(error) + "\n");

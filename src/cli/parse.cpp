@@ -18,12 +18,17 @@ namespace {
 
 std::string dashed(const Option& option) { return fmt::format("--{}", option.name); }
 
-void check_word(const Option& option, const std::string& value) {
-  if (option.words == nullptr) return;
+// The value, or the word that it is in other letters: F16, Q4_K_M.
+std::string known_word(const Option& option, std::string value) {
+  if (option.words == nullptr) return value;
   const Words allowed = option.words();
-  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
-    throw UsageError(
-        fmt::format("{} takes one of {}, not '{}'", dashed(option), fmt::join(allowed, ", "), printable(value)));
+  const auto is_allowed = [&](const std::string& word) {
+    return std::find(allowed.begin(), allowed.end(), word) != allowed.end();
+  };
+  if (is_allowed(value)) return value;
+  if (std::string lower = lower_case(value); is_allowed(lower)) return lower;
+  throw UsageError(
+      fmt::format("{} takes one of {}, not '{}'", dashed(option), fmt::join(allowed, ", "), printable(value)));
 }
 
 }  // namespace
@@ -100,8 +105,7 @@ class Parser {
     }
     if (!given && option.optional_value) return values.clear();  // the last one counts, and it has no value
     if (!given) given = following_value(option);
-    check_word(option, *given);
-    values.push_back(std::move(*given));
+    values.push_back(known_word(option, std::move(*given)));
   }
 
   std::string following_value(const Option& option) {

@@ -9,6 +9,7 @@
 #include "arch/usual_names.hpp"
 #include "base/half.hpp"
 #include "cli/options.hpp"
+#include "cli/text.hpp"
 #include "tare/convert.hpp"
 
 namespace tare::cli {
@@ -39,7 +40,7 @@ void add_kind(std::string_view option, std::span<const std::string_view> globs, 
   for (const std::string_view glob : globs)
     if (std::any_of(model.tensors.begin(), model.tensors.end(),
                     [&](const Tensor& tensor) { return glob_match(glob, tensor.name); }))
-      recipe.rules.emplace_back(glob, arguments.get(option));
+      recipe.rules.emplace_back(glob, lower_case(arguments.get(option)));
   if (recipe.rules.size() == before)
     throw UsageError(fmt::format("--{}: no tensor has one of the usual names ({}); use --method GLOB=METHOD", option,
                                  fmt::join(globs, ", ")));
@@ -50,9 +51,9 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
     // A method has no "=" in it, a glob may.
     const auto equals = word.rfind('=');
     if (equals != std::string::npos)
-      recipe.rules.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+      recipe.rules.emplace_back(word.substr(0, equals), lower_case(word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = word;
+      recipe.method = lower_case(word);  // files are called Q4_K_M
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",

@@ -27,6 +27,9 @@ std::vector<std::string> wrap(std::string_view text, std::size_t columns);
 // Up to `most` candidates that look like `word`, nearest first; empty when none is near.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates, std::size_t most);
 
+// ASCII letters only.
+std::string lower_case(std::string text);
+
 // Bytes: "1000", "5GB", "1.5 GiB"; KB, MB, GB, TB are powers of 1000, KiB to TiB of 1024, letters in any case.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 

@@ -22,6 +22,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "codecs/element_kinds.hpp"
+#include "codecs/narrow_reader.hpp"
 #include "codecs/simd_floats.hpp"
 #include "codecs/simd_halves.hpp"
 #include "tare/elements.hpp"
@@ -210,9 +211,11 @@ class CastReader final : public BlobReader {
         kernel_(kernel),
         in_width_(size_of(tensor.component("data")->dtype)),
         out_width_(size_of(to)),
-        run_(run_of(tensor.component("data")->blob, in_width_)),
+        blob_(tensor.component("data")->blob),
+        run_(run_of(blob_, in_width_)),
         element_(offset / out_width_),
-        reader_(tensor.component("data")->blob.open(element_ * in_width_)) {
+        reader_(blob_.open(element_ * in_width_)),
+        narrow_(kernel == narrow_floats ? dynamic_cast<NarrowReader*>(reader_.get()) : nullptr) {
     if (const std::size_t inside = static_cast<std::size_t>(offset % out_width_); inside != 0) {
       make(std::span(partial_).first(out_width_));
       pending_ = std::span(partial_).first(out_width_).subspan(inside);
@@ -222,7 +225,8 @@ class CastReader final : public BlobReader {
   void read(std::span<std::byte> out) override {
     out = out.subspan(drain(out));
     while (out.size() >= out_width_) {
-      const auto part = out.first(std::min(run_, out.size() / out_width_) * out_width_);
+      const std::size_t most = narrow_ != nullptr ? out.size() / out_width_ : run_;
+      const auto part = out.first(std::min(most, out.size() / out_width_) * out_width_);
       make(part);
       out = out.subspan(part.size());
     }
@@ -251,10 +255,22 @@ class CastReader final : public BlobReader {
   }
 
   void make(std::span<std::byte> out) {
+    if (narrow_ == nullptr) return make_from(*reader_, out);
+    if (narrow_->read_bf16(out)) {
+      element_ += out.size() / out_width_;
+      return;
+    }
+    // Once more, with the floats at hand that do not fit.
+    const auto again = blob_.open(element_ * in_width_);
+    for (; !out.empty(); out = out.subspan(std::min(out.size(), run_ * out_width_)))
+      make_from(*again, out.first(std::min(out.size(), run_ * out_width_)));
+  }
+
+  void make_from(BlobReader& reader, std::span<std::byte> out) {
     const std::size_t count = out.size() / out_width_;
     if (raw_.size() < count * in_width_) raw_.resize(count * in_width_);
     const auto raw = std::span(raw_).first(count * in_width_);
-    reader_->read(raw);
+    reader.read(raw);
     if (kernel_(raw.data(), out.data(), count) > 0) settle(raw, out);
     element_ += count;
   }
@@ -289,9 +305,12 @@ class CastReader final : public BlobReader {
   DType from_, to_;
   Overflow overflow_;
   Kernel kernel_;
-  std::size_t in_width_, out_width_, run_;
+  std::size_t in_width_, out_width_;
+  Blob blob_;
+  std::size_t run_;
   std::uint64_t element_;  // next to be made
   std::unique_ptr<BlobReader> reader_;
+  NarrowReader* narrow_;  // the reader, if it makes bf16 itself; else null
   std::vector<std::byte> raw_;
   std::array<std::byte, 8> partial_;
   std::span<const std::byte> pending_;  // of partial_

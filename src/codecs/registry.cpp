@@ -22,9 +22,9 @@ std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
   static const std::vector<Codec> table = [] {
     using namespace codec;
-    std::vector<Codec> rows = {kDense,          sparse::kCsr,     sparse::kCoo, group::kCodec, packed::kF4,
-                               packed::kF6Fine, packed::kF6Wide,  alt::kQint8,  alt::kQint4,   zt2::kNarrowCsr,
-                               zt2::kNarrowCoo, zt2::kQuantGroup, zt2::kMx};
+    std::vector<Codec> rows = {kDense,          sparse::kCsr,     sparse::kCoo, group::kCodec,  packed::kF4,
+                               packed::kF6Fine, packed::kF6Wide,  alt::kQint8,  alt::kQint4,    zt2::kNarrowCsr,
+                               zt2::kNarrowCoo, zt2::kQuantGroup, zt2::kMx,     zt2::kOddFloats};
     rows.insert(rows.end(), mcf::kCodecs.begin(), mcf::kCodecs.end());
     rows.insert(rows.end(), ggml::kCodecs.begin(), ggml::kCodecs.end());
     const std::vector<Codec> packed_by_others = packs::codecs();

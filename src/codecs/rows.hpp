@@ -29,7 +29,7 @@ namespace mcf {
 extern const std::array<Codec, 8> kCodecs;
 }
 namespace zt2 {
-extern const Codec kNarrowCsr, kNarrowCoo, kQuantGroup, kMx;
+extern const Codec kNarrowCsr, kNarrowCoo, kQuantGroup, kMx, kOddFloats;
 }
 namespace ggml {
 extern const std::array<Codec, 27> kCodecs;

@@ -31,8 +31,8 @@ class Tally {
   }
   void tell(const Blob& blob, const std::function<void(Problem)>& report) const {
     if (count_ == 0) return;
-    report({std::string(rule_), fmt::format("{} ({} such {} in all)", first_.sentence, count_, unit_),
-            file_offset(blob, first_.offset)});
+    const std::string others = count_ == 1 ? std::string() : fmt::format(" ({} such {} in all)", count_, unit_);
+    report({std::string(rule_), first_.sentence + others, file_offset(blob, first_.offset)});
   }
 
  private:

@@ -119,12 +119,23 @@ void require_type(const AdaptOptions& options, const Format& target) {
       fmt::format("{} cannot hold {}; it holds {}", target.name, name_of(*options.dtype), fmt::join(floats, ", ")));
 }
 
+// Which methods the target has codecs for, for a sentence.
+std::string methods_for(const Format& target) {
+  std::vector<std::string_view> names;
+  for (const Codec& codec : codecs())
+    if (lists(target.holds.layouts, codec.layout))
+      names.insert(names.end(), codec.methods.begin(), codec.methods.end());
+  return names.empty() ? fmt::format("{} has no methods", target.name)
+                       : fmt::format("of {}'s own there are {}", target.name, fmt::join(names, ", "));
+}
+
 // Also where no tensor would be encoded: an option that the target cannot honour is an error.
 void require_room(std::string_view method, const Format& target) {
   const Codec* const codec = method.empty() ? nullptr : find_codec_by_method(method);
   if (codec != nullptr && !lists(target.holds.layouts, codec->layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} cannot hold {}: {}", target.name, codec->name, holders_of(codec->layout)));
+                fmt::format("{} cannot hold {}: {}; {}", target.name, codec->name, holders_of(codec->layout),
+                            methods_for(target)));
 }
 
 // Encodes a tensor by `method`, unless it is coded so already.
@@ -193,8 +204,9 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes
 
 void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
   const std::string from(codec.name.empty() ? tensor.layout : codec.name);
+  Tensor dense = to_dense(tensor);  // or why not: nobody else looked at its components
   const auto doubt = codec.doubt == nullptr ? std::nullopt : codec.doubt(tensor);
-  tensor = codec.decode(tensor);
+  tensor = std::move(dense);
   changes.add({.kind = ChangeKind::decoded,
                .impact = Impact::changed,
                .before = from,
@@ -468,10 +480,11 @@ void tell_importance(const Model& model, const Quantization& quant, const std::v
     ++encoded;
     if (!quant.importance.contains(model.tensors[i].name)) without.push_back(model.tensors[i].name);
   }
-  if (!without.empty())
-    lines.push_back({.impact = Impact::note,
-                     .detail = fmt::format("{} of {} quantized tensors have no weights of importance: {}",
-                                           without.size(), encoded, listed(std::move(without)))});
+  if (without.empty()) return;
+  const std::size_t count = without.size();
+  lines.push_back({.impact = Impact::note,
+                   .detail = fmt::format("{} of {} quantized tensors have no weights of importance: {}", count, encoded,
+                                         listed(std::move(without)))});
 }
 
 // What a tensor takes that is not quantized. One that has no place at all is refused later.

@@ -9,6 +9,7 @@
 
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
+#include "base/stopping.hpp"
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/wording.hpp"
@@ -23,6 +24,10 @@ void require_writable(const Format& format, const WriteOptions& options) {
                 fmt::format("{} can be read, not written ({})", format.name, format.versions));
   if (options.zstd_level && !format.holds.zstd)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
+  if (options.zstd_level && (*options.zstd_level < 1 || *options.zstd_level > 22))
+    throw Error(ErrorKind::usage, "convert.option",
+                fmt::format("zstd level {}; there are 1 to 22", *options.zstd_level));
+  if (options.shard_bytes == std::uint64_t{0}) throw Error(ErrorKind::usage, "convert.option", "shards of 0 bytes");
   if (options.digest && !format.holds.digests)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format.name));
   if (options.dedup && !format.holds.dedup)
@@ -180,18 +185,20 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
     }
   }
   // Opened last: a refusal above must not touch the output.
-  const std::unique_ptr<Sink> sink = sink_for(job.output, job.format, job.overwrite);
+  const std::unique_ptr<Sink> made = job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite) : nullptr;
+  Sink& sink = made == nullptr ? *job.sink : *made;
   try {
-    job.format.write(model, *sink, options);
-    check_written(*sink, job.format, model);
+    job.format.write(model, sink, options);
+    check_written(sink, job.format, model);
     model.check_sources();
   } catch (Error& error) {
     model.check_sources();
     origins.name_tensor(error);
     throw error.in(file_at_fault(error, job.input, job.output));
   }
-  const std::uint64_t bytes = sink->position();
-  sink->commit();
+  const std::uint64_t bytes = sink.position();
+  check_stop();
+  sink.commit();
   return bytes;
 }
 
@@ -207,8 +214,9 @@ struct Destination {
 };
 
 // `input`: the file that is named when something is wrong with the model itself. `refit`: see convert_refitted; null: nothing.
+// `sink`: see WriteJob.
 Saved save_to(const Destination& to, Model model, const std::string& input, const std::string& output,
-              const SaveOptions& options, bool check, const Refit& refit) {
+              const SaveOptions& options, bool check, const Refit& refit, Sink* sink = nullptr) {
   const Format& format = to.format;
   Saved done;
   done.to = format.name;
@@ -238,7 +246,7 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
   done.file_bytes =
-      write_fitting(adapted.model, origins, {format, to.tree, input, output, options.overwrite}, options.write);
+      write_fitting(adapted.model, origins, {format, to.tree, input, output, options.overwrite, sink}, options.write);
   return done;
 }
 
@@ -246,6 +254,17 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
 
 Saved save(Model model, const std::string& path, const SaveOptions& options) {
   return save_to(Destination(path, options), std::move(model), path, path, options, false, nullptr);
+}
+
+const Format& format_for(const std::string& path, const SaveOptions& options) { return target_of(path, options); }
+
+const Format* format_of_file(const std::string& path, const SaveOptions& options) {
+  const Destination to(path, options);
+  return to.tree ? nullptr : &to.format;
+}
+
+Saved save_into(Sink& sink, Model model, const std::string& path, const SaveOptions& options) {
+  return save_to(Destination(path, options), std::move(model), path, path, options, false, nullptr, &sink);
 }
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {

@@ -2,9 +2,12 @@
 #include "tare/metadata.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "base/text.hpp"
@@ -45,6 +48,18 @@ Value scalar_of(const std::string& text) {
   std::optional<Value> value = json_of(text);
   if (!value || value->get<List>() != nullptr || value->get<Map>() != nullptr) return text;
   return std::move(*value);
+}
+
+// The numbers that JSON has no words for, as `meta` prints them and as others do.
+std::optional<Value> special_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (lower != "inf" && lower != "infinity") return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return negative ? -kInfinity : kInfinity;
 }
 
 // NaN is not equal to itself, and no reason to call an entry changed.
@@ -185,6 +200,7 @@ class MetadataEditor {
       std::optional<Value> json = json_of(text);
       // Where texts are kept, anything is one.
       if (rules_.fit(Value(text), wanted)) return json && json->text() != nullptr ? *json : Value(text);
+      if (!json) json = special_number(text);
       return json ? rules_.fit(*json, wanted) : std::nullopt;
     };
     set(key, type, as, Value(text));
@@ -209,7 +225,8 @@ class MetadataEditor {
     }
     if (!value)
       throw error(ErrorKind::unsupported, "meta.value", key,
-                  fmt::format("expected {}, found {}", type, given.text() != nullptr ? *given.text() : to_json(given)));
+                  fmt::format("expected {}{}, found {}", type, type == "bool" ? " (true or false)" : "",
+                              given.text() != nullptr ? *given.text() : to_json(given)));
     if (type.empty()) type = usual_type(key, *value);
     check_text(key, *value);
     if (slot != nullptr) {
@@ -274,6 +291,13 @@ bool shares_bytes(const Model& model) {
   return false;
 }
 
+// A file that may not be written to is not replaced by another one, either.
+void require_writable_file(const std::string& path) {
+  if (::access(path.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS))
+    throw Error(ErrorKind::io, "meta.readonly", "the file is read-only for you; make it writable, or convert it")
+        .in(path);
+}
+
 // As the file was written, as far as it shows: a reader puts the dialect in brackets behind the version.
 WriteOptions options_like(const Model& model, const Format& format, const EditOptions& options) {
   WriteOptions write;
@@ -315,7 +339,9 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
 }
 
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
-  Model before = open(path, options.read);
+  ReadOptions read = options.read;
+  read.keep_broken = true;  // which stay as they are where the container allows it
+  Model before = open(path, read);
   codec::packs::separate(before);
   const Format& format = format_of(before);
   require_writable(format, {});
@@ -332,25 +358,32 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
 
   Edited done;
   Model after = before;
+  after.broken.clear();
   done.changes = edit_metadata(after, edits);
+  after.broken = before.broken;
   done.file_bytes = before.file_bytes;
   for (const Attachment& file : before.attachments)
     if (after.attachment(file.name) == nullptr) done.omitted.push_back(file.name);
   if (done.changes.empty()) return done;
+  if (options.progress != nullptr && !options.dry_run) {
+    std::uint64_t bytes = 0;
+    for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();
+    options.progress->expect(bytes);
+  }
+  const auto file_bytes = [&] {
+    return files == 1 ? open_file(target, Access::pread)->size() : open(path, {.listing = true}).file_bytes;
+  };
+  if (!tree && files == 1) require_writable_file(target);
   if (format.amend != nullptr && format.amend(target, before, after, options.dry_run)) {
     done.in_place = true;
-    if (!options.dry_run)
-      done.file_bytes =
-          files == 1 ? open_file(target, Access::pread)->size() : open(path, {.listing = true}).file_bytes;
+    if (!options.dry_run) done.file_bytes = file_bytes();
+  } else if (format.restate != nullptr &&
+             format.restate(target, before, after, options_like(before, format, options), options.dry_run)) {
+    if (!options.dry_run) done.file_bytes = file_bytes();
   } else if (files > 1) {
     refuse_several();
-  } else if (!options.dry_run) {
+  } else if (before.refuse_broken(); !options.dry_run) {
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
-    if (options.progress != nullptr) {
-      std::uint64_t bytes = 0;
-      for (const Tensor& tensor : after.tensors) bytes += tensor.bytes();
-      options.progress->expect(bytes);
-    }
     done.file_bytes = write_fitting(after, Origins(before), {format, tree, path, target, true},
                                     options_like(before, format, options));
   }

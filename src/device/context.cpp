@@ -80,8 +80,8 @@ Stream::Stream(const Context& context) : context_(context) {
 
 Stream::~Stream() { context_.driver().stream_destroy(handle_); }
 
-Event::Event(const Context& context) : context_(context) {
-  context.check(context.driver().event_create(&handle_, kWithoutTiming), "make an event");
+Event::Event(const Context& context, unsigned flags) : context_(context) {
+  context.check(context.driver().event_create(&handle_, flags), "make an event");
 }
 
 Event::~Event() { context_.driver().event_destroy(handle_); }

@@ -77,7 +77,7 @@ class Stream {
 
 class Event {
  public:
-  explicit Event(const Context& context);
+  explicit Event(const Context& context, unsigned flags = kWithoutTiming);
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;

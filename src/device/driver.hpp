@@ -23,6 +23,7 @@ using FunctionHandle = void*;
 
 inline constexpr Result kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;
 inline constexpr unsigned kNonBlocking = 1;    // of streams: they do not wait for the default stream
+inline constexpr unsigned kSleeping = 1;       // of events: who waits for them leaves the processor to others
 inline constexpr unsigned kWithoutTiming = 2;  // of events
 inline constexpr unsigned kPortable = 1;       // of pinned memory: pinned for every context
 inline constexpr int kOldestDriver = 11000;
@@ -49,6 +50,8 @@ enum class Family : std::uint8_t { cuda, hip };
   F(copy_to_device, Result (*)(DeviceAddress, const void*, std::size_t, StreamHandle), "cuMemcpyHtoDAsync_v2",     \
     "hipMemcpyHtoDAsync")                                                                                          \
   F(copy_to_host, Result (*)(void*, DeviceAddress, std::size_t), "cuMemcpyDtoH_v2", "hipMemcpyDtoH")               \
+  F(copy_to_host_in, Result (*)(void*, DeviceAddress, std::size_t, StreamHandle), "cuMemcpyDtoHAsync_v2",          \
+    "hipMemcpyDtoHAsync")                                                                                          \
   F(pointer_attribute, Result (*)(void*, int, DeviceAddress), "cuPointerGetAttribute", "hipPointerGetAttribute")   \
   F(address_range, Result (*)(DeviceAddress*, std::size_t*, DeviceAddress), "cuMemGetAddressRange_v2",             \
     "hipMemGetAddressRange")                                                                                       \

@@ -14,8 +14,8 @@ constexpr std::uint64_t kWhole = 16;                         // pieces are cut a
 
 class Cutter {
  public:
-  Cutter(const Pieces& pieces, std::uint64_t chunk_bytes, bool verify)
-      : pieces_(pieces.all), slot_(chunk_bytes), verify_(verify) {}
+  Cutter(const Pieces& pieces, std::uint64_t chunk_bytes, const std::vector<char>& in_order)
+      : pieces_(pieces.all), slot_(chunk_bytes), in_order_(in_order) {}
 
   Work cut() {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -42,8 +42,6 @@ class Cutter {
     if (job.pulled) return job.end - job.begin;
     return job.end - job.begin > 1 ? (job.end - job.begin) * slot_ : 0;
   }
-  bool sequential(const Piece& piece) const { return verify_ && piece.digest; }
-
   // The chunk in the making, as a job of its own.
   void close() {
     if (chunk_.shares == 0) return;
@@ -72,7 +70,7 @@ class Cutter {
   void add_plain(std::size_t number) {
     const Piece& piece = pieces_[number];
     if (chunk_.shares > 0 && !(piece.joined && piece.file == chunk_.file && piece.begin >= chunk_.end)) close();
-    const bool whole = sequential(piece);
+    const bool whole = in_order_[number] != 0;
     if (whole && chunk_.shares > 0 && room(piece.begin) < piece.run) close();
     if (whole && piece.begin % kSector + piece.run > slot_) return add_sequence(number);
     add_run(number, 0, piece.run);
@@ -156,7 +154,7 @@ class Cutter {
     }
     const std::uint64_t fit = (slot_ - apart) / unit;
     const std::size_t first = work_.chunks.size();
-    const bool whole = sequential(piece);
+    const bool whole = in_order_[number] != 0;
     for (std::uint64_t at = 0; at < decode.units; at += fit) {
       const std::uint64_t end = std::min(at + fit, decode.units);
       chunk_ = {Chunk::Kind::units, piece.file, at, end, work_.shares.size(), 1};
@@ -190,15 +188,15 @@ class Cutter {
 
   const std::vector<Piece>& pieces_;
   std::uint64_t slot_;
-  bool verify_;
+  const std::vector<char>& in_order_;
   Work work_;
   Chunk chunk_;
 };
 
 }  // namespace
 
-Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, bool verify) {
-  return Cutter(pieces, chunk_bytes, verify).cut();
+Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, const std::vector<char>& in_order) {
+  return Cutter(pieces, chunk_bytes, in_order).cut();
 }
 
 PlaneRange plane_range(const Plane& plane, std::uint64_t first, std::uint64_t end) {

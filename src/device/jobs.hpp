@@ -41,8 +41,8 @@ struct Work {
   std::vector<Job> jobs;
 };
 
-// `chunk_bytes`: of a slot. With `verify`, bytes with a digest are left to one thread, from the first to the last.
-Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, bool verify);
+// `chunk_bytes`: of a slot. `in_order`: of each piece whether it is left to one thread, from the first byte to the last.
+Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, const std::vector<char>& in_order);
 
 // Planes begin at multiples of this in the memory of a chunk of units.
 inline constexpr std::uint64_t kPlaneAlignment = 256;

@@ -19,18 +19,18 @@ void Kernels::prepare(std::string_view name) {
   if (loaded_.contains(name)) return;
   const auto row = std::ranges::find(all_ptx(), name, &Ptx::name);
   const std::string text = fmt::format("{}{}", ptx_head(), row->text);
-  Loaded& loaded = loaded_[std::string(name)];
-  const Result result = context_.driver().module_load(&loaded.module, text.c_str());
-  if (result != 0) loaded_.erase(std::string(name));
-  context_.check(result, fmt::format("compile the kernel {}", name));
-  context_.check(context_.driver().module_function(&loaded.function, loaded.module, std::string(name).c_str()),
-                 fmt::format("find the kernel {}", name));
+  const Driver& driver = context_.driver();
+  Loaded loaded;
+  context_.check(driver.module_load(&loaded.module, text.c_str()), fmt::format("compile the kernel {}", name));
+  const Result found = driver.module_function(&loaded.function, loaded.module, std::string(name).c_str());
+  if (found != 0) driver.module_unload(loaded.module);
+  context_.check(found, fmt::format("find the kernel {}", name));
+  loaded_.emplace(name, loaded);
 }
 
-void Kernels::launch(std::string_view name, Call call, StreamHandle stream) {
-  // A thread makes eight elements.
-  constexpr std::uint64_t kThreads = 256, kEach = 8;
-  const std::uint64_t blocks = (call.count + kThreads * kEach - 1) / (kThreads * kEach);
+void Kernels::launch(std::string_view name, Call call, std::uint64_t threads, StreamHandle stream) {
+  constexpr std::uint64_t kThreads = 256;
+  const std::uint64_t blocks = (threads + kThreads - 1) / kThreads;
   if (blocks == 0) return;
   void* arguments[] = {&call.planes[0],  &call.planes[1],  &call.planes[2], &call.out, &call.first,
                        &call.numbers[0], &call.numbers[1], &call.count,     &call.kind};

@@ -23,6 +23,11 @@ TARE_DEVICE unsigned short half_of_float(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
   return bits;
 }
+TARE_DEVICE unsigned long long wide_product(unsigned a, unsigned b) {
+  unsigned long long product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
 #endif
 
 typedef unsigned char u8;
@@ -313,4 +318,126 @@ TARE_DECODER(ggml_q6_k) {
     const u32 low = quarter < 2 ? both & 15 : both >> 4;
     v[i] = scale * static_cast<float>(static_cast<int>(low | crumb(block + 128, at + i) << 4) - 32);
   }
+}
+
+// XXH3 of bytes that have arrived, from one MiB on. What a block of 1024 bytes adds to each of the eight accumulators does not
+// depend on them: xxh3_sums makes these sums for all blocks at once. From block to block there is then one short step for each
+// accumulator (xxh3_chain), and in the end the eight are made one (xxh3_finish).
+
+typedef u64 Word __attribute__((may_alias));
+__extension__ typedef unsigned __int128 u128;
+
+// The secret that everybody has who chooses none, in words.
+TARE_TABLE u64 kSecret[24] = {
+    0xBE4BA423396CFEB8ull, 0x1CAD21F72C81017Cull, 0xDB979083E96DD4DEull, 0x1F67B3B7A4A44072ull,
+    0x78E5C0CC4EE679CBull, 0x2172FFCC7DD05A82ull, 0x8E2443F7744608B8ull, 0x4C263A81E69035E0ull,
+    0xCB00C391BB52283Cull, 0xA32E531B8B65D088ull, 0x4EF90DA297486471ull, 0xD8ACDEA946EF1938ull,
+    0x3F349CE33F76FAA8ull, 0x1D4F0BC7C7BBDCF9ull, 0x3159B4CD4BE0518Aull, 0x647378D9C97E9FC8ull,
+    0xC3EBD33483ACC5EAull, 0xEB6313FAFFA081C5ull, 0x49DAF0B751DD0D17ull, 0x9E68D429265516D3ull,
+    0xFCA1477D58BE162Bull, 0xCE31D07AD1B8F88Full, 0x280416958F3ACB45ull, 0x7E404BBBCAFBD7AFull,
+};
+TARE_TABLE u64 kStart[8] = {
+    0x00000000C2B2AE3Dull, 0x9E3779B185EBCA87ull, 0xC2B2AE3D27D4EB4Full, 0x165667B19E3779F9ull,
+    0x85EBCA77C2B2AE63ull, 0x0000000085EBCA77ull, 0x27D4EB2F165667C5ull, 0x000000009E3779B1ull,
+};
+
+TARE_DEVICE bool on_words(const u8* at) { return reinterpret_cast<u64>(at) % 8 == 0; }
+TARE_DEVICE u64 word_at(const u8* at, bool aligned) {
+  if (aligned) return *reinterpret_cast<const Word*>(at);
+  u64 word = 0;
+  for (u32 i = 0; i < 8; ++i) word |= static_cast<u64>(at[i]) << (8 * i);
+  return word;
+}
+// The secret from some byte on.
+TARE_DEVICE u64 secret_at(u32 byte) {
+  const u32 shift = byte % 8 * 8;
+  return shift == 0 ? kSecret[byte / 8] : kSecret[byte / 8] >> shift | kSecret[byte / 8 + 1] << (64 - shift);
+}
+TARE_DEVICE u64 halves_product(u64 keyed) {
+  return wide_product(static_cast<u32>(keyed), static_cast<u32>(keyed >> 32));
+}
+
+struct TwoSums {
+  u64 one, other;
+};
+TARE_DEVICE TwoSums block_sums(const u8* from, u32 lane, bool aligned) {
+  TwoSums sums = {0, 0};
+  for (u32 stripe = 0; stripe < 16; ++stripe) {
+    const u64 a = word_at(from + 64 * stripe, aligned), b = word_at(from + 64 * stripe + 8, aligned);
+    sums.one += b + halves_product(a ^ kSecret[stripe + lane]);
+    sums.other += a + halves_product(b ^ kSecret[stripe + lane + 1]);
+  }
+  return sums;
+}
+
+
+// plane0: the bytes. out: eight sums for each block. count: four for each block; a thread has two of the accumulators.
+TARE_KERNEL xxh3_sums(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
+                      u64 kind) {
+  (void)plane1, (void)plane2, (void)first, (void)n0, (void)n1, (void)kind;
+  const u64 number = thread_number();
+  if (number >= count) return;
+  const u64 block = number / 4;
+  const u32 lane = static_cast<u32>(number % 4) * 2;
+  const u8* const from = plane0 + block * 1024 + lane * 8;
+  const TwoSums sums = on_words(from) ? block_sums(from, lane, true) : block_sums(from, lane, false);
+  u64* const to = static_cast<u64*>(out) + block * 8 + lane;
+  to[0] = sums.one;
+  to[1] = sums.other;
+}
+
+TARE_DEVICE u64 scrambled(u64 accumulator, u64 key) { return (accumulator ^ accumulator >> 47 ^ key) * 0x9E3779B1u; }
+
+// plane0: sums of n0 blocks. plane1: the n1 bytes behind these blocks, 1024 at most; none: more blocks will come. out: the
+// accumulators. first: blocks before these. A thread for each accumulator; it asks for many sums at once, since memory is slower
+// than a step.
+TARE_KERNEL xxh3_chain(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
+                       u64 kind) {
+  (void)plane2, (void)kind;
+  const u64 number = thread_number();
+  if (number >= count) return;
+  const u32 lane = static_cast<u32>(number);
+  u64* const accumulators = static_cast<u64*>(out);
+  u64 accumulator = first == 0 ? kStart[lane] : accumulators[lane];
+  const u64 key = kSecret[16 + lane];
+  const Word* const sums = reinterpret_cast<const Word*>(plane0) + lane;
+  enum : u32 { kAtOnce = 32 };
+  u64 block = 0;
+  for (; block + kAtOnce <= n0; block += kAtOnce) {
+    u64 some[kAtOnce];
+    for (u32 i = 0; i < kAtOnce; ++i) some[i] = sums[8 * (block + i)];
+    for (u32 i = 0; i < kAtOnce; ++i) accumulator = scrambled(accumulator + some[i], key);
+  }
+  for (; block < n0; ++block) accumulator = scrambled(accumulator + sums[8 * block], key);
+  // Whole stripes of the last block, and then the last 64 bytes of all, which overlap them.
+  for (u64 at = 0; n1 > 0 && at < (n1 - 1) / 64 + 1; ++at) {
+    const bool last = at == (n1 - 1) / 64;
+    const u8* const from = last ? plane1 + n1 - 64 : plane1 + 64 * at;
+    const u64 own = word_at(from + 8 * lane, on_words(from)), beside = word_at(from + 8 * (lane ^ 1), on_words(from));
+    accumulator += beside + halves_product(own ^ (last ? secret_at(121 + 8 * lane) : kSecret[at + lane]));
+  }
+  accumulators[lane] = accumulator;
+}
+
+TARE_DEVICE u64 merged(const Word* accumulators, u32 secret, u64 start) {
+  u64 result = start;
+  for (u32 i = 0; i < 4; ++i) {
+    const u128 product = static_cast<u128>(accumulators[2 * i] ^ secret_at(secret + 16 * i)) *
+                         (accumulators[2 * i + 1] ^ secret_at(secret + 16 * i + 8));
+    result += static_cast<u64>(product) ^ static_cast<u64>(product >> 64);
+  }
+  result = (result ^ result >> 37) * 0x165667919E3779F9ull;
+  return result ^ result >> 32;
+}
+
+// plane0: the accumulators. out: two words, the digest of 64 bits or the lower half of that of 128, and the higher half.
+// n0: bytes in all.
+TARE_KERNEL xxh3_finish(const u8* plane0, const u8* plane1, const u8* plane2, void* out, u64 first, u64 n0, u64 n1, u64 count,
+                        u64 kind) {
+  (void)plane1, (void)plane2, (void)first, (void)n1, (void)kind;
+  if (thread_number() >= count) return;
+  const Word* const accumulators = reinterpret_cast<const Word*>(plane0);
+  u64* const to = static_cast<u64*>(out);
+  to[0] = merged(accumulators, 11, n0 * 0x9E3779B185EBCA87ull);
+  to[1] = merged(accumulators, 117, ~(n0 * 0xC2B2AE3D27D4EB4Full));
 }

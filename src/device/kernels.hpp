@@ -32,11 +32,11 @@ class Kernels {
     DeviceAddress out = 0;
     std::uint64_t first = 0;  // unit of the tensor that the chunk begins with
     std::array<std::uint64_t, 2> numbers = {};
-    std::uint64_t count = 0;  // elements to make
+    std::uint64_t count = 0;  // elements to make, or whatever the kernel counts
     std::uint64_t kind = 0;   // what they are: 0 f32, 1 f16, 2 bf16
   };
-  // Of those that were prepared. From many threads.
-  void launch(std::string_view name, Call call, StreamHandle stream);
+  // Of those that were prepared, with so many threads of the device's. From many threads.
+  void launch(std::string_view name, Call call, std::uint64_t threads, StreamHandle stream);
 
  private:
   struct Loaded {

@@ -1,4 +1,5 @@
 // Made by tools/ptx of kernels.cu with Debian clang version 14.0.6: not to be edited.
+// SHA-256 of kernels.cu and the options: eb2a25cff7ed1e94d357e54ac4a870c8a515eb034575b20d3dd18eca2bc3b2f8
 #include "device/kernels_ptx.hpp"
 
 namespace tare::device {
@@ -8,6 +9,8 @@ namespace {
 constexpr char kHead[] = R"ptx(.version 6.0
 .target sm_70
 .address_size 64
+.const .align 8 .b8 _ZL6kStart[64] = {61, 174, 178, 194, 0, 0, 0, 0, 135, 202, 235, 133, 177, 121, 55, 158, 79, 235, 212, 39, 61, 174, 178, 194, 249, 121, 55, 158, 177, 103, 86, 22, 99, 174, 178, 194, 119, 202, 235, 133, 119, 202, 235, 133, 0, 0, 0, 0, 197, 103, 86, 22, 47, 235, 212, 39, 177, 121, 55, 158, 0, 0, 0, 0};
+.const .align 8 .b8 _ZL7kSecret[192] = {184, 254, 108, 57, 35, 164, 75, 190, 124, 1, 129, 44, 247, 33, 173, 28, 222, 212, 109, 233, 131, 144, 151, 219, 114, 64, 164, 164, 183, 179, 103, 31, 203, 121, 230, 78, 204, 192, 229, 120, 130, 90, 208, 125, 204, 255, 114, 33, 184, 8, 70, 116, 247, 67, 36, 142, 224, 53, 144, 230, 129, 58, 38, 76, 60, 40, 82, 187, 145, 195, 0, 203, 136, 208, 101, 139, 27, 83, 46, 163, 113, 100, 72, 151, 162, 13, 249, 78, 56, 25, 239, 70, 169, 222, 172, 216, 168, 250, 118, 63, 227, 156, 52, 63, 249, 220, 187, 199, 199, 11, 79, 29, 138, 81, 224, 75, 205, 180, 89, 49, 200, 159, 126, 201, 217, 120, 115, 100, 234, 197, 172, 131, 52, 211, 235, 195, 197, 129, 160, 255, 250, 19, 99, 235, 23, 13, 221, 81, 183, 240, 218, 73, 211, 22, 85, 38, 41, 212, 104, 158, 43, 22, 190, 88, 125, 71, 161, 252, 143, 248, 184, 209, 122, 208, 49, 206, 69, 203, 58, 143, 149, 22, 4, 40, 175, 215, 251, 202, 187, 75, 64, 126};
 .const .align 4 .b8 _ZL4kIq4[64] = {0, 0, 254, 194, 0, 0, 208, 194, 0, 0, 166, 194, 0, 0, 130, 194, 0, 0, 68, 194, 0, 0, 12, 194, 0, 0, 176, 193, 0, 0, 32, 193, 0, 0, 128, 63, 0, 0, 80, 65, 0, 0, 200, 65, 0, 0, 24, 66, 0, 0, 84, 66, 0, 0, 138, 66, 0, 0, 178, 66, 0, 0, 226, 66};
 )ptx";
 constexpr char k_cast_f32[] = R"ptx(.visible .entry cast_f32(
@@ -10009,8 +10012,651 @@ or.b32  	%r217, %r216, %r214;
 st.global.v4.u32 	[%rd6], {%r205, %r209, %r213, %r217};
 LBB23_75:
 ret;
+}
+)ptx";
+constexpr char k_xxh3_sums[] = R"ptx(.visible .entry xxh3_sums(
+.param .u64 xxh3_sums_param_0,
+.param .u64 xxh3_sums_param_1,
+.param .u64 xxh3_sums_param_2,
+.param .u64 xxh3_sums_param_3,
+.param .u64 xxh3_sums_param_4,
+.param .u64 xxh3_sums_param_5,
+.param .u64 xxh3_sums_param_6,
+.param .u64 xxh3_sums_param_7,
+.param .u64 xxh3_sums_param_8
+)
+{
+.reg .pred 	%p<5>;
+.reg .b32 	%r<30>;
+.reg .b64 	%rd<144>;
+mov.u32 	%r3, %ctaid.x;
+mov.u32 	%r4, %ntid.x;
+mul.wide.s32 	%rd34, %r3, %r4;
+ld.param.u64 	%rd35, [xxh3_sums_param_7];
+mov.u32 	%r5, %tid.x;
+cvt.s64.s32 	%rd36, %r5;
+add.s64 	%rd3, %rd34, %rd36;
+setp.ge.u64 	%p1, %rd3, %rd35;
+@%p1 bra 	LBB24_8;
+ld.param.u64 	%rd32, [xxh3_sums_param_0];
+ld.param.u64 	%rd33, [xxh3_sums_param_3];
+cvta.to.global.u64 	%rd1, %rd33;
+cvta.to.global.u64 	%rd2, %rd32;
+shr.u64 	%rd4, %rd3, 2;
+cvt.u32.u64 	%r1, %rd3;
+shl.b32 	%r6, %r1, 1;
+and.b32  	%r2, %r6, 6;
+shl.b64 	%rd5, %rd4, 10;
+add.s64 	%rd37, %rd2, %rd5;
+shl.b32 	%r7, %r2, 3;
+cvt.u64.u32 	%rd6, %r7;
+add.s64 	%rd38, %rd37, %rd6;
+cvta.global.u64 	%rd39, %rd38;
+and.b64  	%rd40, %rd39, 7;
+setp.eq.s64 	%p2, %rd40, 0;
+@%p2 bra 	LBB24_5;
+add.s64 	%rd42, %rd5, %rd6;
+add.s64 	%rd43, %rd42, %rd2;
+add.s64 	%rd137, %rd43, 7;
+and.b32  	%r8, %r1, 3;
+mul.wide.u32 	%rd44, %r8, 2;
+shl.b64 	%rd45, %rd44, 3;
+mov.u64 	%rd46, _ZL7kSecret;
+add.s64 	%rd8, %rd46, %rd45;
+mov.u64 	%rd138, 0;
+mov.u64 	%rd142, %rd138;
+mov.u64 	%rd143, %rd138;
+LBB24_3:
+ld.global.u8 	%rd49, [%rd137+-7];
+ld.global.u8 	%r13, [%rd137+-6];
+mul.wide.u32 	%rd50, %r13, 256;
+or.b64  	%rd51, %rd50, %rd49;
+ld.global.u8 	%r14, [%rd137+-5];
+mul.wide.u32 	%rd52, %r14, 65536;
+or.b64  	%rd53, %rd51, %rd52;
+ld.global.u8 	%r15, [%rd137+-4];
+mul.wide.u32 	%rd54, %r15, 16777216;
+or.b64  	%rd55, %rd53, %rd54;
+ld.global.u8 	%rd56, [%rd137+-3];
+shl.b64 	%rd57, %rd56, 32;
+or.b64  	%rd58, %rd55, %rd57;
+ld.global.u8 	%rd59, [%rd137+-2];
+shl.b64 	%rd60, %rd59, 40;
+or.b64  	%rd61, %rd58, %rd60;
+ld.global.u8 	%rd62, [%rd137+-1];
+shl.b64 	%rd63, %rd62, 48;
+or.b64  	%rd64, %rd61, %rd63;
+ld.global.u8 	%rd65, [%rd137];
+shl.b64 	%rd66, %rd65, 56;
+or.b64  	%rd67, %rd64, %rd66;
+ld.global.u8 	%rd68, [%rd137+1];
+ld.global.u8 	%r16, [%rd137+2];
+mul.wide.u32 	%rd69, %r16, 256;
+or.b64  	%rd70, %rd69, %rd68;
+ld.global.u8 	%r17, [%rd137+3];
+mul.wide.u32 	%rd71, %r17, 65536;
+or.b64  	%rd72, %rd70, %rd71;
+ld.global.u8 	%r18, [%rd137+4];
+mul.wide.u32 	%rd73, %r18, 16777216;
+or.b64  	%rd74, %rd72, %rd73;
+ld.global.u8 	%rd75, [%rd137+5];
+shl.b64 	%rd76, %rd75, 32;
+or.b64  	%rd77, %rd74, %rd76;
+ld.global.u8 	%rd78, [%rd137+6];
+shl.b64 	%rd79, %rd78, 40;
+or.b64  	%rd80, %rd77, %rd79;
+ld.global.u8 	%rd81, [%rd137+7];
+shl.b64 	%rd82, %rd81, 48;
+or.b64  	%rd83, %rd80, %rd82;
+ld.global.u8 	%rd84, [%rd137+8];
+shl.b64 	%rd85, %rd84, 56;
+or.b64  	%rd86, %rd83, %rd85;
+add.s64 	%rd87, %rd8, %rd138;
+ld.const.u64 	%rd88, [%rd87];
+xor.b64  	%rd89, %rd88, %rd67;
+cvt.u32.u64 	%r9, %rd89;
+shr.u64 	%rd90, %rd89, 32;
+cvt.u32.u64 	%r10, %rd90;
+mul.wide.u32 %rd47, %r9, %r10;
+add.s64 	%rd91, %rd47, %rd142;
+add.s64 	%rd142, %rd91, %rd86;
+ld.const.u64 	%rd92, [%rd87+8];
+xor.b64  	%rd93, %rd92, %rd86;
+cvt.u32.u64 	%r11, %rd93;
+shr.u64 	%rd94, %rd93, 32;
+cvt.u32.u64 	%r12, %rd94;
+mul.wide.u32 %rd48, %r11, %r12;
+add.s64 	%rd95, %rd67, %rd143;
+add.s64 	%rd143, %rd95, %rd48;
+add.s64 	%rd138, %rd138, 8;
+cvt.u32.u64 	%r19, %rd138;
+add.s64 	%rd137, %rd137, 64;
+setp.ne.s32 	%p3, %r19, 128;
+@%p3 bra 	LBB24_3;
+cvt.u64.u32 	%rd141, %r2;
+bra.uni 	LBB24_7;
+LBB24_5:
+and.b32  	%r20, %r1, 3;
+mul.wide.u32 	%rd97, %r20, 2;
+shl.b64 	%rd98, %rd97, 3;
+mov.u64 	%rd99, _ZL7kSecret;
+add.s64 	%rd100, %rd98, %rd99;
+add.s64 	%rd9, %rd100, 16;
+add.s64 	%rd101, %rd5, %rd6;
+add.s64 	%rd102, %rd101, %rd2;
+add.s64 	%rd133, %rd102, 64;
+mov.u64 	%rd134, 0;
+mov.u64 	%rd142, %rd134;
+mov.u64 	%rd143, %rd134;
+LBB24_6:
+ld.global.u64 	%rd107, [%rd133+-64];
+ld.global.u64 	%rd108, [%rd133+-56];
+add.s64 	%rd109, %rd9, %rd134;
+ld.const.u64 	%rd110, [%rd109+-16];
+xor.b64  	%rd111, %rd110, %rd107;
+cvt.u32.u64 	%r21, %rd111;
+shr.u64 	%rd112, %rd111, 32;
+cvt.u32.u64 	%r22, %rd112;
+mul.wide.u32 %rd103, %r21, %r22;
+add.s64 	%rd113, %rd108, %rd142;
+add.s64 	%rd114, %rd113, %rd103;
+ld.const.u64 	%rd115, [%rd109+-8];
+xor.b64  	%rd116, %rd115, %rd108;
+cvt.u32.u64 	%r23, %rd116;
+shr.u64 	%rd117, %rd116, 32;
+cvt.u32.u64 	%r24, %rd117;
+mul.wide.u32 %rd104, %r23, %r24;
+add.s64 	%rd118, %rd107, %rd143;
+add.s64 	%rd119, %rd118, %rd104;
+ld.global.u64 	%rd120, [%rd133];
+ld.global.u64 	%rd121, [%rd133+8];
+xor.b64  	%rd122, %rd115, %rd120;
+cvt.u32.u64 	%r25, %rd122;
+shr.u64 	%rd123, %rd122, 32;
+cvt.u32.u64 	%r26, %rd123;
+mul.wide.u32 %rd105, %r25, %r26;
+add.s64 	%rd124, %rd121, %rd114;
+add.s64 	%rd142, %rd124, %rd105;
+cvt.u64.u32 	%rd141, %r2;
+ld.const.u64 	%rd125, [%rd109];
+xor.b64  	%rd126, %rd125, %rd121;
+cvt.u32.u64 	%r27, %rd126;
+shr.u64 	%rd127, %rd126, 32;
+cvt.u32.u64 	%r28, %rd127;
+mul.wide.u32 %rd106, %r27, %r28;
+add.s64 	%rd128, %rd120, %rd119;
+add.s64 	%rd143, %rd128, %rd106;
+add.s64 	%rd134, %rd134, 16;
+add.s64 	%rd133, %rd133, 128;
+cvt.u32.u64 	%r29, %rd134;
+setp.eq.s32 	%p4, %r29, 128;
+@%p4 bra 	LBB24_7;
+bra.uni 	LBB24_6;
+LBB24_7:
+shl.b64 	%rd129, %rd4, 6;
+add.s64 	%rd130, %rd1, %rd129;
+shl.b64 	%rd131, %rd141, 3;
+add.s64 	%rd132, %rd130, %rd131;
+st.global.u64 	[%rd132], %rd142;
+st.global.u64 	[%rd132+8], %rd143;
+LBB24_8:
+ret;
+}
+)ptx";
+constexpr char k_xxh3_chain[] = R"ptx(.visible .entry xxh3_chain(
+.param .u64 xxh3_chain_param_0,
+.param .u64 xxh3_chain_param_1,
+.param .u64 xxh3_chain_param_2,
+.param .u64 xxh3_chain_param_3,
+.param .u64 xxh3_chain_param_4,
+.param .u64 xxh3_chain_param_5,
+.param .u64 xxh3_chain_param_6,
+.param .u64 xxh3_chain_param_7,
+.param .u64 xxh3_chain_param_8
+)
+{
+.local .align 8 .b8 	__local_depot25[256];
+.reg .b64 	%SP;
+.reg .b64 	%SPL;
+.reg .pred 	%p<17>;
+.reg .b32 	%r<17>;
+.reg .b64 	%rd<272>;
+mov.u64 	%SPL, __local_depot25;
+mov.u32 	%r2, %ctaid.x;
+ld.param.u64 	%rd82, [xxh3_chain_param_7];
+mov.u32 	%r3, %ntid.x;
+mul.wide.s32 	%rd83, %r2, %r3;
+mov.u32 	%r4, %tid.x;
+cvt.s64.s32 	%rd84, %r4;
+add.s64 	%rd5, %rd83, %rd84;
+setp.ge.u64 	%p1, %rd5, %rd82;
+@%p1 bra 	LBB25_26;
+ld.param.u64 	%rd76, [xxh3_chain_param_5];
+ld.param.u64 	%rd75, [xxh3_chain_param_4];
+ld.param.u64 	%rd78, [xxh3_chain_param_0];
+ld.param.u64 	%rd79, [xxh3_chain_param_3];
+cvta.to.global.u64 	%rd1, %rd79;
+cvta.to.global.u64 	%rd3, %rd78;
+setp.eq.s64 	%p2, %rd75, 0;
+and.b64  	%rd6, %rd5, 4294967295;
+shl.b64 	%rd86, %rd6, 3;
+add.s64 	%rd7, %rd1, %rd86;
+cvta.global.u64 	%rd87, %rd7;
+mov.u64 	%rd88, _ZL6kStart;
+add.s64 	%rd89, %rd88, %rd86;
+cvta.const.u64 	%rd90, %rd89;
+selp.b64 	%rd91, %rd90, %rd87, %p2;
+ld.u64 	%rd260, [%rd91];
+add.s64 	%rd92, %rd5, 16;
+and.b64  	%rd93, %rd92, 4294967295;
+shl.b64 	%rd94, %rd93, 3;
+mov.u64 	%rd95, _ZL7kSecret;
+add.s64 	%rd96, %rd95, %rd94;
+ld.const.u64 	%rd9, [%rd96];
+setp.lt.u64 	%p3, %rd76, 32;
+mov.u64 	%rd252, 0;
+@%p3 bra 	LBB25_6;
+bra.uni 	LBB25_2;
+LBB25_6:
+ld.param.u64 	%rd77, [xxh3_chain_param_6];
+setp.ge.u64 	%p6, %rd252, %rd76;
+@%p6 bra 	LBB25_13;
+not.b64 	%rd156, %rd252;
+add.s64 	%rd13, %rd156, %rd76;
+and.b64  	%rd247, %rd76, 3;
+setp.eq.s64 	%p7, %rd247, 0;
+@%p7 bra 	LBB25_10;
+shl.b64 	%rd157, %rd252, 6;
+add.s64 	%rd159, %rd157, %rd86;
+add.s64 	%rd248, %rd3, %rd159;
+LBB25_9:
+.pragma "nounroll";
+ld.global.u64 	%rd160, [%rd248];
+add.s64 	%rd161, %rd160, %rd260;
+shr.u64 	%rd162, %rd161, 47;
+xor.b64  	%rd163, %rd161, %rd9;
+xor.b64  	%rd164, %rd163, %rd162;
+mul.lo.s64 	%rd260, %rd164, 2654435761;
+add.s64 	%rd252, %rd252, 1;
+add.s64 	%rd248, %rd248, 64;
+add.s64 	%rd247, %rd247, -1;
+setp.ne.s64 	%p8, %rd247, 0;
+@%p8 bra 	LBB25_9;
+LBB25_10:
+setp.lt.u64 	%p9, %rd13, 3;
+@%p9 bra 	LBB25_13;
+shl.b64 	%rd165, %rd252, 6;
+add.s64 	%rd167, %rd165, %rd86;
+add.s64 	%rd168, %rd167, %rd3;
+add.s64 	%rd261, %rd168, 128;
+LBB25_12:
+ld.global.u64 	%rd169, [%rd261+-128];
+add.s64 	%rd170, %rd169, %rd260;
+shr.u64 	%rd171, %rd170, 47;
+xor.b64  	%rd172, %rd170, %rd9;
+xor.b64  	%rd173, %rd172, %rd171;
+mul.lo.s64 	%rd174, %rd173, 2654435761;
+ld.global.u64 	%rd175, [%rd261+-64];
+add.s64 	%rd176, %rd175, %rd174;
+shr.u64 	%rd177, %rd176, 47;
+xor.b64  	%rd178, %rd176, %rd9;
+xor.b64  	%rd179, %rd178, %rd177;
+mul.lo.s64 	%rd180, %rd179, 2654435761;
+ld.global.u64 	%rd181, [%rd261];
+add.s64 	%rd182, %rd181, %rd180;
+shr.u64 	%rd183, %rd182, 47;
+xor.b64  	%rd184, %rd182, %rd9;
+xor.b64  	%rd185, %rd184, %rd183;
+mul.lo.s64 	%rd186, %rd185, 2654435761;
+ld.global.u64 	%rd187, [%rd261+64];
+add.s64 	%rd188, %rd187, %rd186;
+shr.u64 	%rd189, %rd188, 47;
+xor.b64  	%rd190, %rd188, %rd9;
+xor.b64  	%rd191, %rd190, %rd189;
+mul.lo.s64 	%rd260, %rd191, 2654435761;
+add.s64 	%rd252, %rd252, 4;
+add.s64 	%rd261, %rd261, 256;
+setp.lt.u64 	%p10, %rd252, %rd76;
+@%p10 bra 	LBB25_12;
+LBB25_13:
+setp.eq.s64 	%p11, %rd77, 0;
+@%p11 bra 	LBB25_25;
+ld.param.u64 	%rd80, [xxh3_chain_param_1];
+cvta.to.global.u64 	%rd265, %rd80;
+cvt.u32.u64 	%r1, %rd5;
+add.s64 	%rd192, %rd77, -1;
+shr.u64 	%rd41, %rd192, 6;
+add.s64 	%rd194, %rd265, %rd77;
+add.s64 	%rd42, %rd194, -64;
+shl.b32 	%r6, %r1, 3;
+cvt.u64.u32 	%rd43, %r6;
+shl.b64 	%rd195, %rd5, 3;
+and.b64  	%rd196, %rd195, 4294967288;
+xor.b64  	%rd44, %rd196, 8;
+add.s32 	%r7, %r6, 121;
+and.b32  	%r8, %r7, -8;
+cvt.u64.u32 	%rd197, %r8;
+add.s64 	%rd45, %rd95, %rd197;
+add.s64 	%rd266, %rd95, %rd86;
+mov.u64 	%rd268, 0;
+bra.uni 	LBB25_15;
+LBB25_23:
+ld.const.u64 	%rd271, [%rd266];
+LBB25_24:
+xor.b64  	%rd242, %rd271, %rd269;
+cvt.u32.u64 	%r15, %rd242;
+shr.u64 	%rd243, %rd242, 32;
+cvt.u32.u64 	%r16, %rd243;
+mul.wide.u32 %rd241, %r15, %r16;
+add.s64 	%rd244, %rd270, %rd260;
+add.s64 	%rd260, %rd244, %rd241;
+add.s64 	%rd72, %rd268, 1;
+add.s64 	%rd266, %rd266, 8;
+add.s64 	%rd265, %rd265, 64;
+setp.lt.u64 	%p16, %rd268, %rd41;
+mov.u64 	%rd268, %rd72;
+@%p16 bra 	LBB25_15;
+bra.uni 	LBB25_25;
+LBB25_15:
+setp.eq.s64 	%p12, %rd41, %rd268;
+selp.b64 	%rd58, %rd42, %rd265, %p12;
+cvta.global.u64 	%rd200, %rd58;
+add.s64 	%rd59, %rd58, %rd43;
+and.b64  	%rd60, %rd200, 7;
+setp.eq.s64 	%p13, %rd60, 0;
+@%p13 bra 	LBB25_17;
+ld.global.u8 	%rd201, [%rd59];
+ld.global.u8 	%r9, [%rd59+1];
+mul.wide.u32 	%rd202, %r9, 256;
+or.b64  	%rd203, %rd202, %rd201;
+ld.global.u8 	%r10, [%rd59+2];
+mul.wide.u32 	%rd204, %r10, 65536;
+or.b64  	%rd205, %rd203, %rd204;
+ld.global.u8 	%r11, [%rd59+3];
+mul.wide.u32 	%rd206, %r11, 16777216;
+or.b64  	%rd207, %rd205, %rd206;
+ld.global.u8 	%rd208, [%rd59+4];
+shl.b64 	%rd209, %rd208, 32;
+or.b64  	%rd210, %rd207, %rd209;
+ld.global.u8 	%rd211, [%rd59+5];
+shl.b64 	%rd212, %rd211, 40;
+or.b64  	%rd213, %rd210, %rd212;
+ld.global.u8 	%rd214, [%rd59+6];
+shl.b64 	%rd215, %rd214, 48;
+or.b64  	%rd216, %rd213, %rd215;
+ld.global.u8 	%rd217, [%rd59+7];
+shl.b64 	%rd218, %rd217, 56;
+or.b64  	%rd269, %rd216, %rd218;
+bra.uni 	LBB25_18;
+LBB25_17:
+ld.global.u64 	%rd269, [%rd59];
+LBB25_18:
+add.s64 	%rd64, %rd58, %rd44;
+@%p13 bra 	LBB25_20;
+ld.global.u8 	%rd219, [%rd64];
+ld.global.u8 	%r12, [%rd64+1];
+mul.wide.u32 	%rd220, %r12, 256;
+or.b64  	%rd221, %rd220, %rd219;
+ld.global.u8 	%r13, [%rd64+2];
+mul.wide.u32 	%rd222, %r13, 65536;
+or.b64  	%rd223, %rd221, %rd222;
+ld.global.u8 	%r14, [%rd64+3];
+mul.wide.u32 	%rd224, %r14, 16777216;
+or.b64  	%rd225, %rd223, %rd224;
+ld.global.u8 	%rd226, [%rd64+4];
+shl.b64 	%rd227, %rd226, 32;
+or.b64  	%rd228, %rd225, %rd227;
+ld.global.u8 	%rd229, [%rd64+5];
+shl.b64 	%rd230, %rd229, 40;
+or.b64  	%rd231, %rd228, %rd230;
+ld.global.u8 	%rd232, [%rd64+6];
+shl.b64 	%rd233, %rd232, 48;
+or.b64  	%rd234, %rd231, %rd233;
+ld.global.u8 	%rd235, [%rd64+7];
+shl.b64 	%rd236, %rd235, 56;
+or.b64  	%rd270, %rd234, %rd236;
+bra.uni 	LBB25_21;
+LBB25_20:
+ld.global.u64 	%rd270, [%rd64];
+LBB25_21:
+setp.ne.s64 	%p15, %rd41, %rd268;
+@%p15 bra 	LBB25_23;
+ld.const.u64 	%rd237, [%rd45];
+ld.const.u64 	%rd238, [%rd45+8];
+shr.u64 	%rd239, %rd237, 8;
+shl.b64 	%rd240, %rd238, 56;
+or.b64  	%rd271, %rd240, %rd239;
+bra.uni 	LBB25_24;
+LBB25_25:
+st.global.u64 	[%rd7], %rd260;
+LBB25_26:
+ret;
+LBB25_2:
+add.u64 	%rd4, %SPL, 0;
+add.s64 	%rd10, %rd3, %rd86;
+mov.u64 	%rd98, 0;
+mov.u64 	%rd254, 32;
+mov.u64 	%rd256, %rd98;
+bra.uni 	LBB25_3;
+LBB25_5:
+add.s64 	%rd254, %rd252, 32;
+setp.gt.u64 	%p5, %rd254, %rd76;
+mov.u64 	%rd256, %rd252;
+@%p5 bra 	LBB25_6;
+LBB25_3:
+mov.u64 	%rd252, %rd254;
+shl.b64 	%rd100, %rd256, 6;
+add.s64 	%rd101, %rd10, %rd100;
+ld.global.u64 	%rd258, [%rd101];
+st.local.u64 	[%rd4], %rd258;
+ld.global.u64 	%rd102, [%rd101+64];
+st.local.u64 	[%rd4+8], %rd102;
+ld.global.u64 	%rd103, [%rd101+128];
+st.local.u64 	[%rd4+16], %rd103;
+ld.global.u64 	%rd104, [%rd101+192];
+st.local.u64 	[%rd4+24], %rd104;
+ld.global.u64 	%rd105, [%rd101+256];
+st.local.u64 	[%rd4+32], %rd105;
+ld.global.u64 	%rd106, [%rd101+320];
+st.local.u64 	[%rd4+40], %rd106;
+ld.global.u64 	%rd107, [%rd101+384];
+st.local.u64 	[%rd4+48], %rd107;
+ld.global.u64 	%rd108, [%rd101+448];
+st.local.u64 	[%rd4+56], %rd108;
+ld.global.u64 	%rd109, [%rd101+512];
+st.local.u64 	[%rd4+64], %rd109;
+ld.global.u64 	%rd110, [%rd101+576];
+st.local.u64 	[%rd4+72], %rd110;
+ld.global.u64 	%rd111, [%rd101+640];
+st.local.u64 	[%rd4+80], %rd111;
+ld.global.u64 	%rd112, [%rd101+704];
+st.local.u64 	[%rd4+88], %rd112;
+ld.global.u64 	%rd113, [%rd101+768];
+st.local.u64 	[%rd4+96], %rd113;
+ld.global.u64 	%rd114, [%rd101+832];
+st.local.u64 	[%rd4+104], %rd114;
+ld.global.u64 	%rd115, [%rd101+896];
+st.local.u64 	[%rd4+112], %rd115;
+ld.global.u64 	%rd116, [%rd101+960];
+st.local.u64 	[%rd4+120], %rd116;
+ld.global.u64 	%rd117, [%rd101+1024];
+st.local.u64 	[%rd4+128], %rd117;
+ld.global.u64 	%rd118, [%rd101+1088];
+st.local.u64 	[%rd4+136], %rd118;
+ld.global.u64 	%rd119, [%rd101+1152];
+st.local.u64 	[%rd4+144], %rd119;
+ld.global.u64 	%rd120, [%rd101+1216];
+st.local.u64 	[%rd4+152], %rd120;
+ld.global.u64 	%rd121, [%rd101+1280];
+st.local.u64 	[%rd4+160], %rd121;
+ld.global.u64 	%rd122, [%rd101+1344];
+st.local.u64 	[%rd4+168], %rd122;
+ld.global.u64 	%rd123, [%rd101+1408];
+st.local.u64 	[%rd4+176], %rd123;
+ld.global.u64 	%rd124, [%rd101+1472];
+st.local.u64 	[%rd4+184], %rd124;
+ld.global.u64 	%rd125, [%rd101+1536];
+st.local.u64 	[%rd4+192], %rd125;
+ld.global.u64 	%rd126, [%rd101+1600];
+st.local.u64 	[%rd4+200], %rd126;
+ld.global.u64 	%rd127, [%rd101+1664];
+st.local.u64 	[%rd4+208], %rd127;
+ld.global.u64 	%rd128, [%rd101+1728];
+st.local.u64 	[%rd4+216], %rd128;
+ld.global.u64 	%rd129, [%rd101+1792];
+st.local.u64 	[%rd4+224], %rd129;
+ld.global.u64 	%rd130, [%rd101+1856];
+st.local.u64 	[%rd4+232], %rd130;
+ld.global.u64 	%rd131, [%rd101+1920];
+st.local.u64 	[%rd4+240], %rd131;
+ld.global.u64 	%rd132, [%rd101+1984];
+st.local.u64 	[%rd4+248], %rd132;
+mov.u64 	%rd257, %rd98;
+LBB25_4:
+add.s64 	%rd133, %rd258, %rd260;
+shr.u64 	%rd134, %rd133, 47;
+xor.b64  	%rd135, %rd133, %rd9;
+xor.b64  	%rd136, %rd135, %rd134;
+mul.lo.s64 	%rd137, %rd136, 2654435761;
+add.s64 	%rd36, %rd4, %rd257;
+ld.local.u64 	%rd138, [%rd36+8];
+add.s64 	%rd139, %rd138, %rd137;
+shr.u64 	%rd140, %rd139, 47;
+xor.b64  	%rd141, %rd139, %rd9;
+xor.b64  	%rd142, %rd141, %rd140;
+mul.lo.s64 	%rd143, %rd142, 2654435761;
+ld.local.u64 	%rd144, [%rd36+16];
+add.s64 	%rd145, %rd144, %rd143;
+shr.u64 	%rd146, %rd145, 47;
+xor.b64  	%rd147, %rd145, %rd9;
+xor.b64  	%rd148, %rd147, %rd146;
+mul.lo.s64 	%rd149, %rd148, 2654435761;
+ld.local.u64 	%rd150, [%rd36+24];
+add.s64 	%rd151, %rd150, %rd149;
+shr.u64 	%rd152, %rd151, 47;
+xor.b64  	%rd153, %rd151, %rd9;
+xor.b64  	%rd154, %rd153, %rd152;
+mul.lo.s64 	%rd260, %rd154, 2654435761;
+cvt.u32.u64 	%r5, %rd257;
+setp.eq.s32 	%p4, %r5, 224;
+@%p4 bra 	LBB25_5;
+ld.local.u64 	%rd258, [%rd36+32];
+add.s64 	%rd257, %rd257, 32;
+bra.uni 	LBB25_4;
+}
+)ptx";
+constexpr char k_xxh3_finish[] = R"ptx(.visible .entry xxh3_finish(
+.param .u64 xxh3_finish_param_0,
+.param .u64 xxh3_finish_param_1,
+.param .u64 xxh3_finish_param_2,
+.param .u64 xxh3_finish_param_3,
+.param .u64 xxh3_finish_param_4,
+.param .u64 xxh3_finish_param_5,
+.param .u64 xxh3_finish_param_6,
+.param .u64 xxh3_finish_param_7,
+.param .u64 xxh3_finish_param_8
+)
+{
+.reg .pred 	%p<2>;
+.reg .b32 	%r<4>;
+.reg .b64 	%rd<87>;
+mov.u32 	%r1, %ctaid.x;
+mov.u32 	%r2, %ntid.x;
+mul.wide.s32 	%rd6, %r1, %r2;
+ld.param.u64 	%rd7, [xxh3_finish_param_7];
+mov.u32 	%r3, %tid.x;
+cvt.s64.s32 	%rd8, %r3;
+add.s64 	%rd9, %rd6, %rd8;
+setp.ge.u64 	%p1, %rd9, %rd7;
+@%p1 bra 	LBB26_2;
+ld.param.u64 	%rd3, [xxh3_finish_param_5];
+ld.param.u64 	%rd4, [xxh3_finish_param_0];
+ld.param.u64 	%rd5, [xxh3_finish_param_3];
+cvta.to.global.u64 	%rd1, %rd5;
+cvta.to.global.u64 	%rd2, %rd4;
+mul.lo.s64 	%rd10, %rd3, -7046029288634856825;
+ld.global.u64 	%rd11, [%rd2];
+xor.b64  	%rd12, %rd11, 7914194659941938988;
+ld.global.u64 	%rd13, [%rd2+8];
+xor.b64  	%rd14, %rd13, -6611157965513653271;
+mul.lo.s64 	%rd15, %rd14, %rd12;
+ld.global.u64 	%rd16, [%rd2+16];
+xor.b64  	%rd17, %rd16, -1839215637059881052;
+ld.global.u64 	%rd18, [%rd2+24];
+xor.b64  	%rd19, %rd18, -3433288310154277810;
+mul.lo.s64 	%rd20, %rd19, %rd17;
+ld.global.u64 	%rd21, [%rd2+32];
+xor.b64  	%rd22, %rd21, 5046485836271438973;
+ld.global.u64 	%rd23, [%rd2+40];
+xor.b64  	%rd24, %rd23, -8055285457383852172;
+mul.lo.s64 	%rd25, %rd24, %rd22;
+ld.global.u64 	%rd26, [%rd2+48];
+ld.global.u64 	%rd27, [%rd2+56];
+xor.b64  	%rd28, %rd26, 5920048007935066598;
+mul.hi.u64 	%rd29, %rd14, %rd12;
+xor.b64  	%rd30, %rd29, %rd15;
+add.s64 	%rd31, %rd10, %rd30;
+mul.hi.u64 	%rd32, %rd19, %rd17;
+xor.b64  	%rd33, %rd32, %rd20;
+add.s64 	%rd34, %rd31, %rd33;
+mul.hi.u64 	%rd35, %rd24, %rd22;
+xor.b64  	%rd36, %rd35, %rd25;
+add.s64 	%rd37, %rd34, %rd36;
+xor.b64  	%rd38, %rd27, 7336514198459093435;
+mul.lo.s64 	%rd39, %rd38, %rd28;
+mul.hi.u64 	%rd40, %rd38, %rd28;
+xor.b64  	%rd41, %rd40, %rd39;
+add.s64 	%rd42, %rd37, %rd41;
+shr.u64 	%rd43, %rd42, 37;
+xor.b64  	%rd44, %rd43, %rd42;
+mul.lo.s64 	%rd45, %rd44, 1609587791953885689;
+shr.u64 	%rd46, %rd45, 32;
+xor.b64  	%rd47, %rd46, %rd45;
+st.global.u64 	[%rd1], %rd47;
+mul.lo.s64 	%rd48, %rd3, -4417276706812531889;
+not.b64 	%rd49, %rd48;
+ld.global.u64 	%rd50, [%rd2];
+xor.b64  	%rd51, %rd50, -2753530472436770380;
+ld.global.u64 	%rd52, [%rd2+8];
+xor.b64  	%rd53, %rd52, 3784058077962335096;
+mul.lo.s64 	%rd54, %rd53, %rd51;
+ld.global.u64 	%rd55, [%rd2+16];
+xor.b64  	%rd56, %rd55, -360392965937173549;
+ld.global.u64 	%rd57, [%rd2+24];
+xor.b64  	%rd58, %rd57, -5237161843349560557;
+mul.lo.s64 	%rd59, %rd58, %rd56;
+ld.global.u64 	%rd60, [%rd2+32];
+xor.b64  	%rd61, %rd60, 2965150961192524528;
+ld.global.u64 	%rd62, [%rd2+40];
+xor.b64  	%rd63, %rd62, 9032178055121889492;
+mul.lo.s64 	%rd64, %rd63, %rd61;
+ld.global.u64 	%rd65, [%rd2+48];
+ld.global.u64 	%rd66, [%rd2+56];
+xor.b64  	%rd67, %rd65, 8850058120466833735;
+mul.hi.u64 	%rd68, %rd53, %rd51;
+xor.b64  	%rd69, %rd68, %rd54;
+add.s64 	%rd70, %rd69, %rd49;
+mul.hi.u64 	%rd71, %rd58, %rd56;
+xor.b64  	%rd72, %rd71, %rd59;
+add.s64 	%rd73, %rd70, %rd72;
+mul.hi.u64 	%rd74, %rd63, %rd61;
+xor.b64  	%rd75, %rd74, %rd64;
+add.s64 	%rd76, %rd73, %rd75;
+xor.b64  	%rd77, %rd66, -7669846995664752176;
+mul.lo.s64 	%rd78, %rd77, %rd67;
+mul.hi.u64 	%rd79, %rd77, %rd67;
+xor.b64  	%rd80, %rd79, %rd78;
+add.s64 	%rd81, %rd76, %rd80;
+shr.u64 	%rd82, %rd81, 37;
+xor.b64  	%rd83, %rd82, %rd81;
+mul.lo.s64 	%rd84, %rd83, 1609587791953885689;
+shr.u64 	%rd85, %rd84, 32;
+xor.b64  	%rd86, %rd85, %rd84;
+st.global.u64 	[%rd1+8], %rd86;
+LBB26_2:
+ret;
 })ptx";
-constexpr Ptx kAll[] = {{"cast_bf16", k_cast_bf16}, {"cast_f16", k_cast_f16}, {"cast_f32", k_cast_f32}, {"cast_f8_e4m3fn", k_cast_f8_e4m3fn}, {"cast_f8_e5m2", k_cast_f8_e5m2}, {"ggml_iq4_nl", k_ggml_iq4_nl}, {"ggml_iq4_xs", k_ggml_iq4_xs}, {"ggml_q2_k", k_ggml_q2_k}, {"ggml_q3_k", k_ggml_q3_k}, {"ggml_q4_0", k_ggml_q4_0}, {"ggml_q4_1", k_ggml_q4_1}, {"ggml_q4_k", k_ggml_q4_k}, {"ggml_q5_0", k_ggml_q5_0}, {"ggml_q5_1", k_ggml_q5_1}, {"ggml_q5_k", k_ggml_q5_k}, {"ggml_q6_k", k_ggml_q6_k}, {"ggml_q8_0", k_ggml_q8_0}, {"grid_f8_e4m3fn", k_grid_f8_e4m3fn}, {"mcf_k2", k_mcf_k2}, {"mcf_k3", k_mcf_k3}, {"mcf_k4", k_mcf_k4}, {"mcf_k6", k_mcf_k6}, {"mcf_q4", k_mcf_q4}, {"mcf_q8", k_mcf_q8}};
+constexpr Ptx kAll[] = {{"cast_bf16", k_cast_bf16}, {"cast_f16", k_cast_f16}, {"cast_f32", k_cast_f32}, {"cast_f8_e4m3fn", k_cast_f8_e4m3fn}, {"cast_f8_e5m2", k_cast_f8_e5m2}, {"ggml_iq4_nl", k_ggml_iq4_nl}, {"ggml_iq4_xs", k_ggml_iq4_xs}, {"ggml_q2_k", k_ggml_q2_k}, {"ggml_q3_k", k_ggml_q3_k}, {"ggml_q4_0", k_ggml_q4_0}, {"ggml_q4_1", k_ggml_q4_1}, {"ggml_q4_k", k_ggml_q4_k}, {"ggml_q5_0", k_ggml_q5_0}, {"ggml_q5_1", k_ggml_q5_1}, {"ggml_q5_k", k_ggml_q5_k}, {"ggml_q6_k", k_ggml_q6_k}, {"ggml_q8_0", k_ggml_q8_0}, {"grid_f8_e4m3fn", k_grid_f8_e4m3fn}, {"mcf_k2", k_mcf_k2}, {"mcf_k3", k_mcf_k3}, {"mcf_k4", k_mcf_k4}, {"mcf_k6", k_mcf_k6}, {"mcf_q4", k_mcf_q4}, {"mcf_q8", k_mcf_q8}, {"xxh3_chain", k_xxh3_chain}, {"xxh3_finish", k_xxh3_finish}, {"xxh3_sums", k_xxh3_sums}};
 // clang-format on
 
 }  // namespace

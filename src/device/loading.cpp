@@ -34,8 +34,9 @@ Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Desti
       pieces_(layout_.pieces->all),
       options_(checked(options)),
       context_(Context::of(options.device)),
-      work_(make_work(*layout_.pieces, options_.chunk_bytes, options.verify)),
       checks_(options.verify) {
+  choose_hashers();
+  work_ = make_work(*layout_.pieces, options_.chunk_bytes, hashed_here_);
   for (const SourcePtr& file : layout_.pieces->files) files_.emplace_back(file, options_.reading);
   piece_of_.resize(layout_.tensors.size());
   ready_.resize(pieces_.size());
@@ -66,6 +67,10 @@ Loading::State::State(std::vector<SourcePtr> sources, Layout layout, const Desti
       context_->kernels().prepare(piece.decode.kernel);
     }
     allocate(decodes_ ? slots_each_ * readers * chunk : 0);
+    if (std::ranges::count(hashed_there_, 1) > 0) {
+      device_->digests = std::make_unique<DeviceDigests>(*context_, pieces_);
+      device_bytes_ += device_->digests->device_bytes();
+    }
     take_memory(destination);
     std::vector<std::size_t> empty;
     for (std::size_t i = 0; i < pieces_.size(); ++i)
@@ -84,10 +89,27 @@ Loading::State::~State() {
   give_back();
 }
 
+// The device where that is faster, the processor otherwise.
+void Loading::State::choose_hashers() {
+  hashed_here_.resize(pieces_.size());
+  hashed_there_.resize(pieces_.size());
+  if (!options_.verify) return;
+  const bool there = std::ranges::any_of(pieces_, DeviceDigests::suits) && DeviceDigests::possible(*context_);
+  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+    if (!pieces_[i].digest) continue;
+    (there && DeviceDigests::suits(pieces_[i]) ? hashed_there_ : hashed_here_)[i] = 1;
+  }
+}
+
 void Loading::State::give_back() noexcept {
   threads_.clear();
+  checkers_.clear();
   try {
     const Current here(*context_);
+    if (device_ != nullptr) {  // whoever took a tensor last has put a mark behind all copies
+      context_->driver().stream_synchronize(device_->copies.get());
+      context_->driver().stream_synchronize(device_->kernels.get());
+    }
     device_.reset();
   } catch (const Error&) {
     device_.reset();  // a device that is lost keeps what it has
@@ -176,9 +198,10 @@ void Loading::State::take_memory(const Destination& destination) {
 }
 
 void Loading::State::start(unsigned threads) {
+  const bool digests = device_->digests != nullptr;
   {
     const std::scoped_lock lock(mutex_);
-    running_ = threads;
+    running_ = threads + (digests ? 1 : 0);
   }
   threads_ = start_threads(threads, [this](unsigned number) { run(number); });
   const auto started = static_cast<unsigned>(threads_.size());
@@ -187,7 +210,10 @@ void Loading::State::start(unsigned threads) {
     running_ -= threads - started;
     if (started == 0) ++running_;
   }
-  if (started == 0) run(0);  // the system has no thread to spare: the caller waits
+  // Where the system has no thread to spare, the caller waits.
+  if (started == 0) run(0);
+  if (digests) checkers_ = start_threads(1, [this](unsigned) { run_digests(); });
+  if (digests && checkers_.empty()) run_digests();
 }
 
 void Loading::State::run(unsigned number) noexcept {
@@ -205,6 +231,34 @@ void Loading::State::run(unsigned number) noexcept {
     fail(std::current_exception());
   }
   listen_to(before);
+  ended();
+}
+
+void Loading::State::run_digests() noexcept {
+  const Stop* const before = current_stop();
+  listen_to(&stop_);
+  try {
+    const Current here(*context_);
+    for (;;) {
+      const std::vector<DeviceDigests::Found> found = device_->digests->next();
+      if (found.empty()) break;
+      std::vector<std::size_t> good;
+      for (const DeviceDigests::Found& one : found) {
+        const Piece& piece = pieces_[one.piece];
+        checks_.compare(piece, files_[piece.file].source(), one.digest);
+        good.push_back(one.piece);
+      }
+      if (!timed_.exchange(true)) first_seconds_ = since_start();
+      arrived(good);
+    }
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  listen_to(before);
+  ended();
+}
+
+void Loading::State::ended() noexcept {
   const std::scoped_lock lock(mutex_);
   // The readers have waited for their copies: the next load may have the ring, however long this one is kept.
   if (--running_ == 0) lease_.reset();

@@ -22,6 +22,7 @@
 
 #include "device/checks.hpp"
 #include "device/context.hpp"
+#include "device/device_digests.hpp"
 #include "device/file_reader.hpp"
 #include "device/jobs.hpp"
 #include "device/kernels.hpp"
@@ -55,14 +56,19 @@ class Loading::State {
     Stream copies, kernels;
     Event fence;  // of `hold`
     std::vector<DeviceMemory> buffers;
-    std::unique_ptr<DeviceMemory> stage;  // slots once more, for what kernels decode
+    std::unique_ptr<DeviceMemory> stage;     // slots once more, for what kernels decode
+    std::unique_ptr<DeviceDigests> digests;  // where some are left to the device
   };
 
   void take_memory(const Destination& destination);
   void allocate(std::uint64_t stage);
   void check_destination(const Memory& memory, std::uint64_t bytes, const std::string& what) const;
+  void choose_hashers();
   void start(unsigned threads);
   void run(unsigned number) noexcept;
+  // Compares what the device finds. The last thing of a thread, as `run` is.
+  void run_digests() noexcept;
+  void ended() noexcept;
   void fail(std::exception_ptr error) noexcept;
   // Pieces whose last byte is on its way.
   void arrived(std::span<const std::size_t> pieces);
@@ -78,8 +84,9 @@ class Loading::State {
   const std::vector<Piece>& pieces_;
   Options options_;
   ContextPtr context_;
-  Work work_;
   Checks checks_;
+  std::vector<char> hashed_here_, hashed_there_;  // of each piece: by the processor, by the device
+  Work work_;
   ReadCounts counts_;
   std::atomic<std::uint64_t> copied_{0};
   std::deque<FileReader> files_;
@@ -108,7 +115,7 @@ class Loading::State {
   std::optional<Report> report_;
 
   std::mutex fence_mutex_;
-  std::vector<std::jthread> threads_;
+  std::vector<std::jthread> threads_, checkers_;
 };
 
 }  // namespace tare::device

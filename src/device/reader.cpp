@@ -26,6 +26,7 @@ Loading::State::Reader::~Reader() {
   // After an error, what was issued last may have no event behind it.
   driver.stream_synchronize(load_.device_->copies.get());
   driver.stream_synchronize(load_.device_->kernels.get());
+  if (load_.device_->digests != nullptr) load_.device_->digests->drain();
 }
 
 void Loading::State::Reader::work() {
@@ -59,9 +60,10 @@ Loading::State::Reader::Slot& Loading::State::Reader::next_slot() {
 
 void Loading::State::Reader::run_chunks(const Job& job) {
   const Chunk& first = load_.work_.chunks[job.begin];
-  const Piece& piece = load_.pieces_[load_.work_.shares[first.first_share].piece];
+  const std::size_t number = load_.work_.shares[first.first_share].piece;
+  const Piece& piece = load_.pieces_[number];
   const bool sequence = job.end - job.begin > 1 || first.kind == Chunk::Kind::units;
-  if (!sequence || !load_.checks_.wanted() || !piece.digest) {
+  if (!sequence || load_.hashed_here_[number] == 0) {
     for (std::uint64_t i = job.begin; i < job.end; ++i) run_chunk(load_.work_.chunks[i], nullptr);
     return;
   }
@@ -89,7 +91,8 @@ void Loading::State::Reader::read_run(const Chunk& chunk, std::span<const Share>
   const FileReader& file = load_.files_[chunk.file];
   const std::uint64_t length = chunk.end - chunk.begin;
   const Piece& first = load_.pieces_[shares.front().piece];
-  const bool looks = load_.checks_.wanted() && (first.digest || first.scan || shares.size() > 1);
+  const bool hashed = load_.hashed_here_[shares.front().piece] != 0;
+  const bool looks = load_.checks_.wanted() && (hashed || first.scan || shares.size() > 1);
   if (!looks) return file.read_sectors(chunk.begin, length, slot.data, load_.counts_);
   if (shares.size() > 1 || file.goes_direct(chunk.begin, length)) {
     file.read_sectors(chunk.begin, length, slot.data, load_.counts_);
@@ -98,7 +101,7 @@ void Loading::State::Reader::read_run(const Chunk& chunk, std::span<const Share>
   // One tensor, or a part of one: in bites.
   const Share& share = shares.front();
   std::optional<Hasher> own;
-  if (first.digest && hasher == nullptr) own.emplace(first.digest.algorithm());
+  if (hashed && hasher == nullptr) own.emplace(first.digest.algorithm());
   Hasher* const hashes = own ? &*own : hasher;
   for (std::uint64_t at = 0; at < share.bytes; at += kBite) {
     const std::span<std::byte> bite(slot.data + share.at + at, std::min(kBite, share.bytes - at));
@@ -116,7 +119,7 @@ void Loading::State::Reader::check_run(std::span<const Share> shares, Slot& slot
     const Piece& piece = load_.pieces_[share.piece];
     const std::span<const std::byte> bytes(slot.data + share.at, static_cast<std::size_t>(share.bytes));
     load_.checks_.scan(piece, bytes);
-    if (!piece.digest) continue;
+    if (load_.hashed_here_[share.piece] == 0) continue;
     if (hasher == nullptr) {
       Hasher own(piece.digest.algorithm());
       own.update(bytes);
@@ -166,7 +169,8 @@ void Loading::State::Reader::run_units(const Chunk& chunk, const Share& share, S
   call.numbers = piece.decode.numbers;
   call.count = share.bytes / size_of(piece.decode.made);
   call.kind = piece.decode.made == DType::f32 ? 0 : piece.decode.made == DType::f16 ? 1 : 2;
-  context_.kernels().launch(piece.decode.kernel, call, kernels);
+  constexpr std::uint64_t kEach = 8;  // elements that a thread makes
+  context_.kernels().launch(piece.decode.kernel, call, (call.count + kEach - 1) / kEach, kernels);
   mark(slot, kernels);
   done({&share, 1}, slot);
 }
@@ -222,6 +226,11 @@ void Loading::State::Reader::done(std::span<const Share> shares, Slot& slot) {
   whole_.clear();
   for (const Share& share : shares) {
     bytes += share.bytes;
+    if (load_.hashed_there_[share.piece] != 0) {
+      load_.device_->digests->issued(share.piece, load_.targets_[share.piece], share.offset, share.bytes,
+                                     load_.device_->copies.get());
+      continue;
+    }
     // The copies of other threads were issued before they counted: whoever counts the last byte comes after all of them.
     if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) == share.bytes)
       whole_.push_back(share.piece);

@@ -18,6 +18,16 @@ bool same_file(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
+// Hard links are how some keep a file as it was.
+bool has_other_names(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && status.st_nlink > 1;
+}
+
+Error locked(const std::string& path) {
+  return Error(ErrorKind::io, "meta.locked", "another program is changing it; try again").in(path);
+}
+
 }  // namespace
 
 io::Descriptor open_to_amend(const std::string& path, const Model& model) {
@@ -32,10 +42,10 @@ io::Descriptor open_to_amend(const std::string& path, const Model& model) {
     throw io::system_error(code == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, code);
   }
   if (!same_file(file.get(), model.sources.front()->descriptor())) return {};
+  if (has_other_names(file.get())) return {};
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    const int code = errno;
-    if (code == EOPNOTSUPP) return {};  // the file system has no locks
-    throw io::system_error("meta.locked", "another program is changing it", path, code);
+    if (errno != EWOULDBLOCK) return {};  // the file system has no locks
+    throw locked(path);
   }
   model.check_sources();  // nobody who asks for the lock can have come in between
   return file;
@@ -45,8 +55,7 @@ io::Descriptor lock_to_rewrite(const std::string& path, const Model& model) {
   if (model.sources.size() != 1 || model.sources.front()->descriptor() < 0) return {};
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return {};  // whoever writes will say why
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    throw io::system_error("meta.locked", "another program is changing it", path, errno);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) throw locked(path);
   if (!same_file(file.get(), model.sources.front()->descriptor()))
     throw Error(ErrorKind::io, "io.source.changed", "the file was replaced while it was edited").in(path);
   model.check_sources();

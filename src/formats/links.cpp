@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <new>
 
 #include "base/printable.hpp"
 
@@ -21,6 +22,13 @@ bool is_below(const fs::path& path, const fs::path& root) {
   const std::string inner = path.native(), outer = root.native();
   return !outer.empty() && inner.size() > outer.size() && inner.starts_with(outer) &&
          (outer.ends_with('/') || inner[outer.size()] == '/');
+}
+
+// Where a path leads. Out of memory is not "nowhere".
+fs::path canonical(const std::string& path, std::error_code& failed) {
+  fs::path found = fs::canonical(path, failed);
+  if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
+  return found;
 }
 
 // Of a directory at or below models--ORG--NAME/snapshots/REVISION; empty for any other.
@@ -36,7 +44,7 @@ fs::path blobs_of(const fs::path& directory) {
 
 Links::Links(const std::string& directory) {
   std::error_code failed;
-  const fs::path root = fs::canonical(directory, failed);
+  const fs::path root = canonical(directory, failed);
   if (failed) return;  // what is in it cannot be reached either
   inside_ = root.native();
   blobs_ = blobs_of(root).native();
@@ -46,7 +54,7 @@ Links::Links(const std::string& directory) {
 
 std::optional<std::string> Links::outside(const std::string& path) const {
   std::error_code failed;
-  const fs::path target = fs::canonical(path, failed);
+  const fs::path target = canonical(path, failed);
   if (failed || is_below(target, inside_) || is_below(target, blobs_)) return std::nullopt;
   return fmt::format(
       "leads out of the model's directory, to {}, and such links are not followed; put a copy of the file in its place",
@@ -58,7 +66,7 @@ bool Links::allow(const Source& source) const {
   if (source.descriptor() < 0) return true;  // bytes in memory
   if (::fstat(source.descriptor(), &opened) != 0) return false;
   std::error_code failed;
-  const fs::path target = fs::canonical(source.name(), failed);
+  const fs::path target = canonical(source.name(), failed);
   if (failed) return false;
   // The same file again, on a way without any link.
   const auto reached = [&](const std::string& root, const io::Directory& folder) {

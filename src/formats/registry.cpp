@@ -117,12 +117,17 @@ class KeepBroken final : public Diagnostics {
 };
 
 // Weights that another program packed become tensors of their true shapes, whose components are the arrays of the file.
-void join_packed(Model& model, const std::string& file, const ReadOptions& options) {
+// How they were packed is in a file beside them, also for weights that were named themselves.
+void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   if (!codec::packs::may_be_packed(model)) return;
   codec::packs::Stated stated;
-  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  auto said = resources::stated_quantization(model);
+  const bool is_file = input.source != nullptr && input.source->descriptor() >= 0;
+  if (!said && is_file && model.attachments.empty())
+    said = resources::stated_quantization_in(io::directory_of(input.path));
+  if (said) stated = {std::move(said->method), std::move(said->config)};
   Diagnostics quiet;
-  codec::packs::join_packs(model, stated, file, options.diagnostics != nullptr ? *options.diagnostics : quiet);
+  codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }
 
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
@@ -136,7 +141,7 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     // A set of files has counted its own.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
     if (!options.listing) check_expansion(model, options.limits, input.path);
-    join_packed(model, input.path, options);
+    join_packed(model, input, options);
     return model;
   } catch (const Error&) {
     if (input.source != nullptr)

@@ -29,9 +29,10 @@ std::uint64_t work_of(const Blob& blob) {
 std::uint64_t work_of(const Tensor& tensor) {
   std::uint64_t parts = 0;
   for (const Component& component : tensor.components) parts = saturating_sum(parts, work_of(component.blob));
-  const Codec* const codec = find_codec(tensor.layout);
-  const Component* const values = codec == nullptr || codec->decode == nullptr ? nullptr : tensor.component("values");
+  const Component* const values = tensor.component("values");
   if (values == nullptr) return parts;
+  const Codec* const codec = find_codec(tensor.layout);
+  if (codec == nullptr || codec->decode == nullptr) return parts;
   const auto count = tensor.shape.elements();
   const auto dense = count ? elements_bytes(*count, values->dtype, values->type) : std::nullopt;
   return std::max(parts, dense.value_or(UINT64_MAX));

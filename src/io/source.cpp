@@ -31,7 +31,8 @@ class Mapping {
   // end the process.
   bool map(int file, std::uint64_t size) {
     length_ = static_cast<std::size_t>(size);
-    begin_ = ::mmap(nullptr, length_, PROT_READ, MAP_SHARED, file, 0);
+    // Private, so that whoever hands pages on to others may make them writable without anybody writing to the file.
+    begin_ = ::mmap(nullptr, length_, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, file, 0);
     if (begin_ == MAP_FAILED) return false;
     guard_.emplace(begin(), length_);
     return guard_->works();

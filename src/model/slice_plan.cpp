@@ -55,7 +55,9 @@ SliceSpec expanded(const SliceSpec& spec, std::size_t rank) {
     ellipses += item.kind == SliceItem::Kind::ellipsis ? 1 : 0;
   }
   if (ellipses > 1) throw usage("slice.rank", "a slice can have only one ellipsis (\"...\")");
-  if (used > rank) throw usage("slice.rank", fmt::format("the slice indexes {} axes, the tensor has {}", used, rank));
+  if (used > rank)
+    throw usage("slice.rank",
+                fmt::format("the slice indexes {} {}, the tensor has {}", used, used == 1 ? "axis" : "axes", rank));
   SliceSpec items;
   for (const SliceItem& item : spec) {
     if (item.kind == SliceItem::Kind::ellipsis)

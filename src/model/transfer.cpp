@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "base/stopping.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -23,6 +24,7 @@ void for_each_chunk(const Blob& blob, std::uint64_t begin, std::uint64_t end, co
   for (std::uint64_t at = begin; at < end;) {
     const auto part =
         std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - at)));
+    check_stop();
     reader->read(part);
     visit(at, part);
     at += part.size();
@@ -137,6 +139,7 @@ void Transfer::run(const Job& job) {
   if (is_copy(job)) {
     for (std::uint64_t at = job.begin; at < job.end; at += std::min(16 * kChunk, job.end - at)) {
       const std::uint64_t part = std::min(16 * kChunk, job.end - at);
+      check_stop();
       sink_.copy_at(base + at, *job.blob.source(), job.blob.offset() + at, part);
       advance(part);
     }

@@ -67,12 +67,54 @@ std::optional<double> positive_number(const Map& config, std::string_view key) {
   return number;
 }
 
-std::vector<std::pair<std::string, double>> patterns_at(const Map& config, std::string_view key) {
-  std::vector<std::pair<std::string, double>> patterns;
+// A regular expression over names, as a glob; nothing for one that is more than that.
+std::optional<std::string> glob_of(std::string_view pattern) {
+  std::string glob;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-')
+      glob += c;
+    else if (c == '\\' && next == '.')
+      glob += pattern[++i];
+    else if (c == '.' && (next == '*' || next == '+'))
+      glob += pattern[++i] == '*' ? "*" : "?*";
+    else if (c == '.')
+      glob += '?';
+    else
+      return std::nullopt;
+  }
+  return glob;
+}
+
+// Of a pattern without stars, which is as long as what it fits: most do not get beyond the last letter.
+bool fits_end(std::string_view glob, std::string_view name) {
+  if (glob.size() > name.size()) return false;
+  const std::string_view end = name.substr(name.size() - glob.size());
+  for (std::size_t i = glob.size(); i-- > 0;)
+    if (glob[i] != '?' && glob[i] != end[i]) return false;
+  return true;
+}
+
+bool fits(const NamePattern& pattern, std::string_view name) {
+  const std::string& glob = *pattern.glob;
+  if (pattern.starred) return glob_match(glob, name) || (!pattern.from_start && glob_match("*." + glob, name));
+  if (!fits_end(glob, name)) return false;
+  return glob.size() == name.size() || (!pattern.from_start && name[name.size() - glob.size() - 1] == '.');
+}
+
+std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
+  std::vector<NamePattern> patterns;
   const Map* const map = get<Map>(config, key);
   if (map == nullptr && is_set(config, key)) refuse_config(fmt::format("\"{}\" is not an object", key));
   if (map == nullptr) return patterns;
-  for (const auto& [pattern, value] : *map) patterns.emplace_back(pattern, positive_number(*map, pattern).value_or(0));
+  constexpr std::size_t kMostStarred = 256;  // each is compared with each layer, letter by letter
+  std::size_t starred = 0;
+  for (const auto& [pattern, value] : *map) {
+    patterns.push_back(name_pattern(pattern, positive_number(*map, pattern).value_or(0)));
+    if (patterns.back().starred && ++starred > kMostStarred)
+      refuse_config(fmt::format("\"{}\" has more than {} patterns with .*", key, kMostStarred));
+  }
   return patterns;
 }
 
@@ -128,27 +170,20 @@ void read_config(const Attachment& file, Adapter& adapter) {
   adapter.unmergeable = reason_against(adapter, config);
 }
 
-// A regular expression over names, as a glob; nothing for one that is more than that.
-std::optional<std::string> glob_of(std::string_view pattern) {
-  std::string glob;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char c = pattern[i];
-    const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-')
-      glob += c;
-    else if (c == '\\' && next == '.')
-      glob += pattern[++i];
-    else if (c == '.' && (next == '*' || next == '+'))
-      glob += pattern[++i] == '*' ? "*" : "?*";
-    else if (c == '.')
-      glob += '?';
-    else
-      return std::nullopt;
-  }
-  return glob;
-}
-
 }  // namespace
+
+NamePattern name_pattern(const std::string& text, double number) {
+  NamePattern pattern;
+  pattern.text = text;
+  pattern.number = number;
+  std::string_view body = text;
+  pattern.from_start = body.starts_with('^');
+  if (pattern.from_start) body.remove_prefix(1);
+  if (body.ends_with('$')) body.remove_suffix(1);
+  pattern.glob = glob_of(body);
+  pattern.starred = pattern.glob && pattern.glob->find('*') != std::string::npos;
+  return pattern;
+}
 
 AdapterName parse_adapter_name(std::string_view name) {
   constexpr std::string_view kWrapped = "base_model.model.";
@@ -178,20 +213,15 @@ AdapterName parse_adapter_name(std::string_view name) {
   return {joined(parts, parts.size()), AdapterPart::whole};
 }
 
-std::optional<double> number_for(const std::vector<std::pair<std::string, double>>& patterns, std::string_view layer) {
-  for (const auto& [pattern, number] : patterns) {
-    std::string_view body = pattern;
-    const bool from_start = body.starts_with('^');
-    if (from_start) body.remove_prefix(1);
-    if (body.ends_with('$')) body.remove_suffix(1);
-    const auto glob = glob_of(body);
-    if (!glob)
+std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::string_view layer) {
+  for (const NamePattern& pattern : patterns) {
+    if (!pattern.glob)
       throw Error(ErrorKind::unsupported, "lora.pattern",
                   fmt::format("the pattern \"{}\" is a regular expression of more than names and .*, which is not "
                               "evaluated",
-                              escape_name(pattern)))
+                              escape_name(pattern.text)))
           .in(kAdapterFile);
-    if (glob_match(*glob, layer) || (!from_start && glob_match("*." + *glob, layer))) return number;
+    if (fits(pattern, layer)) return pattern.number;
   }
   return std::nullopt;
 }

@@ -32,6 +32,16 @@ struct AdapterName {
 // "base_model.model.X.lora_A.weight" -> X, a. The name that PEFT gives an adapter ("default") may stand in it.
 AdapterName parse_adapter_name(std::string_view name);
 
+// A number for the layers whose names fit.
+struct NamePattern {
+  std::string text;                 // a regular expression of Python's
+  std::optional<std::string> glob;  // the same as a glob; nothing if it is more than that
+  bool from_start = false;          // not only the end of a name, after a dot
+  bool starred = false;
+  double number = 0;
+};
+NamePattern name_pattern(const std::string& text, double number);
+
 struct Adapter {
   std::string method = "LORA";  // peft_type
   bool configured = false;      // by adapter_config.json; otherwise only the names tell
@@ -40,7 +50,7 @@ struct Adapter {
   bool rank_stated = false;  // by the config; otherwise it is that of the first layer
   double alpha = 8;          // PEFT's default
   bool rank_stabilised = false, weight_decomposed = false, fan_in_fan_out = false;
-  std::vector<std::pair<std::string, double>> rank_pattern, alpha_pattern;
+  std::vector<NamePattern> rank_pattern, alpha_pattern;
   std::vector<std::string> targets;  // the names of layers, as far as they are names
   std::size_t layers = 0, whole = 0;
   std::string unmergeable;  // why it cannot be added to the weights; empty: it can
@@ -55,6 +65,6 @@ std::optional<Adapter> find_adapter(const Model& model);
 
 // The number of the first pattern that fits a layer; nothing if none does. Patterns are Python's regular expressions over
 // the end of the name; those that are more than names with `.` and `.*` throw `lora.pattern`.
-std::optional<double> number_for(const std::vector<std::pair<std::string, double>>& patterns, std::string_view layer);
+std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::string_view layer);
 
 }  // namespace tare::resources

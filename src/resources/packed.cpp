@@ -79,6 +79,11 @@ bool outputs_packed(const Shape& codes, const Shape& scales) {
   return codes.rank() == 2 && scales.rank() == 2 && codes[1] < scales[1];
 }
 
+// Of MXFP4 and MXFP6 a scale is for 32 codes, of 4 bits or of 6.
+bool of_four_bits(const Shape& codes, const Shape& scales) {
+  return codes.empty() || scales.empty() || codes.back() != scales.back() * 24;
+}
+
 // The first row that fits counts.
 constexpr Scheme kSchemes[] = {
     {"gptq", "GPTQ", "gptq", ".qweight", kI32, kGptq, 0, outputs_whole},
@@ -88,7 +93,9 @@ constexpr Scheme kSchemes[] = {
     {"bitsandbytes.int8", "bitsandbytes int8", "bitsandbytes", ".weight", kI8, kInt8, 8},
     {"compressed-tensors.nvfp4", "compressed-tensors NVFP4", "compressed-tensors", ".weight_packed", kU8, kNvfp4, 4},
     {"compressed-tensors.mxfp4", "compressed-tensors MXFP4", "compressed-tensors", ".weight_packed", kU8,
-     kPackQuantized, 4},
+     kPackQuantized, 4, of_four_bits},
+    {"compressed-tensors.mxfp6", "compressed-tensors MXFP6", "compressed-tensors", ".weight_packed", kU8,
+     kPackQuantized, 6},
     {"compressed-tensors.packed", "compressed-tensors", "compressed-tensors", ".weight_packed", kI32, kPackQuantized,
      0},
     {"modelopt.nvfp4", "ModelOpt NVFP4", "modelopt", ".weight", kU8, kModelopt, 4},

@@ -1,6 +1,7 @@
 #include "resources/packed_config.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
@@ -82,14 +83,14 @@ const Map* find_place(const Map& root, std::string_view key) {
   return text == nullptr ? nullptr : get<Map>(*text, key);
 }
 
-}  // namespace
-
-std::optional<StatedQuantization> stated_quantization(const Model& model) {
+// `find`: the file of this name, or nothing.
+template <class Find>
+std::optional<StatedQuantization> first_stated(const Find& find) {
   for (const StatedIn& place : kPlaces) {
-    const Attachment* const file = model.attachment(place.file);
-    if (file == nullptr || file->blob.size() > kMaxSmallBytes) continue;
     try {
-      const Bytes bytes = file->blob.bytes(kMaxSmallBytes);
+      const std::optional<Blob> file = find(place.file);
+      if (!file || file->size() > kMaxSmallBytes) continue;
+      const Bytes bytes = file->bytes(kMaxSmallBytes);
       const Map root = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
       if (const Map* const stated = find_place(root, place.key)) return read(*stated, place);
     } catch (const Error& error) {
@@ -97,6 +98,25 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
     }
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<StatedQuantization> stated_quantization(const Model& model) {
+  return first_stated([&](std::string_view name) {
+    const Attachment* const file = model.attachment(name);
+    return file == nullptr ? std::nullopt : std::optional(file->blob);
+  });
+}
+
+std::optional<StatedQuantization> stated_quantization_in(const std::string& directory) {
+  return first_stated([&](std::string_view name) -> std::optional<Blob> {
+    const std::string path = directory + "/" + std::string(name);
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
+    const SourcePtr source = open_file(path, Access::pread);
+    return Blob::range(source, 0, source->size());
+  });
 }
 
 }  // namespace tare::resources

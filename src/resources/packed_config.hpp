@@ -19,5 +19,7 @@ struct StatedQuantization {
 // Of config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),
 // quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt). Nothing where none states one, or it does not parse.
 std::optional<StatedQuantization> stated_quantization(const Model& model);
+// The same of the files in a directory, for weights that were named by their own path.
+std::optional<StatedQuantization> stated_quantization_in(const std::string& directory);
 
 }  // namespace tare::resources

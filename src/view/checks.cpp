@@ -56,7 +56,9 @@ void start_check(const Context& context, const Query& query, JsonWriter& json) {
     std::uint64_t bytes = 0;
     for (const Tensor& tensor : held->model().tensors) bytes += tensor.bytes();
     job.progress.expect(bytes);
-    return findings_json(*held, verify(held->path(), options));
+    std::string found = findings_json(*held, verify(held->path(), options));
+    held->check();
+    return found;
   }));
 }
 

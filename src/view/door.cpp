@@ -63,7 +63,8 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
     return std::nullopt;
   }
   if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there"};
-  if (slash == head.target.size() - 1) return Refusal{404, "view.endpoint", "the link ends with a slash"};
+  // Who copied the link without its last slash.
+  if (slash == head.target.size() - 1) return Refusal{308, "view.endpoint", "the link ends with a slash"};
   admission = {Room::page, {}, false};
   return std::nullopt;
 }

@@ -31,7 +31,7 @@ struct Admission {
   bool change = false;      // POST
 };
 
-// Why one was not let in.
+// Why one was not let in. With 308, the same with a slash at its end is.
 struct Refusal {
   int status = 403;
   std::string_view rule, sentence;

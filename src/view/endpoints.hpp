@@ -28,9 +28,11 @@ void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
 // heat.cpp
 void heat(const Context& context, const Query& query, JsonWriter& json);
-// comparison.cpp
+// compare.cpp
 void compare(const Context& context, const Query& query, JsonWriter& json);
 void start_compare(const Context& context, const Query& query, JsonWriter& json);
+void compare_all(const Context& context, const Query& query, JsonWriter& json);
+void stop_compare(const Context& context, const Query& query, JsonWriter& json);
 // words.cpp
 void tokens(const Context& context, const Query& query, JsonWriter& json);
 void chat_template(const Context& context, const Query& query, JsonWriter& json);
@@ -44,13 +46,16 @@ void start_check(const Context& context, const Query& query, JsonWriter& json);
 
 // The tensor that "tensor" names: its number in the file, or, without digits only, its name. Throws not_found `view.tensor`.
 std::size_t tensor_of(const Exhibit& model, const Query& query);
-// The tensor to decode: that of the model, or with of=error what b's differs from a's.
+// The tensor to decode: that of the model; with of=left and of=right the first model's tensor and its counterpart as they are
+// compared, with of=error what the second differs from the first.
 Tensor subject_of(const Context& context, const Query& query);
 
 // One row of the list: number, name, shape, ...
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
-// Six significant digits; null for what is not finite.
+// Six significant digits; null for what is not finite: for what was computed.
 void write_number(JsonWriter& json, double value);
+// What a tensor holds: the shortest text that reads back as the same number, of f32 or of f64; "nan", "inf" and "-inf".
+void write_element(JsonWriter& json, double value, bool is_single);
 // {"done":false,"read":..,"of":..} of a job, its result, or {"started":false}; throws the job's error.
 void write_job(JsonWriter& json, const JobPtr& job);
 

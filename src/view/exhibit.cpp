@@ -166,6 +166,11 @@ Exhibit::Exhibit(std::string path, Model model, const ReadOptions& options)
   locate();
 }
 
+std::string Exhibit::name() const {
+  const std::size_t slash = path_.find_last_of('/', path_.size() > 1 ? path_.size() - 2 : 0);
+  return one_line(slash == std::string::npos ? path_ : path_.substr(slash + 1));
+}
+
 std::string Exhibit::shown_name(std::size_t tensor) const { return short_name(model_.tensors[tensor].name); }
 
 void Exhibit::describe() {

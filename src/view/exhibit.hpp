@@ -42,6 +42,8 @@ class Exhibit {
   Exhibit(std::string path, Model model, const ReadOptions& options = {});
 
   const std::string& path() const { return path_; }
+  // The last part of it.
+  std::string name() const;
   const Model& model() const { return model_; }
   const ReadOptions& options() const { return options_; }
   const std::vector<Item>& items() const { return items_; }

@@ -1,5 +1,7 @@
 #include "view/heat.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,21 +18,26 @@ constexpr std::uint64_t kHeatSample = std::uint64_t{2} << 20;  // elements
 class Reducer {
  public:
   void take(double value, Reduce reduce) {
-    if (std::isnan(value)) return;
+    seen_ = true;
+    nan_ = nan_ || std::isnan(value);
+    if (nan_) return;
     if (count_ == 0 || (reduce == Reduce::largest && std::abs(value) > std::abs(value_)))
       value_ = value;
     else if (reduce == Reduce::mean)
       value_ += value;
     ++count_;
   }
+  bool seen() const { return seen_; }
+  // One NaN among others is what somebody looks for.
   double result(Reduce reduce) const {
-    if (count_ == 0) return std::numeric_limits<double>::quiet_NaN();
+    if (nan_ || count_ == 0) return std::numeric_limits<double>::quiet_NaN();
     return reduce == Reduce::mean ? value_ / static_cast<double>(count_) : value_;
   }
 
  private:
   double value_ = 0;
   std::uint64_t count_ = 0;
+  bool seen_ = false, nan_ = false;
 };
 
 // Where cell `i` of `cells` begins in a run of `size`.
@@ -44,6 +51,7 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
   Reading reading(tensor);
   HeatMap map;
   map.rows = reading.rows(), map.columns = reading.columns();
+  map.is_single = reading.is_single();
   region.last_row = std::min(region.last_row, map.rows), region.last_column = std::min(region.last_column, map.columns);
   region.first_row = std::min(region.first_row, region.last_row);
   region.first_column = std::min(region.first_column, region.last_column);
@@ -92,7 +100,10 @@ HeatMap heat_map(const Tensor& tensor, Region region, std::size_t most_height, s
         }
       }
     }
-    for (const Reducer& cell : line) map.cells.push_back(cell.result(reduce));
+    for (const Reducer& cell : line) {
+      map.cells.push_back(cell.result(reduce));
+      map.seen.push_back(cell.seen());
+    }
   }
   map.exact = map.exact && within;
   map.read = reading.bytes_read();
@@ -113,7 +124,18 @@ void heat(const Context& context, const Query& query, JsonWriter& json) {
   json.key("left").number(map.region.first_column).key("right").number(map.region.last_column);
   json.key("height").number(std::uint64_t{map.height}).key("width").number(std::uint64_t{map.width});
   json.key("by").text(by).key("exact").boolean(map.exact).key("cells").open('[');
-  for (const double cell : map.cells) write_number(json, cell);
+  // Single values as they are, what was reduced in as many digits as a picture needs.
+  const bool single = map.height * map.width ==
+                      (map.region.last_row - map.region.first_row) * (map.region.last_column - map.region.first_column);
+  const auto digits = static_cast<int>(query.number("digits", 6, 1, 6));
+  for (std::size_t i = 0; i < map.cells.size(); ++i) {
+    if (!map.seen[i])
+      json.null();
+    else if (single || !std::isfinite(map.cells[i]))
+      write_element(json, map.cells[i], map.is_single);
+    else
+      json.raw(fmt::format("{:.{}g}", map.cells[i], digits));
+  }
   json.close(']').key("read").number(map.read).close('}');
 }
 

@@ -17,7 +17,9 @@ struct HeatMap {
   Region region;                        // what was asked for, inside the matrix
   std::uint64_t rows = 0, columns = 0;  // of the whole matrix
   std::size_t height = 0, width = 0;    // cells
-  std::vector<double> cells;            // row after row; NaN where nothing was read
+  std::vector<double> cells;            // row after row; NaN if one of the elements is
+  std::vector<bool> seen;               // of each cell, whether anything was read
+  bool is_single = false;               // the elements are numbers of f32
   bool exact = true;                    // every element was looked at
   std::uint64_t read = 0;               // bytes
 };

@@ -15,24 +15,31 @@ bool is_done(const JobPtr& job) {
   return job->done;
 }
 
-void finish(Job& job, std::string result, std::shared_ptr<const Error> error) {
+void finish(Job& job, std::string&& result, std::shared_ptr<const Error>&& error) noexcept {
   const std::scoped_lock lock(job.mutex);
   job.result = std::move(result);
   job.error = std::move(error);
   job.done = true;
 }
 
-void carry_out(Job& job, const std::function<std::string(Job&)>& work) {
+void carry_out(Job& job, const std::function<std::string(Job&)>& work) noexcept {
+  // Made while there is memory for it.
+  std::shared_ptr<const Error> problem = job.no_memory;
+  std::string result;
   try {
-    const Stoppable stoppable(job.stop);
-    finish(job, work(job), nullptr);
-  } catch (const Error& error) {
-    finish(job, {}, std::make_shared<const Error>(error));
-  } catch (const std::bad_alloc&) {
-    finish(job, {}, std::make_shared<const Error>(Error(ErrorKind::io, "view.memory", "out of memory")));
-  } catch (const std::exception& error) {
-    finish(job, {}, std::make_shared<const Error>(Error(ErrorKind::io, "view.failed", error.what())));
+    try {
+      const Stoppable stoppable(job.stop);
+      result = work(job);
+      problem = nullptr;
+    } catch (const Error& error) {
+      problem = std::make_shared<const Error>(error);
+    } catch (const std::bad_alloc&) {
+    } catch (const std::exception& error) {
+      problem = std::make_shared<const Error>(Error(ErrorKind::io, "view.failed", error.what()));
+    }
+  } catch (...) {  // not even memory to say so
   }
+  finish(job, std::move(result), std::move(problem));
 }
 
 }  // namespace
@@ -62,11 +69,15 @@ JobPtr Jobs::start(const std::string& name, std::function<std::string(Job&)> wor
     if (oldest == jobs_.end()) break;
     jobs_.erase(oldest);
   }
-  Running started;
-  started.job = std::make_shared<Job>();
-  started.number = next_++;
-  started.thread = std::jthread([job = started.job, task = std::move(work)] { carry_out(*job, task); });
-  return jobs_.emplace(name, std::move(started)).first->second.job;
+  const JobPtr made = std::make_shared<Job>();
+  const auto entry = jobs_.emplace(name, Running{made, {}, next_++}).first;
+  try {
+    entry->second.thread = std::jthread([made, task = std::move(work)] { carry_out(*made, task); });
+  } catch (...) {
+    jobs_.erase(entry);
+    throw;
+  }
+  return made;
 }
 
 void Jobs::clear() {

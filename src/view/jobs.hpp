@@ -26,6 +26,8 @@ struct Job {
   bool done = false;
   std::string result;  // JSON, once it is done
   std::shared_ptr<const Error> error;
+  const std::shared_ptr<const Error> no_memory =
+      std::make_shared<const Error>(Error(ErrorKind::io, "view.memory", "out of memory"));
 };
 using JobPtr = std::shared_ptr<Job>;
 

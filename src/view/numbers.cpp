@@ -72,26 +72,29 @@ class Tally {
 
   // Second look: the histogram over what the first found.
   void bin(std::span<const double> values) {
-    const double width = (max_ - min_) / kBins;
+    const double width = max_ / kBins - min_ / kBins;  // whose difference may be more than a double holds
     for (const double v : values) {
       if (!std::isfinite(v)) continue;
-      const double place = width > 0 ? (v - min_) / width : 0;
+      const double place = width > 0 ? v / width - min_ / width : 0;
       ++histogram_[std::min<std::size_t>(kBins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
     }
   }
 
-  void write(JsonWriter& json) const {
+  void write(JsonWriter& json, bool is_single) const {
     json.key("counted").number(finite_ + nan_ + inf_).key("nan").number(nan_).key("infinite").number(inf_);
-    json.key("zeros").number(zeros_).key("min");
-    write_number(json, finite_ > 0 ? min_ : 0);
-    json.key("max");
-    write_number(json, finite_ > 0 ? max_ : 0);
+    json.key("zeros").number(zeros_);
+    // Of nothing there is no least, no largest and no mean.
+    for (const auto& [name, value] : {std::pair("min", min_), std::pair("max", max_)}) {
+      json.key(name);
+      finite_ > 0 ? write_element(json, value, is_single) : static_cast<void>(json.null());
+    }
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     json.key("mean");
-    write_number(json, mean());
+    write_number(json, finite_ > 0 ? mean() : kNone);
     json.key("std");
-    write_number(json, std::sqrt(std::max(0.0, mean_square() - mean() * mean())));
+    write_number(json, finite_ > 0 ? std::sqrt(std::max(0.0, mean_square() - mean() * mean())) : kNone);
     json.key("rms");
-    write_number(json, std::sqrt(mean_square()));
+    write_number(json, finite_ > 0 ? std::sqrt(mean_square()) : kNone);
     json.key("histogram").open('[');
     for (const std::uint64_t count : histogram_) json.number(count);
     json.close(']').key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
@@ -103,7 +106,7 @@ class Tally {
     json.close('}').key("outliers").open('[');
     for (const Outlier& outlier : sorted_outliers()) {
       json.open('{').key("value");
-      write_number(json, outlier.value);
+      write_element(json, outlier.value, is_single);
       json.key("row").number(outlier.row).key("column").number(outlier.column).close('}');
     }
     json.close(']');
@@ -246,7 +249,7 @@ std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64
   JsonWriter json(text);
   json.open('{').key("done").boolean(true).key("rows").number(first.rows()).key("columns").number(first.columns());
   json.key("elements").number(first.elements()).key("exact").boolean(whole);
-  tally.write(json);
+  tally.write(json, first.is_single());
   json.key("read").number(read).close('}');
   return text;
 }

@@ -34,7 +34,7 @@ std::string_view title_of(std::string_view type) {
   return {};
 }
 
-void write_model(JsonWriter& json, const Exhibit& shown) {
+void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
   const Model& model = shown.model();
   std::vector<Sum> sums(shown.types().size());
   Sum all;
@@ -50,9 +50,7 @@ void write_model(JsonWriter& json, const Exhibit& shown) {
   }
   std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.bytes > b.bytes; });
 
-  json.open('{').key("path").text(printable(shown.path()));
-  const std::size_t slash = shown.path().find_last_of('/', shown.path().size() > 1 ? shown.path().size() - 2 : 0);
-  json.key("name").text(one_line(slash == std::string::npos ? shown.path() : shown.path().substr(slash + 1)));
+  json.open('{').key("path").text(names ? shown.name() : printable(shown.path())).key("name").text(shown.name());
   const Format* const format = find_format(model.format);
   json.key("format").text(model.format).key("title").text(format == nullptr ? std::string_view() : format->title);
   json.key("version").text(printable(model.version)).key("file_bytes").number(model.file_bytes);
@@ -100,9 +98,9 @@ void write_model(JsonWriter& json, const Exhibit& shown) {
 
 }  // namespace
 
-void overview(const Context& context, const Query& /*query*/, JsonWriter& json) {
+void overview(const Context& context, const Query& query, JsonWriter& json) {
   json.open('{').key("tare").text(version()).key("models").open('[');
-  for (const ExhibitPtr& model : context.models) write_model(json, *model);
+  for (const ExhibitPtr& model : context.models) write_model(json, *model, query.flag("names"));
   json.close(']').close('}');
 }
 

@@ -43,9 +43,10 @@ Released released_from(const Exhibit& shown) {
   return released;
 }
 
-Pairing join(const Released& a, const Released& b, std::size_t count_a) {
+Pairing join(const Released& a, const Released& b, std::size_t count_a, std::size_t count_b) {
   Pairing pairing;
   pairing.of_a.assign(count_a, -1);
+  pairing.of_b.assign(count_b, -1);
   std::unordered_map<std::string_view, std::size_t> names;
   for (std::size_t i = 0; i < b.model.tensors.size(); ++i) names.emplace(b.model.tensors[i].name, i);
   std::vector<bool> used(b.model.tensors.size());
@@ -53,31 +54,35 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a) {
     Pair pair;
     pair.a = a.origin[i];
     pair.tensor_a = a.model.tensors[i];
+    pair.in_a = true;
     if (const auto found = names.find(a.model.tensors[i].name); found != names.end() && !used[found->second]) {
       pair.b = b.origin[found->second];
       pair.tensor_b = b.model.tensors[found->second];
+      pair.in_b = true;
       used[found->second] = true;
     }
-    if (pair.a >= 0) pairing.of_a[static_cast<std::size_t>(pair.a)] = static_cast<std::int64_t>(pairing.pairs.size());
+    const auto place = static_cast<std::int64_t>(pairing.pairs.size());
+    if (pair.a >= 0) pairing.of_a[static_cast<std::size_t>(pair.a)] = place;
+    if (pair.b >= 0) pairing.of_b[static_cast<std::size_t>(pair.b)] = place;
     pairing.pairs.push_back(std::move(pair));
   }
   for (std::size_t i = 0; i < b.model.tensors.size(); ++i)
-    if (!used[i]) pairing.pairs.push_back({-1, b.origin[i], {}, b.model.tensors[i]});
+    if (!used[i]) pairing.pairs.push_back({-1, b.origin[i], {}, b.model.tensors[i], false, true});
   return pairing;
 }
 
 std::size_t matched(const Pairing& pairing) {
   std::size_t count = 0;
-  for (const Pair& pair : pairing.pairs) count += pair.a >= 0 && pair.b >= 0;
+  for (const Pair& pair : pairing.pairs) count += pair.in_a && pair.in_b;
   return count;
 }
 
 }  // namespace
 
 Pairing pair_up(const Exhibit& a, const Exhibit& b) {
-  Pairing plain = join(as_it_is(a), as_it_is(b), a.items().size());
+  Pairing plain = join(as_it_is(a), as_it_is(b), a.items().size(), b.items().size());
   if (2 * matched(plain) >= std::min(a.items().size(), b.items().size())) return plain;
-  Pairing renamed = join(released_from(a), released_from(b), a.items().size());
+  Pairing renamed = join(released_from(a), released_from(b), a.items().size(), b.items().size());
   if (matched(renamed) <= matched(plain)) return plain;
   renamed.renamed = true;
   return renamed;

@@ -10,13 +10,14 @@
 namespace tare::view {
 
 struct Pair {
-  std::int64_t a = -1, b = -1;  // -1: it is only in the other
+  std::int64_t a = -1, b = -1;  // its number in the model; -1: it has none of its own there
   Tensor tensor_a, tensor_b;    // as they are compared
+  bool in_a = false, in_b = false;
 };
 
 struct Pairing {
-  std::vector<Pair> pairs;         // in the order of a, then those of b alone
-  std::vector<std::int64_t> of_a;  // tensor of a -> place in pairs
+  std::vector<Pair> pairs;               // in the order of a, then those of b alone
+  std::vector<std::int64_t> of_a, of_b;  // tensor of a model -> place in pairs; -1: none
   bool renamed = false;
 };
 

@@ -36,6 +36,11 @@ Reading::Reading(const Tensor& tensor, std::uint64_t budget) : dense_(to_dense(t
     step_ = component_->blob.seek_granularity();
 }
 
+bool Reading::is_single() const {
+  const DType dtype = component_->dtype;
+  return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 || !component_->type.empty();
+}
+
 void Reading::pull(std::uint64_t offset, std::span<std::byte> out) {
   const Blob& blob = component_->blob;
   if (blob.is_plain() || (step_ > 0 && step_ <= kFine)) {

@@ -27,6 +27,11 @@ class Reading {
   std::uint64_t columns() const { return columns_; }
   std::uint64_t elements() const { return rows_ * columns_; }
   std::uint64_t bytes_read() const { return read_; }
+  // Whether all of them are numbers of f32; and of which type they are stored.
+  bool is_single() const;
+  DType dtype() const { return component_->dtype; }
+  // The bytes of what was read last.
+  std::span<const std::byte> bytes() const { return bytes_; }
 
   // Fills `out` with the elements from `first` on. False when that would exceed the budget. Runs are cheapest in rising order.
   bool read(std::uint64_t first, std::span<double> out);

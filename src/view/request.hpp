@@ -27,6 +27,7 @@ class Query {
   // A whole number from `least` to `most`; throws `view.request` for another.
   std::uint64_t number(std::string_view key, std::uint64_t fallback, std::uint64_t least, std::uint64_t most) const;
   bool flag(std::string_view key) const;
+  const std::vector<std::pair<std::string, std::string>>& parameters() const { return parameters_; }
   // One of these words, the first when nothing is said; throws `view.request` for another.
   std::string_view choice(std::string_view key, std::span<const std::string_view> words) const;
 

@@ -2,11 +2,13 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <condition_variable>
@@ -31,6 +33,7 @@ struct Client {
   int descriptor = -1;
   Does does = Does::ask;
   ServerClock::time_point since = ServerClock::now();
+  std::size_t held = 0;  // bytes of an answer that it has not taken yet
 };
 
 // A request.
@@ -38,7 +41,7 @@ struct Exchange {
   std::string target;
   Admission admission;
   bool begun = false, asked = false, ready = false;
-  Answer answer;
+  Answer answer;  // lives until the client has it
 };
 
 struct Socket {
@@ -55,6 +58,7 @@ using std::chrono::seconds;
 constexpr unsigned kMostClients = 256, kManyClients = 64;
 constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
 constexpr std::size_t kMostWaiting = 128;        // requests that no thread has begun
+constexpr std::size_t kMostHeld = 64 << 20;      // bytes of answers that clients have not taken yet
 constexpr unsigned kWorkers = 2;
 constexpr double kPerSecond = 200, kBurst = 400;
 // How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
@@ -65,7 +69,8 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
                fmt::format("cannot listen on {} port {}: {}", options.address, options.port, why));
 }
 
-Socket listen_on(const ServerOptions& options) {
+Socket listen_on(ServerOptions options) {
+  if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
   hints.ai_socktype = SOCK_STREAM;
@@ -95,18 +100,52 @@ Socket listen_on(const ServerOptions& options) {
   return made;
 }
 
+bool is_any(const Socket& socket) { return socket.shown == "0.0.0.0" || socket.shown == "[::]"; }
+
+// The machine's own addresses, as a link spells them. A name can be made to lead here; an address is what it says.
+std::vector<std::string> own_addresses() {
+  std::vector<std::string> found;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return found;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> held(all, ::freeifaddrs);
+  for (const ifaddrs* at = all; at != nullptr; at = at->ifa_next) {
+    const int family = at->ifa_addr == nullptr ? AF_UNSPEC : at->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    char text[NI_MAXHOST];
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (::getnameinfo(at->ifa_addr, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
+    const std::string_view name = text;
+    if (name.find('%') != std::string_view::npos) continue;  // of one interface, which browsers do not take
+    found.push_back(family == AF_INET6 ? fmt::format("[{}]", name) : std::string(name));
+  }
+  return found;
+}
+
 // By these names a client may address the server; with the port, which only port 80 could do without.
 std::vector<std::string> names_of(const Socket& socket, const ServerOptions& options) {
   std::vector<std::string> names = {socket.shown, "127.0.0.1", "localhost", "[::1]"};
+  if (is_any(socket))
+    for (std::string& address : own_addresses()) names.push_back(std::move(address));
   names.insert(names.end(), options.hosts.begin(), options.hosts.end());
   for (std::string& name : names)
     if (socket.port != 80) name += fmt::format(":{}", socket.port);
   return names;
 }
 
-std::string link_of(const Socket& socket, const std::string& token) {
-  const bool any = socket.shown == "0.0.0.0" || socket.shown == "[::]";
-  return fmt::format("http://{}:{}/{}/", any ? "127.0.0.1" : socket.shown, socket.port, token);
+std::vector<std::string> links_to(const Socket& socket, const std::string& token) {
+  std::vector<std::string> links;
+  const auto add = [&](std::string_view host) {
+    links.push_back(fmt::format("http://{}:{}/{}/", host, socket.port, token));
+  };
+  if (!is_any(socket)) {
+    add(socket.shown);
+    return links;
+  }
+  add("127.0.0.1");
+  for (const std::string& address : own_addresses())
+    if (address != "127.0.0.1" && address != "[::1]" && (socket.shown == "[::]" || address.front() != '['))
+      add(address);
+  return links;
 }
 
 }  // namespace
@@ -115,18 +154,19 @@ struct Server::State {
   const HttpLibrary& http = http_library();
   const Service& service;
   const Page& page;
-  const std::string token = random_token(), once = random_token();
+  const std::string token = random_token();
   Socket socket;
-  const std::string link, link_once;
+  const std::vector<std::string> links;
   Door door;
   Rate rate{kPerSecond, kBurst};
   MHD_Daemon* daemon = nullptr;
+  std::atomic<bool> shown = false;
 
   std::mutex mutex;  // of all that follows
   std::condition_variable wake;
   std::list<Client> clients;
   std::deque<std::pair<MHD_Connection*, Exchange*>> waiting;
-  bool ending = false, used_once = false;
+  bool ending = false;
   std::vector<std::jthread> workers;
   std::jthread janitor;
 
@@ -134,9 +174,26 @@ struct Server::State {
       : service(s),
         page(p),
         socket(listen_on(options)),
-        link(link_of(socket, token)),
-        link_once(link_of(socket, once)),
+        links(links_to(socket, token)),
         door(token, names_of(socket, options)) {}
+
+  // Also of a server that could not be started as a whole.
+  ~State() {
+    {
+      const std::scoped_lock lock(mutex);
+      ending = true;
+    }
+    wake.notify_all();
+    // Requests that wait are answered first: a connection that is suspended cannot be closed.
+    workers.clear();
+    janitor = {};
+    if (daemon != nullptr)
+      http.stop_daemon(daemon);
+    else
+      ::close(socket.descriptor);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   // Client of a connection; under the mutex.
   Client* client_of(MHD_Connection* connection) const {
@@ -146,7 +203,11 @@ struct Server::State {
 
   void now_does(MHD_Connection* connection, Client::Does what) {
     const std::scoped_lock lock(mutex);
-    if (Client* const client = client_of(connection)) client->does = what, client->since = Clock::now();
+    Client* const client = client_of(connection);
+    if (client == nullptr) return;
+    client->does = what;
+    client->since = Clock::now();
+    if (what == Client::Does::ask) client->held = 0;
   }
 
   void greet(MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
@@ -186,18 +247,17 @@ struct Server::State {
       Exchange& exchange = *next.second;
       exchange.answer = service.answer(exchange.admission.target, exchange.admission.change);
       if (exchange.answer.body.size() > kMostAnswer)
-        exchange.answer = {
-            500, error_json(Error(ErrorKind::limit, "view.answer", "the answer is larger than any should be"))};
+        exchange.answer = refusal_of(500, ErrorKind::limit, "view.answer", "the answer is larger than any should be");
       exchange.ready = true;
       http.resume_connection(next.first);
     }
   }
 
-  // The page outlives the server; answers are copied.
+  // `body` lives longer than the exchange does.
   MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false) {
     now_does(connection, Client::Does::take);
-    MHD_Response* const response = http.create_response_from_buffer(
-        body.size(), const_cast<char*>(body.data()), is_page ? MHD_RESPMEM_PERSISTENT : MHD_RESPMEM_MUST_COPY);
+    MHD_Response* const response =
+        http.create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_PERSISTENT);
     if (response == nullptr) return MHD_NO;
     const auto header = [&](const char* name, const char* value) { http.add_response_header(response, name, value); };
     header("Content-Type", is_page ? "text/html; charset=utf-8" : "application/json; charset=utf-8");
@@ -208,43 +268,75 @@ struct Server::State {
     header("Cross-Origin-Resource-Policy", "same-origin");
     header("Cross-Origin-Opener-Policy", "same-origin");
     header("Cache-Control", "no-store");
+    if (status == 405) header("Allow", "POST");
     const MHD_Result result = http.queue_response(connection, static_cast<unsigned>(status), response);
     http.destroy_response(response);
     return result;
   }
 
+  // Throws std::bad_alloc.
   Head head_of(MHD_Connection* connection, const char* method, const Exchange& exchange) const {
-    Head head;
-    head.method = method;
-    head.target = exchange.target;
+    struct Gathered {
+      Head head;
+      bool failed = false;
+    } gathered;
+    gathered.head.method = method;
+    gathered.head.target = exchange.target;
     http.get_connection_values(
         connection, MHD_HEADER_KIND,
         [](void* to, MHD_ValueKind, const char* key, const char* value) {
-          Head& out = *static_cast<Head*>(to);
+          Head& out = static_cast<Gathered*>(to)->head;
           const std::string_view text = value == nullptr ? "" : value;
-          if (::strcasecmp(key, "Host") == 0) out.hosts.push_back(text);
-          if (::strcasecmp(key, "Origin") == 0) out.origins.push_back(text);
+          try {  // nothing may be thrown through the library
+            if (::strcasecmp(key, "Host") == 0) out.hosts.push_back(text);
+            if (::strcasecmp(key, "Origin") == 0) out.origins.push_back(text);
+          } catch (...) {
+            static_cast<Gathered*>(to)->failed = true;
+            return MHD_NO;
+          }
           if (::strcasecmp(key, "Sec-Fetch-Site") == 0) out.site = text;
           if (::strcasecmp(key, "Transfer-Encoding") == 0) out.body_bytes = 1;
           if (::strcasecmp(key, "Content-Length") == 0 && text != "0") out.body_bytes = 1;
           return MHD_YES;
         },
-        &head);
-    return head;
+        &gathered);
+    if (gathered.failed) throw std::bad_alloc();
+    return std::move(gathered.head);
   }
 
-  MHD_Result refuse(MHD_Connection* connection, const Refusal& refusal) {
-    return reply(connection, refusal.status, error_json(Error(ErrorKind::usage, refusal.rule, refusal.sentence)));
+  // An answer that says no; without words if there is no memory for them.
+  static Answer refusal_of(int status, ErrorKind kind, std::string_view rule, std::string_view sentence) noexcept {
+    try {
+      return {status, error_json(Error(kind, rule, sentence))};
+    } catch (...) {
+      return {status, {}};
+    }
   }
 
-  // The link that works once: what holds of the other one must hold of it.
-  bool redirects(Head head) {
-    if (head.target != "/" + once + "/") return false;
-    const std::string lasting = "/" + token + "/";
-    head.target = lasting;
-    Admission unused;
+  MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, const Refusal& refusal,
+                    ErrorKind kind = ErrorKind::usage) {
+    exchange.answer = refusal_of(refusal.status, kind, refusal.rule, refusal.sentence);
+    return reply(connection, exchange.answer.status, exchange.answer.body);
+  }
+
+  // What clients ask for and do not take is memory: if it becomes too much, those are sent away who have taken longest.
+  void hold(MHD_Connection* connection, std::size_t bytes) {
     const std::scoped_lock lock(mutex);
-    return !door.refuse(head, unused) && !std::exchange(used_once, true);
+    Client* const own = client_of(connection);
+    if (own != nullptr) own->held = bytes;
+    std::size_t all = 0;
+    for (const Client& client : clients) all += client.descriptor < 0 ? 0 : client.held;
+    while (all > kMostHeld) {
+      Client* slowest = nullptr;
+      for (Client& client : clients)
+        if (&client != own && client.descriptor >= 0 && client.held > 0 &&
+            (slowest == nullptr || client.since < slowest->since))
+          slowest = &client;
+      if (slowest == nullptr) return;
+      ::shutdown(slowest->descriptor, SHUT_RDWR);
+      all -= slowest->held;
+      slowest->descriptor = -1;
+    }
   }
 
   MHD_Result redirect(MHD_Connection* connection) {
@@ -254,7 +346,7 @@ struct Server::State {
     http.add_response_header(response, "Location", ("/" + token + "/").c_str());
     http.add_response_header(response, "Referrer-Policy", "no-referrer");
     http.add_response_header(response, "Cache-Control", "no-store");
-    const MHD_Result result = http.queue_response(connection, 303, response);
+    const MHD_Result result = http.queue_response(connection, 308, response);
     http.destroy_response(response);
     return result;
   }
@@ -263,26 +355,32 @@ struct Server::State {
     if (!exchange.begun) {
       exchange.begun = true;
       now_does(connection, Client::Does::wait);
-      Head head = head_of(connection, method, exchange);
-      if (redirects(head)) return redirect(connection);
-      if (const auto refusal = door.refuse(head, exchange.admission)) return refuse(connection, *refusal);
-      if (!rate.admit(Clock::now())) return refuse(connection, {429, "view.rate", "too many requests in a second"});
+      if (const auto refusal = door.refuse(head_of(connection, method, exchange), exchange.admission))
+        return refusal->status == 308 ? redirect(connection) : refuse(connection, exchange, *refusal);
+      if (!rate.admit(Clock::now()))
+        return refuse(connection, exchange, {429, "view.rate", "too many requests in a second"});
       return MHD_YES;  // asked again when all of the request has come
     }
-    if (exchange.admission.room == Room::page) return reply(connection, 200, page.html, true);
-    if (exchange.ready) return reply(connection, exchange.answer.status, exchange.answer.body);
+    if (exchange.admission.room == Room::page) {
+      shown.store(true, std::memory_order_relaxed);
+      return reply(connection, 200, page.html, true);
+    }
+    if (exchange.ready) {
+      hold(connection, exchange.answer.body.size());
+      return reply(connection, exchange.answer.status, exchange.answer.body);
+    }
     if (exchange.asked) return MHD_YES;
     exchange.asked = true;
     {
       const std::scoped_lock lock(mutex);
       if (!ending && waiting.size() < kMostWaiting) {
-        http.suspend_connection(connection);
         waiting.emplace_back(connection, &exchange);
+        http.suspend_connection(connection);
         wake.notify_all();  // the janitor waits for it, too
         return MHD_YES;
       }
     }
-    return reply(connection, 503, error_json(Error(ErrorKind::limit, "view.busy", "too many requests are waiting")));
+    return refuse(connection, exchange, {503, "view.busy", "too many requests are waiting"}, ErrorKind::limit);
   }
 };
 
@@ -296,7 +394,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
     if (*upload != 0) return MHD_NO;  // a body after all
     try {
       return static_cast<State*>(self)->access(connection, method, *exchange);
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
       return MHD_NO;
     }
   };
@@ -305,19 +403,18 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
       auto made = std::make_unique<Exchange>();
       made->target = target;
       return made.release();
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
       return nullptr;
     }
   };
   const auto ends = [](void* self, MHD_Connection* connection, void** context, MHD_RequestTerminationCode) {
-    delete static_cast<Exchange*>(*context);
-    *context = nullptr;
+    delete static_cast<Exchange*>(std::exchange(*context, nullptr));
     static_cast<State*>(self)->now_does(connection, Client::Does::ask);
   };
   const auto greets = [](void* self, MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
     try {
       static_cast<State*>(self)->greet(connection, context, code);
-    } catch (const std::bad_alloc&) {
+    } catch (...) {
       *context = nullptr;  // nobody watches it but the library's own limit on idle time
     }
   };
@@ -329,10 +426,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
       static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begins), &state, MHD_OPTION_NOTIFY_COMPLETED,
       static_cast<MHD_RequestCompletedCallback>(ends), &state, MHD_OPTION_NOTIFY_CONNECTION,
       static_cast<MHD_NotifyConnectionCallback>(greets), &state, MHD_OPTION_END);
-  if (state.daemon == nullptr) {
-    ::close(state.socket.descriptor);
-    throw cannot_listen(options, "the server did not start");
-  }
+  if (state.daemon == nullptr) throw cannot_listen(options, "the server did not start");
   for (unsigned i = 0; i < kWorkers; ++i) state.workers.emplace_back([&state] { state.work(); });
   state.janitor = std::jthread([&state] {
     std::unique_lock lock(state.mutex);
@@ -344,20 +438,9 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
   });
 }
 
-Server::~Server() {
-  State& state = *state_;
-  {
-    const std::scoped_lock lock(state.mutex);
-    state.ending = true;
-  }
-  state.wake.notify_all();
-  // Requests that wait are answered first: a connection that is suspended cannot be closed.
-  state.workers.clear();
-  state.janitor = {};
-  state.http.stop_daemon(state.daemon);
-}
+Server::~Server() = default;
 
-const std::string& Server::url() const { return state_->link; }
-const std::string& Server::url_once() const { return state_->link_once; }
+const std::vector<std::string>& Server::urls() const { return state_->links; }
+bool Server::was_shown() const { return state_->shown.load(std::memory_order_relaxed); }
 
 }  // namespace tare::view

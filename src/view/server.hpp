@@ -16,7 +16,7 @@
 namespace tare::view {
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";    // to listen on; numeric
+  std::string address = "127.0.0.1";    // to listen on; numeric, or localhost
   std::uint16_t port = 0;               // 0: one that is free
   std::vector<std::string> hosts = {};  // more names by which clients may address it, without the port
 };
@@ -30,10 +30,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // "http://127.0.0.1:8080/TOKEN/"
-  const std::string& url() const;
-  // A link that works once and leads to that one: for places where others can see it.
-  const std::string& url_once() const;
+  // "http://127.0.0.1:8080/TOKEN/"; of a server that listens on all addresses of the machine, one for each.
+  const std::vector<std::string>& urls() const;
+  // Whether anybody has asked for the page.
+  bool was_shown() const;
 
  private:
   struct State;

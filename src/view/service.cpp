@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <new>
+#include <thread>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -16,43 +18,69 @@ namespace {
 struct Row {
   std::string_view name;
   Endpoint endpoint;
-  bool change = false;  // starts work: POST
-  bool fresh = true;    // looks at files: first make sure that they are those that were opened
+  std::string_view parameters;  // what it may be asked with
+  bool change = false;          // starts work: POST
+  bool fresh = true;            // looks at files: first make sure that they are those that were opened
 };
 
+constexpr std::string_view kCompareParameters = "search only sort way from count plot";
+
 constexpr Row kRows[] = {
-    {"overview", overview},
-    {"layers", layers},
-    {"treemap", treemap},
-    {"map", file_map},
-    {"bytes", file_bytes},
-    {"tensors", tensors},
-    {"tree", tree},
-    {"tensor", tensor},
-    {"block", block},
-    {"values", values},
-    {"numbers", numbers},
-    {"heat", heat},
-    {"compare", compare},
-    {"tokens", tokens},
-    {"template", chat_template},
-    {"metadata", metadata},
-    {"attachments", attachments},
-    {"attachment", attachment},
-    {"check", check, false, false},
-    {"numbers/all", all_numbers, true},
-    {"compare/start", start_compare, true},
-    {"check/start", start_check, true, false},
+    {"overview", overview, "names"},
+    {"layers", layers, "of"},
+    {"treemap", treemap, "of under width height"},
+    {"map", file_map, "of file from to most"},
+    {"bytes", file_bytes, "of file from count"},
+    {"tensors", tensors, "of search type role sort way from count"},
+    {"tree", tree, "of under from count"},
+    {"tensor", tensor, "of tensor"},
+    {"block", block, "of tensor"},
+    {"values", values, "of tensor slice"},
+    {"numbers", numbers, "of tensor all"},
+    {"heat", heat, "of tensor by top bottom left right height width digits"},
+    {"compare", compare, kCompareParameters},
+    {"tokens", tokens, "of search type what from count"},
+    {"template", chat_template, "of"},
+    {"metadata", metadata, "of what at from count"},
+    {"attachments", attachments, "of from count"},
+    {"attachment", attachment, "of attachment"},
+    {"check", check, "of", false, false},
+    {"numbers/all", all_numbers, "of tensor all", true},
+    {"compare/start", start_compare, kCompareParameters, true},
+    {"compare/all", compare_all, kCompareParameters, true},
+    {"compare/stop", stop_compare, kCompareParameters, true},
+    {"check/start", start_check, "of", true},
 };
 constexpr std::string_view kReopen = "reopen";
 
-const Row& row_of(const Query& query, bool change) {
+const Row* find_row(std::string_view name) {
   const auto* const row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == query.endpoint(); });
-  if (row == std::end(kRows))
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.name == name; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+// Whether a request of that name starts something.
+bool wants_post(std::string_view name) {
+  const Row* const row = find_row(name);
+  return name == kReopen || (row != nullptr && row->change);
+}
+
+const Row& row_of(const Query& query) {
+  const Row* const row = find_row(query.endpoint());
+  if (row == nullptr)
     throw Error(ErrorKind::not_found, "view.endpoint", fmt::format("no endpoint is called '{}'", query.endpoint()));
-  if (row->change && !change)
-    throw Error(ErrorKind::usage, "view.method", fmt::format("{} starts work and wants a POST", row->name));
+  // A word that is spelled wrong would be a question that was not asked.
+  for (const auto& [key, value] : query.parameters()) {
+    bool known = false;
+    for (std::string_view words = row->parameters; !words.empty() && !known;) {
+      const std::size_t end = std::min(words.find(' '), words.size());
+      known = words.substr(0, end) == key;
+      words = words.substr(std::min(end + 1, words.size()));
+    }
+    if (!known)
+      throw Error(ErrorKind::usage, "view.request",
+                  fmt::format("{} has no parameter '{}'; it has {}", row->name, key, row->parameters));
+  }
   return *row;
 }
 
@@ -61,7 +89,7 @@ const Row& row_of(const Query& query, bool change) {
 const Exhibit& Context::model(const Query& query) const { return *shared(query); }
 
 ExhibitPtr Context::shared(const Query& query) const {
-  static constexpr std::string_view kSides[] = {"a", "b", "error"};
+  static constexpr std::string_view kSides[] = {"a", "b", "left", "right", "error"};
   const bool second = query.choice("of", kSides) == "b";
   if (second && models.size() < 2) throw Error(ErrorKind::usage, "view.request", "of: there is no second model");
   return models[second ? 1 : 0];
@@ -76,41 +104,46 @@ Service::Service(std::vector<ExhibitPtr> models) { show(std::move(models)); }
 
 void Service::reopen() const {
   if (paths_.empty()) throw Error(ErrorKind::usage, "view.request", "the model is not one of a file");
+  const std::scoped_lock lock(opening_);
   std::vector<ExhibitPtr> opened;
   for (const std::string& path : paths_) opened.push_back(std::make_shared<const Exhibit>(path, options_));
   show(std::move(opened));
 }
 
 void Service::show(std::vector<ExhibitPtr> models) const {
-  std::shared_ptr<const Pairing> pairing;
-  if (models.size() == 2) pairing = std::make_shared<const Pairing>(pair_up(*models[0], *models[1]));
-  jobs_.clear();
-  const std::scoped_lock lock(mutex_);
-  models_ = std::move(models);
-  pairing_ = std::move(pairing);
+  Context next;
+  next.models = std::move(models);
+  next.jobs = std::make_shared<Jobs>();
+  if (next.models.size() == 2) {
+    next.pairing = std::make_shared<const Pairing>(pair_up(*next.models[0], *next.models[1]));
+    next.comparison = std::make_shared<Comparison>(next.pairing);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    std::swap(shown_, next);
+  }
+  // What was shown before goes when the last request that looks at it has its answer; its long work has to stop.
+  if (next.jobs != nullptr) next.jobs->clear();
 }
 
-std::vector<ExhibitPtr> Service::models() const {
+Context Service::shown() const {
   const std::scoped_lock lock(mutex_);
-  return models_;
+  return shown_;
 }
+
+std::vector<ExhibitPtr> Service::models() const { return shown().models; }
 
 std::string Service::call(std::string_view target, bool change) const {
   const Query query = Query::parse(target);
   std::string text;
+  if (!change && wants_post(query.endpoint()))
+    throw Error(ErrorKind::usage, "view.method", fmt::format("{} starts work and wants a POST", query.endpoint()));
   if (query.endpoint() == kReopen) {
-    if (!change) throw Error(ErrorKind::usage, "view.method", "reopen starts work and wants a POST");
     reopen();
     return "{\"done\":true}";
   }
-  const Row& row = row_of(query, change);
-  Context context;
-  context.jobs = &jobs_;
-  {
-    const std::scoped_lock lock(mutex_);
-    context.models = models_;
-    context.pairing = pairing_;
-  }
+  const Row& row = row_of(query);
+  const Context context = shown();
   if (row.fresh)
     for (const ExhibitPtr& model : context.models) model->check();
   JsonWriter json(text);
@@ -121,12 +154,33 @@ std::string Service::call(std::string_view target, bool change) const {
   return text;
 }
 
+std::string Service::call_and_wait(const std::string& asked) const {
+  std::string target = asked, text = call(target);
+  // Asking how far it is begins it: nobody else will.
+  if (text.starts_with("{\"started\":false")) {
+    target.insert(std::min(target.find('?'), target.size()), "/start");
+    text = call(target);
+  }
+  // "check/start?of=b" becomes "check?of=b", which says how far it is.
+  const std::size_t slash = target.find('/'), mark = std::min(target.find('?'), target.size());
+  if (slash >= mark || slash == std::string::npos) return text;
+  const bool numbers = target.starts_with("numbers/");
+  const std::string state =
+      target.substr(0, slash) + target.substr(mark) + (numbers ? (mark == target.size() ? "?all=1" : "&all=1") : "");
+  while (text.find("\"done\":false") != std::string::npos) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    text = call(state);
+  }
+  return text;
+}
+
 Answer Service::answer(std::string_view target, bool change) const noexcept {
   try {
     try {
       return {200, call(target, change)};
     } catch (const Error& error) {
-      return {status_of(error), error_json(error)};
+      const bool method = !change && wants_post(target.substr(0, std::min(target.find('?'), target.size())));
+      return {method ? 405 : status_of(error), error_json(error)};
     } catch (const std::bad_alloc&) {
       return {503, error_json(Error(ErrorKind::io, "view.memory", "out of memory"))};
     } catch (const std::exception& error) {
@@ -207,6 +261,15 @@ void write_number(JsonWriter& json, double value) {
     json.null();
   else
     json.raw(fmt::format("{:.6g}", value));
+}
+
+void write_element(JsonWriter& json, double value, bool is_single) {
+  if (std::isnan(value))
+    json.text("nan");
+  else if (std::isinf(value))
+    json.text(value > 0 ? "inf" : "-inf");
+  else
+    json.raw(is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value));
 }
 
 void write_job(JsonWriter& json, const JobPtr& job) {

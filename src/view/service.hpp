@@ -11,6 +11,7 @@
 
 #include "base/json_stream.hpp"
 #include "tare/error.hpp"
+#include "view/comparison.hpp"
 #include "view/exhibit.hpp"
 #include "view/jobs.hpp"
 #include "view/pairing.hpp"
@@ -32,8 +33,10 @@ using ExhibitPtr = std::shared_ptr<const Exhibit>;
 struct Context {
   std::vector<ExhibitPtr> models;          // one or two
   std::shared_ptr<const Pairing> pairing;  // of the two; null for one
-  Jobs* jobs = nullptr;
-  // The model that "of" names: a (the first, and the default) or b. Throws `view.request` when there is none.
+  std::shared_ptr<Comparison> comparison;  // likewise
+  std::shared_ptr<Jobs> jobs;              // of these models: opened again, they have others
+  // The model that "of" names: a (the first, and the default) or b; for what two models share, the first. Throws
+  // `view.request` when there is none.
   const Exhibit& model(const Query& query) const;
   ExhibitPtr shared(const Query& query) const;
 };
@@ -49,19 +52,22 @@ class Service {
   Answer answer(std::string_view target, bool change = false) const noexcept;
   // The same, but throws.
   std::string call(std::string_view target, bool change = true) const;
+  // The same, and waits for work that the request starts.
+  std::string call_and_wait(const std::string& asked) const;
 
   std::vector<ExhibitPtr> models() const;
+  std::shared_ptr<const Pairing> pairing() const { return shown().pairing; }  // null for one model
 
  private:
   void reopen() const;
   void show(std::vector<ExhibitPtr> models) const;
+  Context shown() const;
 
   std::vector<std::string> paths_;
   ReadOptions options_;
-  mutable std::mutex mutex_;  // of models_ and pairing_
-  mutable std::vector<ExhibitPtr> models_;
-  mutable std::shared_ptr<const Pairing> pairing_;
-  mutable Jobs jobs_;
+  mutable std::mutex opening_;  // one at a time
+  mutable std::mutex mutex_;    // of what is shown
+  mutable Context shown_;
 };
 
 // The names of the endpoints, those that need a POST last.

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <thread>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "view/endpoints.hpp"
 #include "view/file_map.hpp"
@@ -21,7 +20,7 @@ namespace {
 
 constexpr double kWidth = 960;
 
-std::string attribute(std::string_view text) { return escape_html(text); }
+std::string attribute(std::string_view text) { return escape_html(printable(text)); }
 
 class Drawing {
  public:
@@ -215,18 +214,14 @@ std::string draw_heat(const Exhibit& model, std::size_t place) {
 }
 
 std::string draw_errors(const Service& service) {
-  std::string text = service.call("compare/start");
-  for (Value state = parsed(text); at(state, "done") != Value(true); state = parsed(text)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    text = service.call("compare");
-  }
-  const Value answer = parsed(text);
+  static_cast<void>(service.call_and_wait("compare/start"));
+  const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
   Drawing drawing(kHeight + 60, "Relative error against bits per weight, a dot for each tensor");
   double most_bits = 1, least = 0, most = -12;
-  for (const Value& row : list_in(at(answer, "tensors"))) {
+  for (const Value& row : list_in(at(answer, "plot"))) {
     const double error = number_in(at(row, "relative_rms"));
-    most_bits = std::max(most_bits, number_in(at(row, "bits_b")));
+    most_bits = std::max(most_bits, number_in(at(row, "bits")));
     if (error > 0) least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
   }
   least = std::floor(least), most = std::max(std::ceil(most), least + 1);
@@ -235,12 +230,12 @@ std::string draw_errors(const Service& service) {
     drawing.line(kLeft, y, kWidth - 16, y);
     drawing.text(kLeft - 8, y + 4, fmt::format("1e{:.0f}", decade), 11, "end");
   }
-  for (const Value& row : list_in(at(answer, "tensors"))) {
-    const double error = number_in(at(row, "relative_rms")), bits = number_in(at(row, "bits_b"));
+  for (const Value& row : list_in(at(answer, "plot"))) {
+    const double error = number_in(at(row, "relative_rms")), bits = number_in(at(row, "bits"));
     if (error <= 0) continue;
     drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits,
                    20 + kHeight * (most - std::log10(error)) / (most - least), 4,
-                   colour_of_type(text_in(at(row, "type_b"))),
+                   colour_of_type(text_in(at(row, "type"))),
                    fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
   }
   for (int i = 0; i <= 4; ++i)

@@ -31,7 +31,9 @@ void write_component(JsonWriter& json, const Component& component) {
     json.null();
   json.key("bytes").number(blob.size()).key("stored_bytes").number(blob.stored_size());
   json.key("encoding").text(name_of(blob.encoding())).key("digest").text(short_name(blob.digest().text()));
-  json.key("file").text(blob.source() == nullptr ? std::string() : printable(blob.source()->name())).close('}');
+  // Without the directories: a report may go to others.
+  const std::string file = blob.source() == nullptr ? std::string() : printable(blob.source()->name());
+  json.key("file").text(file.substr(file.find_last_of('/') + 1)).close('}');
 }
 
 double value_at(codec::FieldKind kind, const std::byte* at) {
@@ -49,6 +51,7 @@ double value_at(codec::FieldKind kind, const std::byte* at) {
     case Kind::i16: return load_le<std::int16_t>(at);
     case Kind::u8:
     case Kind::bits: return std::to_integer<unsigned>(*at);
+    case Kind::elements: break;  // of the component's type, not of one of these
   }
   return 0;
 }
@@ -58,7 +61,7 @@ std::size_t width_of(codec::FieldKind kind) {
   return kind == Kind::f32 ? 4 : kind == Kind::f16 || kind == Kind::i16 ? 2 : 1;
 }
 
-std::string_view name_of_kind(codec::FieldKind kind) {
+std::string name_of_kind(codec::FieldKind kind, const Component& component) {
   using Kind = codec::FieldKind;
   switch (kind) {
     case Kind::f16: return "f16";
@@ -69,70 +72,71 @@ std::string_view name_of_kind(codec::FieldKind kind) {
     case Kind::i8: return "i8";
     case Kind::i16: return "i16";
     case Kind::bits: return "bits";
+    case Kind::elements: return short_name(component.type_name(), 60);
   }
   return {};
 }
 
-// A byte's codes, the low bits first, or the bytes themselves where codes do not fill bytes.
-void write_field_values(JsonWriter& json, const codec::BlockField& field, const Bytes& bytes) {
+void write_numbers(JsonWriter& json, const std::vector<double>& numbers) {
   json.open('[');
-  const bool codes = field.kind == codec::FieldKind::bits && (field.bits == 1 || field.bits == 2 || field.bits == 4);
-  if (codes) {
-    for (const std::byte byte : bytes)
-      for (unsigned shift = 0; shift < 8; shift += field.bits)
-        json.number(std::uint64_t{std::to_integer<unsigned>(byte) >> shift & ((1U << field.bits) - 1)});
-  } else if (field.kind != codec::FieldKind::bits) {
-    const std::size_t width = width_of(field.kind);
-    for (std::size_t i = 0; i + width <= bytes.size(); i += width)
-      write_number(json, value_at(field.kind, bytes.data() + i));
-  }
+  for (std::size_t i = 0; i < std::min(numbers.size(), kMostBlockBytes); ++i) write_element(json, numbers[i], false);
   json.close(']');
 }
 
-void write_fields(JsonWriter& json, const Tensor& tensor) {
-  const auto block = codec::first_block(tensor);
-  json.key("weights")
-      .number(block ? block->weights : 0)
-      .key("formula")
-      .text(block ? block->formula : std::string_view());
-  json.key("fields").open('[');
-  const auto field_json = [&](const Component& component, const codec::BlockField& field) {
-    const std::uint64_t size = component.blob.size();
-    const std::uint64_t count =
-        field.offset >= size ? 0 : std::min({field.bytes, size - field.offset, kMostBlockBytes});
-    Bytes bytes(count);
-    if (count > 0) component.blob.read(field.offset, bytes);
-    json.open('{').key("component").text(short_name(component.role)).key("name").text(short_name(field.name));
-    json.key("what").text(field.what).key("kind").text(name_of_kind(field.kind));
-    json.key("offset")
-        .number(field.offset)
-        .key("bytes")
-        .number(field.bytes)
-        .key("bits")
-        .number(std::uint64_t{field.bits});
-    json.key("hex").text(to_hex(bytes)).key("values");
-    write_field_values(json, field, bytes);
-    json.close('}');
-  };
-  if (block) {
-    for (const codec::BlockField& field : block->fields) field_json(tensor.components[0], field);
+std::vector<double> numbers_in(const codec::BlockField& field, const Component& component, const Bytes& bytes) {
+  using Kind = codec::FieldKind;
+  std::vector<double> numbers;
+  if (field.kind == Kind::elements) {
+    if (!is_numeric(component.dtype, component.type)) return numbers;
+    numbers.resize(bytes.size() / size_of(component.dtype));
+    decode_elements(component.dtype, component.type, bytes, numbers);
+  } else if (field.kind == Kind::bits) {
+    // Wider ones hold several things, which `what` names.
+    constexpr unsigned kWidest = 8;
+    if (field.bits > 0 && field.bits <= kWidest)
+      numbers = codec::codes_in(bytes, field.bits, bytes.size() * 8 / field.bits, field.high_first);
   } else {
-    // Not blocks, or not described: the beginning of each component, read as its type.
+    const std::size_t width = width_of(field.kind);
+    for (std::size_t i = 0; i + width <= bytes.size(); i += width)
+      numbers.push_back(value_at(field.kind, bytes.data() + i));
+  }
+  return numbers;
+}
+
+void write_field(JsonWriter& json, const Component& component, const codec::BlockField& field) {
+  const Bytes bytes = codec::bytes_of(component, field);
+  json.open('{').key("component").text(short_name(component.role)).key("name").text(short_name(field.name));
+  json.key("what").text(field.what).key("kind").text(name_of_kind(field.kind, component));
+  json.key("offset").number(field.offset).key("bytes").number(field.bytes);
+  json.key("runs").number(field.runs).key("stride").number(field.stride).key("bits").number(std::uint64_t{field.bits});
+  json.key("hex").text(to_hex(std::span(bytes).first(std::min(bytes.size(), kMostBlockBytes)))).key("values");
+  write_numbers(json, numbers_in(field, component, bytes));
+  json.close('}');
+}
+
+void write_fields(JsonWriter& json, const Tensor& tensor, const std::optional<codec::FirstBlock>& block) {
+  json.key("weights").number(block ? block->weights : 0).key("step").number(block ? block->step : 1);
+  json.key("formula").text(block ? block->formula : std::string_view()).key("fields").open('[');
+  if (block) {
+    for (const codec::BlockField& field : block->fields) write_field(json, tensor.components[field.component], field);
+  } else {
+    // Not quantized: the beginning of each component, read as its type.
     for (std::size_t i = 0; i < std::min<std::size_t>(tensor.components.size(), kMostComponents); ++i) {
       const Component& component = tensor.components[i];
-      const std::uint64_t count = std::min<std::uint64_t>(component.blob.size(), 64);
-      Bytes bytes(count);
-      if (count > 0) component.blob.read(0, bytes);
-      std::vector<double> numbers(count / size_of(component.dtype));
-      decode_elements(component.dtype, component.type, bytes, numbers);
-      json.open('{').key("component").text(short_name(component.role)).key("name").text(short_name(component.role));
-      json.key("what").text("its first bytes").key("kind").text(short_name(component.type_name(), 60));
-      json.key("offset").number(std::uint64_t{0}).key("bytes").number(count).key("bits").number(std::uint64_t{0});
-      json.key("hex").text(to_hex(bytes)).key("values").open('[');
-      for (const double number : numbers) write_number(json, number);
-      json.close(']').close('}');
+      write_field(json, component,
+                  {.name = component.role,
+                   .what = "its first bytes",
+                   .kind = codec::FieldKind::elements,
+                   .bytes = std::min<std::uint64_t>(component.blob.size(), 64)});
     }
   }
+  json.close(']').key("terms").open('[');
+  if (block)
+    for (const codec::BlockTerm& term : block->terms) {
+      json.open('{').key("name").text(term.name).key("values");
+      write_numbers(json, term.values);
+      json.close('}');
+    }
   json.close(']');
 }
 
@@ -142,12 +146,15 @@ Tensor subject_of(const Context& context, const Query& query) {
   const Exhibit& model = context.model(query);
   const std::size_t place = tensor_of(model, query);
   const Tensor& own = model.model().tensors[place];
-  if (query.text("of") != "error") return own;
+  const std::string_view of = query.text("of", "a");
+  if (of == "a" || of == "b") return own;
   if (context.models.size() < 2) throw Error(ErrorKind::usage, "view.request", "of: there is no second model");
   const std::int64_t found = context.pairing->of_a[place];
-  if (found < 0 || context.pairing->pairs[static_cast<std::size_t>(found)].b < 0)
+  if (found < 0 || !context.pairing->pairs[static_cast<std::size_t>(found)].in_b)
     throw Error(ErrorKind::not_found, "view.tensor", "the second model has no such tensor").about(own.name);
   const Pair& pair = context.pairing->pairs[static_cast<std::size_t>(found)];
+  if (of == "left") return pair.tensor_a;
+  if (of == "right") return pair.tensor_b;
   Tensor error = difference(pair.tensor_a, pair.tensor_b);
   if (error.shape.elements() == pair.tensor_a.shape.elements()) error.shape = pair.tensor_a.shape;
   return error;
@@ -175,36 +182,44 @@ void tensor(const Context& context, const Query& query, JsonWriter& json) {
   if (codec != nullptr)
     for (const std::string_view parameter : codec->parameters) json.text(parameter);
   json.close(']').key("others").open('[');
-  if (context.pairing != nullptr)
-    for (const Pair& pair : context.pairing->pairs) {
-      const bool first = &model == context.models[0].get();
-      if ((first ? pair.a : pair.b) != static_cast<std::int64_t>(place)) continue;
+  if (context.pairing != nullptr) {
+    const bool first = &model == context.models[0].get();
+    const std::int64_t found = (first ? context.pairing->of_a : context.pairing->of_b)[place];
+    if (found >= 0) {
+      const Pair& pair = context.pairing->pairs[static_cast<std::size_t>(found)];
       if (const std::int64_t other = first ? pair.b : pair.a; other >= 0)
         write_item(json, *context.models[first ? 1 : 0], static_cast<std::size_t>(other));
-      break;
     }
+  }
   json.close(']').close('}');
 }
 
 void block(const Context& context, const Query& query, JsonWriter& json) {
   const Exhibit& model = context.model(query);
   const Tensor& shown = model.model().tensors[tensor_of(model, query)];
+  const auto explained = codec::first_block(shown);
   json.open('{').key("layout").text(short_name(shown.layout, 60));
-  write_fields(json, shown);
+  write_fields(json, shown, explained);
   json.key("values").open('[');
   if (find_codec(shown.layout) != nullptr) {
     Reading reading(shown);
-    const auto described = codec::first_block(shown);
-    std::vector<double> first(std::min<std::uint64_t>(described ? described->weights : 32, reading.elements()));
-    if (reading.read(0, first))
-      for (const double value : first) write_number(json, value);
+    const std::uint64_t step = explained ? explained->step : 1;
+    std::vector<double> first(explained ? explained->weights : std::min<std::uint64_t>(32, reading.elements()));
+    bool read = step == 1 && reading.read(0, first);
+    if (step != 1) {
+      read = true;
+      for (std::size_t i = 0; i < first.size() && read; ++i)
+        read = reading.read(i * step, std::span(first).subspan(i, 1));
+    }
+    if (read)
+      for (const double value : first) write_element(json, value, reading.is_single());
   }
   json.close(']').close('}');
 }
 
 void values(const Context& context, const Query& query, JsonWriter& json) {
   const Tensor shown = subject_of(context, query);
-  const std::string_view text = query.text("slice", ":").substr(0, 200);
+  const std::string_view text = query.text("slice", "...").substr(0, 200);
   // A compressed tensor that is entered only at its beginning is read up to the slice.
   const Tensor dense = to_dense(shown);
   const Component* const data = dense.component("data");
@@ -221,8 +236,15 @@ void values(const Context& context, const Query& query, JsonWriter& json) {
   json.open('{').key("slice").text(text).key("shape").open('[');
   for (const std::uint64_t dimension : part.shape) json.number(dimension);
   json.close(']').key("elements").number(reading.elements()).key("values").open('[');
-  if (all)
-    for (const double number : numbers) write_number(json, number);
+  for (std::size_t i = 0; i < numbers.size() && all; ++i) {
+    const std::byte* const at = reading.bytes().data() + i * 8;
+    if (reading.dtype() == DType::i64)  // more digits than a double has
+      json.number(load_le<std::int64_t>(at));
+    else if (reading.dtype() == DType::u64)
+      json.number(load_le<std::uint64_t>(at));
+    else
+      write_element(json, numbers[i], reading.is_single());
+  }
   json.close(']').key("complete").boolean(all && count == reading.elements());
   json.key("read").number(reading.bytes_read()).close('}');
 }

@@ -99,7 +99,7 @@ void tokens(const Context& context, const Query& query, JsonWriter& json) {
     } else {
       const Token& token = words.tokens[place];
       json.key("text").text(short_name(token.text)).key("type").text(name_of(token.type)).key("score");
-      write_number(json, token.score);
+      write_element(json, token.score, true);
     }
     json.close('}');
   }

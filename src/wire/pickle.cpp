@@ -589,6 +589,7 @@ Pickle::Pickle(std::span<const std::byte> bytes, std::uint64_t base, std::uint64
         .at(base);
   nodes_.reserve(kMade + bytes.size() / 16);  // of tensors, a value takes about as many bytes
   nodes_.resize(kMade);
+  items_.reserve(bytes.size() / 16);
   nodes_[kFalse].kind = nodes_[kTrue].kind = PickleKind::boolean;
   nodes_[kTrue].payload.integer = 1;
   nodes_[kEmpty].kind = PickleKind::tuple;

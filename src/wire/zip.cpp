@@ -20,6 +20,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/equal_names.hpp"
 #include "io/metadata.hpp"
 
 namespace tare::wire {
@@ -70,7 +71,9 @@ class Reader {
   std::vector<ZipMember> run() {
     find_end();
     read_central();
-    std::sort(members_.begin(), members_.end(), [](const auto& a, const auto& b) { return a.header < b.header; });
+    // Nearly always they are.
+    if (!std::ranges::is_sorted(members_, {}, &ZipMember::header))
+      std::sort(members_.begin(), members_.end(), [](const auto& a, const auto& b) { return a.header < b.header; });
     drop_duplicates();
     read_locals();
     source_.check();
@@ -293,21 +296,17 @@ void Reader::read_central_entry(std::span<const std::byte> entry, std::uint64_t 
 }
 
 void Reader::drop_duplicates() {
-  std::vector<std::size_t> order(members_.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
-    const int names = members_[a].name.compare(members_[b].name);
-    return names != 0 ? names < 0 : a < b;
-  });
+  const auto name_of = [&](std::size_t i) -> const std::string& { return members_[i].name; };
+  const auto equal = equal_names(members_.size(), name_of);
+  if (equal.empty()) return;
   std::vector<bool> drop(members_.size());
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    const ZipMember &first = members_[order[i - 1]], &second = members_[order[i]];
-    if (first.name != second.name) continue;
+  for (const auto& [again, before] : equal) {
+    const ZipMember &first = members_[before], &second = members_[again];
     const auto refuse = [&] {
       throw corrupt("zip.member.duplicate",
                     fmt::format("two members of this name, at {} and {}", first.header, second.header));
     };
-    drop[order[i]] = !accept(second.name, second.header, refuse, false);  // nobody can say which one is meant
+    drop[again] = !accept(second.name, second.header, refuse, false);  // nobody can say which one is meant
   }
   std::size_t kept = 0;
   for (std::size_t i = 0; i < members_.size(); ++i)

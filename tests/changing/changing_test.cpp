@@ -20,7 +20,7 @@ std::vector<Sample> samples_of(const Format& format) {
   std::error_code none;
   const std::filesystem::path folder = std::filesystem::path(TARE_TEST_DIR) / "../fuzz/corpus" / format.name;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-    if (entry.path().filename().string().starts_with("valid."))
+    if (entry.is_regular_file() && entry.path().filename().string().starts_with("valid."))
       samples.push_back({entry.path().filename(), get_file(entry.path())});
   if (format.write != nullptr)
     samples.push_back({"full", write_bytes(format, full_model(format.holds), compact(format))});

@@ -88,6 +88,23 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
   }
 }
 
+// A reader, or a caller, may have made a tensor without the components of its layout.
+TEST_P(WritableConformance, ATensorWithoutItsComponentsIsRefused) {
+  for (const Codec& codec : codecs()) {
+    Model model = small_model(holds());
+    Tensor& tensor = model.tensors.front();
+    tensor.layout = codec.layout;
+    tensor.shape = {32, 256};
+    for (const std::string_view role : {std::string_view(), std::string_view("other")}) {
+      tensor.components.clear();
+      if (!role.empty()) tensor.components.push_back({std::string(role), DType::u8, {}, Blob::memory(Bytes(64))});
+      EXPECT_NE(rule_of([&] { write_bytes(format(), adapt(model, format(), {.dtype = DType::f32}).model); }), "")
+          << codec.layout;
+      EXPECT_NE(rule_of([&] { write_bytes(format(), adapt(model, format()).model); }), "") << codec.layout;
+    }
+  }
+}
+
 TEST_P(WritableConformance, OnlyItsOwnFilesAreRecognised) {
   const SourcePtr file = memory_source(write_bytes(format(), small_model(holds())));
   for (const Format& other : formats()) EXPECT_EQ(other.recognize(*file), &other == &format()) << other.name;

@@ -54,6 +54,14 @@ inline std::vector<PackArray> fp8_arrays() {
           {"q.weight_scale_inv", "F32", "2,2", repeated(std::string_view("\0\0\x80\x3F", 4), 4)}};
 }
 
+// 16 inputs and 2 outputs, and somebody's scale of the scales, which are 8-bit floats themselves.
+inline std::vector<PackArray> nvfp4_arrays() {
+  return {{"q.weight_global_scale", "F32", "1", std::string("\0\0\x80\x3F", 4)},
+          {"q.weight_packed", "U8", "2,8", repeated("\x21", 16)},
+          {"q.weight_scale", "F8_E4M3", "2,1", repeated("\x38", 2)},
+          {"q.weight_scale_scale", "F32", "1", std::string("\0\0\x80\x3F", 4)}};
+}
+
 inline std::vector<PackArray> without(std::vector<PackArray> arrays, std::string_view name) {
   std::erase_if(arrays, [&](const PackArray& array) { return array.name == name; });
   return arrays;
@@ -66,7 +74,6 @@ inline std::vector<PackArray> replaced(std::vector<PackArray> arrays, const Pack
 
 inline std::vector<HfCase> pack_good_cases() {
   return {{"", "gptq4", pack_files(R"({"quant_method":"gptq","bits":4,"group_size":32})", gptq_arrays())},
-          {"", "gptq4_alone", pack_files("", gptq_arrays())},
           {"", "nf4", pack_files(R"({"quant_method":"bitsandbytes"})", nf4_arrays(nf4_state()))},
           {"", "fp8", pack_files(R"({"quant_method":"fp8","weight_block_size":[2,2]})", fp8_arrays())}};
 }
@@ -75,6 +82,7 @@ inline std::vector<HfCase> pack_reject_cases() {
   const std::string gptq = R"({"quant_method":"gptq","bits":4,"group_size":32})";
   const std::string four = std::string("\0\0\x80\x3F", 4), nan = std::string("\0\0\xC0\x7F", 4);
   return {
+      {"pack.guess", "gptq4_alone", pack_files("", gptq_arrays())},
       {"pack.missing", "gptq_scales", pack_files(gptq, without(gptq_arrays(), "q.scales"))},
       {"pack.missing", "gptq_zeros", pack_files(gptq, without(gptq_arrays(), "q.qzeros"))},
       {"pack.missing", "nf4_absmax", pack_files("", without(nf4_arrays(nf4_state()), "q.weight.absmax"))},
@@ -100,6 +108,7 @@ inline std::vector<HfCase> pack_reject_cases() {
                     arrays.push_back({"q.weight", "F32", "1", zeros(4)});
                     return arrays;
                   }())},
+      {"pack.shared", "scales_with_a_scale", pack_files("", nvfp4_arrays())},
       {"pack.state", "not_json", pack_files("", nf4_arrays("{\"shape\":[2,"))},
       {"pack.state", "no_shape", pack_files("", nf4_arrays(R"({"quant_type":"nf4","blocksize":64})"))},
       {"pack.state", "a_list", pack_files("", nf4_arrays("[1]"))},

@@ -18,4 +18,12 @@ std::vector<Zt2Case> zt2_cases();
 // By name.
 std::map<std::string, Bytes> zt2_good();
 
+// A model in several files, as a directory: what its root says of the others is not so. Without a rule: nothing is wrong.
+struct Zt2Tree {
+  Zt2Case::Found found = Zt2Case::Found::on_open;
+  std::string rule, name;
+  std::map<std::string, Bytes> files;  // by path in the directory
+};
+std::vector<Zt2Tree> zt2_trees();
+
 }  // namespace tare::testing

@@ -196,6 +196,10 @@ TEST(Merge, RefusesWhatDoesNotFit) {
             "lora.method");
   EXPECT_EQ(refused(adapter_of(R"({"peft_type": "LORA", "alora_invocation_tokens": [1]})", {a, b})), "lora.method");
   EXPECT_EQ(refused(adapter_of(R"({"peft_type": "LORA", "alpha_pattern": {"(a|b)+": 3}})", {a, b})), "lora.pattern");
+  std::string stars;
+  for (int i = 0; i < 257; ++i) stars += fmt::format("{}\".*a{}\": 1", i == 0 ? "" : ", ", i);
+  EXPECT_EQ(refused(adapter_of("{\"peft_type\": \"LORA\", \"alpha_pattern\": {" + stars + "}}", {a, b})),
+            "lora.config");
   EXPECT_EQ(refused(lora({})), "lora.tensor");
   EXPECT_EQ(refused(lora({a, b, floats(kQ + "lora_E", {2}, {1, 2})})), "lora.tensor");
   EXPECT_EQ(refused(lora({a})), "lora.pair");
@@ -267,7 +271,7 @@ TEST(Adapters, NamesAndPatterns) {
   EXPECT_EQ(parsed("lora_A.weight"), "lora_A.weight 7");
   EXPECT_EQ(parsed("a.lora_A.bias"), "a.lora_A.bias 7");
   const auto number = [](const char* pattern, const char* layer) {
-    return number_for({{pattern, 5.0}}, layer).value_or(-1);
+    return number_for({resources::name_pattern(pattern, 5.0)}, layer).value_or(-1);
   };
   EXPECT_EQ(number("q_proj", "model.layers.0.q_proj"), 5);
   EXPECT_EQ(number("proj", "model.layers.0.q_proj"), -1);

@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <limits>
+
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 
@@ -206,6 +209,18 @@ TEST_F(GgufMetadata, KeepsTheTypeOfAKeyAndTakesTheOneAskedFor) {
   EXPECT_EQ(open(path_).vocabulary.eos, 1);
 }
 
+// JSON has no words for them; files have them, and what was printed can be put back.
+TEST_F(GgufMetadata, NumbersThatAreNoneCanBeSet) {
+  edit(path_,
+       {typed("new.a:f32", "nan"), typed("new.b:f32", "-inf"), typed("x.f64", "Infinity"), typed("new.c", "nan")});
+  const Model model = open(path_);
+  const auto number = [&](std::string_view key) { return *model.metadata.find(key)->get<double>(); };
+  EXPECT_TRUE(std::isnan(number("new.a")));
+  EXPECT_EQ(number("new.b"), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(number("x.f64"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(*model.metadata.find("new.c"), Value("nan")) << "without a type it is a text";
+}
+
 TEST_F(GgufMetadata, WhatDoesNotFitIsRefused) {
   for (const auto& [key, value] :
        std::initializer_list<std::pair<std::string, std::string>>{{"x.u8", "256"},
@@ -219,6 +234,9 @@ TEST_F(GgufMetadata, WhatDoesNotFitIsRefused) {
                                                                   {"x.f64", "null"},
                                                                   {"new", "null"},
                                                                   {"new:u32", "-1"},
+                                                                  {"new:f32", "1e-50"},
+                                                                  {"new:f32", "1e39"},
+                                                                  {"x.u8", "nan"},
                                                                   {"tokenizer.ggml.token_type", "[1,1]"}})
     EXPECT_EQ(rule_of_edit(path_, {typed(key, value)}), "meta.value") << key << "=" << value;
   EXPECT_EQ(rule_of_edit(path_, {typed("x.u8:u128", "1")}), "meta.type");
@@ -367,10 +385,74 @@ TEST_F(GgufMetadata, OlderVersionsAndTheOtherByteOrderBecomeVersion3) {
   }
 }
 
-TEST_F(GgufMetadata, OfASetIsRefused) {
-  find_format("gguf")->write_tree(open(path_), scratch_ / "set", {.shard_bytes = 1000}, false);
-  ASSERT_GT(open(scratch_ / "set").sources.size(), 1U);
-  EXPECT_EQ(rule_of_edit(scratch_ / "set", {typed("general.name", "x")}), "meta.files");
+TEST_F(GgufMetadata, OfASetIsInTheFirstFile) {
+  const std::string set = scratch_ / "set";
+  Model whole = open(path_);
+  whole.tensors.front().attributes.set("of", "the first");
+  whole.tensors.back().attributes.set("of", "the last");
+  find_format("gguf")->write_tree(whole, set, {.shard_bytes = 1000}, false);
+  const Model before = open(set);
+  const std::size_t count = before.sources.size();
+  ASSERT_GT(count, 1U);
+  const auto part = [&](std::size_t number) { return fmt::format("{}/model-{:05}-of-{:05}.gguf", set, number, count); };
+  std::vector<Bytes> old;
+  for (std::size_t i = 1; i <= count; ++i) old.push_back(get_file(part(i)));
+  const auto expect_only_the_first_changed = [&] {
+    EXPECT_NE(get_file(part(1)), old[0]);
+    for (std::size_t i = 2; i <= count; ++i) EXPECT_EQ(get_file(part(i)), old[i - 1]) << i;
+    EXPECT_EQ(static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(set), {})), count);
+    EXPECT_EQ(verify(set).count(Severity::error), 0U);
+    const Model after = open(set);
+    ASSERT_EQ(after.tensors.size(), before.tensors.size());
+    for (std::size_t i = 0; i < after.tensors.size(); ++i) {
+      EXPECT_EQ(after.tensors[i].name, before.tensors[i].name);
+      EXPECT_EQ(after.tensors[i].attributes, before.tensors[i].attributes);
+      EXPECT_EQ(after.tensors[i].components[0].blob.bytes(), before.tensors[i].components[0].blob.bytes());
+    }
+  };
+  // Named as the directory, by the first file and by another one; in place, and as a new file.
+  EXPECT_TRUE(edit(set, {typed("llama.context_length", "4096")}, true).in_place);
+  EXPECT_EQ(get_file(part(1)), old[0]);
+  EXPECT_TRUE(edit(set, {typed("llama.context_length", "4096")}).in_place);
+  expect_only_the_first_changed();
+  const std::string longer(600, 'n');
+  EXPECT_FALSE(edit(part(2), {typed("general.name", longer)}, true).in_place);
+  const Edited done = edit(part(2), {typed("general.name", longer)});
+  EXPECT_FALSE(done.in_place);
+  EXPECT_EQ(done.file_bytes, open(set).file_bytes);
+  expect_only_the_first_changed();
+  EXPECT_EQ(*open(set).metadata.find("general.name"), Value(longer));
+  // And back: nothing else has moved.
+  edit(part(1), {typed("general.name", "golden"), typed("llama.context_length", "128")});
+  EXPECT_EQ(get_file(part(1)), old[0]);
+  // The keys that count the files are not for editing.
+  EXPECT_EQ(rule_of_edit(set, {typed("split.count", "1")}), "meta.reserved");
+}
+
+// Some programs write the padding in front of data that is not there, some do not.
+TEST_F(GgufMetadata, AFileWithoutTensorsKeepsItsEnd) {
+  GgufFile file = gguf_golden();
+  file.infos.clear();
+  file.data.clear();
+  const Bytes bare = file.bytes();
+  ASSERT_NE(bare.size() % 32, 0U);
+  Bytes padded = bare;
+  padded.resize((bare.size() + 31) / 32 * 32);
+  for (const Bytes& bytes : {bare, padded}) {
+    put_file(path_, bytes);
+    EXPECT_TRUE(verify(path_).ok(true));
+    EXPECT_EQ(write_bytes(*find_format("gguf"), open(path_)), bytes);
+    edit(path_, {typed("general.name", "a longer name than it had")});
+    edit(path_, {typed("general.name", "golden")});
+    EXPECT_EQ(get_file(path_), bytes);
+  }
+  Bytes more = padded;
+  more.resize(more.size() + 8);
+  put_file(path_, more);
+  EXPECT_FALSE(verify(path_).ok(true)) << "bytes that nobody accounts for";
+}
+
+TEST_F(GgufMetadata, OfAFileInADirectory) {
   // One file in a directory is that file.
   const Scratch alone;
   put_file(alone / "llama.gguf", gguf_golden().bytes());
@@ -459,7 +541,9 @@ TEST(Metadata, AFileThatChangedSinceIsNotAmended) {
   EXPECT_TRUE(get_file(path) == other);
   std::filesystem::remove(path);
   put_file(path, gguf_golden().bytes());
-  EXPECT_FALSE(find_format("gguf")->amend(path, before, after, false)) << "another file under the same name";
+  EXPECT_EQ(rule_of([&] { find_format("gguf")->amend(path, before, after, false); }).substr(0, 10), "io.source.")
+      << "another file under the same name";
+  EXPECT_TRUE(get_file(path) == gguf_golden().bytes());
 }
 
 // ---- tokens ----

@@ -97,6 +97,9 @@ TEST(Save, BadPaths) {
       {"m", "convert.format"},
       {"m.zt", "convert.format", {.to = "unheard_of"}},
       {"m.npz", "convert.option", {.write = {.zstd_level = 3}}},
+      {"m.zt", "convert.option", {.write = {.zstd_level = 0}}},
+      {"m.zt", "convert.option", {.write = {.zstd_level = 23}}},
+      {"m/", "convert.option", {.write = {.shard_bytes = 0}, .to = "hf"}},
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.path);

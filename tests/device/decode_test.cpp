@@ -141,6 +141,26 @@ TEST_F(Decode, EightBitFloatsWithScalesForBlocks) {
     }
 }
 
+// The same codes with other scales, types or parts are other tensors; the very same are one.
+TEST_F(Decode, CodesWithOtherScalesAreOtherTensors) {
+  Tensor one = fp8_blocks(256, 512, DType::f32, ""), other = one, same = one;
+  std::vector<float> scales = random_floats(8, 77);
+  other.components[1].blob =
+      Blob::memory(Bytes(std::as_bytes(std::span(scales)).begin(), std::as_bytes(std::span(scales)).end()));
+  one.name = "one", other.name = "other", same.name = "same";
+  Model model;
+  model.tensors = {one, other, same};
+  const device::Layout layout = device::arrange(model, device::all_of(model, DType::bf16));
+  Loading loading = device::load(model, layout, {}, small_chunks());
+  loading.finish();
+  EXPECT_NE(loading.address(0), loading.address(1));
+  EXPECT_EQ(loading.address(0), loading.address(2));
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_TRUE(on_device(loading, i) ==
+                cast(to_dense(model.tensors[i]), DType::bf16, Overflow::infinity).components[0].blob.bytes())
+        << i;
+}
+
 // Layouts without a kernel, and bytes that are compressed, are decoded by the processor.
 TEST_F(Decode, TheProcessorDoesTheRest) {
   const Tensor weights = float_tensor("t", {64, 512}, DType::f32, 8);

@@ -42,6 +42,11 @@ TEST_F(LoadErrors, NoDriver) {
   EXPECT_EQ(rule_of([] { device::facts("cuda:0"); }), "device.driver.old");
   ::setenv("TARE_CUDA_LIBRARY", TARE_FAKE_CUDA_PATH, 1);
   EXPECT_EQ(device::facts("cuda").device, "cuda:0");
+  // The other family, by its own names.
+  ::setenv("TARE_HIP_LIBRARY", "libdoesnotexist.so.1", 1);
+  EXPECT_EQ(rule_of([] { device::facts("hip:0"); }), "device.driver.missing");
+  ::setenv("TARE_HIP_LIBRARY", TARE_FAKE_CUDA_PATH, 1);
+  EXPECT_EQ(rule_of([] { device::facts("hip:0"); }), "device.driver.old");
 }
 
 // The library under other names, which the loader has not seen yet.
@@ -101,6 +106,16 @@ TEST_F(LoadErrors, PlansThatMakeNoSense) {
   EXPECT_EQ(rule({"large", Part{0, 0, 601}}), "device.plan.part");
   EXPECT_EQ(rule({"large", Part{0, 5, 4}}), "device.plan.part");
   EXPECT_EQ(rule({"large", std::nullopt, DType::i32}), "device.plan.type");
+  // A shape that is not that of the bytes: whoever goes by it would leave them.
+  Model wrong;
+  wrong.tensors.push_back(dense("fits", {100}, DType::f32, Blob::memory(Bytes(400))));
+  wrong.tensors.push_back(wrong.tensors[0]);
+  wrong.tensors[1].name = "wrong";
+  wrong.tensors[1].shape = {101};
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"fits"}}); }), "none");
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, device::all_of(wrong)); }), "dense.size");
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", Part{0, 100, 101}}}); }), "dense.size");
+  EXPECT_EQ(rule_of([&] { (void)device::arrange(wrong, {{"wrong", std::nullopt, DType::bf16}}); }), "dense.size");
   device::Options options = small_chunks();
   options.chunk_bytes = 1000;
   EXPECT_EQ(rule_of([&] { load_all(from, options); }), "device.chunk");
@@ -150,6 +165,22 @@ TEST_F(LoadErrors, FilesThatShrinkOrChange) {
   EXPECT_EQ(rule_of([&] { load_all(changing); }), "io.source.changed");
 }
 
+// After the first tensor has arrived, and long before the last has been read.
+TEST_F(LoadErrors, FilesThatShrinkOrChangeWhileTheyAreRead) {
+  driver.set(1, 13000, std::uint64_t{1} << 30, 3000);
+  device::Options options = small_chunks();
+  options.threads = 1;
+  for (const bool shrinks : {true, false}) {
+    const Model from = model();
+    const std::string path = from.sources[0]->name();
+    Loading loading = device::load(from, device::arrange(from, device::all_of(from)), {}, options);
+    EXPECT_TRUE(loading.next());
+    const auto size = static_cast<off_t>(from.sources[0]->size());
+    ASSERT_EQ(::truncate(path.c_str(), shrinks ? 100000 : size + 8), 0);
+    EXPECT_EQ(rule_of([&] { loading.finish(); }), shrinks ? "io.source.shrank" : "io.source.changed");
+  }
+}
+
 // Reads that fail from some place on.
 class FailingSource final : public Source {
  public:
@@ -180,6 +211,24 @@ TEST_F(LoadErrors, ReadErrorsInTheMiddle) {
       EXPECT_EQ(error.item(), "tensor a");
     }
   }
+}
+
+// What would fail if it were read.
+TEST_F(LoadErrors, NothingIsReadBeforeMemoryAndDestinationsAreKnown) {
+  Model from;
+  from.tensors.push_back(
+      dense("a", {3 << 18}, DType::f32, Blob::range(std::make_shared<FailingSource>(0), 0, 3 << 20)));
+  const device::Layout layout = device::arrange(from, device::all_of(from));
+  const auto rule = [&](device::Destination destination) {
+    return rule_of([&] { device::load(from, layout, std::move(destination), small_chunks()).finish(); });
+  };
+  driver.set(1, 13000, 1 << 20, 0);
+  EXPECT_EQ(rule({}), "device.memory");
+  driver.set(1, 13000, std::uint64_t{1} << 30, 0);
+  Bytes host(3 << 20);
+  EXPECT_EQ(rule({{{reinterpret_cast<std::uint64_t>(host.data()), host.size()}}}), "device.destination.elsewhere");
+  EXPECT_EQ(rule({{{reinterpret_cast<std::uint64_t>(host.data()), 5}}}), "device.destination.small");
+  EXPECT_EQ(rule({}), "io.source.read");
 }
 
 TEST_F(LoadErrors, StoppedAtAnyPoint) {

@@ -36,6 +36,7 @@ thread_local unsigned long long current_thread = 0;
 unsigned long long thread_number() { return current_thread; }
 float float_of_half(unsigned short bits) { return tare::f16_to_f32(bits); }
 unsigned short half_of_float(float value) { return tare::f32_to_f16(value); }
+unsigned long long wide_product(unsigned a, unsigned b) { return static_cast<unsigned long long>(a) * b; }
 #include "device/kernels.cu"
 
 using Kernel = void (*)(const u8*, const u8*, const u8*, void*, u64, u64, u64, u64, u64);
@@ -64,6 +65,9 @@ const std::map<std::string, Kernel> kKernels = {
     {"ggml_q4_k", ggml_q4_k},
     {"ggml_q5_k", ggml_q5_k},
     {"ggml_q6_k", ggml_q6_k},
+    {"xxh3_sums", xxh3_sums},
+    {"xxh3_chain", xxh3_chain},
+    {"xxh3_finish", xxh3_finish},
 };
 
 enum : int {
@@ -461,6 +465,26 @@ int cuMemcpyDtoH_v2(void* to, std::uint64_t from, std::size_t bytes) {
     return kInvalid;
   }
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return kOk;
+}
+
+// To memory that is not pinned, and so done when it returns.
+int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void* handle) {
+  TARE_FAKE_ENTER("cuMemcpyDtoHAsync_v2");
+  Stream* const stream = stream_of(handle);
+  if (stream == nullptr) return kInvalid;
+  if (allocation_at(from, bytes) == nullptr) {
+    f.violate("a copy from memory that is not allocated");
+    return kInvalid;
+  }
+  const auto mark = std::make_shared<Mark>();
+  enqueue(stream, [to, from, bytes, mark] {
+    std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+    const std::scoped_lock inner(fake().mutex);
+    mark->done = true;
+    fake().changed.notify_all();
+  });
+  wait_for(lock, [&] { return mark->done; });
   return kOk;
 }
 

@@ -4,9 +4,12 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "conformance/scratch.hpp"
@@ -69,8 +72,18 @@ class DeviceTest : public ::testing::Test {
   void SetUp() override {
     device::release();
     driver.reset();
+    threads_before_ = threads();
+  }
+  // Of this process. One that has been waited for may be listed a moment longer.
+  static std::size_t threads() {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
   }
   void TearDown() override {
+    // The default stream of the driver has a thread from its first use on.
+    for (int i = 0; i < 1000 && threads() > threads_before_ + 1; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_LE(threads(), threads_before_ + 1);
     device::release();
     EXPECT_EQ(driver.violations(), "");
     const FakeLive live = driver.live();
@@ -84,6 +97,9 @@ class DeviceTest : public ::testing::Test {
 
   FakeDriver driver;
   Scratch scratch{Scratch::fast_place()};
+
+ private:
+  std::size_t threads_before_ = 0;
 };
 
 inline Bytes random_bytes(std::size_t count, unsigned seed) {

@@ -256,6 +256,29 @@ TEST_F(Load, TwoLoadsAtOnceShareTheBudget) {
   EXPECT_LE(driver.live().most_pinned_bytes, options.pinned_bytes);
 }
 
+TEST_F(Load, IntoTheSecondOfTwoDevices) {
+  driver.set(2, 13000, std::uint64_t{1} << 30, 20);
+  const Model model = open(save_as(some_model(), scratch / "m.safetensors", "safetensors"));
+  const auto ordinal = [&](std::uint64_t address) {
+    int found = -1;
+    driver.find<int(void*, int, std::uint64_t)>("cuPointerGetAttribute")(&found, 9, address);
+    return found;
+  };
+  void* context = nullptr;
+  driver.find<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, 7);
+  driver.find<int(void*)>("cuCtxPushCurrent_v2")(context);
+  for (const int number : {0, 1}) {
+    device::Options options = small_chunks();
+    options.device = "cuda:" + std::to_string(number);
+    Loading loading = device::load(model, device::arrange(model, device::all_of(model), options.device), {}, options);
+    loading.finish();
+    expect_loaded(model, loading);
+    EXPECT_EQ(ordinal(loading.address(0)), number);
+  }
+  driver.find<int(void**)>("cuCtxPopCurrent_v2")(&context);
+  driver.find<int(int)>("cuDevicePrimaryCtxRelease_v2")(7);
+}
+
 TEST_F(Load, NothingAndEmptyTensors) {
   Model model;
   EXPECT_EQ(device::load(model, device::arrange(model, {})).finish().bytes, 0U);

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import xml.etree.ElementTree
 import zlib
 
 import devtools
@@ -209,24 +210,104 @@ def check_words(shown, has_words):
     calm(browser)
 
 
+# The place that each picture shows, without what is in it.
+PLACES = """[...document.querySelectorAll('.heat canvas')].map((c) => (c.getAttribute('aria-label') || '').replace(/^[^:]*: /, '').replace(/;.*/, ''))"""
+
+
+def together(browser, than=None):
+    """Waits until all three pictures show the same place, another one than `than`; returns it."""
+    other = f"&& p[0] !== {json.dumps(than)}" if than else ""
+    browser.wait(f"(() => {{ const p = {PLACES}; return p.length === 3 && p[0] && p.every((place) => place === p[0]) {other}; }})()")
+    return browser.script(PLACES)[0]
+
+
+def check_linked(shown):
+    """One tensor of two models: A, B and their difference next to each other, and always at the same place."""
+    browser = shown.browser
+    browser.wait("document.querySelectorAll('.heat canvas').length === 3 && [...document.querySelectorAll('.heat canvas')].every((c) => c.width > 1)")
+    assert browser.script("[...document.querySelectorAll('.pane figcaption b')].map((e) => e.textContent)") == ["A", "B", "B − A"]
+    boxes = browser.script("[...document.querySelectorAll('.heat canvas')].map((c) => { const b = c.getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })")
+    assert boxes[0][1] == boxes[1][1] == boxes[2][1] and boxes[0][0] < boxes[1][0] < boxes[2][0], boxes
+    whole = together(browser)
+    # A click in the second zooms all of them, and so do keys in the third.
+    browser.script("document.querySelector('.heat').scrollIntoView({block: 'center'})")
+    browser.click(".pane:nth-child(2) canvas")
+    near = together(browser, whole)
+    browser.script("document.querySelectorAll('.heat canvas')[2].focus()")
+    browser.key("ArrowLeft")
+    left = together(browser, near)
+    # Dragging moves by as much as the pointer goes.
+    browser.drag(".pane:nth-child(1) canvas", -60, 0)
+    right = together(browser, left)
+    first = lambda text: int(text.split("columns ")[1].split(" ")[0])
+    assert first(right) > first(left), (left, right)
+    # The pointer is shown in all, with what each has there.
+    browser.move(".pane:nth-child(3) canvas")
+    browser.wait("[...document.querySelectorAll('.frame .mark')].every((e) => !e.hidden)")
+    reading = browser.script("document.querySelector('.heat').parentElement.querySelector('.reading').textContent")
+    assert "A " in reading and "B " in reading and "B − A " in reading, reading
+    # Down to single values, which are those of the two, and of their difference.
+    for _ in range(8):
+        if browser.script("document.querySelectorAll('.pane .values').length === 3"):
+            break
+        place = browser.script(PLACES)[0]
+        browser.script("document.querySelector('.heat canvas').focus()")
+        browser.key("+", "+")
+        together(browser, place)
+    a, b, error = browser.script("[...document.querySelectorAll('.pane .values')].map((t) => [...t.querySelectorAll('td')].map((e) => Number(e.textContent)))")
+    assert len(a) == len(b) == len(error) > 16
+    for x, y, e in zip(a, b, error):
+        assert abs(y - x - e) <= 2e-3 * max(abs(x), abs(y), 1e-3), (x, y, e)
+    browser.key("0", "0")
+    browser.wait(f"{PLACES}.every((place) => place === {json.dumps(whole)})")
+    calm(browser)
+
+
 def check_compare(shown):
     browser = shown.browser
     shown.view("compare")
     browser.wait("document.querySelectorAll('circle.dot').length > 3")
+    # A small model is compared in full without being asked to; the page says so.
+    browser.wait("document.querySelector('[data-exact=\"true\"]') !== null")
+    assert "Every value" in browser.script("document.querySelector('[data-exact]').textContent")
     browser.script("[...document.querySelectorAll('th button')].find((b) => b.textContent.startsWith('RMS')).click()")
     browser.wait("document.querySelector('th[aria-sort] button').textContent.startsWith('RMS')")
+    browser.script("(() => { const s = document.querySelector('input[type=search]'); s.value = 'l1 v_proj'; s.dispatchEvent(new Event('input')); })()")
+    browser.wait("document.querySelector('tr.goes a') && [...document.querySelectorAll('tr.goes a')].every((e) => e.textContent.includes('v_proj'))")
     browser.script("document.querySelector('tr.goes a').click()")
     browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
     assert "of=error" in browser.script("location.hash")
-    browser.wait("[...document.querySelectorAll('.choice button[aria-pressed=true]')].some((b) => b.textContent.includes('−'))")
-    # From the error to the second model's own values and back, in the same place.
-    label = browser.script("document.querySelector('.heat canvas').getAttribute('aria-label')")
-    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent === 'B').click()")
-    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') !== {json.dumps(label)}")
-    browser.script("[...document.querySelectorAll('section[aria-label=Values] .choice button')].find((b) => b.textContent.includes('−')).click()")
-    browser.wait(f"document.querySelector('.heat canvas').getAttribute('aria-label') === {json.dumps(label)}")
-    shown.view("overview?of=b")
-    browser.wait("document.querySelector('main').innerText.includes('GGUF')")
+    browser.wait("[...document.querySelectorAll('section[aria-label=Distribution] .choice button[aria-pressed=true]')].some((b) => b.textContent.includes('−'))")
+    check_linked(shown)
+    # The other model's list has the counterpart chosen.
+    name = browser.script("document.querySelector('h1.mono').textContent")
+    browser.script("[...document.querySelectorAll('main > div.small a')].find((a) => a.textContent.startsWith('B')).click()")
+    browser.wait(f"location.hash.includes('of=b') && document.querySelector('h1.mono') && document.querySelector('h1.mono').textContent !== {json.dumps(name)}")
+    assert "attn_v" in browser.script("document.querySelector('h1.mono').textContent")
+    browser.wait("document.querySelectorAll('.heat canvas').length === 3")
+    browser.wait("[...document.querySelectorAll('section')].filter((e) => (e.getAttribute('aria-label') || '').startsWith('First bytes')).length === 2")
+    # Both models in one overview; a cell of one is marked in the other.
+    shown.view("overview")
+    browser.wait("document.querySelectorAll('svg.map').length === 2 && document.querySelectorAll('.grid').length === 2")
+    assert browser.script("document.querySelector('main').innerText.includes('GGUF')")
+    browser.script("document.querySelectorAll('.grid')[0].querySelector('a').focus()")
+    browser.wait("document.querySelectorAll('.grid a.at').length === 2")
+    calm(browser)
+
+
+def check_large_compare(shown):
+    """Of a large model, a sample comes first and is called one; every value is compared when somebody wants it, and can be stopped."""
+    browser = shown.browser
+    shown.view("compare")
+    browser.wait("document.querySelector('[data-exact=\"false\"]') !== null")
+    assert "From a sample" in browser.script("document.querySelector('[data-exact]').textContent")
+    button = "[...document.querySelectorAll('main button')].find((b) => b.textContent === '{}')"
+    browser.script(button.format("Compare every value") + ".click()")
+    browser.wait(f"{button.format('Stop')} && !document.querySelector('[data-exact] ~ p').textContent.startsWith('0 of')")
+    browser.script(button.format("Stop") + ".click()")
+    browser.wait(button.format("Compare every value"))
+    shown.view("tensors/3")
+    browser.wait("document.querySelectorAll('.heat canvas').length === 3 && [...document.querySelectorAll('.heat canvas')].every((c) => c.width > 1)")
     calm(browser)
 
 
@@ -299,15 +380,35 @@ def check_many(shown):
     calm(browser)
 
 
-def check_hostile(shown):
-    browser = shown.browser
-    for place in ("overview", "tensors", "tensors/0", "metadata"):
-        shown.view(place)
-        time.sleep(0.5)
-        assert browser.script("document.title").startswith("hostile"), browser.script("document.title")
-        assert browser.script("document.querySelectorAll('main script, main img').length") == 0
-    shown.view("tensors")
+def expect_text_only(browser, where):
+    """Nothing that the model holds became an element, and none of it ran."""
+    assert browser.script("window.owned") is None, where
+    assert browser.script("document.querySelectorAll('main script, main img, nav img, header img, main iframe').length") == 0, where
+
+
+def check_hostile(browser, go):
+    for place, shows in (("overview", "h1"), ("tensors", ".row .name"), ("tensors/0", "h1.mono"), ("vocabulary", ".row .text"), ("metadata", ".tree"), ("check", "section")):
+        go(place)
+        browser.wait(f"document.querySelector('main {shows}') !== null")
+        time.sleep(0.4)
+        expect_text_only(browser, place)
+    go("tensors")
     browser.wait("[...document.querySelectorAll('.row .name')].some((e) => e.title.startsWith('<script>'))")
+    # What changes the order of letters, and what is not seen, is shown to be there.
+    browser.wait("document.querySelector('main').innerText.includes('a⟨202E⟩b')")
+    assert "\u202e" not in browser.script("document.documentElement.outerHTML.replace(/<script[^]*/, '')")
+    # Nothing and what is not a number are said to be that.
+    for tensor, says in ((3, "It has no elements."), (4, "1 NaN, 2 infinite")):
+        go(f"tensors/{tensor}")
+        browser.wait(f"document.querySelector('main').innerText.includes({json.dumps(says)})")
+    browser.wait("document.querySelector('.pane .scale').innerText.includes('3 with NaN or ∞')")
+    go("vocabulary")
+    browser.wait("document.querySelector('main').innerText.includes('<script>') && document.querySelector('main pre').textContent.includes('<img')")
+    go("metadata")
+    browser.wait("[...document.querySelectorAll('main button')].some((e) => e.textContent.includes('README.md'))")
+    browser.script("[...document.querySelectorAll('main button')].find((e) => e.textContent.includes('README.md')).click()")
+    browser.wait("document.querySelector('main pre') && document.querySelector('main pre').textContent.includes('<script>')")
+    expect_text_only(browser, "attachment")
     calm(browser)
 
 
@@ -334,8 +435,25 @@ def check_report(tare, browser, directory, *paths):
     browser.open("about:blank")
     browser.open(f"file://{page}")
     browser.wait("document.querySelectorAll('svg.map rect').length > 3")
+    # Into a group of the treemap and out again; the tree of names.
+    browser.script("document.querySelector('svg.map').focus()")
+    before = browser.script("document.querySelector('svg.map').querySelectorAll('rect').length")
+    browser.key("ArrowRight")
+    browser.wait("document.querySelector('svg.map .at') !== null")
+    browser.key("Enter")
+    browser.wait("document.querySelector('.crumb button') !== null")
+    browser.script("document.querySelector('.crumb button').click()")
+    browser.wait(f"document.querySelector('.crumb button') === null && document.querySelector('svg.map').querySelectorAll('rect').length === {before}")
     browser.script("location.hash = '#/tensors/2'")
     browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
+    if len(paths) > 1:
+        together(browser)
+    browser.wait("document.querySelectorAll('[aria-label=\"Histogram of the values\"] rect').length > 0 && document.querySelector('.hex span')")
+    browser.script("[...document.querySelectorAll('.tools .choice button')].find((b) => b.textContent === 'tree').click()")
+    browser.wait("document.querySelector('[role=treeitem][aria-expanded]')")
+    browser.script("document.querySelector('[role=treeitem][aria-expanded]').focus()")
+    browser.key("ArrowRight")
+    browser.wait("document.querySelector('[role=treeitem] [role=treeitem]') !== null")
     for place, ready in (("compare", "document.querySelectorAll('circle.dot').length > 3"), ("vocabulary", "document.querySelectorAll('.row').length > 3"),
                          ("metadata", "document.querySelector('.tree')"), ("check", "document.querySelector('.verdict')")):
         if place == "compare" and len(paths) < 2:
@@ -355,18 +473,20 @@ def save(browser, path, height=None):
 
 def take_pictures(tare, browser, model, other, target):
     target.mkdir(parents=True, exist_ok=True)
-    with Shown(tare, browser, model.name, other.name, cwd=model.parent) as shown:
-        for name, place, ready, height, scheme in (
-                ("view-overview", "overview?of=b", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1000, "light"),
-                ("view-tensor", "tensors/4", "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')", 980, "light"),
-                ("view-compare", "compare", "document.querySelectorAll('circle.dot').length > 3", 900, "light"),
-                ("view-dark", "tensors/4?of=error", "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')", 900, "dark")):
-            browser.prefer(scheme)
-            browser.resize(1280, height)
-            shown.view(place)
-            browser.wait(ready)
-            time.sleep(1)
-            save(browser, target / f"{name}.png", height)
+    drawn = "document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1 && document.querySelector('[aria-label^=Histogram] rect')"
+    for names, pictures in (
+            ((other.name,), (("view-overview", "overview", "document.querySelectorAll('svg.map rect').length > 3 && document.querySelectorAll('.grid a').length > 3", 1000, "light"),
+                             ("view-tensor", "tensors/4", drawn, 980, "light"))),
+            ((model.name, other.name), (("view-compare", "compare", "document.querySelectorAll('circle.dot').length > 3", 900, "light"),
+                                        ("view-dark", "tensors/4?of=error", drawn, 900, "dark")))):
+        with Shown(tare, browser, *names, cwd=model.parent) as shown:
+            for name, place, ready, height, scheme in pictures:
+                browser.prefer(scheme)
+                browser.resize(1280, height)
+                shown.view(place)
+                browser.wait(ready)
+                time.sleep(1)
+                save(browser, target / f"{name}.png", height)
     browser.prefer("light")
 
 
@@ -389,6 +509,8 @@ def part_large(tare, browser, directory, model, other):
         check_overview(shown, "110")
         check_tensors(shown, "11 down", "model.layers.11.mlp.down_proj.weight")
         check_words(shown, False)
+    with Shown(tare, browser, directory / "large.safetensors", directory / "large.safetensors") as shown:
+        check_large_compare(shown)
     (directory / "large.safetensors").unlink()
 
 
@@ -398,8 +520,22 @@ def part_many(tare, browser, directory, model, other):
 
 
 def part_hostile(tare, browser, directory, model, other):
-    with Shown(tare, browser, models.hostile(directory / "hostile.safetensors")) as shown:
-        check_hostile(shown)
+    path = models.hostile_directory(directory)
+    with Shown(tare, browser, path) as shown:
+        check_hostile(browser, shown.view)
+    page = directory / "hostile.html"
+    subprocess.run([tare, "report", str(path), "-o", str(page)], check=True)
+
+    def go(place):
+        browser.open("about:blank")
+        browser.open(f"file://{page}#/{place}")
+        browser.wait("document.querySelector('main .sheet') !== null")
+
+    check_hostile(browser, go)
+    for picture in ("treemap", "layers", "map", f"histogram:{models.SCRIPT}", f"heat:{models.SCRIPT}"):
+        text = subprocess.run([tare, "report", str(path), "--svg", picture, "-o", "-"], check=True, capture_output=True).stdout
+        kinds = {element.tag.split("}")[1] for element in xml.etree.ElementTree.fromstring(text).iter()}
+        assert kinds <= {"svg", "rect", "text", "title", "path", "circle"}, (picture, kinds)
 
 
 def part_gone(tare, browser, directory, model, other):

@@ -128,11 +128,29 @@ class Browser:
         for letter in text:
             self.key(letter, letter)
 
-    def click(self, selector):
-        place = self.script(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});
+    def middle(self, selector):
+        """Where an element is, once it is in the window."""
+        return self.script(f"""(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});
             const b = e.getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; }})()""")
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, selector):
+        place = self.middle(selector)
         for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+            self.mouse(kind, *place, button="left", clickCount=1)
+
+    def move(self, selector):
+        self.mouse("mouseMoved", *self.middle(selector))
+
+    def drag(self, selector, across, down):
+        x, y = self.middle(selector)
+        self.mouse("mouseMoved", x, y)
+        self.mouse("mousePressed", x, y, button="left", clickCount=1)
+        for step in range(1, 5):
+            self.mouse("mouseMoved", x + across * step / 4, y + down * step / 4, button="left", buttons=1)
+        self.mouse("mouseReleased", x + across, y + down, button="left", clickCount=1)
 
     def picture(self, full=False):
         """A PNG of the window, or of the whole page."""

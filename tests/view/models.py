@@ -4,7 +4,7 @@ import json
 import random
 import struct
 
-SCRIPT = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
+SCRIPT = "<script>window.owned=1</script><img src=x onerror=window.owned=1>"
 
 
 def safetensors(path, entries, metadata=None, data=None):
@@ -64,5 +64,20 @@ def many(path, count=100_000):
 
 def hostile(path):
     """Names, keys and values that a page must only ever show."""
-    return safetensors(path, {SCRIPT: ("F32", [2, 2], 4), "a\u202eb": ("F32", [1], 4), "ordinary.0.weight": ("F32", [4, 4], 4)},
-                       {"note": SCRIPT, SCRIPT: "key"})
+    return safetensors(path, {SCRIPT: ("F32", [2, 2], 4), "a\u202eb": ("F32", [1], 4), "ordinary.0.weight": ("F32", [4, 4], 4),
+                              "empty": ("F32", [0, 7], 4), "odd": ("F32", [2, 4], 4)},
+                       {"note": SCRIPT, SCRIPT: "key"}, {"odd": [(0, struct.pack("<8f", float("nan"), float("inf"), float("-inf"), 1, 2, 3, 4, 5))]})
+
+
+def hostile_directory(parent):
+    """The same of everything that a model can hold: its own name, its vocabulary, its chat template, its config, its files."""
+    path = parent / "<img src=x onerror=window.owned=1>"
+    path.mkdir()
+    hostile(path / "model.safetensors")
+    for name, content in {
+            "config.json": {"model_type": "llama", "architectures": [SCRIPT], "hidden_size": 4, SCRIPT: {SCRIPT: SCRIPT}},
+            "tokenizer.json": {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, SCRIPT: 2, "ab": 3}, "merges": ["a b"]}},
+            "tokenizer_config.json": {"chat_template": SCRIPT}}.items():
+        (path / name).write_text(json.dumps(content))
+    (path / "README.md").write_text(f"# {SCRIPT}\n")
+    return path

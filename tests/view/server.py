@@ -6,16 +6,19 @@ model changes. Exit code 77 when libmicrohttpd is missing.
 """
 
 import concurrent.futures
+import fcntl
 import http.client
 import json
 import os
 import pathlib
+import pty
 import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 import models
@@ -85,10 +88,14 @@ def check_door(server):
     assert server.ask(api)[0] == 200
     assert server.ask(api, host=f"localhost:{server.port}")[0] == 200
     # The token, and nothing near it.
-    for wrong in ("/", "/api/overview", f"/{'0' * 32}/api/overview", f"/{server.token[:-1]}/api/overview", f"/{server.token}", f"/{server.token.upper()}x/",
+    for wrong in ("/", "/api/overview", f"/{'0' * 32}/api/overview", f"/{server.token[:-1]}/api/overview", f"/{server.token[:-1]}", f"/{server.token.upper()}x/",
                   f"//{server.token}/api/overview", f"/?token={server.token}"):
         status = server.ask(wrong)[0]
         assert status in (403, 404), (wrong, status)
+    # The link without its last slash leads to the one with it.
+    status, headers, _ = server.ask(f"/{server.token}")
+    assert status == 308 and headers["Location"] == f"/{server.token}/", (status, headers)
+    assert server.ask(f"/{server.token}", host="attacker.example")[0] == 403
     # DNS rebinding and requests of other pages.
     for host in ("attacker.example", f"attacker.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"127.0.0.1.attacker.example:{server.port}"):
         assert rule(server.ask(api, host=host)) == "view.host", host
@@ -102,7 +109,8 @@ def check_door(server):
     # Methods, bodies, sizes.
     for method in ("PUT", "DELETE", "OPTIONS", "PATCH"):
         assert server.ask(api, method)[0] in (405, 501), method
-    assert server.ask(f"/{server.token}/api/reopen")[0] == 400, "a GET changes nothing"
+    status, headers, _ = server.ask(f"/{server.token}/api/reopen")
+    assert status == 405 and headers["Allow"] == "POST", "a GET changes nothing"
     assert server.ask(f"/{server.token}/api/reopen", "POST", body=b"x" * 100)[0] == 413
     assert server.ask(f"/{server.token}/api/tensors?search={'x' * 5000}")[0] == 400
     assert server.ask(f"/{server.token}/api/{'x' * 60000}")[0] in (413, 414, 431, 400)
@@ -217,6 +225,13 @@ def check_two_models(directory, a, b):
             time.sleep(0.05)
             answer = server.api("compare")[1]
         assert answer["pairs"] > 0
+        # Every value, in the background; it says how far it is, and when it is done.
+        status, answer = server.api("compare/all", method="POST")
+        while not answer["every_value"]["done"]:
+            time.sleep(0.05)
+            answer = server.api("compare")[1]
+        assert answer["summary"]["exact"] == answer["summary"]["compared"], answer["summary"]
+        assert answer["every_value"]["progress"] == answer["every_value"]["expected"] == answer["elements"]
     finally:
         assert server.end() == -signal.SIGINT
 
@@ -236,8 +251,119 @@ def check_options(path):
     assert second.end() == -signal.SIGINT
     bad = subprocess.run([TARE, "view", "--listen", "example.org", path], capture_output=True, text=True)
     assert bad.returncode == 1 and "view.listen" in bad.stderr, bad
-    once = subprocess.run([TARE, "view", path, "--json", "tensors?count=1"], capture_output=True, text=True, check=True)
-    assert json.loads(once.stdout)["rows"], once.stdout
+    answer = lambda request: json.loads(subprocess.run([TARE, "view", path, "--json", request], capture_output=True, text=True, check=True).stdout)
+    assert answer("tensors?count=1")["rows"]
+    # Work that takes time is waited for: nobody could ask again.
+    for request in ("check", "check/start", "numbers/all?tensor=0"):
+        assert answer(request)["done"] is True, request
+    # On all addresses: each has a link, and a name has to be told.
+    everywhere = subprocess.Popen([TARE, "view", "--no-browser", "--listen", "0.0.0.0", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = ""
+    while "Ctrl-C" not in words:
+        words += everywhere.stderr.readline()
+    assert "listen in" in words, words
+    first = everywhere.stdout.readline().strip()
+    everywhere.terminate()
+    links = [first] + everywhere.stdout.read().split()
+    everywhere.wait()
+    everywhere.stdout.close()
+    everywhere.stderr.close()
+    assert first.startswith("http://127.0.0.1:") and len({link.split("/")[3] for link in links}) == 1, links
+
+
+def run_on_terminal(path, directory, environment, *options):
+    """`tare view` on a terminal: (process, the terminal, the link that it prints)."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([TARE, "view", *options, path], stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True,
+                               preexec_fn=lambda: (signal.signal(signal.SIGINT, signal.SIG_DFL), fcntl.ioctl(0, termios.TIOCSCTTY, 0)))
+    os.close(slave)
+    text = b""
+    while b"Ctrl-C" not in text:
+        text += os.read(master, 4096)
+    return process, master, re.search(rb"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", text)[0].decode()
+
+
+def check_browser(path, directory):
+    """A browser is opened where there is one: on a terminal with a screen, or the one that $BROWSER names."""
+    programs, record, runtime = directory / "programs", directory / "record", directory / "runtime"
+    programs.mkdir()
+    runtime.mkdir(mode=0o700)
+    for name in ("xdg-open", "mine"):
+        (programs / name).write_text(f"#!/bin/sh\nprintf '%s\\n' {name} $$ \"$@\" > {record}.part\nmv {record}.part {record}\nexec sleep 60\n")
+        (programs / name).chmod(0o755)
+    plain = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")}
+    plain |= {"PATH": f"{programs}:/usr/bin:/bin", "XDG_RUNTIME_DIR": str(runtime)}
+    screen = {**plain, "DISPLAY": ":99"}
+    for environment, options, expected in ((screen, (), ["xdg-open"]), ({**plain, "WAYLAND_DISPLAY": "wayland-0"}, (), ["xdg-open"]),
+                                           ({**plain, "BROWSER": "no-such-program:mine --new %s --end"}, (), ["mine", "--new", "LINK", "--end"]),
+                                           ({**screen, "BROWSER": "mine"}, (), ["mine"]), (plain, (), None), (screen, ("--no-browser",), None),
+                                           ({**screen, "PATH": str(directory)}, (), None)):
+        record.unlink(missing_ok=True)
+        process, terminal, link = run_on_terminal(path, directory, environment, *options)
+        deadline = time.monotonic() + (20 if expected else 0.5)
+        while time.monotonic() < deadline and not record.exists():
+            time.sleep(0.02)
+        assert record.exists() == (expected is not None), (environment.get("DISPLAY"), options, expected)
+        browser = None
+        if expected:
+            program, browser, *given = record.read_text().splitlines()
+            [page] = [word for word in given if word.startswith("file://")]
+            assert program == expected[0] and [word if word != page else "LINK" for word in given] == (expected[1:] or ["LINK"]), given
+            # Others can see the arguments of a process: what is there leads to the link for those who may read the file.
+            assert link.split("/")[3] not in page
+            page = pathlib.Path(page[len("file://"):])
+            assert page.parent.parent == runtime and page.stat().st_mode & 0o777 == 0o600 and page.parent.stat().st_mode & 0o777 == 0o700
+            assert f'url={link}"' in page.read_text()
+            if expected == ["xdg-open"]:  # once the page has been shown, it is gone
+                connection = http.client.HTTPConnection("127.0.0.1", int(link.split(":")[2].split("/")[0]))
+                connection.request("GET", "/" + link.split("/", 3)[3])
+                assert connection.getresponse().status == 200
+                connection.close()
+                deadline = time.monotonic() + 20
+                while page.exists() and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                assert not page.exists()
+            assert os.getsid(int(browser)) != os.getsid(process.pid), "Ctrl-C would end the browser, too"
+        os.write(terminal, b"\x03")
+        assert process.wait(30) == -signal.SIGINT
+        os.close(terminal)
+        assert not list(runtime.iterdir()), "what was there for the browser is removed"
+        if browser:
+            os.kill(int(browser), signal.SIGTERM)
+
+
+def check_untaken_answers(directory):
+    """Clients that ask for much and take nothing cost bounded memory, and others get their answers."""
+    server = Server(models.safetensors(directory / "wide.safetensors", {"w": ("F32", [256, 256], 4)}, data={"w": [(0, os.urandom(256 * 1024))]}))
+    try:
+        request = f"GET /{server.token}/api/heat?tensor=0&height=256&width=256 HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode()
+        size = len(server.ask(f"/{server.token}/api/heat?tensor=0&height=256&width=256")[2])
+        lazy = []
+        for _ in range(220):
+            client = socket.socket()
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", server.port))
+            client.sendall(request)
+            lazy.append(client)
+            time.sleep(0.005)
+        # A slow server says that it is busy as long as all of them wait for an answer.
+        deadline = time.monotonic() + 120
+        while (status := server.ask(f"/{server.token}/api/overview")[0]) in (429, 503) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert status == 200, status
+        for _ in range(10):
+            assert server.ask(f"/{server.token}/api/overview")[0] == 200
+        status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+        resident = int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) >> 10
+        print(f"220 answers of {size >> 10} KiB that nobody takes: {resident} MiB")
+        # Sanitizers keep what was freed.
+        sanitized = re.search(r"lib[at]san", pathlib.Path(f"/proc/{server.process.pid}/maps").read_text())
+        assert sanitized or resident < 400, resident
+        for client in lazy:
+            client.close()
+        assert server.ask(f"/{server.token}/api/overview")[0] == 200
+    finally:
+        assert server.end() == -signal.SIGINT
 
 
 def main():
@@ -258,7 +384,11 @@ def main():
         assert code == -signal.SIGINT, code
         check_two_models(directory, path, models.hostile(directory / "hostile.safetensors"))
         check_options(path)
-        print("two models, two servers, options: ok")
+        print("two models, two servers, options: ok", flush=True)
+        check_browser(path, directory)
+        print("check_browser: ok", flush=True)
+        check_untaken_answers(directory)
+        print("check_untaken_answers: ok")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "codecs/first_block.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "view/fuzzy.hpp"
@@ -102,7 +101,7 @@ TEST(ViewService, EveryEndpointAnswersAndIsBounded) {
       EXPECT_NO_THROW(static_cast<void>(wire::read_json(answer.body, bounds))) << target;
     }
     if (change) {
-      EXPECT_EQ(service.answer(name).status, 400) << name << " wants a POST";
+      EXPECT_EQ(service.answer(name).status, 405) << name << " wants a POST";
     }
   }
 }
@@ -262,6 +261,40 @@ TEST(ViewReading, DecodesFromAnywhere) {
   EXPECT_FALSE(Reading(coded, 100).read(0, part)) << "beyond the budget";
 }
 
+// Numbers are shown as they are: no digit is lost, and what is not a number is called so.
+TEST(ViewService, ValuesAreExact) {
+  Model model;
+  model.tensors.push_back(dense("f", {4}, std::vector<float>{1.0000001F, 0.1F, 100000.5F, 16777215}));
+  model.tensors.push_back(dense("i", {3}, std::vector<std::int64_t>{1234567, -9007199254740993, INT64_MAX}));
+  model.tensors.push_back(dense("u", {1}, std::vector<std::uint64_t>{UINT64_MAX}));
+  model.tensors.push_back(dense("d", {2}, std::vector<double>{0.1, 1e308}));
+  model.tensors.push_back(dense("odd", {2, 4}, std::vector<float>{NAN, INFINITY, -INFINITY, 3, 1, 2, 3, 4}));
+  model.tensors.push_back(dense("nan", {2}, std::vector<float>{NAN, NAN}));
+  model.tensors.push_back(dense("wide", {2}, std::vector<double>{1e308, -1e308}));
+  model.tensors.push_back(dense("scalar", {}, std::vector<float>{7}));
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  const auto has = [&](std::string_view target, std::string_view text) {
+    const std::string body = service.answer(target).body;
+    EXPECT_NE(body.find(text), std::string::npos) << target << ": " << body.substr(0, 600);
+  };
+  has("values?tensor=f", "[1.0000001,0.1,100000.5,16777215]");
+  has("values?tensor=i", "[1234567,-9007199254740993,9223372036854775807]");
+  has("values?tensor=u", "[18446744073709551615]");
+  has("values?tensor=d", "[0.1,1e+308]");
+  has("values?tensor=odd&slice=0", R"(["nan","inf","-inf",3])");
+  has("values?tensor=scalar", "[7]");
+  has("heat?tensor=odd", R"(["nan","inf","-inf",3,1,2,3,4])");
+  has("heat?tensor=odd&height=1&width=1&by=mean", R"("cells":["nan"])");
+  has("numbers?tensor=f", "\"max\":16777215,");
+  has("numbers?tensor=i", "\"min\":-9007199254740992,");
+  has("numbers?tensor=nan", R"("min":null,"max":null,"mean":null,"std":null,"rms":null)");
+  const List bins = list(in(asked(service, "numbers?tensor=wide"), "histogram"));
+  EXPECT_EQ(number(bins.front()), 1) << "the range is more than a double holds";
+  EXPECT_EQ(number(bins.back()), 1);
+  has("values?tensor=f&cuont=5", "view.request");
+  EXPECT_EQ(service.answer("tensors?cuont=5").status, 400);
+}
+
 TEST(ViewService, SlicesAsInNumpy) {
   const Service service(std::vector<ExhibitPtr>{shown(small_model())});
   const Value answer = asked(service, "values?tensor=model.embed_tokens.weight&slice=1:3,::4");
@@ -269,40 +302,6 @@ TEST(ViewService, SlicesAsInNumpy) {
   EXPECT_EQ(number(list(in(answer, "values"))[0]), 8);
   EXPECT_EQ(number(list(in(answer, "values"))[3]), 20);
   EXPECT_EQ(list(in(asked(service, "values?tensor=0&slice=:"), "values")).size(), 128U);
-}
-
-// What is said of a block is all of it: the fields lie side by side, and together they are as long as the codec wants.
-TEST(ViewBlocks, FieldsCoverTheBlock) {
-  std::size_t described = 0;
-  for (const Codec& codec : codecs()) {
-    if (!codec.layout.starts_with("ggml.")) continue;
-    Tensor tensor;
-    tensor.name = "w";
-    tensor.layout = codec.layout;
-    std::optional<codec::FirstBlock> block;
-    for (const std::uint64_t weights : {32, 64, 128, 256}) {
-      for (std::uint64_t bytes = 1; bytes < 300 && !block; ++bytes) {
-        tensor.shape = {weights};
-        tensor.components.clear();
-        tensor.components.push_back({std::string(codec.roles.front()), DType::u8, {}, Blob::memory(Bytes(bytes))});
-        block = codec::first_block(tensor);
-        if (block && block->weights != weights) block.reset();
-        if (block) {
-          std::vector<bool> covered(bytes);
-          for (const codec::BlockField& field : block->fields)
-            for (std::uint64_t i = field.offset; i < field.offset + field.bytes; ++i) {
-              ASSERT_LT(i, bytes) << codec.layout << " " << field.name;
-              EXPECT_FALSE(covered[i]) << codec.layout << " " << field.name;
-              covered[i] = true;
-            }
-          EXPECT_TRUE(std::all_of(covered.begin(), covered.end(), [](bool b) { return b; })) << codec.layout;
-        }
-      }
-    }
-    EXPECT_TRUE(block) << codec.layout;
-    described += block.has_value();
-  }
-  EXPECT_GE(described, 27U);
 }
 
 TEST(ViewService, ComparesTwoModels) {
@@ -328,6 +327,121 @@ TEST(ViewService, ComparesTwoModels) {
   const Value error = asked(service, "heat?tensor=0&of=error&height=8&width=16");
   EXPECT_NEAR(number(list(in(error, "cells"))[127]), 1.27, 1e-3);
   EXPECT_EQ(service.answer("heat?tensor=1&of=error").status, 404);
+}
+
+Value compared(const Service& service, const std::string& target) {
+  wire::TreeBounds bounds;
+  return wire::read_json(service.call_and_wait(target), bounds);
+}
+
+// Known errors: figures of every value are those that one computes by hand, and a sample says that it is one.
+TEST(ViewCompare, EveryValueIsExact) {
+  constexpr std::size_t kMany = 300'000;
+  std::vector<float> left(kMany, 2), right(kMany, 2);
+  for (std::size_t i = 0; i < kMany; i += 1000) right[i] = 3;  // 300 of them
+  Model a, b;
+  a.tensors.push_back(dense("w", {kMany / 100, 100}, left));
+  b.tensors.push_back(dense("w", {kMany / 100, 100}, right));
+  a.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, NAN}));
+  b.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, 5}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  const Value sample = compared(service, "compare/start");
+  EXPECT_EQ(in(list(in(sample, "tensors"))[0], "exact"), Value(false));
+  EXPECT_EQ(number(in(list(in(sample, "tensors"))[0], "compared")), 65536);
+  EXPECT_EQ(in(list(in(sample, "tensors"))[1], "exact"), Value(true)) << "few values are all looked at";
+  EXPECT_EQ(in(in(sample, "every_value"), "started"), Value(false));
+  const Value all = compared(service, "compare/all?plot=1");
+  const Value& row = list(in(all, "tensors"))[0];
+  EXPECT_EQ(in(row, "exact"), Value(true));
+  EXPECT_EQ(number(in(row, "compared")), kMany);
+  EXPECT_DOUBLE_EQ(number(in(row, "changed")), 0.001);
+  EXPECT_NEAR(number(in(row, "rms")), std::sqrt(0.001), 1e-7);
+  EXPECT_NEAR(number(in(row, "relative_rms")), std::sqrt(0.001) / 2, 1e-7);
+  EXPECT_EQ(number(in(row, "max_error")), 1);
+  const double product = 4 * 0.999 + 6 * 0.001, squares = 4 * 0.999 + 9 * 0.001;
+  EXPECT_NEAR(number(in(row, "cosine")), product / (2 * std::sqrt(squares)), 1e-8);
+  EXPECT_DOUBLE_EQ(number(in(list(in(all, "tensors"))[1], "changed")), 0.25) << "a NaN that became a number";
+  EXPECT_EQ(number(in(in(all, "summary"), "exact")), 2);
+  EXPECT_EQ(number(in(in(all, "every_value"), "progress")), number(in(all, "elements")));
+  EXPECT_EQ(list(in(all, "plot")).size(), 1U);
+}
+
+// Of very many tensors all are compared; an answer has a page of them, and the plot is of all.
+TEST(ViewCompare, VeryManyTensors) {
+  Model a, b;
+  for (int i = 0; i < 5000; ++i) {
+    const auto value = static_cast<float>(i % 50 + 1);
+    const std::string name = fmt::format("layers.{}.{}", i / 10, std::string(180, 'x') + std::to_string(i % 10));
+    a.tensors.push_back(dense(name, {2}, std::vector<float>{1, 1}));
+    b.tensors.push_back(dense(name, {2}, std::vector<float>{1, 1 + value / 1000}));
+  }
+  b.tensors.push_back(dense("alone", {1}, std::vector<float>{1}));
+  b.tensors.push_back(dense("layers.0.shape", {1}, std::vector<float>{1}));
+  a.tensors.push_back(dense("layers.0.shape", {2}, std::vector<float>{1, 1}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  static_cast<void>(service.call_and_wait("compare/start"));
+  const Answer whole = service.answer("compare?plot=1");
+  EXPECT_LE(whole.body.size(), kMostAnswer);
+  const Value first = asked(service, "compare?sort=relative_rms&way=down&plot=1");
+  EXPECT_EQ(number(in(first, "pairs")), 5002);
+  EXPECT_EQ(list(in(first, "tensors")).size(), 1000U);
+  EXPECT_NEAR(number(in(list(in(first, "tensors"))[0], "relative_rms")), 0.05 / std::sqrt(2), 1e-6);
+  double drawn = 0;
+  for (const Value& point : list(in(first, "plot"))) drawn += number(in(point, "tensors"));
+  EXPECT_EQ(drawn, 5000);
+  EXPECT_LE(list(in(first, "plot")).size(), 3000U);
+  EXPECT_EQ(number(in(in(first, "summary"), "only_in_b")), 1);
+  EXPECT_EQ(number(in(in(first, "summary"), "shapes")), 1);
+  const Value other = asked(service, "compare?only=other&sort=name");
+  ASSERT_EQ(list(in(other, "tensors")).size(), 2U);
+  EXPECT_EQ(*in(list(in(other, "tensors"))[0], "name").text(), "alone");
+  EXPECT_EQ(number(in(asked(service, "compare?search=layers.499.&count=0"), "found")), 10);
+  EXPECT_EQ(number(in(list(in(asked(service, "compare?from=5001"), "tensors"))[0], "elements")), 1);
+  EXPECT_EQ(service.answer("compare?sort=size").status, 400);
+  EXPECT_LE(report(service).size(), kMostReport + (1 << 20));
+}
+
+// The two sides and their difference are of one place, also where one of them has its rows in another order.
+TEST(ViewCompare, SidesAreThoseThatAreCompared) {
+  Model other = small_model();
+  other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.5);
+  const Service service({shown(small_model()), shown(std::move(other))});
+  const auto cells = [&](std::string_view of) {
+    return list(in(asked(service, fmt::format("heat?tensor=0&of={}&top=2&bottom=4&left=3&right=7", of)), "cells"));
+  };
+  const List left = cells("left"), right = cells("right"), error = cells("error");
+  ASSERT_EQ(left.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(number(right[i]), 1.5 * number(left[i]), 1e-4);
+    EXPECT_NEAR(number(error[i]), number(right[i]) - number(left[i]), 1e-4);
+  }
+  EXPECT_EQ(number(in(asked(service, "values?tensor=0&of=right&slice=0,1"), "elements")), 1);
+  EXPECT_EQ(service.answer("heat?tensor=0&of=middle").status, 400);
+  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  for (const std::string_view of : {"left", "right", "error", "b"})
+    EXPECT_EQ(alone.answer(fmt::format("heat?tensor=0&of={}", of)).status, 400) << of;
+}
+
+// Work that is stopped says so, and can be begun again; opening the models again stops it.
+TEST(ViewCompare, StopsAndBeginsAgain) {
+  const auto model = [](float value) {
+    Model made;
+    for (int i = 0; i < 40; ++i)
+      made.tensors.push_back(dense(fmt::format("w{}", i), {1 << 18}, std::vector<float>(1 << 18, value)));
+    return shown(std::move(made));
+  };
+  const Service service({model(1), model(2)});
+  static_cast<void>(service.call_and_wait("compare/start?count=0"));
+  static_cast<void>(service.call("compare/all?count=0"));
+  static_cast<void>(service.call("compare/stop?count=0"));
+  const Value stopped = compared(service, "compare/stop?count=0");
+  if (number(in(in(stopped, "summary"), "exact")) < 40) {
+    EXPECT_NE(in(in(stopped, "every_value"), "problem").text(), nullptr);
+  }
+  const Value all = compared(service, "compare/all?count=0");
+  EXPECT_EQ(number(in(in(all, "summary"), "exact")), 40);
+  EXPECT_TRUE(in(in(all, "every_value"), "problem").is_null());
+  EXPECT_EQ(number(in(in(all, "summary"), "relative_rms")), 1);
 }
 
 TEST(ViewService, Words) {
@@ -387,6 +501,7 @@ TEST(ViewService, AModelThatVanishesIsAnErrorAndTheServiceLives) {
   EXPECT_EQ(service.answer("reopen", true).status, 404);
   write();
   EXPECT_NE(service.answer("overview").body.find("view.replaced"), std::string::npos);
+  EXPECT_EQ(service.answer("check/start", true).status, 409) << "that would be of another file";
   EXPECT_EQ(service.answer("reopen", true).status, 200);
   EXPECT_EQ(service.answer("numbers?tensor=0").status, 200);
   std::filesystem::resize_file(path, 100);
@@ -408,6 +523,24 @@ TEST(ViewFuzzy, BetterFitsComeFirst) {
   EXPECT_GT(*fuzzy_score("q_proj", "a.q_proj.weight"), *fuzzy_score("q_proj", "a.qq_pp_rr_oo_jj.weight"));
   EXPECT_GT(*fuzzy_score("12", "layers.12.w"), *fuzzy_score("12", "layers.112.w"));
   EXPECT_TRUE(fuzzy_score("weight Q_PROJ", "a.q_proj.weight")) << "words in any order, any case";
+}
+
+// A report goes to others, who need not know where a file was.
+TEST(ViewReport, HasNoPaths) {
+  const auto directory = std::filesystem::temp_directory_path() / fmt::format("tare-secret-{}", ::getpid());
+  std::filesystem::create_directories(directory);
+  const std::string path = directory / "model.zt";
+  {
+    const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true, .durable = false});
+    Model model = small_model();
+    find_format("zt")->write(model, *sink, {});
+    sink->commit();
+  }
+  const std::string page = report(Service(std::vector<std::string>{path, path}, {}));
+  EXPECT_NE(page.find("model.zt"), std::string::npos);
+  EXPECT_EQ(page.find("tare-secret"), std::string::npos) << page.substr(page.find("tare-secret") - 100, 200);
+  EXPECT_NE(page.find("heat?tensor=0&by=max&height=32&width=48&digits=3&of=error"), std::string::npos);
+  std::filesystem::remove_all(directory);
 }
 
 TEST(ViewPage, LoadsNothingFromElsewhere) {

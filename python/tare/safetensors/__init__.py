@@ -9,6 +9,8 @@ Names, arguments and results are those of the package; what differs is in docs/p
 import importlib
 import os
 
+import numpy as np
+
 from .. import _errors
 from .._model import open as _open
 
@@ -30,16 +32,20 @@ _JAX = ("flax", "jax")
 def __getattr__(name):
     if name in ("flax", "numpy", "torch"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "load_file":  # torch's, which most people mean
+        return importlib.import_module(f"{__name__}.torch").load_file
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class safe_open:  # noqa: N801: the package's name
     """Opens a model file of any container; a context manager."""
 
-    def __init__(self, filename, framework, device="cpu", **_):
+    def __init__(self, filename, framework, device="cpu", *, backend=None):
         if framework not in _TORCH + _NUMPY + _JAX:
             raise _errors.UsageError(f"framework {framework!r} is invalid; there are 'pt', 'np' and 'flax'")
-        self._model = _open(os.fspath(filename), arrays=True)
+        if framework not in _TORCH and device != "cpu":
+            raise _errors.UsageError(f"device {device!r} is invalid; arrays of {framework!r} are in host memory")
+        self._model = _open(path_of(filename), arrays=True)  # backend: how the package reads; the result is the same
         self._framework = framework
         self._device = device
 
@@ -51,7 +57,9 @@ class safe_open:  # noqa: N801: the package's name
 
     def keys(self):
         """The names, sorted."""
-        return sorted(self._model)
+        names = self._model._names()
+        names.sort()
+        return names
 
     def offset_keys(self):
         """The names in the order of the file."""
@@ -62,7 +70,7 @@ class safe_open:  # noqa: N801: the package's name
         return texts(self._model.metadata) or None
 
     def get_tensor(self, name):
-        return _made(self._model.tensor(name), self._framework, self._device)
+        return _made(self._tensor(name), self._framework, self._device)
 
     def get_tensors(self, names=None):
         if self._framework in _TORCH:
@@ -73,7 +81,12 @@ class safe_open:  # noqa: N801: the package's name
         return {name: self.get_tensor(name) for name in (self._model if names is None else names)}
 
     def get_slice(self, name):
-        return Slice(self._model.tensor(name), self._framework, self._device)
+        return Slice(self._tensor(name), self._framework, self._device)
+
+    def _tensor(self, name):
+        if not isinstance(name, str):
+            raise _errors.WrongTypeError(f"the name of a tensor is a str, not {type(name).__name__}")
+        return self._model.tensor(name)
 
 
 class Slice:
@@ -89,12 +102,20 @@ class Slice:
         return DTYPES.get(self._tensor.type, self._tensor.type)
 
     def __getitem__(self, key):
-        if self._framework in _TORCH:
-            from .. import torch
+        try:
+            if self._framework in _TORCH:
+                from .. import torch
 
-            return torch.part(self._tensor, key).to(self._device)
-        array = self._tensor[key]
+                return torch.part(self._tensor, key).to(self._device)
+            array = np.asarray(self._tensor[key])
+        except IndexError as error:
+            raise _errors.OutsideError(str(error), item=self._tensor.name) from None
         return _jax(array) if self._framework in _JAX else array
+
+
+def path_of(filename):
+    """A path, which may be bytes; never None, and never the bytes of a file."""
+    return os.fsdecode(os.fspath(filename))
 
 
 def texts(metadata):
@@ -126,21 +147,24 @@ def _made(tensor, framework, device):
     return array if array.flags.writeable else array.copy()
 
 
+IN_MEMORY = object()  # in place of a path: the bytes are the result
+
+
 def save_dict(tensors, filename, metadata):
     """The file of a dict of tensors: safetensors, unless the name has the suffix of another container."""
     from .. import _tare, _work
 
     if not isinstance(tensors, dict):
-        raise ValueError(f"expected a dict of [str, tensor], found {type(tensors).__name__}")
+        raise _errors.UsageError(f"expected a dict of [str, tensor], found {type(tensors).__name__}")
     for key, value in (metadata or {}).items():
         if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError("metadata must be a dict from str to str")
+            raise _errors.WrongTypeError("metadata must be a dict from str to str")
     base, rows = _work._rows(tensors)
     parts = {"metadata": dict(metadata or {})}
-    if filename is None:
+    if filename is IN_MEMORY:
         return _tare._save(None, rows, base, parts, {"format": "safetensors"}, None)
-    name = os.fspath(filename)
-    suffix = os.path.splitext(os.fsdecode(name))[1]
+    name = path_of(filename)
+    suffix = os.path.splitext(name)[1]
     named = [row["name"] for row in _tare.formats() if suffix in row["suffixes"] and row["writes"]]
     options = {"format": named[0] if named and suffix else "safetensors", "overwrite": True, "hasty": True}
     _tare._save(name, rows, base, parts, options, None)

@@ -1,6 +1,6 @@
 """safetensors.flax for every container: JAX arrays."""
 
-from . import _jax, numpy, save_dict
+from . import IN_MEMORY, _jax, numpy, save_dict
 
 
 def load_file(filename):
@@ -20,4 +20,4 @@ def save_file(tensors, filename, metadata=None):
 
 def save(tensors, metadata=None):
     """The bytes of the file."""
-    return save_dict(tensors, None, metadata)
+    return save_dict(tensors, IN_MEMORY, metadata)

@@ -1,12 +1,12 @@
 """safetensors.numpy for every container."""
 
 from .._model import open as _open
-from . import save_dict
+from . import IN_MEMORY, path_of, save_dict
 
 
 def load_file(filename):
     """All tensors of a file as NumPy arrays. They may be changed; the file is not."""
-    with _open(filename, arrays=True) as model:
+    with _open(path_of(filename), arrays=True) as model:
         return model.load(writable=True)
 
 
@@ -23,4 +23,4 @@ def save_file(tensor_dict, filename, metadata=None):
 
 def save(tensor_dict, metadata=None):
     """The bytes of the file."""
-    return save_dict(tensor_dict, None, metadata)
+    return save_dict(tensor_dict, IN_MEMORY, metadata)

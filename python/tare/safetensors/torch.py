@@ -2,12 +2,12 @@
 
 from .. import torch as _torch
 from .._model import open as _open
-from . import save_dict
+from . import IN_MEMORY, path_of, save_dict
 
 
 def load_file(filename, device="cpu"):
     """All tensors of a file. They may be changed; the file is not."""
-    return _torch.load(filename, map_location=device)
+    return _torch.load(path_of(filename), map_location=device)
 
 
 def load(data):
@@ -25,7 +25,7 @@ def save_file(tensors, filename, metadata=None):
 def save(tensors, metadata=None):
     """The bytes of the file."""
     _refuse_shared(tensors)
-    return save_dict(tensors, None, metadata)
+    return save_dict(tensors, IN_MEMORY, metadata)
 
 
 def save_model(model, filename, metadata=None, force_contiguous=True):
@@ -66,7 +66,9 @@ def _shared(tensors):
 
     groups = {}
     for name, tensor in tensors.items():
-        if isinstance(tensor, torch.Tensor) and tensor.device.type != "meta" and tensor.numel():
+        if not isinstance(tensor, torch.Tensor) or tensor.layout != torch.strided:
+            continue
+        if tensor.device.type != "meta" and tensor.numel():
             storage = tensor.untyped_storage()
             groups.setdefault((tensor.device, storage.data_ptr(), storage.nbytes()), []).append(name)
     return [names for names in groups.values() if len(names) > 1]

@@ -59,6 +59,13 @@ Words quant_words() {
   return words;
 }
 
+std::vector<std::string_view> written_suffixes() {
+  std::vector<std::string_view> all;
+  for (const Format& format : formats())
+    if (is_writable(format)) all.insert(all.end(), format.suffixes.begin(), format.suffixes.end());
+  return all;
+}
+
 // The format OUT will have. An option it does not honour is refused here: an option that does nothing misleads.
 const Format& target_format(const Arguments& arguments) {
   const std::string& output = arguments.operand(1);
@@ -66,9 +73,9 @@ const Format& target_format(const Arguments& arguments) {
   const Format* const format = to.empty() ? format_of_suffix(output) : find_format(to);
   if (format == nullptr)
     throw UsageError(
-        output == "-"
-            ? "standard output has no suffix; name the format with --to"
-            : fmt::format("'{}' does not end in the suffix of a known format; name the format with --to", output));
+        output == "-" ? "standard output has no suffix; name the format with --to"
+                      : fmt::format("'{}' does not end in the suffix of a known format ({}); name the format with --to",
+                                    output, fmt::join(written_suffixes(), " ")));
   if (!is_writable(*format))
     throw UsageError(fmt::format("{} ({}) can be read, but not written ({}); name another format with --to",
                                  format->name, format->title, format->versions));

@@ -148,6 +148,7 @@ void print_next(const std::string& kept, Session& session) {
   std::vector<std::pair<std::string, std::string_view>> commands = {
       {fmt::format("tare info {}", model), "what is in it"},
       {fmt::format("tare convert {} model.zt", model), "the same, in one file"},
+      {fmt::format("tare convert {} model.gguf", model), "for llama.cpp"},
       {fmt::format("tare quantize {} model.mcf --method k4", model), "4 bits per weight, and the error"},
   };
   if (kept.empty()) commands.emplace_back("tare demo DIR", "keep the files of this demo");

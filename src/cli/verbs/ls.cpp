@@ -148,6 +148,8 @@ int run(const Arguments& arguments, Session& session) {
     print_table(tensors, broken, PackedWords(model), session);
   session.flush();
   for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
+  if (tensors.empty() && broken.empty() && !model.tensors.empty())
+    session.remark("no tensor is selected: a pattern is for the whole name, '*norm*' for a part of it");
   return kDone;
 }
 

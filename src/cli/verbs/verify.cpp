@@ -13,6 +13,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/inspect.hpp"
+#include "tare/pipeline.hpp"
 
 namespace tare::cli::verify_verb {
 namespace {
@@ -100,25 +101,41 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
   session.line(text);
 }
 
-int run(const Arguments& arguments, Session& session) {
-  for (const std::string& file : arguments.operands()) {
-    Verification result;
-    {
-      ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
-      VerifyOptions options;
-      options.read = read_options(arguments);
-      options.threads = arguments.threads();
-      options.progress = bar.progress();
-      result = verify(file, options);
-    }
-    const bool ok = result.ok(arguments.has("strict"));
-    if (arguments.has("json"))
-      print_json(file, result, ok, session);
-    else
-      print_text(file, result, ok, session);
-    if (!ok) session.fail();
-    session.flush();  // a file's verdict is seen before the next one's work begins
+// A pipeline is several models; each of them is checked.
+std::vector<std::string> models_at(const std::string& path) {
+  std::vector<std::string> models;
+  try {
+    if (const auto pipeline = find_pipeline(path))
+      for (const PipelinePart& part : pipeline->parts)
+        if (part.is_model) models.push_back(fmt::format("{}{}{}", path, path.ends_with('/') ? "" : "/", part.name));
+  } catch (const Error&) {
+    models.clear();  // what is wrong with it is a finding
   }
+  return models.empty() ? std::vector{path} : models;
+}
+
+void verify_one(const std::string& file, const Arguments& arguments, Session& session) {
+  Verification result;
+  {
+    ProgressBar bar(session, fmt::format("verifying {}", printable(file)), total_bytes(file, arguments, session));
+    VerifyOptions options;
+    options.read = read_options(arguments);
+    options.threads = arguments.threads();
+    options.progress = bar.progress();
+    result = verify(file, options);
+  }
+  const bool ok = result.ok(arguments.has("strict"));
+  if (arguments.has("json"))
+    print_json(file, result, ok, session);
+  else
+    print_text(file, result, ok, session);
+  if (!ok) session.fail();
+  session.flush();  // a file's verdict is seen before the next one's work begins
+}
+
+int run(const Arguments& arguments, Session& session) {
+  for (const std::string& operand : arguments.operands())
+    for (const std::string& file : models_at(operand)) verify_one(file, arguments, session);
   return kDone;
 }
 

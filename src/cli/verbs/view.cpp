@@ -1,12 +1,10 @@
 // view: look at a model in a browser.
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <spawn.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdlib>
+#include <chrono>
+#include <thread>
 
+#include "cli/browser.hpp"
 #include "cli/options.hpp"
 #include "cli/session.hpp"
 #include "cli/verbs.hpp"
@@ -14,39 +12,22 @@
 #include "view/server.hpp"
 #include "view/service.hpp"
 
-extern char** environ;
-
 namespace tare::cli::view_verb {
 namespace {
 
-bool has_screen() { return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr; }
+// How long a browser may take until it shows the page: 60 seconds.
+constexpr int kPatience = 600;
+constexpr std::chrono::milliseconds kPause{100};
 
-// Everybody can see the arguments of a process: this link works once, and leads to the lasting one.
-void open_browser(std::string link) {
-  std::string program = "xdg-open";
-  char* arguments[] = {program.data(), link.data(), nullptr};
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t settings;
-  ::posix_spawn_file_actions_init(&files);
-  ::posix_spawnattr_init(&settings);
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    ::posix_spawn_file_actions_addopen(&files, stream, "/dev/null", O_RDWR, 0);
-  // Ours are blocked, because a thread waits for them.
-  sigset_t none;
-  sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&settings, &none);
-  ::posix_spawnattr_setflags(&settings, POSIX_SPAWN_SETSIGMASK);
-  pid_t process = 0;
-  static_cast<void>(::posix_spawnp(&process, "xdg-open", &files, &settings, arguments, environ));
-  ::posix_spawnattr_destroy(&settings);
-  ::posix_spawn_file_actions_destroy(&files);
+bool is_loopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
 }
 
 int run(const Arguments& arguments, Session& session) {
   const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
   const view::Service service(paths, read_options(arguments));
   if (arguments.has("json")) {
-    session.line(service.call(arguments.get("json")));
+    session.line(service.call_and_wait(arguments.get("json")));
     return kDone;
   }
   view::ServerOptions options;
@@ -55,10 +36,23 @@ int run(const Arguments& arguments, Session& session) {
   options.hosts = arguments.all("host");
   const view::Page page = view::live_page(paths.front());
   const view::Server server(service, page, options);
-  session.line(server.url());
+  for (const std::string& link : server.urls()) session.line(link);
   session.flush();
+  if (!is_loopback(options.address))
+    session.remark(
+        "others on the network can reach it, and listen in: the link and the model travel as they are; --host NAME "
+        "lets "
+        "them address it by a name");
   session.remark("shown at this link until Ctrl-C");
-  if (session.screen().terminal && has_screen() && !arguments.has("no-browser")) open_browser(server.url_once());
+  if (session.screen().terminal && has_browser() && !arguments.has("no-browser")) {
+    try {
+      const LinkPage page_for_browser(server.urls().front());
+      if (open_browser(page_for_browser.link()))
+        for (int i = 0; i < kPatience && !server.was_shown(); ++i) std::this_thread::sleep_for(kPause);
+    } catch (const Error& error) {
+      session.remark(error.what());  // the link is on the screen
+    }
+  }
   for (;;) ::pause();  // interrupts.cpp ends the process
 }
 

@@ -12,10 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/half.hpp"
+#include "codecs/first_block.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
@@ -148,5 +150,29 @@ constinit const Codec kQint8 =
     row("alt.qint8", "8 bits with one scale for the whole tensor", kMethods8, coded_bytes<8>);
 constinit const Codec kQint4 =
     row("alt.qint4", "4 bits with one scale for the whole tensor", kMethods4, coded_bytes<4>);
+
+// There are no blocks: the scale is that of the whole tensor, and an attribute.
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  Plan plan;
+  if ((tensor.layout != kQint8.layout && tensor.layout != kQint4.layout) || read_plan(tensor, plan))
+    return std::nullopt;
+  Explainer block(tensor, std::min<std::uint64_t>(32, plan.elements),
+                  plan.ranged ? "w = min + delta u; of the whole tensor" : "w = delta q; of the whole tensor");
+  const std::string_view what = plan.packed ? "codes, two in a byte, the first in the high half" : "codes";
+  std::vector<double> codes;
+  if (plan.packed) {
+    codes = block.codes("payload", what, 4, true);
+  } else {
+    const Bytes bytes = block.field("payload", {.name = "payload",
+                                                .what = what,
+                                                .kind = plan.ranged ? FieldKind::u8 : FieldKind::i8,
+                                                .bytes = block.weights()});
+    codes = codes_in(bytes, 8, block.weights());
+  }
+  for (double& code : codes) code = plan.code_of(static_cast<unsigned>(code));
+  block.term("delta", plan.delta);
+  if (plan.ranged) block.term("min", plan.min);
+  return block.term(plan.ranged ? "u" : "q", std::move(codes)).take();
+}
 
 }  // namespace tare::codec::alt

@@ -84,7 +84,8 @@ HWY_INLINE hn::Vec<Half> spread_bits(std::uint32_t bits, std::size_t first, unsi
   return hn::IfThenElseZero(hn::TestBit(spread, hn::Load(d, kBits)), hn::Set(d, static_cast<std::uint8_t>(value)));
 }
 
-// As half_at, by an instruction where there is one.
+// As half_at, by an instruction where there is one. Where there is none, Highway 1.0 takes infinities and NaN for numbers.
+#if (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2) || HWY_ARCH_ARM
 HWY_INLINE float half_of(const std::byte* at) {
   const hn::CappedTag<float, 4> d;
   const hn::Rebind<hwy::float16_t, decltype(d)> half;
@@ -102,6 +103,12 @@ HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t co
   for (std::size_t b = 0; b < 8; b += hn::MaxLanes(d))
     hn::StoreU(hn::PromoteTo(d, hn::BitCast(half, hn::LoadU(tag, bits + b))), d, out + b);
 }
+#else
+HWY_INLINE float half_of(const std::byte* at) { return half_at(at); }
+HWY_INLINE void halves(const std::byte* block, std::size_t bytes, std::size_t count, float* out) {
+  for (std::size_t b = 0; b < 8; ++b) out[b] = b < count ? half_at(block + b * bytes) : 0;
+}
+#endif
 
 // Eight small numbers times a factor.
 HWY_INLINE void scale_bytes(std::uint32_t low, std::uint32_t high, float factor, float* out) {

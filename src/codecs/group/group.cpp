@@ -21,6 +21,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "codecs/first_block.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
@@ -209,5 +210,15 @@ constinit const Codec kCodec = {.layout = "quantized_group",
                                 .doubt = doubt,
                                 .encode = encode,
                                 .rows = make_rows};
+
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  const auto plan = tensor.layout == kCodec.layout ? plan_of(tensor) : std::nullopt;
+  if (!plan) return std::nullopt;
+  Explainer block(tensor, std::min({plan->group_size, plan->columns, kMostExplained}), "w = scale (q - zero)");
+  block.term("q",
+             block.codes("packed_weight", "codes of the group's columns, the first in the lowest bits", plan->bits));
+  block.term("scale", block.numbers("scales", "scale of the group"));
+  return block.term("zero", block.numbers("zeros", "the code that stands for 0")).take();
+}
 
 }  // namespace tare::codec::group

@@ -6,9 +6,11 @@
 // infinities and no NaN; the scales of blocks, where a model has them, are tensors of their own. For 4 bits the order
 // is the one every library uses (even elements in the low half); for 6 bits no document says it, and ours continues
 // that one.
+#include <algorithm>
 #include <array>
 
 #include "codecs/block_codec.hpp"
+#include "codecs/first_block.hpp"
 #include "codecs/rows.hpp"
 #include "model/element_types.hpp"
 
@@ -38,6 +40,15 @@ void decode(const std::byte* blocks, std::size_t count, float* out) {
 }
 
 template <Coding C>
+FirstBlock explain_as(const Tensor& tensor) {
+  Explainer block(tensor, std::min<std::uint64_t>(32, *tensor.shape.elements()), "w = x; x is the float of the code q");
+  const std::vector<double> codes = block.codes("payload", "codes side by side, the first in the lowest bits", C.bits);
+  std::vector<double> values(codes.size());
+  std::ranges::transform(codes, values.begin(), [](double code) { return C.value(static_cast<std::uint32_t>(code)); });
+  return block.term("q", codes).term("x", std::move(values)).take();
+}
+
+template <Coding C>
 constexpr BlockCodec codec_of(std::string_view layout, std::string_view title) {
   return {.layout = layout,
           .title = title,
@@ -59,5 +70,12 @@ constexpr BlockCodec kE3M2 =
 constinit const Codec kF4 = block_row<kE2M1>();
 constinit const Codec kF6Fine = block_row<kE2M3>();
 constinit const Codec kF6Wide = block_row<kE3M2>();
+
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  if (tensor.layout == kE2M1.layout) return explain_as<packed_coding("f4_e2m1")>(tensor);
+  if (tensor.layout == kE2M3.layout) return explain_as<packed_coding("f6_e2m3")>(tensor);
+  if (tensor.layout == kE3M2.layout) return explain_as<packed_coding("f6_e3m2")>(tensor);
+  return std::nullopt;
+}
 
 }  // namespace tare::codec::packed

@@ -45,6 +45,18 @@ const std::byte* Array::at(std::uint64_t offset, std::size_t length, Bytes& buff
   return buffer.data();
 }
 
+Lines Array::lines(std::uint64_t first, std::uint64_t pitch, std::size_t count, std::size_t bytes,
+                   Bytes& buffer) const {
+  if (view_ != nullptr) {
+    const std::uint64_t all = (component_.blob.size() - first - bytes) / pitch + 1;
+    return {view_ + first, static_cast<std::size_t>(pitch), count, static_cast<std::size_t>(all) - count};
+  }
+  buffer.resize(std::max(buffer.size(), count * bytes));
+  for (std::size_t i = 0; i < count; ++i)
+    seekable().read(first + i * pitch, std::span(buffer).subspan(i * bytes, bytes));
+  return {buffer.data(), bytes, count, 0};
+}
+
 void Array::floats(std::uint64_t first, std::size_t count, float* out) const {
   Bytes buffer;
   const std::byte* const from = at(first * width_, count * width_, buffer);

@@ -7,6 +7,7 @@
 
 #include "base/once.hpp"
 #include "codecs/element_kinds.hpp"
+#include "codecs/packs/nibbles.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::codec::packs {
@@ -22,10 +23,9 @@ class Array {
   // `length` bytes from `offset` on: where they are, if they can be seen, else copied into `buffer`. Others may write to
   // them at any moment.
   const std::byte* at(std::uint64_t offset, std::size_t length, Bytes& buffer) const;
-  // The bytes at `offset` are going to be read soon. Rows that are far apart are not what processors expect.
-  void prefetch(std::uint64_t offset) const {
-    if (view_ != nullptr && offset < component_.blob.size()) __builtin_prefetch(view_ + offset);
-  }
+  // `bytes` bytes from `first` on and from every `pitch` bytes behind, `count` times, of the lines that the array has to its
+  // end. As for `at`.
+  Lines lines(std::uint64_t first, std::uint64_t pitch, std::size_t count, std::size_t bytes, Bytes& buffer) const;
   // Elements as f32.
   void floats(std::uint64_t first, std::size_t count, float* out) const;
   // How many of the elements are NaN or infinite, and the first of them.

@@ -18,7 +18,9 @@
 
 #include "base/checked.hpp"
 #include "codecs/packs/arrays.hpp"
+#include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
+#include "codecs/packs/nibbles.hpp"
 #include "codecs/packs/rows.hpp"
 #include "tare/error.hpp"
 #include "wire/json.hpp"
@@ -76,6 +78,47 @@ class Bnb4Maker final : public Maker {
     }
   }
 
+  bool make_bf16(const Tile& tile, std::byte* out) const override {
+    const std::uint64_t first = tile.row * columns() + tile.column;
+    const auto count = static_cast<std::size_t>(tile.rows * tile.columns);
+    if (first % 2 != 0) return false;
+    std::array<float, 16> map;
+    map_.floats(0, map.size(), map.data());
+    Bytes buffer;
+    const std::byte* const codes = codes_.at(first / 2, (count + 1) / 2, buffer);
+    const std::uint64_t block = first / blocksize_;
+    const std::vector<float> absmax =
+        absmax_of(block, static_cast<std::size_t>(ceil_div(first + count, blocksize_) - block));
+    bool fit = true;
+    for_each_group(
+        first - block * blocksize_, count, blocksize_, [&](std::size_t at, std::size_t part, std::size_t own) {
+          fit = fit &&
+                nibbles_to_bf16(NibbleOrder::high_first, codes + at / 2, part, {map, 0.0f, absmax[own]}, out + 2 * at);
+        });
+    return fit;
+  }
+
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(
+        tensor, std::min({rows() * columns(), blocksize_, kMostExplained}),
+        nested_absmax_ ? "w = absmax x; x = quant_map[q], absmax = nested_quant_map[byte] nested_absmax + nested_offset"
+                       : "w = absmax x; x = quant_map[q]");
+    std::vector<double> codes = block.codes("weight", "codes, two in a byte, the first in the high half", 4, true);
+    const std::vector<double> map = block.numbers("quant_map", "what the codes stand for", 0, 16);
+    block.term("q", codes);
+    for (double& code : codes) code = map[static_cast<std::size_t>(code)];
+    block.term("x", std::move(codes));
+    std::vector<double> absmax =
+        block.numbers("absmax", nested_absmax_ ? "code of the block's scale" : "scale of the block");
+    if (nested_absmax_) {
+      const auto byte = static_cast<std::uint64_t>(absmax[0]);
+      const double scale = block.numbers("nested_absmax", "scale of 256 scales")[0];
+      absmax[0] = block.numbers("nested_quant_map", "what the scale's code stands for", byte)[0] * scale + offset_;
+      block.term("byte", static_cast<double>(byte)).term("nested_offset", offset_);
+    }
+    return block.term("absmax", std::move(absmax)).take();
+  }
+
  private:
   std::vector<float> absmax_of(std::uint64_t first, std::size_t count) const {
     std::vector<float> values(count);
@@ -119,6 +162,12 @@ class Bnb8Maker final : public Maker {
       for (std::uint64_t i = 0; i < tile.columns; ++i)
         *out++ = static_cast<float>(static_cast<std::int8_t>(codes[i])) * scale * kShare;
     }
+  }
+
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, std::min<std::uint64_t>(columns(), 32), "w = q SCB / 127");
+    block.term("q", block.numbers("weight", "codes", 0, block.weights()));
+    return block.term("SCB", block.numbers("SCB", "largest magnitude of the row")).take();
   }
 
  private:
@@ -255,6 +304,7 @@ constexpr Pack kBnb8 = {"bnb.int8", "bitsandbytes: 8 bits with a scale for each 
 
 }  // namespace
 
+constinit const std::array<const Pack*, 3> kBnbPacks = {&kNf4, &kFp4, &kBnb8};
 constinit const std::array<Codec, 3> kBnbCodecs = {pack_row<kNf4>(), pack_row<kFp4>(), pack_row<kBnb8>()};
 constinit const std::array<Scheme, 3> kBnbSchemes = {
     Scheme{.id = "bitsandbytes",

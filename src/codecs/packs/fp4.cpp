@@ -63,6 +63,22 @@ void verify_exponents(const Array& scales, const std::function<void(Problem)>& r
                                       scales.component().role, count)});
 }
 
+// What all of them share: 4-bit floats and the scale of a block.
+void explain_fp4(Explainer& block, std::string_view codes_role, const Component& scales) {
+  std::vector<double> codes =
+      block.codes(codes_role, "4-bit floats (e2m1), two in a byte, the first in the low half", 4);
+  block.term("q", codes);
+  for (double& code : codes) code = kE2M1[static_cast<std::size_t>(code)];
+  block.term("x", std::move(codes));
+  if (scales.type == "f8_e4m3fn") {
+    block.term("scale", block.numbers(scales.role, "scale of the block"));
+    return;
+  }
+  const Bytes exponent = block.field(
+      scales.role, {.name = scales.role, .what = "exponent of the block", .kind = FieldKind::e8m0, .bytes = 1});
+  block.term("scale", kPowers[std::to_integer<std::uint8_t>(exponent[0])]);
+}
+
 class Fp4Maker final : public Maker {
  public:
   Fp4Maker(const Tensor& tensor, std::string_view codes, std::string_view scales, std::uint64_t group)
@@ -102,6 +118,20 @@ class Fp4Maker final : public Maker {
   void verify(const std::function<void(Problem)>& report) const override {
     Maker::verify(report);
     if (group_ == kMx) verify_exponents(scales_, report);
+    float divisor = 1;
+    if (divisor_) divisor_->floats(0, 1, &divisor);
+    if (divisor == 0) report({"pack.scale", "\"weight_global_scale\", which scales are divided by, is 0"});
+  }
+
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, group_,
+                    divisor_  ? "w = x scale / global"
+                    : factor_ ? "w = x scale scale_2"
+                              : "w = x scale");
+    explain_fp4(block, codes_.component().role, scales_.component());
+    if (divisor_) block.term("global", block.numbers("weight_global_scale", "of the whole tensor"));
+    if (factor_) block.term("scale_2", block.numbers("weight_scale_2", "of the whole tensor"));
+    return block.take();
   }
 
  private:
@@ -141,6 +171,12 @@ class ExpertsMaker final : public Maker {
   }
 
   void verify(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
+
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, kMx, "w = x scale; of the first output, whose inputs are a column", columns());
+    explain_fp4(block, "blocks", scales_.component());
+    return block.take();
+  }
 
  private:
   std::uint64_t in_;
@@ -221,6 +257,10 @@ std::optional<Tensor> join_mxfp4(const Set& set, const MxNames& names, Types typ
   const Tensor& scale = require_beside(set, fmt::format(".{}", names.scale));
   if (set.find(".weight_global_scale") != nullptr) return std::nullopt;
   const Shape shape = shape_of_nibbles(set.codes());
+  // Six bits for each: four codes in three bytes.
+  if (!scale.shape.empty() && product(scale.shape.back(), kMx) == product(set.codes().shape.back(), 8) / 6 &&
+      product(scale.shape.back(), kMx) != shape.back())
+    refuse_variant("6-bit floats with exponents as scales (MXFP6) are not decoded");
   Joining joining(set, "mxfp4", shape);
   joining.add(names.codes, set.codes(), kFp4Bytes, set.codes().shape);
   joining.add(names.scale, scale, types, shape_of_scales(shape, kMx));
@@ -250,6 +290,7 @@ constexpr Pack kNvfp4 = {"nvfp4", "4-bit floats with an 8-bit float for every 16
 
 }  // namespace
 
+constinit const std::array<const Pack*, 2> kFp4Packs = {&kMxfp4, &kNvfp4};
 constinit const std::array<Codec, 2> kFp4Codecs = {pack_row<kMxfp4>(), pack_row<kNvfp4>()};
 constinit const std::array<Scheme, 5> kFp4Schemes = {
     Scheme{.id = "nvfp4",
@@ -273,7 +314,12 @@ constinit const std::array<Scheme, 5> kFp4Schemes = {
            .types = kFp4I8,
            .beside = ".scale",
            .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
-    Scheme{
-        .id = "mxfp4", .codes = "_blocks", .types = kFp4U8, .beside = "_scales", .join = join_experts, .weight = ""}};
+    Scheme{.id = "mxfp4",
+           .codes = "_blocks",
+           .types = kFp4U8,
+           .beside = "_scales",
+           .join = join_experts,
+           .weight = "",
+           .certain_if_stated = true}};
 
 }  // namespace tare::codec::packs

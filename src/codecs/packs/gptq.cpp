@@ -25,15 +25,14 @@
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
+#include "codecs/packs/nibbles.hpp"
 #include "codecs/packs/rows.hpp"
 #include "tare/error.hpp"
 
 namespace tare::codec::packs {
 namespace {
 
-constexpr std::uint64_t kTogether = 16;      // outputs: a cache line of words
-constexpr std::uint64_t kInputBlock = 1024;  // columns whose words are turned at a time
-constexpr std::uint64_t kAhead = 24;         // rows of words, each in a page of its own, that are fetched early
+constexpr std::uint64_t kInputBlock = 4096;  // columns whose words are turned at a time
 
 // Scales and zero points of a few rows, of which a file has one column each.
 struct RowParameters {
@@ -43,7 +42,7 @@ struct RowParameters {
 class GptqMaker final : public Maker {
  public:
   GptqMaker(const Tensor& tensor, unsigned bits)
-      : Maker(tensor.shape[0], tensor.shape[1], kTogether),
+      : Maker(tensor.shape[0], tensor.shape[1], kOutputs),
         bits_(bits),
         zero_offset_(static_cast<std::uint32_t>(whole_number(tensor, "zero_offset"))),
         group_size_(whole_number(tensor, "group_size")),
@@ -59,21 +58,33 @@ class GptqMaker final : public Maker {
     const GroupIndex* const index = order_.index();
     const GroupRange range = groups_of(tile, group_size_, groups_, index);
     const RowParameters parameters = parameters_of(tile, range);
-    std::vector<std::uint32_t> words;
     std::vector<std::uint8_t> codes(kInputBlock);
-    const auto rows = static_cast<std::size_t>(tile.rows);
-    for (std::uint64_t done = 0; done < tile.columns; done += kInputBlock) {
-      const std::uint64_t column = tile.column + done;
-      const auto count = static_cast<std::size_t>(std::min(kInputBlock, tile.columns - done));
-      const std::size_t stride = turn_words(tile, column, count, words);
-      for (std::size_t row = 0; row < rows; ++row) {
-        expand(bits_, reinterpret_cast<const std::byte*>(words.data() + row * stride), count, codes.data());
-        const std::size_t first = row * range.count;
-        scale_groups({codes.data(), count}, column - range.first * group_size_, group_size_, index,
-                     parameters.scales.data() + first, parameters.zeros.data() + first,
-                     out + row * tile.columns + done);
-      }
-    }
+    for_each_run(tile, [&](std::size_t row, std::uint64_t column, std::size_t count, const std::byte* stream) {
+      expand(bits_, stream, count, codes.data());
+      scale_groups({codes.data(), count}, column - range.first * group_size_, group_size_, index,
+                   parameters.scales.data() + row * range.count, parameters.zeros.data() + row * range.count,
+                   out + row * tile.columns + (column - tile.column));
+    });
+  }
+
+  bool make_bf16(const Tile& tile, std::byte* out) const override {
+    if (bits_ != 4 || order_.index() != nullptr) return false;
+    const GroupRange range = groups_of(tile, group_size_, groups_, nullptr);
+    const RowParameters parameters = parameters_of(tile, range);
+    bool fit = true;
+    for_each_run(tile, [&](std::size_t row, std::uint64_t column, std::size_t count, const std::byte* stream) {
+      std::byte* const to = out + 2 * (row * tile.columns + (column - tile.column));
+      const float* const scales = parameters.scales.data() + row * range.count;
+      const float* const zeros = parameters.zeros.data() + row * range.count;
+      for_each_group(column - range.first * group_size_, count, group_size_,
+                     [&](std::size_t at, std::size_t part, std::size_t group) {
+                       // A group that begins inside a byte is one of an odd size.
+                       fit = fit && at % 2 == 0 &&
+                             nibbles_to_bf16(NibbleOrder::low_first, stream + at / 2, part,
+                                             {kWholeNibbles, zeros[group], scales[group]}, to + 2 * at);
+                     });
+    });
+    return fit;
   }
 
   void verify(const std::function<void(Problem)>& report) const override {
@@ -81,22 +92,56 @@ class GptqMaker final : public Maker {
     order_.verify(report);
   }
 
+  // Of the first output: its words are a column of the file, and so are its scales and zero points.
+  FirstBlock explain(const Tensor& tensor) const override {
+    const FirstGroup first = first_group(order_, columns(), group_size_);
+    Explainer block(tensor, first.weights, "w = scale (q - zero); of the first output");
+    const Bytes words =
+        block.field("qweight", {.name = "qweight",
+                                .what = "codes of the output's inputs, the first in the lowest bits of the first word",
+                                .kind = FieldKind::bits,
+                                .bytes = 4,
+                                .bits = bits_,
+                                .runs = ceil_div(first.weights * bits_, std::uint64_t{32}),
+                                .stride = rows() * 4});
+    const Bytes zeros = block.field(
+        "qzeros", {.name = "qzeros",
+                   .what = zero_offset_ == 0 ? "zero points of outputs, the first's in the lowest bits"
+                                             : "zero points of outputs less one, the first's in the lowest bits",
+                   .kind = FieldKind::bits,
+                   .bytes = 4,
+                   .bits = bits_,
+                   .runs = first.groups,
+                   .stride = rows() * bits_ / 32 * 4});
+    std::vector<double> own_zeros(static_cast<std::size_t>(first.groups));
+    for (std::size_t group = 0; group < own_zeros.size(); ++group)
+      own_zeros[group] = (field_at(zeros.data() + 4 * group, 0, bits_) + zero_offset_) & ((1u << bits_) - 1);
+    block.term("q", codes_in(words, bits_, first.weights)).term("zero", first.spread(own_zeros));
+    block.term("scale", first.spread(block.numbers("scales", "scales of the groups", 0, first.groups, rows())));
+    if (order_.array() != nullptr) block.term("group", block.numbers("g_idx", "group of each input", 0, first.weights));
+    return block.take();
+  }
+
  private:
-  // The words of some inputs, those of one output one behind the other, in the byte order of the file. Returns how many
-  // words those of an output take.
-  std::size_t turn_words(const Tile& tile, std::uint64_t column, std::size_t count,
-                         std::vector<std::uint32_t>& words) const {
-    const std::uint64_t first = column * bits_ / 32;
-    const auto height = static_cast<std::size_t>(ceil_div(std::uint64_t{count} * bits_, std::uint64_t{32}));
+  // Words of sixteen outputs are a cache line, those of the next input far away.
+  static constexpr std::uint64_t kOutputs = 64;
+
+  // Some inputs of each row in turn: `visit(row, column, count, stream)`, the codes from that column on as a stream of bits.
+  template <typename Visit>
+  void for_each_run(const Tile& tile, const Visit& visit) const {
     const auto rows = static_cast<std::size_t>(tile.rows);
-    words.resize(rows * height);
+    std::vector<std::uint32_t> words;
     Bytes buffer;
-    for (std::size_t k = 0; k < height; ++k) {
-      qweight_.prefetch(((first + k + kAhead) * Maker::rows() + tile.row) * 4);
-      const std::byte* const from = qweight_.at(((first + k) * Maker::rows() + tile.row) * 4, rows * 4, buffer);
-      for (std::size_t row = 0; row < rows; ++row) std::memcpy(&words[row * height + k], from + row * 4, 4);
+    for (std::uint64_t done = 0; done < tile.columns; done += kInputBlock) {
+      const auto count = static_cast<std::size_t>(std::min(kInputBlock, tile.columns - done));
+      const std::uint64_t column = tile.column + done, pitch = Maker::rows() * 4;
+      const auto height = static_cast<std::size_t>(ceil_div(std::uint64_t{count} * bits_, std::uint64_t{32}));
+      words.resize(rows * height);
+      turn_words(qweight_.lines(column * bits_ / 32 * pitch + tile.row * 4, pitch, height, rows * 4, buffer), rows,
+                 words.data(), height);
+      for (std::size_t row = 0; row < rows; ++row)
+        visit(row, column, count, reinterpret_cast<const std::byte*>(words.data() + row * height));
     }
-    return height;
   }
 
   RowParameters parameters_of(const Tile& tile, const GroupRange& range) const {
@@ -146,46 +191,82 @@ class AwqMaker final : public Maker {
   void make(const Tile& tile, float* out) const override {
     const GroupRange range = groups_of(tile, group_size_, groups_, nullptr);
     const RowParameters parameters = parameters_of(tile, range);
-    const std::uint64_t first = tile.row / 8;
-    const auto wide = static_cast<std::size_t>(ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first);
-    std::vector<std::uint32_t> words(wide * kBlock);
-    Bytes buffer;
-    for (std::uint64_t done = 0; done < tile.columns; done += kBlock) {
-      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, tile.columns - done));
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t input = tile.column + done + i;
-        qweight_.prefetch(((input + kAhead) * (rows() / 8) + first) * 4);
-        const std::byte* const from = qweight_.at((input * (rows() / 8) + first) * 4, wide * 4, buffer);
-        for (std::size_t k = 0; k < wide; ++k) words[k * kBlock + i] = load_le<std::uint32_t>(from + k * 4);
-      }
-      for (std::uint64_t row = 0; row < tile.rows; ++row) {
-        const std::uint64_t output = tile.row + row;
-        const std::size_t own = static_cast<std::size_t>(row) * range.count;
-        const std::uint32_t* const from = words.data() + static_cast<std::size_t>(output / 8 - first) * kBlock;
-        const std::uint64_t column = tile.column + done;
-        for (std::size_t at = 0; at < count;) {
-          const std::uint64_t group = (column + at) / group_size_;
-          const auto part =
-              static_cast<std::size_t>(std::min<std::uint64_t>(count, (group + 1) * group_size_ - column)) - at;
-          const std::size_t place = own + static_cast<std::size_t>(group - range.first);
-          scale_word_nibbles(from + at, part, shift_of(output), parameters.scales[place], parameters.zeros[place],
-                             out + row * tile.columns + done + at);
-          at += part;
-        }
-      }
-    }
+    std::vector<std::uint8_t> codes(kBlock);
+    for_each_run(
+        tile, [&](std::size_t row, std::uint64_t column, std::size_t count, const std::byte* bytes, bool high) {
+          for (std::size_t i = 0; i < count; ++i)
+            codes[i] = static_cast<std::uint8_t>(std::to_integer<unsigned>(bytes[i]) >> (high ? 4 : 0) & 15u);
+          scale_groups({codes.data(), count}, column - range.first * group_size_, group_size_, nullptr,
+                       parameters.scales.data() + row * range.count, parameters.zeros.data() + row * range.count,
+                       out + row * tile.columns + (column - tile.column));
+        });
+  }
+
+  bool make_bf16(const Tile& tile, std::byte* out) const override {
+    const GroupRange range = groups_of(tile, group_size_, groups_, nullptr);
+    const RowParameters parameters = parameters_of(tile, range);
+    bool fit = true;
+    for_each_run(tile, [&](std::size_t row, std::uint64_t column, std::size_t count, const std::byte* bytes,
+                           bool high) {
+      std::byte* const to = out + 2 * (row * tile.columns + (column - tile.column));
+      const float* const scales = parameters.scales.data() + row * range.count;
+      const float* const zeros = parameters.zeros.data() + row * range.count;
+      for_each_group(column - range.first * group_size_, count, group_size_,
+                     [&](std::size_t at, std::size_t part, std::size_t group) {
+                       fit = fit && nibbles_to_bf16(high ? NibbleOrder::high_only : NibbleOrder::low_only, bytes + at,
+                                                    part, {kWholeNibbles, zeros[group], scales[group]}, to + 2 * at);
+                     });
+    });
+    return fit;
+  }
+
+  // Of the first output, which is in the lowest bits of a word for each input.
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, std::min({columns(), group_size_, kMostExplained}),
+                    "w = scale (q - zero); of the first output, q in the lowest bits of each word");
+    constexpr std::string_view kOrder = "8 outputs in a word, in the order 0 2 4 6 1 3 5 7";
+    const Bytes words = block.field("qweight", {.name = "qweight",
+                                                .what = kOrder,
+                                                .kind = FieldKind::bits,
+                                                .bytes = 4,
+                                                .bits = 4,
+                                                .runs = block.weights(),
+                                                .stride = rows() / 8 * 4});
+    const Bytes zeros =
+        block.field("qzeros", {.name = "qzeros", .what = kOrder, .kind = FieldKind::bits, .bytes = 4, .bits = 4});
+    std::vector<double> codes(static_cast<std::size_t>(block.weights()));
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = std::to_integer<unsigned>(words[4 * i]) & 15;
+    block.term("q", std::move(codes)).term("zero", std::to_integer<unsigned>(zeros[0]) & 15);
+    return block.term("scale", block.numbers("scales", "scale of the group")).take();
   }
 
  private:
-  static constexpr std::size_t kBlock = 256;
+  static constexpr std::size_t kBlock = 2048;  // columns whose bytes are turned at a time
+  // A cache line of words, those of the next input far away, often in another page.
+  static constexpr std::uint64_t kOutputs = 128;
 
-  // A cache line of words has 128 outputs, and words of the next input are far away, often in another page: as many at a time as
-  // do not push the rest out of the cache.
-  static constexpr std::uint64_t kOutputs = 32;
-
-  static unsigned shift_of(std::uint64_t output) {
+  // The nibble of its word that an output has.
+  static unsigned place_of(std::uint64_t output) {
     constexpr std::array<std::uint8_t, 8> kPlaces = {0, 4, 1, 5, 2, 6, 3, 7};
-    return 4u * kPlaces[static_cast<std::size_t>(output % 8)];
+    return kPlaces[static_cast<std::size_t>(output % 8)];
+  }
+
+  // Some inputs of each row in turn: `visit(row, column, count, bytes, high)`, a code in the high or the low half of each byte.
+  template <typename Visit>
+  void for_each_run(const Tile& tile, const Visit& visit) const {
+    const std::uint64_t first = tile.row / 8, pitch = rows() / 2;
+    const auto wide = static_cast<std::size_t>((ceil_div(tile.row + tile.rows, std::uint64_t{8}) - first) * 4);
+    Bytes turned(wide * kBlock), buffer;
+    for (std::uint64_t done = 0; done < tile.columns; done += kBlock) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, tile.columns - done));
+      const std::uint64_t column = tile.column + done;
+      turn_bytes(qweight_.lines(column * pitch + first * 4, pitch, count, wide, buffer), wide, turned.data(), kBlock);
+      for (std::uint64_t row = 0; row < tile.rows; ++row) {
+        const std::uint64_t output = tile.row + row;
+        const auto byte = static_cast<std::size_t>((output / 8 - first) * 4 + place_of(output) / 2);
+        visit(static_cast<std::size_t>(row), column, count, turned.data() + byte * kBlock, place_of(output) % 2 != 0);
+      }
+    }
   }
 
   RowParameters parameters_of(const Tile& tile, const GroupRange& range) const {
@@ -203,7 +284,7 @@ class AwqMaker final : public Maker {
         const std::uint64_t output = tile.row + row;
         const auto word = load_le<std::uint32_t>(zeros + (output / 8 - first) * 4);
         made.scales[row * groups + group] = line[row];
-        made.zeros[row * groups + group] = static_cast<float>(word >> shift_of(output) & 15);
+        made.zeros[row * groups + group] = static_cast<float>(word >> (4 * place_of(output)) & 15);
       }
     }
     return made;
@@ -253,10 +334,15 @@ std::shared_ptr<const Maker> plan_awq(const Tensor& tensor) {
 std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t groups) {
   if (groups == 0) refuse("pack.group", "there are no groups of scales");
   for (const std::string_view key : {"group_size", "q_group_size"}) {
-    const auto stated = stated_count(set.stated().config, key);  // -1: one group
+    const auto stated = stated_whole(set.stated().config, key, "pack.group");
     if (!stated) continue;
-    if (*stated == 0) refuse("pack.group", "the config states a group size of 0");
-    if (ceil_div(in, *stated) == groups) return *stated;
+    if (*stated == 0 || *stated < -1)
+      refuse("pack.group", fmt::format("the config states a group size of {}", *stated));
+    const std::uint64_t size = *stated == -1 ? in : static_cast<std::uint64_t>(*stated);  // -1: one group
+    if (size > 0 && ceil_div(in, size) == groups) return size;
+    if (!has_exceptions(set.stated()))
+      refuse("pack.group",
+             fmt::format("{} inputs in groups of {}, which the config states, are not {} groups", in, *stated, groups));
   }
   // Layers may differ from what the config says for all.
   const std::uint64_t size = ceil_div(in, groups);
@@ -283,6 +369,14 @@ std::uint64_t zero_offset_of(const Stated& stated) {
   return 1;
 }
 
+void require_stated_bits(const Set& set, std::uint64_t bits) {
+  for (const std::string_view key : {"bits", "w_bit"}) {
+    const auto stated = stated_whole(set.stated().config, key, "pack.shape");
+    if (stated && *stated != static_cast<std::int64_t>(bits) && !has_exceptions(set.stated()))
+      refuse("pack.shape", fmt::format("the config states codes of {} bits, the shapes those of {}", *stated, bits));
+  }
+}
+
 std::optional<Tensor> join_gptq(const Set& set) {
   const Tensor& codes = set.codes();
   const Tensor& scales = require_beside(set, ".scales");
@@ -300,6 +394,7 @@ std::optional<Tensor> join_gptq(const Set& set) {
   if (order == nullptr && zeros.shape.rank() == 2 && out > 0) bits = product(zeros.shape[1], 32) / out;
   if (bits != 2 && bits != 3 && bits != 4 && bits != 8)
     refuse("pack.shape", fmt::format("codes of {} are not of 2, 3, 4 or 8 bits", codes.shape.text()));
+  require_stated_bits(set, bits);
   const std::uint64_t in = order != nullptr ? order->shape[0] : product(words, 32) / bits;
   Joining joining(set, fmt::format("gptq{}", bits), {out, in});
   joining.set("group_size", group_size_of(set, in, groups)).set("zero_offset", zero_offset_of(set.stated()));
@@ -319,6 +414,7 @@ std::optional<Tensor> join_awq(const Set& set) {
   if (const std::string* const version = stated_text(set.stated(), "version"); version != nullptr)
     if (*version != "gemm" && *version != "GEMM")
       refuse_variant(fmt::format("AWQ's version \"{}\" is packed in an order of its own", escape_name(*version)));
+  require_stated_bits(set, 4);
   const std::uint64_t in = codes.shape[0], out = product(codes.shape[1], 8), groups = scales.shape[0];
   Joining joining(set, "awq4", {out, in});
   joining.set("group_size", group_size_of(set, in, groups));
@@ -342,10 +438,16 @@ constexpr Pack kAwq = {"awq4", "AWQ: 4 bits with a scale and a zero point for ea
 
 }  // namespace
 
+constinit const std::array<const Pack*, 5> kGptqPacks = {&kGptq2, &kGptq3, &kGptq4, &kGptq8, &kAwq};
 constinit const std::array<Codec, 5> kGptqCodecs = {pack_row<kGptq2>(), pack_row<kGptq3>(), pack_row<kGptq4>(),
                                                     pack_row<kGptq8>(), pack_row<kAwq>()};
-constinit const Scheme kGptqScheme = {
-    .id = "gptq", .codes = ".qweight", .types = kWords, .beside = ".scales", .join = join_gptq, .certain = true};
+constinit const Scheme kGptqScheme = {.id = "gptq",
+                                      .codes = ".qweight",
+                                      .types = kWords,
+                                      .beside = ".scales",
+                                      .join = join_gptq,
+                                      .certain = true,
+                                      .guess = "zero points stored less 1 (checkpoint_format gptq, not gptq_v2)"};
 constinit const Scheme kAwqScheme = {
     .id = "awq", .codes = ".qweight", .types = kWords, .beside = ".scales", .join = join_awq, .certain = true};
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/endian.hpp"
 #include "codecs/packs/kernels.hpp"
 #include "codecs/streams.hpp"
@@ -71,6 +69,23 @@ void refuse_long_index(const Tensor& tensor, std::string_view role) {
     refuse_variant(fmt::format("an order of groups for more than {} inputs is not decoded", Maker::kLongRow));
 }
 
+std::vector<double> FirstGroup::spread(const std::vector<double>& of_groups) const {
+  if (index == nullptr) return of_groups;
+  std::vector<double> values(static_cast<std::size_t>(weights));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = of_groups[(*index)[i]];
+  return values;
+}
+
+FirstGroup first_group(const GroupOrder& order, std::uint64_t columns, std::uint64_t group_size) {
+  FirstGroup first;
+  first.index = order.index();
+  first.weights = std::min({columns, first.index == nullptr ? group_size : columns, kMostExplained});
+  if (first.index == nullptr) return first;
+  for (std::size_t i = 0; i < first.weights; ++i)
+    first.groups = std::max<std::uint64_t>(first.groups, (*first.index)[i] + 1);
+  return first;
+}
+
 void scale_groups(std::span<const std::uint8_t> codes, std::uint64_t column, std::uint64_t group_size,
                   const GroupIndex* index, const float* scales, const float* zeros, float* out) {
   if (index != nullptr) {
@@ -79,12 +94,9 @@ void scale_groups(std::span<const std::uint8_t> codes, std::uint64_t column, std
       out[i] = scales[groups[i]] * (static_cast<float>(codes[i]) - zeros[groups[i]]);
     return;
   }
-  for (std::size_t at = 0; at < codes.size();) {
-    const std::uint64_t group = (column + at) / group_size, end = (group + 1) * group_size - column;
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(codes.size(), end)) - at;
+  for_each_group(column, codes.size(), group_size, [&](std::size_t at, std::size_t count, std::size_t group) {
     scale_codes(codes.data() + at, count, scales[group], zeros[group], out + at);
-    at += count;
-  }
+  });
 }
 
 }  // namespace tare::codec::packs

@@ -1,6 +1,7 @@
 // Groups of columns that share a scale.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -47,6 +48,27 @@ struct GroupRange {
 GroupRange groups_of(const Tile& tile, std::uint64_t group_size, std::uint64_t groups, const GroupIndex* index);
 // An index is for rows that are made as a whole.
 void refuse_long_index(const Tensor& tensor, std::string_view role);
+
+// The columns from `column` on, `count` of them, by groups: `visit(at, part, group)` for the `part` columns behind the first `at`.
+template <typename Visit>
+void for_each_group(std::uint64_t column, std::size_t count, std::uint64_t group_size, const Visit& visit) {
+  for (std::size_t at = 0; at < count;) {
+    const std::uint64_t group = (column + at) / group_size, end = (group + 1) * group_size - column;
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(count, end)) - at;
+    visit(at, part, static_cast<std::size_t>(group));
+    at += part;
+  }
+}
+
+// The first columns of a row, taken apart: those of the first group, or, if an index says which group is whose, a few, with
+// the index.
+struct FirstGroup {
+  std::uint64_t weights = 0, groups = 1;  // columns, and groups whose scales they need: from the first on
+  const GroupIndex* index = nullptr;
+  // The group's number of each column.
+  std::vector<double> spread(const std::vector<double>& of_groups) const;
+};
+FirstGroup first_group(const GroupOrder& order, std::uint64_t columns, std::uint64_t group_size);
 
 // scale * (code - zero) for codes whose first is that of `column`, counted from the first group of the scales and zeros, which
 // are those of one row.

@@ -119,13 +119,17 @@ class Joiner {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
   }
 
-  // The tensor that the codes and the arrays beside them are. Nothing if they are none. Throws Refusal.
-  std::optional<Tensor> join(std::size_t codes) const {
+  // The tensor that the codes and the arrays beside them are, and what was assumed for it. Nothing if they are none. Throws
+  // Refusal.
+  std::optional<Tensor> join(std::size_t codes, std::string_view* guess = nullptr) const {
     std::optional<Refusal> refused;
     for (const Scheme* const scheme : schemes()) {
       if (!is_codes(*scheme, model_.tensors[codes])) continue;
       try {
-        if (auto tensor = join(codes, *scheme)) return tensor;
+        auto tensor = join(codes, *scheme);
+        if (!tensor) continue;
+        if (guess != nullptr && stated_.config.empty()) *guess = scheme->guess;
+        return tensor;
       } catch (const Refusal& refusal) {
         if (!refused) refused = refusal;
       }
@@ -139,7 +143,8 @@ class Joiner {
     const ArraySet set(model_, at_, stated_, codes, scheme);
     if (set.find(scheme.beside) == nullptr) {
       const std::string& method = stated_.method;
-      if (scheme.certain && (method.empty() || method == scheme.id)) require_beside(set, scheme.beside);
+      if (method == scheme.id ? scheme.certain || scheme.certain_if_stated : scheme.certain && method.empty())
+        require_beside(set, scheme.beside);
       return std::nullopt;
     }
     auto tensor = scheme.join(set);
@@ -238,6 +243,34 @@ std::optional<std::uint64_t> stated_count(const Map& config, std::string_view ke
   return static_cast<std::uint64_t>(*number);
 }
 
+std::optional<std::int64_t> stated_whole(const Map& config, std::string_view key, std::string_view rule) {
+  const Value* const value = config.find(key);
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  const auto* const number = value->get<std::int64_t>();
+  if (number == nullptr) refuse(rule, fmt::format("the config states a {} that is not a whole number", key));
+  return *number;
+}
+
+bool has_exceptions(const Stated& stated) {
+  // GPTQModel's, auto-round's.
+  return stated.config.find("dynamic") != nullptr || stated.config.find("extra_config") != nullptr;
+}
+
+const Map* stated_weights(const Stated& stated) {
+  const Value* const value = stated.config.find("config_groups");
+  const Map* const groups = value == nullptr ? nullptr : value->get<Map>();
+  const Map* found = nullptr;
+  if (groups == nullptr) return nullptr;
+  for (const auto& [name, group] : *groups) {
+    const Map* const map = group.get<Map>();
+    const Value* const weights = map == nullptr ? nullptr : map->find("weights");
+    const Map* const own = weights == nullptr ? nullptr : weights->get<Map>();
+    if (own == nullptr || (found != nullptr && !(*found == *own))) return nullptr;
+    found = own;
+  }
+  return found;
+}
+
 bool may_be_packed(const Model& model) {
   return std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return is_codes(tensor); });
 }
@@ -246,13 +279,16 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
   std::vector<std::optional<Tensor>> joined(model.tensors.size());
   std::vector<bool> taken(model.tensors.size());
   bool any = false;
+  std::vector<std::string_view> guesses;
   {
     const Joiner joiner(model, stated);
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
       if (!is_codes(model.tensors[i])) continue;
       try {
-        auto tensor = joiner.join(i);
+        std::string_view guess;
+        auto tensor = joiner.join(i, &guess);
         if (!tensor) continue;
+        if (!guess.empty() && std::ranges::find(guesses, guess) == guesses.end()) guesses.push_back(guess);
         const auto placed = placed_arrays(*tensor);
         const auto is_taken = [&](const Placed& array) { return taken[static_cast<std::size_t>(array.at)]; };
         if (!placed || std::ranges::any_of(*placed, is_taken))
@@ -265,6 +301,13 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
       }
     }
   }
+  for (const std::string_view guess : guesses)
+    diagnostics.warning(
+        Error(ErrorKind::unsupported, "pack.guess",
+              fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
+                          "config.json beside it",
+                          guess))
+            .in(file));
   if (!any) return;
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {

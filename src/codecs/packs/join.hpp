@@ -44,6 +44,9 @@ struct Scheme {
   std::optional<Tensor> (*join)(const Set& set) = nullptr;
   std::string_view weight = ".weight";  // how the name of the joined tensor ends
   bool certain = false;                 // nobody else has arrays of such a name: without `beside` one is missing
+  // What the arrays alone do not tell, and is assumed where no config states anything; empty: they tell everything.
+  std::string_view guess = {};
+  bool certain_if_stated = false;  // the same where the config states the method
 };
 
 // A row for every kind of set; the first that joins counts.
@@ -72,6 +75,13 @@ const Tensor& require_beside(const Set& set, std::string_view ending);
 // What the config says under a key; null if it says nothing of that kind.
 const std::string* stated_text(const Stated& stated, std::string_view key);
 std::optional<std::uint64_t> stated_count(const Map& config, std::string_view key);
+// A whole number of a config; nothing if it does not state one. Refuses anything else under that key (by `rule`).
+std::optional<std::int64_t> stated_whole(const Map& config, std::string_view key, std::string_view rule);
+// Whether the config has exceptions for single layers, so that what it says is not about each of them.
+bool has_exceptions(const Stated& stated);
+// What compressed-tensors' config says of weights: config_groups has it for each group of layers. That of all groups; null if
+// there are none, or several that say different things.
+const Map* stated_weights(const Stated& stated);
 
 // Whether some array has the name and the type of codes: one look at every tensor.
 bool may_be_packed(const Model& model);

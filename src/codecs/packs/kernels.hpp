@@ -14,9 +14,6 @@ void expand(unsigned bits, const std::byte* stream, std::size_t count, std::uint
 std::uint32_t field_at(const std::byte* words, std::uint64_t index, unsigned bits);
 // scale * (code - zero), rounded once: the difference is exact.
 void scale_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out);
-// The same with the four bits of each word from `shift` on as codes.
-void scale_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
-                        float* out);
 // scale * code + bias, rounded twice.
 void scale_and_add(const std::uint8_t* codes, std::size_t count, float scale, float bias, float* out);
 

@@ -7,7 +7,9 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "codecs/narrow_reader.hpp"
 #include "codecs/packs/arrays.hpp"
+#include "codecs/simd_floats.hpp"
 #include "codecs/streams.hpp"
 #include "tare/error.hpp"
 
@@ -18,37 +20,59 @@ namespace {
 constexpr std::uint64_t kMostTogether = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLongTile = std::uint64_t{64} << 10, kSmallTile = std::uint64_t{16} << 10;
 
-class PackReader final : public BlobReader {
+class PackReader final : public NarrowReader {
  public:
-  PackReader(std::shared_ptr<const Maker> maker, std::uint64_t row, std::uint64_t column, std::uint64_t skip)
-      : maker_(std::move(maker)), row_(row), column_(column), skip_(skip) {}
+  PackReader(std::shared_ptr<const Maker> maker, std::string name, std::uint64_t row, std::uint64_t column,
+             std::uint64_t skip)
+      : maker_(std::move(maker)), name_(std::move(name)), row_(row), column_(column), skip_(skip) {}
 
-  void read(std::span<std::byte> out) override {
+  void read(std::span<std::byte> out) override { take(out, sizeof(float)); }
+
+  bool read_bf16(std::span<std::byte> out) override { return take(out, sizeof(std::uint16_t)); }
+
+ private:
+  // Elements of this width. False if some of those that were made do not fit it.
+  bool take(std::span<std::byte> out, std::size_t width) {
+    bool all_fit = true;
     while (!out.empty()) {
-      if (ready_.empty()) make(out);
+      if (ready_.empty()) make_named(out, width);
+      all_fit = all_fit && fit_;
       const std::size_t part = std::min(out.size(), ready_.size());
       // What was made in its final place is there already.
       if (ready_.data() != out.data()) std::memcpy(out.data(), ready_.data(), part);
       ready_ = ready_.subspan(part);
       out = out.subspan(part);
     }
+    return all_fit;
   }
 
- private:
-  void make(std::span<std::byte> out) {
+  void make_named(std::span<std::byte> out, std::size_t width) try { make(out, width); } catch (Error& error) {
+    // What is wrong with the arrays is wrong with the tensor, not with whatever is made of it.
+    if (error.item().empty()) error.about("tensor " + escape_name(name_)).blame(Subject::input);
+    throw;
+  }
+
+  void make(std::span<std::byte> out, std::size_t width) {
     if (row_ == maker_->rows()) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
     const Tile tile{row_, std::min(maker_->tile_rows(), maker_->rows() - row_), column_,
                     std::min(maker_->tile_columns(), maker_->columns() - column_)};
     const auto count = static_cast<std::size_t>(tile.rows * tile.columns);
     const bool aligned = reinterpret_cast<std::uintptr_t>(out.data()) % alignof(float) == 0;
-    const bool in_place = aligned && skip_ == 0 && out.size() >= count * sizeof(float);
-    if (!in_place && buffer_.size() < count) buffer_.resize(count);
+    const bool in_place = aligned && skip_ == 0 && out.size() >= count * width;
+    if (!in_place && buffer_.size() * sizeof(float) < count * width)
+      buffer_.resize(ceil_div(count * width, sizeof(float)));
     float* const to = in_place ? reinterpret_cast<float*>(out.data()) : buffer_.data();
-    maker_->make(tile, to);
+    const std::span<std::byte> made(reinterpret_cast<std::byte*>(to), count * width);
+    fit_ = true;
+    if (width == sizeof(float)) {
+      maker_->make(tile, to);
+      if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
+    } else if (!maker_->make_bf16(tile, made.data())) {
+      fit_ = narrow(tile, made);
+    }
     maker_->check_sources();
-    const std::span<std::byte> made = std::as_writable_bytes(std::span(to, count));
-    if constexpr (!kLittleEndianHost) swap_elements(made, sizeof(float));
-    ready_ = made.subspan(static_cast<std::size_t>(skip_));
+    ready_ = made.subspan(static_cast<std::size_t>(skip_) / sizeof(float) * width +
+                          static_cast<std::size_t>(skip_) % sizeof(float));
     skip_ = 0;
     column_ += tile.columns;
     if (column_ < maker_->columns()) return;
@@ -56,15 +80,37 @@ class PackReader final : public BlobReader {
     row_ += tile.rows;
   }
 
+  // A few rows at a time, if they can be made so: their floats are still in the nearest cache when they are rounded.
+  bool narrow(const Tile& tile, std::span<std::byte> made) {
+    constexpr std::uint64_t kFew = 4096;  // floats
+    const std::uint64_t few = std::max<std::uint64_t>(1, kFew / std::max<std::uint64_t>(tile.columns, 1));
+    const std::uint64_t step = maker_->rows_alone() ? few : tile.rows;
+    bool fit = true;
+    for (std::uint64_t row = 0; row < tile.rows; row += step) {
+      const Tile part{tile.row + row, std::min(step, tile.rows - row), tile.column, tile.columns};
+      const auto count = static_cast<std::size_t>(part.rows * part.columns);
+      if (floats_.size() < count) floats_.resize(count);
+      maker_->make(part, floats_.data());
+      const std::span<std::byte> bytes = std::as_writable_bytes(std::span(floats_.data(), count));
+      if constexpr (!kLittleEndianHost) swap_elements(bytes, sizeof(float));
+      fit = floats_to_bf16(bytes.data(), count, made.data()) == 0 && fit;
+      made = made.subspan(count * sizeof(std::uint16_t));
+    }
+    return fit;
+  }
+
   std::shared_ptr<const Maker> maker_;
-  std::uint64_t row_, column_, skip_;
-  std::vector<float> buffer_;
+  std::string name_;
+  std::uint64_t row_, column_, skip_;  // skip_: bytes of floats; whole ones, where they are to be bf16
+  std::vector<float> buffer_, floats_;
   std::span<const std::byte> ready_;
+  bool fit_ = true;  // what is ready
 };
 
 class PackProducer final : public BlobProducer {
  public:
-  explicit PackProducer(std::shared_ptr<const Maker> maker) : maker_(std::move(maker)) {}
+  PackProducer(std::shared_ptr<const Maker> maker, std::string name)
+      : maker_(std::move(maker)), name_(std::move(name)) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     const std::uint64_t element = offset / sizeof(float);
@@ -72,7 +118,7 @@ class PackProducer final : public BlobProducer {
     const std::uint64_t column = maker_->tile_rows() > 1 || maker_->tile_columns() == maker_->columns()
                                      ? 0
                                      : element % maker_->columns() / maker_->tile_columns() * maker_->tile_columns();
-    return std::make_unique<PackReader>(maker_, row, column,
+    return std::make_unique<PackReader>(maker_, name_, row, column,
                                         offset - (row * maker_->columns() + column) * sizeof(float));
   }
   // Arrays that cannot be entered anywhere are copied to where they can, by whoever comes first.
@@ -84,6 +130,7 @@ class PackProducer final : public BlobProducer {
 
  private:
   std::shared_ptr<const Maker> maker_;
+  std::string name_;
 };
 
 std::optional<std::uint64_t> count_in(const Tensor& tensor, std::string_view attribute) {
@@ -103,7 +150,8 @@ void refuse_variant(std::string sentence) {
   throw Refusal{{"pack.variant", std::move(sentence), std::nullopt, Severity::note}};
 }
 
-Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together) : rows_(rows), columns_(columns) {
+Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together)
+    : rows_(rows), columns_(columns), rows_alone_(together == 1) {
   if (columns > kLongRow) {
     tile_rows_ = 1;
     tile_columns_ = kLongTile;
@@ -114,7 +162,7 @@ Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together) 
   // Few rows at a time, so that they stay in the cache; but no tiles of a few weights.
   const std::uint64_t wanted = std::max(together, ceil_div(kSmallTile, std::max<std::uint64_t>(columns, 1)));
   tile_rows_ = std::max<std::uint64_t>(together, wanted / together * together);
-  if (fitting < tile_rows_) tile_rows_ = std::max<std::uint64_t>(1, fitting);
+  while (tile_rows_ > 1 && tile_rows_ > fitting) tile_rows_ /= 2;
 }
 
 void Maker::read_from(std::initializer_list<const Array*> arrays, std::initializer_list<const Array*> scales) {
@@ -168,8 +216,8 @@ Tensor decode_pack(const Pack& pack, const Tensor& tensor) {
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob =
-      *bytes == 0 ? Blob::memory({}) : Blob::produced(*bytes, std::make_shared<PackProducer>(pack.plan(tensor)));
+  Blob blob = *bytes == 0 ? Blob::memory({})
+                          : Blob::produced(*bytes, std::make_shared<PackProducer>(pack.plan(tensor), tensor.name));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   for (const auto& [key, value] : tensor.attributes)
     if (std::ranges::find(pack.parameters, key) == pack.parameters.end()) result.attributes.append(key, value);

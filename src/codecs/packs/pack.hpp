@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codecs/first_block.hpp"
 #include "tare/codec.hpp"
 
 namespace tare::codec::packs {
@@ -56,11 +57,18 @@ class Maker {
   // begins at a multiple of so many columns, and has so many or what is left.
   std::uint64_t tile_rows() const { return tile_rows_; }
   std::uint64_t tile_columns() const { return tile_columns_; }
+  // Whether any rows of a tile may be made by themselves, at no more than their share.
+  bool rows_alone() const { return rows_alone_; }
 
   // The floats of a tile, row after row.
   virtual void make(const Tile& tile, float* out) const = 0;
+  // The same rounded to bf16, little-endian. False if that is not done in one step, or not for these numbers: then the floats
+  // are rounded.
+  virtual bool make_bf16(const Tile&, std::byte*) const { return false; }
   // Every broken rule of the data: scales that are not finite, and what the scheme adds.
   virtual void verify(const std::function<void(Problem)>& report) const;
+  // The first weights of a tensor that has some, and the bytes that they are made of.
+  virtual FirstBlock explain(const Tensor& tensor) const = 0;
   // Throws when a file under the arrays is not what it was.
   void check_sources() const;
   // Checks the stored bytes of the arrays as a whole.
@@ -72,6 +80,7 @@ class Maker {
 
  private:
   std::uint64_t rows_, columns_, tile_rows_, tile_columns_;
+  bool rows_alone_;
   std::vector<const Array*> arrays_, scales_;
 };
 

@@ -100,6 +100,15 @@ class GridMaker final : public Maker {
     }
   }
 
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, std::min<std::uint64_t>({grid_.in, grid_.block_columns, 32}),
+                    zeros_ ? "w = scale (q - zero)" : "w = scale q");
+    block.term("q", block.numbers("weight", "the first of the block's first row", 0, block.weights()));
+    block.term("scale", block.numbers("scale", "scale of the block"));
+    if (zeros_) block.term("zero", block.numbers("zero_point", "the code that stands for 0"));
+    return block.take();
+  }
+
  private:
   Grid grid_;
   Array codes_, scales_;
@@ -123,8 +132,12 @@ std::shared_ptr<const Maker> plan_grid(const Tensor& tensor) {
 std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint64_t stated) {
   if (blocks == 1) return std::max<std::uint64_t>(length, 1);
   if (blocks == length) return 1;
-  for (const std::uint64_t size : {stated, std::uint64_t{128}})
-    if (size != 0 && ceil_div(length, size) == blocks) return size;
+  if (stated != 0) {
+    if (ceil_div(length, stated) == blocks) return stated;
+    refuse("pack.group", fmt::format("{} rows or columns in blocks of {}, which the config states, are not {} blocks",
+                                     length, stated, blocks));
+  }
+  if (constexpr std::uint64_t kUsual = 128; ceil_div(length, kUsual) == blocks) return kUsual;
   if (blocks == 0 || length % blocks != 0)
     refuse("pack.shape", fmt::format("{} rows or columns do not make {} blocks", length, blocks));
   return length / blocks;
@@ -132,11 +145,15 @@ std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint
 
 // What the config says of the size of blocks along the rows (0) or the columns (1); 0: nothing.
 std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
-  const Value* const value = stated.config.find("weight_block_size");
-  const List* const sizes = value == nullptr ? nullptr : value->get<List>();
-  if (sizes == nullptr || sizes->size() != 2) return 0;
-  const auto* const size = (*sizes)[axis].get<std::int64_t>();
-  if (size == nullptr || *size <= 0) refuse("pack.group", "the config states a weight_block_size that is not positive");
+  // compressed-tensors has it for each group of layers.
+  const Map* const weights = stated_weights(stated);
+  const Value* value = stated.config.find("weight_block_size");
+  if (value == nullptr && weights != nullptr) value = weights->find("block_structure");
+  if (value == nullptr || value->is_null()) return 0;
+  const List* const sizes = value->get<List>();
+  const auto* const size = sizes == nullptr || sizes->size() != 2 ? nullptr : (*sizes)[axis].get<std::int64_t>();
+  if (size == nullptr || *size <= 0)
+    refuse("pack.group", "the config states sizes of blocks that are not two positive numbers");
   return static_cast<std::uint64_t>(*size);
 }
 
@@ -150,7 +167,11 @@ std::optional<Tensor> join_grid(const Set& set, const Names& names) {
   const std::size_t rank = codes.shape.rank();
   const std::string_view type = scale.components.front().type_name();
   // Whoever has other scales means something else by them.
-  if (rank < 2 || std::ranges::find(kScales, type) == std::end(kScales)) return std::nullopt;
+  if (rank < 2) return std::nullopt;
+  // compressed-tensors' mxfp8: a byte is an exponent, for 32 weights of a row.
+  if (type == "u8" && scale.shape.rank() == rank && product(scale.shape.back(), 32) == codes.shape.back())
+    refuse_variant("8-bit floats with exponents as scales (MXFP8) are not decoded");
+  if (std::ranges::find(kScales, type) == std::end(kScales)) return std::nullopt;
   if (rank > 3) refuse_variant(fmt::format("codes of {} dimensions are not decoded", rank));
   const std::uint64_t out = codes.shape[rank - 2], in = codes.shape[rank - 1];
   // The grid of scales: of a matrix one, one for each row, or rows and columns; of experts likewise for each.
@@ -159,6 +180,9 @@ std::optional<Tensor> join_grid(const Set& set, const Names& names) {
     if (grid.rank() == 0 || grid[0] != codes.shape[0] || grid.rank() == 2 || grid.rank() > 3)
       refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", grid.text(), codes.shape.text()));
     grid = grid.rank() == 1 ? Shape{1, 1} : Shape{grid[1], grid[2]};
+    // Experts that are multiplied from the left have their outputs last; FBGEMM stores the scales of these as a column.
+    const bool turned = set.stated().method == "fbgemm_fp8" && codes.name.ends_with("down_proj");
+    if (grid == Shape{in, 1} && (in != out || turned)) grid = {1, in};
   } else if (grid.elements() == 1) {
     grid = {1, 1};
   } else if (grid.rank() == 1) {
@@ -223,6 +247,8 @@ constexpr Scheme grid_scheme(std::string_view codes, Types types, std::optional<
 
 }  // namespace
 
+constinit const std::array<const Pack*, 7> kScaledPacks = {&kFp8Tensor,  &kFp8Channel,  &kFp8Group, &kFp8Block,
+                                                           &kInt8Tensor, &kInt8Channel, &kInt8Group};
 constinit const std::array<Codec, 7> kScaledCodecs = {
     pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
     pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};

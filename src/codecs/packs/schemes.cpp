@@ -31,4 +31,19 @@ std::vector<Codec> codecs() {
   return rows;
 }
 
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  const Pack* pack = nullptr;
+  const auto look = [&](const auto& packs) {
+    for (const Pack* const row : packs)
+      if (row->layout == tensor.layout) pack = row;
+  };
+  look(kGptqPacks);
+  look(kBnbPacks);
+  look(kStreamPacks);
+  look(kFp4Packs);
+  look(kScaledPacks);
+  if (pack == nullptr) return std::nullopt;
+  return pack->plan(tensor)->explain(tensor);
+}
+
 }  // namespace tare::codec::packs

@@ -74,21 +74,6 @@ void expand_codes(unsigned bits, const std::byte* stream, std::size_t count, std
   expand_any(bits, stream, count - at, codes + at);
 }
 
-void scaled_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
-                         float* out) {
-  const FloatTag tag;
-  const WholeTag whole;
-  const hn::Rebind<std::uint32_t, WholeTag> bits;
-  const auto mask = hn::Set(bits, 15);
-  const auto by = hn::Set(tag, scale), less = hn::Set(tag, zero);
-  std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    const auto code = hn::And(hn::ShiftRightSame(hn::LoadU(bits, words + i), static_cast<int>(shift)), mask);
-    hn::StoreU(hn::Mul(by, hn::Sub(hn::ConvertTo(tag, hn::BitCast(whole, code)), less)), tag, out + i);
-  }
-  for (; i < count; ++i) out[i] = scale * (static_cast<float>(words[i] >> shift & 15) - zero);
-}
-
 void scaled_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {
   const FloatTag tag;
   const auto by = hn::Set(tag, scale), less = hn::Set(tag, zero);
@@ -176,11 +161,6 @@ void expand_codes(unsigned bits, const std::byte* stream, std::size_t count, std
   expand_any(bits, stream, count, codes);
 }
 
-void scaled_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
-                         float* out) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = scale * (static_cast<float>(words[i] >> shift & 15) - zero);
-}
-
 void scaled_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {
   for (std::size_t i = 0; i < count; ++i) out[i] = scale * (static_cast<float>(codes[i]) - zero);
 }
@@ -214,7 +194,6 @@ namespace tare::codec::packs {
 namespace {
 
 HWY_EXPORT(expand_codes);
-HWY_EXPORT(scaled_word_nibbles);
 HWY_EXPORT(scaled_codes);
 HWY_EXPORT(scaled_and_added);
 HWY_EXPORT(scaled_bytes);
@@ -224,11 +203,6 @@ HWY_EXPORT(scaled_nibbles);
 
 void expand(unsigned bits, const std::byte* stream, std::size_t count, std::uint8_t* codes) {
   HWY_DYNAMIC_DISPATCH(expand_codes)(bits, stream, count, codes);
-}
-
-void scale_word_nibbles(const std::uint32_t* words, std::size_t count, unsigned shift, float scale, float zero,
-                        float* out) {
-  HWY_DYNAMIC_DISPATCH(scaled_word_nibbles)(words, count, shift, scale, zero, out);
 }
 
 void scale_codes(const std::uint8_t* codes, std::size_t count, float scale, float zero, float* out) {

@@ -72,6 +72,36 @@ class CtMaker final : public Maker {
     order_.verify(report);
   }
 
+  FirstBlock explain(const Tensor& tensor) const override {
+    const FirstGroup first = first_group(order_, columns(), group_size_ == 0 ? columns() : group_size_);
+    Explainer block(tensor, first.weights, "w = scale (q - zero)");
+    block.term("q", block.codes("weight_packed", "codes of the row, the first in the lowest bits", bits_));
+    block.term("scale", first.spread(block.numbers("weight_scale", "scales of the groups", 0, first.groups)));
+    const double middle = 1u << (bits_ - 1);
+    if (!zeros_) {
+      block.term("zero", middle);
+    } else if (zeros_->component().dtype == DType::i8) {
+      std::vector<double> zeros =
+          block.numbers("weight_zero_point", "zero points less half of the codes", 0, first.groups);
+      for (double& zero : zeros) zero += middle;
+      block.term("zero", first.spread(zeros));
+    } else {
+      const Bytes words =
+          block.field("weight_zero_point", {.name = "weight_zero_point",
+                                            .what = "zero points of rows, the first's in the lowest bits",
+                                            .kind = FieldKind::bits,
+                                            .bytes = 4 * first.groups,
+                                            .bits = bits_});
+      std::vector<double> zeros(static_cast<std::size_t>(first.groups));
+      for (std::size_t group = 0; group < zeros.size(); ++group)
+        zeros[group] = field_at(words.data() + 4 * group, 0, bits_);
+      block.term("zero", first.spread(zeros));
+    }
+    if (order_.array() != nullptr)
+      block.term("group", block.numbers("weight_g_idx", "group of each input", 0, first.weights));
+    return block.take();
+  }
+
  private:
   // Those of some groups of a row.
   void read_zeros(std::uint64_t row, std::uint64_t group, std::vector<float>& zeros) const {
@@ -140,6 +170,13 @@ class MlxMaker final : public Maker {
         }
       }
     }
+  }
+
+  FirstBlock explain(const Tensor& tensor) const override {
+    Explainer block(tensor, std::min(group_size_, kMostExplained), "w = scale q + bias");
+    block.term("q", block.codes("weight", "codes of the row, the first in the lowest bits", bits_));
+    block.term("scale", block.numbers("scales", "scale of the group"));
+    return block.term("bias", block.numbers("biases", "bias of the group")).take();
   }
 
  private:
@@ -213,12 +250,19 @@ std::optional<Tensor> join_ct(const Set& set) {
   const std::uint64_t out = shape[rank - 2], in = shape[rank - 1];
   if (codes.shape.rank() != rank) refuse("pack.shape", "the codes and the stated shape have different dimensions");
   if (in == 0 || out == 0) refuse("pack.shape", fmt::format("{} states no weights", escape_name(shape_array.name)));
+  const Map* const stated = stated_weights(set.stated());
+  const auto said = stated == nullptr ? std::nullopt : stated_whole(*stated, "num_bits", "pack.shape");
   unsigned bits = 0;
   for (const unsigned candidate : {2u, 3u, 4u, 6u, 8u})
-    if (ceil_div(product(in, candidate), std::uint64_t{32}) == codes.shape.back()) bits = candidate;
+    if (said != bits && ceil_div(product(in, candidate), std::uint64_t{32}) == codes.shape.back()) bits = candidate;
   if (bits == 0)
     refuse_variant(fmt::format("{} words for {} inputs are not codes of 2, 3, 4, 6 or 8 bits side by side",
                                codes.shape.back(), in));
+  if (said && *said != bits)
+    refuse("pack.shape", fmt::format("the config states codes of {} bits, the shapes those of {}", *said, bits));
+  const auto stated_size = stated == nullptr ? std::nullopt : stated_whole(*stated, "group_size", "pack.group");
+  if (stated_size == 0) refuse("pack.group", "the config states a group size of 0");
+  const std::int64_t size = stated_size.value_or(-1);  // not positive: nothing is said
   Joining joining(set, fmt::format("ct.int{}", bits), shape);
   joining.add("weight_packed", codes, kWords, with_last(shape, 2, out, codes.shape.back()));
   const bool one = scale.shape.elements() == 1 && !(out == 1 && rank == 2);
@@ -226,7 +270,11 @@ std::optional<Tensor> join_ct(const Set& set) {
   if (groups == 0) refuse("pack.shape", fmt::format("the scales have the shape {}", scale.shape.text()));
   if (!one && ceil_div(in, ceil_div(in, groups)) != groups)
     refuse("pack.group", fmt::format("{} inputs do not make {} groups", in, groups));
-  joining.set("group_size", one ? 0 : std::max<std::uint64_t>(ceil_div(in, groups), 1));
+  if (!one && size > 0 && ceil_div(in, static_cast<std::uint64_t>(size)) != groups)
+    refuse("pack.group",
+           fmt::format("{} inputs in groups of {}, which the config states, are not {} groups", in, size, groups));
+  const std::uint64_t own = size > 0 ? static_cast<std::uint64_t>(size) : ceil_div(in, groups);
+  joining.set("group_size", one ? 0 : std::max<std::uint64_t>(own, 1));
   joining.add("weight_scale", scale, kFloats, one ? scale.shape : with_last(shape, 2, out, groups));
   if (const Tensor* const zeros = set.find(".weight_zero_point")) {
     const bool packed = zeros->components.front().dtype == DType::i32;
@@ -327,6 +375,8 @@ constexpr std::string_view kUnsignedWords[] = {"u32"}, kSignedWords[] = {"i32"};
 
 }  // namespace
 
+constinit const std::array<const Pack*, 11> kStreamPacks = {&kCt2,  &kCt3,  &kCt4,  &kCt6,  &kCt8, &kMlx2,
+                                                            &kMlx3, &kMlx4, &kMlx5, &kMlx6, &kMlx8};
 constinit const std::array<Codec, 11> kStreamCodecs = {
     pack_row<kCt2>(),  pack_row<kCt3>(),  pack_row<kCt4>(),  pack_row<kCt6>(),  pack_row<kCt8>(), pack_row<kMlx2>(),
     pack_row<kMlx3>(), pack_row<kMlx4>(), pack_row<kMlx5>(), pack_row<kMlx6>(), pack_row<kMlx8>()};
@@ -336,7 +386,11 @@ constinit const Scheme kCtScheme = {.id = "compressed-tensors",
                                     .beside = ".weight_scale",
                                     .join = join_ct,
                                     .certain = true};
-constinit const Scheme kMlxScheme = {
-    .id = "mlx", .codes = ".weight", .types = kUnsignedWords, .beside = ".scales", .join = join_mlx};
+constinit const Scheme kMlxScheme = {.id = "mlx",
+                                     .codes = ".weight",
+                                     .types = kUnsignedWords,
+                                     .beside = ".scales",
+                                     .join = join_mlx,
+                                     .guess = "groups of 64, which says how many bits a code has"};
 
 }  // namespace tare::codec::packs

@@ -235,11 +235,11 @@ std::optional<Problem> repeated_place(const Tensor& tensor, const Report& outsid
   const Tensor entered = with_seekable_coords(tensor);
   Survey found = survey(tensor, entered, entries);
   if (found.first_outside) {
-    found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
+    if (found.outside > 1) found.first_outside->sentence += fmt::format(" ({} such entries in all)", found.outside);
     outside(*found.first_outside);
   }
   if (found.first_repeated) {
-    found.first_repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
+    if (found.repeated > 1) found.first_repeated->sentence += fmt::format(" ({} such pairs)", found.repeated);
     return std::move(found.first_repeated);
   }
   if (found.rising || found.outside > 0 || !tensor.shape.elements()) return std::nullopt;

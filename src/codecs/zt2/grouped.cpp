@@ -13,6 +13,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "codecs/first_block.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
 #include "codecs/zt2/rules.hpp"
@@ -188,6 +189,59 @@ Tensor decode_grouped(const Tensor& tensor, bool mx, std::span<const std::string
   return decoded;
 }
 
+// The first group. Where groups are not along the last axis, neighbours have scales of their own: the first few of them.
+std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
+  Grouped all{.tensor = tensor, .plan = {}, .mx = mx};
+  if (mx ? check_mx(all.tensor, all.plan) : check_group(all.tensor, all.plan)) return std::nullopt;
+  all.group = std::max<std::uint64_t>(1, all.plan.size);
+  for (std::size_t d = static_cast<std::size_t>(all.plan.axis) + 1; d < tensor.shape.rank(); ++d)
+    all.inner *= tensor.shape[d];
+  const bool along = all.inner == 1;
+  const std::uint64_t weights =
+      along ? std::min({all.group, tensor.shape.back(), kMostExplained}) : std::min<std::uint64_t>(all.inner, 32);
+  const std::uint64_t groups = along ? 1 : weights;
+  Explainer block(tensor, weights, mx ? "w = scale x" : "w = scale (q - zero)");
+  const bool nibbles = mx && all.data().type == kF4, lowest = mx || all.plan.order != "msb_first";
+  const unsigned bits = nibbles ? 4 : static_cast<unsigned>(all.plan.bits);
+  // Codes of a word, its first one in the lowest bits or in the highest.
+  const auto unpack = [&](std::string_view role, std::string_view what, std::uint64_t count) {
+    const std::uint64_t width = mx ? 1 : size_of(all.data().dtype), per_word = mx ? 2 : all.plan.per_word;
+    const Bytes bytes = block.field(role, {.name = role,
+                                           .what = what,
+                                           .kind = FieldKind::bits,
+                                           .bytes = ceil_div(count, per_word) * width,
+                                           .bits = bits,
+                                           .high_first = !lowest && width == 1});
+    const std::vector<double> stored = codes_in(bytes, bits, bytes.size() * 8 / bits);
+    std::vector<double> codes(static_cast<std::size_t>(count));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t in_word = i % per_word;
+      codes[static_cast<std::size_t>(i)] =
+          stored[static_cast<std::size_t>(i - in_word + (lowest ? in_word : per_word - 1 - in_word))];
+    }
+    return codes;
+  };
+  if (mx && !nibbles) {
+    std::vector<double> values = block.numbers("data", "values of the block", 0, weights);
+    if (all.data().type.empty())
+      for (double& value : values) value /= 64;
+    block.term("x", std::move(values));
+  } else {
+    std::vector<double> codes =
+        unpack("data", mx ? "4-bit floats, two in a byte, the first in the low half" : "codes", weights);
+    block.term("q", codes);
+    for (double& code : codes) code = packed_coding("f4_e2m1").value(static_cast<std::uint32_t>(code));
+    if (mx) block.term("x", std::move(codes));
+  }
+  block.term("scale", block.numbers("scales", along ? "scale of the group" : "scales of the groups", 0, groups));
+  if (mx) return block.take();
+  if (tensor.component("zeros") == nullptr) return block.term("zero", static_cast<double>(all.plan.zero)).take();
+  constexpr std::string_view kZero = "the code that stands for 0";
+  return block
+      .term("zero", all.packed_zeros() ? unpack("zeros", kZero, groups) : block.numbers("zeros", kZero, 0, groups))
+      .take();
+}
+
 void verify_components(const Tensor& tensor, const std::function<void(Problem)>& report) {
   for (const Component& component : tensor.components) {
     verify_type(component, report);
@@ -226,5 +280,18 @@ constinit const Codec kMx = {
         },
     .verify = verify_components,
     .decode = [](const Tensor& tensor) { return decode_grouped(tensor, true, kMxParameters); }};
+
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  if (tensor.layout == kOddF4) {
+    Explainer block(tensor, std::min<std::uint64_t>(32, *tensor.shape.elements()),
+                    "w = x; x is the float of the code q");
+    std::vector<double> codes = block.codes("data", "4-bit floats, two in a byte, the first in the low half", 4);
+    block.term("q", codes);
+    for (double& code : codes) code = packed_coding("f4_e2m1").value(static_cast<std::uint32_t>(code));
+    return block.term("x", std::move(codes)).take();
+  }
+  if (tensor.layout != kGroupId && tensor.layout != kMxId) return std::nullopt;
+  return explain_grouped(tensor, tensor.layout == kMxId);
+}
 
 }  // namespace tare::codec::zt2

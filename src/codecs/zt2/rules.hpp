@@ -13,7 +13,7 @@ namespace tare::codec::zt2 {
 
 inline constexpr std::string_view kCsrId = "zt.sparse_csr/1", kCooId = "zt.sparse_coo/1", kGroupId = "zt.quant_group/1",
                                   kMxId = "zt.mx/1";
-inline constexpr std::string_view kF4 = "f4_e2m1";
+inline constexpr std::string_view kF4 = "f4_e2m1", kOddF4 = "zt.f4_e2m1";
 
 // Bytes of so many elements. Not known: the type is not registered. No bytes: there is no such number.
 struct ElementSize {

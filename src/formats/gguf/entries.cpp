@@ -1,24 +1,14 @@
-// The entries of a file as a list that can be edited, and writing it back.
-//
-// Back into the file itself, if that is a matter of one sector: the new header is made as a whole, and must lie where the
-// old one does, up to the first byte of the data. Then the bytes that differ are written with one call. A disk writes 512
-// bytes at a multiple of 512 or does not, and so does the kernel to its copy, so nobody can ever find half of it. All other
-// edits are written as a new file.
+// The entries of a file as a list that can be edited. Writing them back: amend.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/checked.hpp"
 #include "base/name_map.hpp"
 #include "base/text.hpp"
-#include "formats/amend_file.hpp"
 #include "formats/gguf/tokenizer.hpp"
-#include "io/unfinished.hpp"
 
 namespace tare::gguf {
 namespace {
-
-constexpr std::uint64_t kSector = 512;
 
 std::vector<MetadataEntry> list_entries(const Model& model) {
   std::vector<MetadataEntry> list;
@@ -32,9 +22,10 @@ std::string reserved_key(std::string_view key) {
   if (key.empty()) return "a key without a name";
   if (key.size() > kMaxKey) return fmt::format("a key of {} bytes, at most {} allowed", key.size(), kMaxKey);
   if (is_split_key(key)) return "it counts the files of a set";
+  if (key.starts_with("GGUF.")) return "the package gguf keeps the fields of the header under such names";
   if (key.starts_with(kFilePrefix)) return "it holds an attached file";
   if (key == kPrivateKey) return "it holds what has no other key, and is made anew with the file";
-  if (key == kKeysKey || key == kPlainTokensKey)
+  if (key == kKeysKey || key == kPlainTokensKey || key == kPaddedKey)
     return "it is Tare's name for what it knows about a file, not a key in one";
   return {};
 }
@@ -60,7 +51,9 @@ void restate_entries(Model& model, std::vector<MetadataEntry> list) {
     entries.push_back({std::move(entry.key), type, to_payload(std::move(entry.value), type)});
   }
   alignment_in(entries);
+  const bool padded = is_padded(model);
   model.metadata = {};
+  if (padded) model.metadata.append(std::string(kPaddedKey), true);
   model.config = {};
   model.vocabulary = {};
   Diagnostics strict;
@@ -101,32 +94,5 @@ constinit const MetadataRules kMetadataRules = {
     .fit = fit_entry,
     .usual_type = usual_entry_type,
     .reserved = reserved_key};
-
-bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run) {
-  if (after.tensors.empty() || before.version != std::to_string(kVersion) || !after.broken.empty()) return false;
-  const std::vector<Entry> entries = entries_of(after);
-  const std::uint64_t alignment = alignment_in(entries);
-  if (alignment != alignment_in(entries_of(before))) return false;  // the padding of the data follows it
-  check_writable(after);
-  Bytes head = make_head(entries, tensors_of(after));
-  const std::uint64_t start = before.tensors.front().components.front().blob.offset();
-  if (checked_align(head.size(), alignment) != start) return false;
-  head.resize(static_cast<std::size_t>(start));
-
-  const io::Descriptor file = open_to_amend(path, before);
-  if (!file) return false;
-  Bytes old(head.size());
-  if (io::pread_all(file.get(), 0, old, path) != old.size()) return false;
-  const auto first = std::ranges::mismatch(head, old).in1 - head.begin();
-  if (first == std::ssize(head)) return true;
-  const auto end = std::mismatch(head.rbegin(), head.rend(), old.rbegin()).first.base() - head.begin();
-  if (static_cast<std::uint64_t>(first) / kSector != static_cast<std::uint64_t>(end - 1) / kSector) return false;
-  if (dry_run) return true;
-  const io::Changing changing;
-  io::pwrite_all(file.get(), static_cast<std::uint64_t>(first),
-                 std::span(head).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first)), path);
-  io::sync_file(file.get(), path);
-  return true;
-}
 
 }  // namespace tare::gguf

@@ -12,7 +12,7 @@ namespace {
 
 using arch::Role;
 
-constexpr std::string_view kFileType = "general.file_type";
+constexpr std::string_view kFileType = "general.file_type", kBlocksVersion = "general.quantization_version";
 
 // What a file is called that is mostly of a type.
 struct FileType {
@@ -68,6 +68,13 @@ std::int64_t number_of_mix(const Model& model, const FileType& most) {
   return most.number;
 }
 
+// The version of ggml's blocks, which a file with any must state.
+void state_blocks(Model& model) {
+  const bool has_blocks =
+      std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return tensor.layout.starts_with("ggml."); });
+  if (has_blocks && model.metadata.find(kBlocksVersion) == nullptr) model.metadata.set(kBlocksVersion, 2);
+}
+
 }  // namespace
 
 bool wants_f32(const Model& model, const Tensor& tensor) {
@@ -77,6 +84,7 @@ bool wants_f32(const Model& model, const Tensor& tensor) {
 }
 
 void retyped(Model& model, bool own) {
+  if (own) state_blocks(model);
   if (model.metadata.find(kFileType) == nullptr && !(own && model.config.model_type)) return;
   const FileType* const most = type_of_most(model);
   if (most == nullptr)

@@ -22,7 +22,7 @@
 // all others are metadata under their keys. What a reader of the model could not tell, the order and the types of the keys,
 // is the metadata key gguf.keys. What GGUF has no place for is the entry tare.private.
 //
-// A model in several files: splits.cpp. Editing the entries of a file: entries.cpp.
+// A model in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp.
 #include "formats/gguf/gguf.hpp"
 
 #include <array>
@@ -67,6 +67,7 @@ constexpr std::string_view kLayouts[] = {
 constexpr std::string_view kSuffixes[] = {kSuffix};
 constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},
                                {.key = kPlainTokensKey, .about_file = true},
+                               {.key = kPaddedKey, .about_file = true},
                                {.key = kAlignmentKey, .about_file = true}};
 
 }  // namespace
@@ -100,6 +101,7 @@ constinit const Format kFormat = {
     .retyped = retyped,
     .metadata = &kMetadataRules,
     .amend = amend,
+    .restate = restate,
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };

@@ -35,6 +35,9 @@ inline constexpr std::string_view kFilePrefix = "tare.file.";
 // Ours, in the metadata of a Model: the keys of the file with their types, in its order, where a writer that only knows
 // the values would choose others; and the ids of tokens that are not spelled in the alphabet of the others.
 inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
+// Ours, likewise: true where a file without tensors has the padding in front of data all the same.
+inline constexpr std::string_view kPaddedKey = "gguf.padded";
+bool is_padded(const Model& model);
 
 // What an entry says. Arrays that may be long have forms of their own; the others are lists, u8 ones Bytes.
 using Payload = std::variant<Value, std::vector<std::string>, std::vector<float>, std::vector<std::int32_t>>;
@@ -105,21 +108,36 @@ extern const MetadataRules kMetadataRules;
 
 // ---- files ----
 
+// One of the entries that count the files, and where it was among the others.
+struct SplitEntry {
+  Entry entry;
+  std::string behind;  // the key of the one before it; empty: it is the first
+  std::size_t index;
+};
 struct Split {
   std::uint32_t number = 0, count = 0;
   std::int64_t tensors = 0;
   Map attributes = {};  // of tensors in other files
+  std::vector<SplitEntry> entries = {};
 };
-// One file as it is. `split` gets what it says about the set it is a part of, and keeps those keys out of the model.
-Model read_file(const SourcePtr& source, const ReadOptions& options, std::optional<Split>& split);
+// By its name.
+bool is_first_of_set(std::string_view path);
+// What a file is made of, beside its Model.
+struct Parts {
+  std::optional<Split> split;              // what it says about the set it is a part of
+  std::uint64_t infos = 0, infos_end = 0;  // what it says about its tensors, from where to where
+  std::uint64_t tensors = 0;               // how many it speaks of
+};
+// One file as it is. The keys of `split` are not in the model.
+Model read_file(const SourcePtr& source, const ReadOptions& options, Parts& parts);
 // A file, or the set that it is a part of.
 Model read(const Input& input, const ReadOptions& options);
 
 void check_writable(const Model& model);
 void write(const Model& model, Sink& sink, const WriteOptions& options);
-// One file with these entries and tensors.
+// One file with these entries and tensors. `padded`: without tensors, too.
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
-                const WriteOptions& options);
+                const WriteOptions& options, bool padded);
 
 // Which of the attached files say it, too: config.json, or the others.
 enum class FactsOf : std::uint8_t { config, tokenizer };
@@ -130,9 +148,13 @@ std::string facts_of(const std::vector<Entry>& entries, FactsOf area);
 std::uint64_t alignment_in(const std::vector<Entry>& entries);
 // Everything in front of the data, without padding.
 Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
+// The same of a file whose tensors are described already.
+Bytes make_head(const std::vector<Entry>& entries, std::uint64_t tensors, std::span<const std::byte> infos);
 std::vector<const Tensor*> tensors_of(const Model& model);
-// See Format::amend.
+// See Format::amend and Format::restate.
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
+bool restate(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
+             bool dry_run);
 
 // Bytes of a file up to its data, without padding.
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);

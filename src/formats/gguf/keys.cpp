@@ -250,7 +250,7 @@ void drop_stale_files(Model& model, const Map& facts, const Map& said, const Com
 
 // ---- order ----
 
-bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainTokensKey; }
+bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainTokensKey || key == kPaddedKey; }
 
 // A model's metadata key that can be one of the file.
 bool can_be_key(std::string_view key) {

@@ -21,15 +21,18 @@ class Reader {
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics),
         cursor_(*source, options.limits) {}
 
-  Model run(std::optional<Split>& split) {
+  Model run(Parts& parts) {
     read_header();
     std::vector<Entry> entries = read_entries();
     take_alignment(entries);
-    take_split(entries, split);
+    take_split(entries, parts.split);
+    parts.tensors = tensors_;
+    parts.infos = cursor_.at();
     read_infos();
+    parts.infos_end = cursor_.at();
     place_tensors();
     interpret(entries, model_, Complaints(source_->name(), diagnostics_), options_.vocabulary,
-              split ? &split->attributes : nullptr);
+              parts.split ? &parts.split->attributes : nullptr);
     source_->check();
     return std::move(model_);
   }
@@ -218,7 +221,7 @@ class Reader {
       }
       case ValueType::boolean: {
         const auto byte = cursor_.take<std::uint8_t>("a value");
-        if (byte > 1) throw about(entry, "gguf.bool", fmt::format("a truth of {}; 0 and 1 are defined", byte), at);
+        if (byte > 1) throw about(entry, "gguf.bool", fmt::format("a bool of {}; only 0 and 1 are allowed", byte), at);
         return Value(byte == 1);
       }
       case ValueType::array: break;
@@ -264,6 +267,9 @@ class Reader {
     const auto tensors = number(kSplitTensors, ValueType::i32);
     if (count.value_or(0) <= 1) return;  // a whole file; programs that merge leave such keys
     split = Split{static_cast<std::uint32_t>(no.value_or(0)), static_cast<std::uint32_t>(*count), tensors.value_or(-1)};
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (is_split_key(entries[i].key))
+        split->entries.push_back({entries[i], i == 0 ? std::string() : entries[i - 1].key, i});
     std::erase_if(entries, [](const Entry& entry) { return is_split_key(entry.key); });
   }
 
@@ -298,7 +304,7 @@ class Reader {
   }
 
   void place_tensors() {
-    if (infos_.empty()) return;
+    if (infos_.empty()) return check_end_of_none();
     const auto start = checked_align(cursor_.at(), alignment_);
     if (!start || *start > source_->size())
       cursor_.fail("gguf.truncated",
@@ -318,6 +324,17 @@ class Reader {
       }
     }
     if (next.known && diagnostics_.thorough()) check_end(*start + next.offset);
+  }
+
+  // Some programs pad a file without tensors as if there were data, some do not.
+  void check_end_of_none() {
+    const std::uint64_t end = cursor_.at(), padded = checked_align(end, alignment_).value_or(end);
+    if (end != padded && source_->size() == padded) {
+      model_.metadata.append(std::string(kPaddedKey), true);
+      check_padding(end, padded);
+    } else if (diagnostics_.thorough() && source_->size() > end) {
+      check_end(end);
+    }
   }
 
   void place(Info& info, std::uint64_t start, Next& next) {
@@ -409,8 +426,8 @@ class Reader {
 
 }  // namespace
 
-Model read_file(const SourcePtr& source, const ReadOptions& options, std::optional<Split>& split) {
-  return Reader(source, options).run(split);
+Model read_file(const SourcePtr& source, const ReadOptions& options, Parts& parts) {
+  return Reader(source, options).run(parts);
 }
 
 }  // namespace tare::gguf

@@ -380,13 +380,9 @@ class FileReleaser {
 // What the files say now, and what is about the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
-  constexpr std::string_view kOfFile[] = {kKeysKey,
-                                          kPlainTokensKey,
-                                          kAlignmentKey,
-                                          "general.type",
-                                          "general.file_type",
-                                          "general.size_label",
-                                          "general.quantization_version"};
+  constexpr std::string_view kOfFile[] = {
+      kKeysKey,       kPlainTokensKey,     kPaddedKey,           kAlignmentKey,
+      "general.type", "general.file_type", "general.size_label", "general.quantization_version"};
   // config.json says the name.
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))

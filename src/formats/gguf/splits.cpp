@@ -101,8 +101,9 @@ class SetReader {
                 fmt::format("file {} of {} is not there; download it into the same directory", number + 1, count))
               .in(path));
     }
-    std::optional<Split> split;
-    Model part = read_file(source, options_, split);
+    Parts parts;
+    Model part = read_file(source, options_, parts);
+    std::optional<Split>& split = parts.split;
     if (!split || split->count != count || split->number != number)
       return wrong("gguf.split.number",
                    split ? fmt::format("says that it is file {} of {}", split->number + 1, split->count)
@@ -119,6 +120,7 @@ class SetReader {
     if (split->tensors != total_)
       return wrong("gguf.split.tensors",
                    fmt::format("{} tensors in all files, the first file says {}", split->tensors, total_));
+    part.metadata.erase(kPaddedKey);
     if (part.config != Config() || !part.vocabulary.empty() || !part.metadata.empty())
       return wrong("gguf.split.metadata", "has metadata of its own; only the first file of a model has");
     for (Tensor& tensor : part.tensors) {
@@ -202,6 +204,11 @@ io::OldFiles old_files(const io::Directory& directory, const std::string& path) 
 
 }  // namespace
 
+bool is_first_of_set(std::string_view path) {
+  const auto name = parse_name(path.substr(path.rfind('/') + 1));
+  return name && name->number == 1;
+}
+
 Model read(const Input& input, const ReadOptions& options) {
   std::string path = input.path;
   SourcePtr source = input.source;
@@ -214,8 +221,9 @@ Model read(const Input& input, const ReadOptions& options) {
     path = (fs::path(path) / found.front()).string();
     source = open_file(path, options.access);
   }
-  std::optional<Split> split;
-  Model model = read_file(source, options, split);
+  Parts parts;
+  Model model = read_file(source, options, parts);
+  const std::optional<Split>& split = parts.split;
   if (split) {
     if (source->descriptor() < 0)
       throw Error(ErrorKind::usage, "gguf.split.memory", "one of several files, which must be opened as files")
@@ -261,7 +269,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
       for (Entry& entry : split_entries(i, parts.size(), model.tensors.size())) said.push_back(std::move(entry));
     const auto sink =
         tree.file(parts.size() == 1 ? fmt::format("{}{}", kStem, kSuffix) : file_name(kStem, i + 1, parts.size()));
-    write_file(said, parts[i], *sink, options);
+    write_file(said, parts[i], *sink, options, is_padded(model));
     sink->commit();
   }
   const std::uint64_t bytes = tree.bytes();

@@ -84,7 +84,7 @@ std::optional<Value> fitted_single(const Value& value, ValueType type) {
   const double real = given != nullptr ? *given : static_cast<double>(*whole);
   if (type == ValueType::f64 || !std::isfinite(real)) return Value(real);
   const float nearest = f64_to_f32(real);
-  if (!std::isfinite(nearest)) return std::nullopt;
+  if (!std::isfinite(nearest) || (nearest == 0 && real != 0)) return std::nullopt;
   return Value(decimal_double(nearest));
 }
 

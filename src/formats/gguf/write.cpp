@@ -150,31 +150,37 @@ std::uint64_t alignment_in(const std::vector<Entry>& entries) {
   return alignment;
 }
 
-Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors) {
-  const std::uint64_t alignment = alignment_in(entries);
+Bytes make_head(const std::vector<Entry>& entries, std::uint64_t tensors, std::span<const std::byte> infos) {
   HeadWriter head;
   head.put_bytes(std::as_bytes(std::span(kMagic)));
   head.put(kVersion);
-  head.put<std::uint64_t>(tensors.size());
+  head.put<std::uint64_t>(tensors);
   head.put<std::uint64_t>(entries.size());
   for (const Entry& entry : entries) head.put_entry(entry);
+  head.put_bytes(infos);
+  return head.take();
+}
+
+Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors) {
+  const std::uint64_t alignment = alignment_in(entries);
+  HeadWriter infos;
   std::uint64_t offset = 0;
   for (const Tensor* const tensor : tensors) {
-    head.put_info(*tensor, *type_of(*tensor), offset);
+    infos.put_info(*tensor, *type_of(*tensor), offset);
     const auto end = checked_add(offset, tensor->bytes());
     const auto next = end ? checked_align(*end, alignment) : std::nullopt;
     if (!next) throw unwritable("gguf.write.shape", *tensor, "the data does not fit 64 bits of length");
     offset = *next;
   }
-  return head.take();
+  return make_head(entries, tensors.size(), infos.bytes());
 }
 
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
-                const WriteOptions& options) {
+                const WriteOptions& options, bool padded) {
   const std::uint64_t alignment = alignment_in(entries);
   sink.write(make_head(entries, tensors));
+  if (padded || !tensors.empty()) sink.align(alignment);
   if (tensors.empty()) return;
-  sink.align(alignment);
   Transfer transfer(sink, {.alignment = alignment,
                            .zstd_level = std::nullopt,
                            .digest = std::nullopt,
@@ -194,7 +200,12 @@ std::vector<const Tensor*> tensors_of(const Model& model) {
 
 void write(const Model& model, Sink& sink, const WriteOptions& options) {
   check_writable(model);
-  write_file(entries_of(model), tensors_of(model), sink, options);
+  write_file(entries_of(model), tensors_of(model), sink, options, is_padded(model));
+}
+
+bool is_padded(const Model& model) {
+  const Value* const padded = model.metadata.find(kPaddedKey);
+  return padded != nullptr && *padded == true;
 }
 
 std::string facts_of(const std::vector<Entry>& entries, FactsOf area) {

@@ -42,6 +42,8 @@ std::optional<PipelinePart> part_at(const std::string& directory, const std::str
   std::error_code none;
   if (!is_safe_path(name) || name.find('/') != std::string::npos || !std::filesystem::is_directory(folder, none))
     return std::nullopt;
+  if (const auto outside = Links(directory).outside(folder))
+    throw Error(ErrorKind::corrupt, "hf.file.outside", *outside).in(folder);
   return PipelinePart{name, *(*pair)[1].text(), has_weights(folder)};
 }
 

@@ -91,12 +91,29 @@ class Plan {
  private:
   void add(const Attachment& attachment) {
     std::string name = attachment.name;
+    require_config(attachment);
     if (!is_free(name)) name = fmt::format("{}/{:06}", kPrivateFolder, ++renamed_);
     if (!is_resource(name) && !named_.cover(name)) others_.append(name, attachment.name);
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
       folders_.insert(name.substr(0, slash));
     names_.insert(name);
     files_.push_back({name, attachment.blob});
+  }
+
+  // A directory whose config.json is not one could not be opened again.
+  static void require_config(const Attachment& attachment) {
+    if (attachment.name != "config.json") return;
+    try {
+      const Bytes bytes = attachment.blob.bytes(resources::kMaxFileBytes);
+      resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      throw Error(ErrorKind::unsupported, "hf.config.json",
+                  fmt::format("the attached file is not one: {}", error.sentence()))
+          .about("config.json")
+          .blame(Subject::input)
+          .remedy(Remedy::drop, "attachments");
+    }
   }
 
   bool is_free(const std::string& name) const {

@@ -11,8 +11,8 @@ namespace tare::torch {
 namespace {
 
 struct Parameters {
-  std::vector<float> scales;
-  std::vector<double> zeros;
+  std::vector<double> scales, zeros;
+  bool in_double = false;  // PyTorch multiplies in the type of its scales: f64 for channels, f32 otherwise
 };
 
 double number_at(const std::byte* bytes, DType dtype, std::size_t i) {
@@ -51,7 +51,9 @@ class DequantizingReader final : public BlockReader {
     for (std::size_t i = 0; i < count; ++i) {
       const auto channel = static_cast<std::size_t>((next_ + i) / plan_.inner % plan_.channels);
       const double code = number_at(codes_.data(), plan_.dtype, i);
-      values_[i] = static_cast<float>(code - parameters_.zeros[channel]) * parameters_.scales[channel];
+      const double distance = code - parameters_.zeros[channel], scale = parameters_.scales[channel];
+      values_[i] = parameters_.in_double ? static_cast<float>(distance * scale)
+                                         : static_cast<float>(distance) * static_cast<float>(scale);
     }
     if constexpr (std::endian::native == std::endian::big)
       swap_elements(std::as_writable_bytes(std::span(values_)), sizeof(float));
@@ -74,11 +76,11 @@ class DequantizingProducer final : public BlobProducer {
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     Parameters parameters;
     if (plan_.scales.components.empty()) {
-      parameters = {{static_cast<float>(plan_.scale)}, {plan_.zero}};
+      parameters = {{plan_.scale}, {plan_.zero}};
     } else {
       parameters.zeros = numbers_in(plan_.zeros.components[0]);
-      for (const double scale : numbers_in(plan_.scales.components[0]))
-        parameters.scales.push_back(static_cast<float>(scale));
+      parameters.scales = numbers_in(plan_.scales.components[0]);
+      parameters.in_double = plan_.scales.components[0].dtype == DType::f64;
     }
     auto reader = std::make_unique<DequantizingReader>(plan_, std::move(parameters), offset / sizeof(float));
     reader->skip(offset % sizeof(float));

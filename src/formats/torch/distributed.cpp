@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "formats/links.hpp"
 #include "formats/torch/torch.hpp"
 #include "io/listing.hpp"
 #include "model/element_size.hpp"
@@ -118,7 +119,8 @@ class CheckpointReader {
       : directory_(directory),
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics),
-        source_(open_file(fmt::format("{}/{}", directory, kMetadataFile), options.access)) {}
+        links_(directory),
+        source_(open_inside(kMetadataFile)) {}
 
   Model run() {
     if (source_->size() > options_.limits.metadata_bytes)
@@ -227,14 +229,22 @@ class CheckpointReader {
                          escape_name(order[i]->name), order[i]->file));
   }
 
+  // Not what a link that leads elsewhere leads to.
+  SourcePtr open_inside(std::string_view name) const {
+    const std::string path = fmt::format("{}/{}", directory_, name);
+    const auto refuse = [&](const std::string& why) {
+      throw Error(ErrorKind::corrupt, "torch.distributed.file", why).in(path);
+    };
+    if (const auto outside = links_.outside(path)) refuse(*outside);
+    SourcePtr source = open_file(path, options_.access);
+    if (!links_.allow(*source)) refuse("the file was exchanged when it was opened");
+    return source;
+  }
+
   SourcePtr file(const std::string& name) {
     SourcePtr& source = files_[name];
     if (source != nullptr) return source;
-    const std::string path = fmt::format("{}/{}", directory_, name);
-    std::error_code none;
-    if (fs::is_symlink(fs::symlink_status(path, none)))
-      fail("torch.distributed.file", fmt::format("{} is a link", escape_name(name)));
-    source = open_file(path, options_.access);
+    source = open_inside(name);
     model_.file_bytes += source->size();
     model_.sources.push_back(source);
     return source;
@@ -358,6 +368,7 @@ class CheckpointReader {
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
+  Links links_;
   SourcePtr source_;
   static constexpr std::uint64_t kLooks = 16;
   const Pickle* p_ = nullptr;

@@ -13,6 +13,8 @@ namespace {
 
 // 0x1950a86a20f9469cfc6c, as the bytes of a Python integer.
 constexpr std::string_view kMagic = "\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
+// The same as protocols 0 and 1 have it.
+constexpr std::string_view kMagicDigits = "119547037146038801333356", kMagicLine = "L119547037146038801333356L\n";
 constexpr std::int64_t kProtocol = 1001;
 
 class LegacyReader {
@@ -24,7 +26,9 @@ class LegacyReader {
 
   Model run() {
     const auto magic = next_pickle();
-    if ((*magic)->kind((*magic)->root()) != PickleKind::large || (*magic)->text((*magic)->root()) != kMagic)
+    const Ref number = (*magic)->root();
+    if ((*magic)->kind(number) != PickleKind::large ||
+        ((*magic)->text(number) != kMagic && (*magic)->text(number) != kMagicDigits))
       fail("torch.legacy.magic", "a pickle, but not one that torch.save wrote: it does not begin with PyTorch's number",
            0, ErrorKind::unsupported);
     const auto protocol = next_pickle();
@@ -124,8 +128,12 @@ class LegacyReader {
   NameViewMap<std::uint64_t> widths_in(const Pickle& content) const {
     NameViewMap<std::uint64_t> widths;
     for (Ref ref = 0; ref < content.nodes(); ++ref) {
-      if (content.kind(ref) != PickleKind::persistent || content.kind(content.persistent(ref)) != PickleKind::tuple)
-        continue;
+      if (content.kind(ref) != PickleKind::persistent) continue;
+      if (content.kind(content.persistent(ref)) == PickleKind::text)
+        fail("torch.persistent.text",
+             "a persistent id that is only text, as protocol 0 has it; save it with another protocol", content.at(ref),
+             ErrorKind::unsupported);
+      if (content.kind(content.persistent(ref)) != PickleKind::tuple) continue;
       const auto parts = content.tuple(content.persistent(ref));
       if (parts.size() < 3 || content.kind(parts[1]) != PickleKind::global ||
           content.kind(parts[2]) != PickleKind::text)
@@ -161,6 +169,7 @@ std::array<char, 32> head_of(const Source& source) {
 bool is_pickle(const Source& source) {
   if (source.size() < 4) return false;
   const auto head = head_of(source);
+  if (std::string_view(head.data(), head.size()).starts_with(kMagicLine)) return true;
   // PROTO, and what the picklers of Python begin with: FRAME, a collection, a global, a text, a number.
   return head[0] == '\x80' && head[1] >= 2 && head[1] <= 5 &&
          std::string_view("\x95}](cX\x8C)\x8A").find(head[2]) != std::string_view::npos;
@@ -169,7 +178,7 @@ bool is_pickle(const Source& source) {
 bool is_legacy(const Source& source) {
   const auto head = head_of(source);
   const std::string_view text(head.data(), head.size());
-  return is_pickle(source) && text.find(kMagic) < 16;
+  return is_pickle(source) && (text.find(kMagic) < 16 || text.starts_with(kMagicLine));
 }
 
 bool is_old_tar(const Source& source) {

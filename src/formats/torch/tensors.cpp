@@ -209,7 +209,7 @@ class Rebuilder {
     if (!doubled) throw Error(ErrorKind::corrupt, "torch.tensor.size", "a dimension of more than 64 bits");
     tensor.shape[tensor.shape.size() - 1] = *doubled;
     tensor.layout = type.layout;
-    tensor.components.push_back({"data", DType::u8, {}, std::move(blob)});
+    tensor.components.push_back({"payload", DType::u8, {}, std::move(blob)});
     return tensor;
   }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/equal_names.hpp"
 #include "base/text.hpp"
 #include "formats/torch/torch.hpp"
 
@@ -107,11 +108,13 @@ class TreeReader {
       return;
     }
     p_.each_item(ref, item);
-    // set([...]), deque([...])
+    // set([...]), deque([...]), list((...))
     if (p_.kind(ref) == PickleKind::call)
       for (const Ref argument : p_.tuple(p_.arguments(ref))) {
         charge(walked_, ref);
-        if (p_.kind(argument) == PickleKind::list) p_.each_item(argument, item);
+        if (p_.kind(argument) == PickleKind::list || p_.kind(argument) == PickleKind::set) p_.each_item(argument, item);
+        if (p_.kind(argument) == PickleKind::tuple)
+          for (const Ref value : p_.tuple(argument)) item(value);
       }
   }
   template <typename Visit>
@@ -158,10 +161,10 @@ class TreeReader {
     }
   }
   void report_key(Ref at) const {
-    content_.diagnostics.ignored_value(
-        located(Error(ErrorKind::unsupported, "torch.key.metadata",
-                      fmt::format("in \"{}\", a key that is neither text nor a number is omitted", escape_name(name_))),
-                at));
+    content_.diagnostics.ignored_value(located(
+        Error(ErrorKind::unsupported, "torch.key.metadata",
+              fmt::format("in \"{}\", a key that is neither text nor a whole number is omitted", escape_name(name_))),
+        at));
   }
 
   // Whether there is a tensor in it; looks at each value once.
@@ -194,7 +197,7 @@ class TreeReader {
         name_.resize(length);
         if (tensors)
           fail("torch.key",
-               fmt::format("in \"{}\", a key of tensors is neither text nor a number: they have no names",
+               fmt::format("in \"{}\", a key of tensors is neither text nor a whole number: they have no names",
                            escape_name(name_)),
                at, ErrorKind::unsupported);
         return report_key(at);
@@ -353,8 +356,33 @@ class TreeReader {
       return value;
     }
     if (decimal) return text;
+    if (text.size() <= kLongestDecimal) return decimal_of(text);
     std::string reversed(text.rbegin(), text.rend());
     return "0x" + to_hex(std::as_bytes(std::span(reversed)));
+  }
+  // Turning bytes into digits takes time with the square of their number.
+  static constexpr std::size_t kLongestDecimal = 64;
+  // Little-endian, two's complement.
+  static std::string decimal_of(std::string_view bytes) {
+    std::vector<unsigned> number;  // its magnitude, the highest byte first
+    const bool negative = (bytes.back() & 0x80) != 0;
+    unsigned carry = negative ? 1 : 0;
+    for (const char c : bytes) {
+      const unsigned byte = (static_cast<unsigned char>(c) ^ (negative ? 0xFFu : 0u)) + carry;
+      number.insert(number.begin(), byte & 0xFF);
+      carry = byte >> 8;
+    }
+    std::string digits;
+    while (std::ranges::any_of(number, [](unsigned byte) { return byte != 0; })) {
+      unsigned rest = 0;
+      for (unsigned& byte : number) {
+        rest = rest << 8 | byte;
+        byte = rest / 10;
+        rest %= 10;
+      }
+      digits.insert(digits.begin(), static_cast<char>('0' + rest));
+    }
+    return negative ? "-" + digits : digits;
   }
   void charge_text(Ref ref) { charge_bytes(p_.text(ref).size(), ref); }
   void charge_bytes(std::uint64_t bytes, Ref ref) {
@@ -381,13 +409,11 @@ class TreeReader {
   // ---- afterwards ----
 
   void find_duplicates() const {
-    NameViewSet names;
-    names.reserve(model_.tensors.size());
-    for (const Tensor& tensor : model_.tensors)
-      if (!names.insert(tensor.name).second)
-        throw Error(ErrorKind::corrupt, "torch.name.duplicate",
-                    fmt::format("two tensors are called \"{}\"", escape_name(tensor.name)))
-            .in(content_.source.name());
+    const auto name_of = [&](std::size_t i) -> const std::string& { return model_.tensors[i].name; };
+    if (const auto equal = equal_names(model_.tensors.size(), name_of); !equal.empty())
+      throw Error(ErrorKind::corrupt, "torch.name.duplicate",
+                  fmt::format("two tensors are called \"{}\"", escape_name(name_of(equal.front().first))))
+          .in(content_.source.name());
   }
 
   // Tensors that are the same bytes of the file in the same shape.

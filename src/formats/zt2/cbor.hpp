@@ -49,6 +49,10 @@ class Cbor {
     return bytes_.subspan(begin, end - begin);
   }
 
+  // What has not been read yet; and that so many bytes of it, whole values, have been checked and read elsewhere.
+  std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
+  void advance(std::size_t bytes) { at_ += bytes; }
+
   // The next value. `what` is its name in errors.
   std::uint64_t uint(std::string_view what);
   std::string_view text(std::string_view what);

@@ -47,6 +47,7 @@ using codec::zt2::kCsrId;
 using codec::zt2::kF4;
 using codec::zt2::kGroupId;
 using codec::zt2::kMxId;
+using codec::zt2::kOddF4;
 using codec::zt2::number;
 using codec::zt2::parts_problem;
 using codec::zt2::submap;
@@ -162,7 +163,9 @@ std::string plain_id(std::string_view layout) {
 std::optional<Problem> adopt_known(Tensor& tensor, std::string_view id) {
   if (id == "dense") {
     tensor.layout = id;
-    if (tensor.components[0].type == kF4) {
+    if (tensor.components[0].type == kF4 && *tensor.shape.elements() % 2 != 0) {
+      tensor.layout = kOddF4;
+    } else if (tensor.components[0].type == kF4) {
       tensor.layout = kPackedF4;
       tensor.components[0].role = "payload";
       tensor.components[0].type.clear();
@@ -196,6 +199,13 @@ std::optional<Problem> adopt_known(Tensor& tensor, std::string_view id) {
 
 }  // namespace
 
+std::optional<std::uint64_t> product_in_order(const Shape& shape) {
+  std::uint64_t product = 1;
+  for (const std::uint64_t dimension : shape)
+    if (__builtin_mul_overflow(product, dimension, &product)) return std::nullopt;
+  return product;
+}
+
 std::optional<Problem> check_profile(const Tensor& tensor, std::string_view id) {
   if (id == "dense") return check_dense(tensor);
   if (id == kCsrId) return check_csr(tensor);
@@ -210,7 +220,7 @@ std::optional<Problem> adopt_layout(Tensor& tensor, std::string_view id) {
   Tensor adopted = tensor;
   const auto problem = adopt_known(adopted, id);
   const Codec* const codec = problem ? nullptr : find_codec(adopted.layout);
-  // What only the container's own rules allow: an odd number of 4-bit floats, a size that nobody knows.
+  // What only the container's own rules allow: a size that nobody knows.
   if (problem || (codec != nullptr && codec->check(adopted)))
     tensor.layout = foreign(id);
   else
@@ -305,7 +315,7 @@ Object object_of(const Tensor& tensor) {
   object.tensor = &tensor;
   if (tensor.components.empty())
     throw unwritable(tensor, "zt2.write.parts", "a tensor without components; zt2 has none such");
-  if (!tensor.shape.elements())
+  if (!product_in_order(tensor.shape))
     throw unwritable(tensor, "zt2.write.shape", "the product of its dimensions does not fit 64 bits");
   for (const Component& component : tensor.components) object.parts.push_back(part_of(tensor, component));
   const auto rename = [&](std::string_view from, std::string_view to, std::string_view type) {
@@ -318,8 +328,8 @@ Object object_of(const Tensor& tensor) {
   bool mapped = true;
   const std::string_view layout = tensor.layout;
   const std::string_view blocks = layout.starts_with("ggml.") ? layout.substr(5) : std::string_view();
-  if (layout == "dense") {
-    object.layout = layout;
+  if (layout == "dense" || layout == kOddF4) {
+    object.layout = "dense";
   } else if (layout == kPackedF4) {
     object.layout = "dense";
     rename("payload", "data", kF4);

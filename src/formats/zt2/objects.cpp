@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "base/merge_runs.hpp"
 #include "codecs/coordinates.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/put_in_order.hpp"
@@ -91,10 +92,40 @@ Objects::Objects(const Input& input, const ReadOptions& options, Diagnostics& di
       file.source = std::make_shared<const AbsentSource>(file.name, file.size, *file.trouble);
 }
 
-void Objects::reserve(std::uint64_t count) {
-  tensors_.reserve(static_cast<std::size_t>(count));
-  prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
-  ranges_.reserve(static_cast<std::size_t>(count) + 1);
+// A lying count reserves nothing that the bytes could not fill.
+void Objects::reserve(std::uint64_t count, std::size_t bytes) {
+  constexpr std::size_t kLeastPlain = 84, kLeast = 48;
+  const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(count, bytes / kLeastPlain));
+  plain_.reserve(most);
+  prefer_huge_pages(plain_.data(), plain_.capacity() * sizeof(PlainObject));
+  ranges_.reserve(most + 1);
+  expected_ = static_cast<std::size_t>(std::min<std::uint64_t>(count, bytes / kLeast));
+}
+
+Tensor& Objects::start_tensor(const RawObject& raw) {
+  if (tensors_.capacity() == 0 && expected_ > plain_.size()) {
+    tensors_.reserve(expected_ - plain_.size());
+    prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
+  }
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.name = raw.name;
+  tensor.shape = raw.shape;
+  first_.reset();
+  return tensor;
+}
+
+bool Objects::add_plain(Cbor& cbor, std::string_view name) {
+  PlainObject object;
+  if (!is_name(name) || !read_plain(cbor, files_.front().size - kFooterBytes, object)) return false;
+  object.name = name;
+  ranges_.push_back({0, kPlain | static_cast<std::uint32_t>(plain_.size()), object.offset, object.length});
+  plain_.push_back(object);
+  ++parts_;
+  return true;
+}
+
+std::string_view Objects::name_of_tensor(std::uint32_t number) const {
+  return (number & kPlain) != 0 ? plain_[number ^ kPlain].name : std::string_view(tensors_[number].name);
 }
 
 void Objects::report(const RawObject& object, std::uint64_t at, Error error) {
@@ -125,6 +156,8 @@ Blob Objects::blob_of(const RawObject& object, const RawPart& raw, const Shard& 
   if (raw.encoding.data() == nullptr) return Blob::range(file.source, *raw.offset, *raw.length, digest);
   if (raw.encoding != kSeekableId)
     return undecodable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, std::string(raw.encoding), digest);
+  // Whoever only lists does not decode.
+  if (options_.listing) return seekable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, digest);
   if (*raw.decoded / kMostRatio > *raw.length)
     throw Error(
         ErrorKind::corrupt, "zt2.encoding",
@@ -196,35 +229,20 @@ void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
   tensor.attributes = unfold(cbor.read_map());
 }
 
-// The rules of content that only this container has: half a byte after the last 4-bit float; two entries at one place, which
-// have a meaning elsewhere.
+// The rule of content that only this container has: no two entries at one place, which have a meaning elsewhere.
 void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
-  if (raw.layout == codec::zt2::kCooId && tensor.layout == "sparse_coo") {
-    if (const auto problem = codec::find_repeated_place(tensor))
-      diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
-                             .in(input_.path)
-                             .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
-                             .about("tensor " + escape_name(tensor.name)));
-    return;
-  }
-  if (raw.layout != "dense" || raw.parts[0].type.data() == nullptr || raw.parts[0].type != "f4_e2m1") return;
-  const Blob& blob = tensor.components[0].blob;
-  if (*tensor.shape.elements() % 2 == 0 || blob.size() == 0) return;
-  std::byte last{};
-  blob.read(blob.size() - 1, {&last, 1});
-  if ((last & std::byte{0xF0}) == std::byte{0}) return;
-  diagnostics_.error(Error(ErrorKind::corrupt, "zt2.data.nibble", "the half byte after the last element is not zero")
-                         .in(input_.path)
-                         .at(blob.offset() + blob.stored_size() - 1)
-                         .about("tensor " + escape_name(tensor.name)));
+  if (raw.layout != codec::zt2::kCooId || tensor.layout != "sparse_coo") return;
+  if (const auto problem = codec::find_repeated_place(tensor))
+    diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
+                           .in(input_.path)
+                           .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
+                           .about("tensor " + escape_name(tensor.name)));
 }
 
 void Objects::add(RawObject& raw) {
-  Tensor& tensor = tensors_.emplace_back();
-  tensor.name = raw.name;
-  tensor.shape = raw.shape;
-  first_.reset();
-  if (!tensor.shape.elements()) report(raw, raw.at, "zt2.shape", "the product of its dimensions does not fit 64 bits");
+  Tensor& tensor = start_tensor(raw);
+  if (!product_in_order(tensor.shape))
+    report(raw, raw.at, "zt2.shape", "the product of its dimensions does not fit 64 bits");
   for (const RawPart& part : raw.parts)
     if (!check_part(raw, part, tensor.components.emplace_back())) break;
   if (!first_) {
@@ -249,11 +267,7 @@ void Objects::drop_last() {
 }
 
 void Objects::add_broken(const RawObject& raw, Error error) {
-  Tensor& tensor = tensors_.emplace_back();
-  tensor.name = raw.name;
-  tensor.shape = raw.shape;
-  tensor.layout = raw.layout;
-  first_.reset();
+  start_tensor(raw).layout = raw.layout;
   report(raw, raw.at, std::move(error));
   drop_last();
 }
@@ -261,7 +275,8 @@ void Objects::add_broken(const RawObject& raw, Error error) {
 // Two blobs of one file are the same one or have no byte in common. The manifest is a blob, too.
 void Objects::check_overlaps() {
   ranges_.push_back({0, kManifest, footer_.offset, footer_.length});
-  std::ranges::sort(ranges_, [](const Range& a, const Range& b) {
+  // A canonical file has them by name, and its list by length and then by name: a few runs.
+  merge_runs(std::span(ranges_), [](const Range& a, const Range& b) {
     return std::tie(a.file, a.offset, a.length) < std::tie(b.file, b.offset, b.length);
   });
   const Range* last = nullptr;  // the last one that is not empty
@@ -273,7 +288,7 @@ void Objects::check_overlaps() {
     const auto words = [&](const Range& r) {
       return r.tensor == kManifest
                  ? std::string(r.offset == footer_.offset && r.file == 0 ? "the manifest" : "a broken tensor")
-                 : "tensor " + escape_name(tensors_[r.tensor].name);
+                 : "tensor " + escape_name(name_of_tensor(r.tensor));
     };
     const Range& blamed = range.tensor == kManifest ? *before : range;
     const Range& other = &blamed == &range ? *before : range;
@@ -287,6 +302,31 @@ void Objects::check_overlaps() {
   }
 }
 
+// By their first blobs; of several at one place (shared, empty) by name.
+std::vector<std::uint32_t> Objects::order_of_tensors() const {
+  std::vector<std::uint32_t> order;
+  order.reserve(tensors_.size() + plain_.size());
+  std::vector<bool> placed(tensors_.size(), false);
+  std::size_t group = 0;
+  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return name_of_tensor(a) < name_of_tensor(b); };
+  const auto close_group = [&] {
+    if (order.size() - group > 1) merge_runs(std::span(order).subspan(group), by_name);
+    group = order.size();
+  };
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const Range& range = ranges_[i];
+    if (i > 0 && (range.offset != ranges_[i - 1].offset || range.file != ranges_[i - 1].file)) close_group();
+    if (range.tensor == kManifest) continue;
+    if ((range.tensor & kPlain) == 0) {  // may have several parts
+      if (placed[range.tensor]) continue;
+      placed[range.tensor] = true;
+    }
+    order.push_back(range.tensor);
+  }
+  close_group();
+  return order;
+}
+
 std::vector<Tensor> Objects::finish() {
   check_overlaps();
   if (undigested_ > 0 && diagnostics_.thorough())
@@ -294,27 +334,22 @@ std::vector<Tensor> Objects::finish() {
                             fmt::format("{} of {} parts have no digest: nothing says what their bytes should be",
                                         undigested_, parts_))
                           .in(input_.path));
-  // In the order of their first blobs; of several at one place (shared, empty) by name.
-  std::vector<std::uint32_t> order;
-  order.reserve(tensors_.size());
-  std::vector<bool> placed(tensors_.size(), false);
-  std::size_t group = 0;
-  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return tensors_[a].name < tensors_[b].name; };
-  const auto close_group = [&] {
-    if (order.size() - group > 1) std::sort(order.begin() + static_cast<std::ptrdiff_t>(group), order.end(), by_name);
-    group = order.size();
-  };
-  for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    const Range& range = ranges_[i];
-    if (i > 0 && (range.offset != ranges_[i - 1].offset || range.file != ranges_[i - 1].file)) close_group();
-    if (range.tensor == kManifest || placed[range.tensor]) continue;
-    placed[range.tensor] = true;
-    order.push_back(range.tensor);
+  std::vector<std::uint32_t> order = order_of_tensors();
+  const SourcePtr& source = files_.front().source;
+  const auto others = static_cast<std::uint32_t>(tensors_.size());
+  tensors_.reserve(others + plain_.size());
+  if (others == 0 && overlapping_.empty()) {  // nearly always: each is made where it belongs
+    prefer_huge_pages(tensors_.data(), tensors_.capacity() * sizeof(Tensor));
+    for (const std::uint32_t number : order) make_tensor(plain_[number ^ kPlain], source, tensors_.emplace_back());
+    return std::move(tensors_);
   }
-  close_group();
+  for (const PlainObject& object : plain_) make_tensor(object, source, tensors_.emplace_back());
+  const auto place = [&](std::uint32_t number) { return (number & kPlain) != 0 ? others + (number ^ kPlain) : number; };
+  for (std::uint32_t& number : order) number = place(number);
   for (const auto& [number, error] : overlapping_) {
-    tensors_[number].components.clear();
-    broken_.push_back({std::exchange(tensors_[number], Tensor()), error});
+    Tensor& tensor = tensors_[place(number)];
+    tensor.components.clear();
+    broken_.push_back({std::exchange(tensor, Tensor()), error});
   }
   put_in_order(tensors_, std::move(order));
   // What is in order has a component; what was taken out has none.

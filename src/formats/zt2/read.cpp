@@ -171,10 +171,10 @@ void read_guarded(Cbor& cbor, RawObject& object, Objects& objects) {
 
 void read_objects(Cbor& cbor, Objects& objects) {
   auto entries = cbor.map("objects");
-  // The smallest object takes more than 48 bytes: a lying count reserves nothing it could not fill.
-  objects.reserve(std::min<std::uint64_t>(entries.count(), cbor.remaining() / 48));
+  objects.reserve(entries.count(), cbor.remaining());
   RawObject object;
   while (cbor.next_entry(entries, object.name)) {
+    if (objects.add_plain(cbor, object.name)) continue;
     object.parts.clear();
     object.attributes = {};
     object.shape.clear();
@@ -326,17 +326,32 @@ class ManifestReader {
 
 }  // namespace
 
+namespace {
+
+// A map with values in it that only CBOR can say is CBOR as a whole.
+Map entries_of(const Value* value) {
+  if (value == nullptr) return {};
+  if (const Map* const map = value->get<Map>()) return *map;
+  const Opaque* const opaque = value->get<Opaque>();
+  if (opaque == nullptr) return {};
+  try {
+    return wire::CborReader(opaque->bytes, {}, 0, Cbor::kMaxDepth + 1, opaque->bytes.size()).read_map();
+  } catch (const Error&) {
+    return {};  // with keys that are not texts, say: not what `fold` makes
+  }
+}
+
+}  // namespace
+
 // Keys that attributes cannot have are inside one that they can: keys of maps further down are free.
 Map unfold(Map attributes) {
-  Value* const kept = attributes.find(kOtherKeys);
-  Map* const others = kept == nullptr ? nullptr : kept->get<Map>();
-  if (others == nullptr || others->empty() || std::ranges::any_of(*others, [](const Map::Entry& entry) {
+  Map others = entries_of(attributes.find(kOtherKeys));
+  if (others.empty() || std::ranges::any_of(others, [](const Map::Entry& entry) {
         return is_name(entry.first) && entry.first != kOtherKeys;
       }))
     return attributes;
-  Map moved = std::move(*others);
   attributes.erase(kOtherKeys);
-  for (auto& [key, value] : moved) attributes.set(key, std::move(value));
+  for (auto& [key, value] : others) attributes.set(key, std::move(value));
   return attributes;
 }
 

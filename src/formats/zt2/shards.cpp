@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "formats/links.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/listing.hpp"
@@ -68,13 +69,16 @@ Digest whole_digest(const Source& source, DigestAlgorithm algorithm) {
   return hasher.finish();
 }
 
+// Whoever reads and whoever verifies must find the same file: the digest of the one that is chosen by its name is looked at
+// by `verify` only, and never a reason to choose another.
 class ShardFinder {
  public:
   ShardFinder(const std::string& root, const ReadOptions& options)
       : root_(root),
         folder_(root.empty() ? fs::path() : fs::path(root).parent_path()),
         options_(options),
-        thorough_(options.diagnostics != nullptr && options.diagnostics->thorough()) {}
+        thorough_(options.diagnostics != nullptr && options.diagnostics->thorough()),
+        links_(folder_.empty() ? "." : folder_.string()) {}
 
   void find(Shard& shard) {
     shard.trouble.reset();
@@ -84,10 +88,12 @@ class ShardFinder {
       return;
     }
     for (const std::string& name : {positional_name(stem_of(root_), shard.name), store_name(shard.digest)})
-      if (take(shard, (folder_ / name).string(), false)) return;
-    for (const auto& [path, size] : files())
-      if (size == shard.size && path != root_ && take(shard, path, true)) return;
-    if (shard.trouble) return;
+      if (take_named(shard, (folder_ / name).string())) return;
+    if (const std::string* const path = file_with(shard.size, shard.digest)) {
+      shard.source = opened_.at(*path);
+      shard.trouble.reset();
+    }
+    if (shard.source != nullptr || shard.trouble) return;
     shard.trouble = Error(ErrorKind::not_found, "zt2.shard.missing",
                           fmt::format("{} is not there, nor is another file of {} bytes with the digest {}",
                                       positional_name(stem_of(root_), shard.name), shard.size, shard.digest))
@@ -96,7 +102,8 @@ class ShardFinder {
   }
 
  private:
-  const std::vector<std::pair<std::string, std::uint64_t>>& files() {
+  // By size.
+  const std::multimap<std::uint64_t, std::string>& files() {
     if (listed_) return files_;
     listed_ = true;
     std::error_code none;
@@ -104,60 +111,105 @@ class ShardFinder {
       if (!has_suffix(name)) continue;
       std::error_code failed;
       const std::uint64_t size = fs::file_size(folder_ / name, failed);
-      if (!failed) files_.emplace_back((folder_ / name).string(), size);
+      if (!failed) files_.emplace(size, (folder_ / name).string());
     }
     return files_;
   }
 
-  // Whether the file is there and is the one. `sought`: it is one of many, and only its digest tells; otherwise what else it
-  // is, is remembered.
-  bool take(Shard& shard, const std::string& path, bool sought) {
-    const bool by_digest = sought || thorough_;
-    SourcePtr source;
+  // Null when it does not exist.
+  SourcePtr open_once(const std::string& path) {
+    if (const auto known = opened_.find(path); known != opened_.end()) return known->second;
     try {
-      if (const auto known = opened_.find(path); known != opened_.end())
-        source = known->second;
-      else
-        source = opened_[path] = open_file(path, options_.access);
+      return opened_[path] = open_file(path, options_.access);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::not_found) return false;
+      if (error.kind() == ErrorKind::not_found) return nullptr;
       throw;
     }
-    const auto wrong = [&](std::string_view sentence) {
-      if (!shard.trouble && !sought)
-        shard.trouble = Error(ErrorKind::corrupt, "zt2.shard.identity", sentence).in(path).about("shard " + shard.name);
-      return false;
-    };
-    if (source->size() != shard.size)
-      return wrong(fmt::format("has {} bytes, the root expects {}", source->size(), shard.size));
+  }
+
+  const Digest& digest_of_file(const std::string& path, const Source& source, DigestAlgorithm algorithm) {
+    auto& known = digests_[{path, algorithm}];
+    if (!known) known = whole_digest(source, algorithm);
+    return known;
+  }
+
+  // What keeps a file from being any shard; empty when nothing does.
+  std::string fault_of(const Source& source) const {
     try {
-      read_footer(*source, options_.limits);
+      read_footer(source, options_.limits);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
-      return wrong(error.sentence());
+      return std::string(error.sentence());
     }
-    const auto digest = parse_digest(shard.digest);
-    const bool computable = digest && digest->algorithm() != DigestAlgorithm::unknown;
-    if (by_digest && !digest)
-      return wrong(fmt::format("the digest {} has another number of digits than its algorithm", shard.digest));
-    if (by_digest && computable) {
-      auto& known = digests_[{path, digest->algorithm()}];
-      if (!known) known = whole_digest(*source, digest->algorithm());
-      if (!(known == *digest))
-        return wrong(fmt::format("does not match its digest: {} expected, {} found", shard.digest, digest_text(known)));
+    return {};
+  }
+
+  // Whether the file at the place that the name stands for decides the matter. What else is there is remembered.
+  bool take_named(Shard& shard, const std::string& path) {
+    const SourcePtr source = open_once(path);
+    if (source == nullptr) return false;
+    const auto wrong = [&](std::string_view rule, std::string_view sentence) {
+      if (!shard.trouble)
+        shard.trouble = Error(ErrorKind::corrupt, rule, sentence).in(path).about("shard " + shard.name);
+    };
+    if (!links_.allow(*source)) {
+      wrong("zt2.shard.outside", links_.outside(path).value_or("was exchanged for another file while it was opened"));
+      return true;
     }
-    shard.source = source;
+    if (source->size() != shard.size) {
+      wrong("zt2.shard.identity", fmt::format("has {} bytes, the root expects {}", source->size(), shard.size));
+      return false;
+    }
+    if (const std::string fault = fault_of(*source); !fault.empty()) {
+      wrong("zt2.shard.identity", fault);
+      return false;
+    }
     shard.trouble.reset();
+    if (thorough_) check_digest(shard, path, *source, wrong);
+    if (!shard.trouble) shard.source = source;
     return true;
+  }
+
+  void check_digest(const Shard& shard, const std::string& path, const Source& source, const auto& wrong) {
+    const auto digest = parse_digest(shard.digest);
+    if (!digest)
+      return wrong("zt2.shard.identity",
+                   fmt::format("the digest {} has another number of digits than its algorithm", shard.digest));
+    if (digest->algorithm() == DigestAlgorithm::unknown) return;
+    const Digest& found = digest_of_file(path, source, digest->algorithm());
+    if (!(found == *digest))
+      wrong("zt2.shard.identity",
+            fmt::format("does not match its digest: {} expected, {} found", shard.digest, digest_text(found)));
+  }
+
+  // A file beside the root under whatever name. Each is opened and hashed once, however many shards are looked for.
+  const std::string* file_with(std::uint64_t size, const std::string& text) {
+    const auto digest = parse_digest(text);
+    if (!digest || digest->algorithm() == DigestAlgorithm::unknown) return nullptr;
+    const auto [begin, end] = files().equal_range(size);
+    if (begin == end) return nullptr;
+    const auto [known, fresh] = by_digest_.try_emplace({size, digest->algorithm()});
+    if (fresh)
+      for (auto each = begin; each != end; ++each) {
+        const std::string& path = each->second;
+        const SourcePtr source = path == root_ ? nullptr : open_once(path);
+        if (source == nullptr || source->size() != size || !links_.allow(*source) || !fault_of(*source).empty())
+          continue;
+        known->second.emplace(digest_text(digest_of_file(path, *source, digest->algorithm())), path);
+      }
+    const auto found = known->second.find(digest_text(*digest));
+    return found == known->second.end() ? nullptr : &found->second;
   }
 
   std::string root_;
   fs::path folder_;
   const ReadOptions& options_;
   bool thorough_, listed_ = false;
-  std::vector<std::pair<std::string, std::uint64_t>> files_;
+  Links links_;
+  std::multimap<std::uint64_t, std::string> files_;
   std::map<std::string, SourcePtr> opened_;
   std::map<std::pair<std::string, DigestAlgorithm>, Digest> digests_;
+  std::map<std::pair<std::uint64_t, DigestAlgorithm>, std::map<std::string, std::string>> by_digest_;
 };
 
 // The files that a root's table names, relative to its directory, if they are there.

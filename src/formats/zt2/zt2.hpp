@@ -77,6 +77,21 @@ struct RawObject {
   std::uint64_t attributes_at = 0, at = 0;
 };
 
+// An object as nearly all are: dense, one raw part of this file with an xxh3 digest, and nothing else. It has been checked,
+// and is what a tensor is made of once it is known where in the list that belongs: tensors are large.
+struct PlainObject {
+  std::string_view name;
+  std::uint64_t offset = 0, length = 0;
+  std::array<std::uint64_t, 4> shape{};
+  std::array<std::byte, 8> digest{};
+  DType dtype = DType::u8;
+  std::uint8_t rank = 0;
+};
+// Whether the next value is one, which is then read. If not, or if anything is wrong with it, nothing is read. `data_end`:
+// of the file. The name is the caller's to set.
+bool read_plain(Cbor& cbor, std::uint64_t data_end, PlainObject& out);
+void make_tensor(const PlainObject& object, const SourcePtr& source, Tensor& tensor);
+
 // A file that parts may be in. The first of a model is the root itself.
 struct Shard {
   std::string name;
@@ -90,6 +105,10 @@ struct Shard {
 
 // Names of layouts that only this container has, and that must not be taken for a layout of ours.
 inline constexpr std::string_view kForeign = "zt2:";
+
+// The number of elements, multiplied from the first dimension on, as readers do it; nothing when it once does not fit 64
+// bits, although a 0 may follow.
+std::optional<std::uint64_t> product_in_order(const Shape& shape);
 
 using codec::zt2::size_of_elements;
 using codec::zt2::storage_of;
@@ -138,7 +157,10 @@ class Objects {
   Objects(const Input& input, const ReadOptions& options, Diagnostics& diagnostics, const Footer& footer,
           std::vector<Shard>& files);
 
-  void reserve(std::uint64_t count);
+  // For so many objects, whose entries have that many bytes.
+  void reserve(std::uint64_t count, std::size_t bytes);
+  // Whether the next value is a plain object, which is then read and added.
+  bool add_plain(Cbor& cbor, std::string_view name);
   void add(RawObject& raw);
   void add_broken(const RawObject& raw, Error error);
   // All tensors in the order of the files and their blobs, after the check that blobs do not overlap.
@@ -146,6 +168,8 @@ class Objects {
   std::vector<BrokenTensor> take_broken() { return std::move(broken_); }
 
  private:
+  // Numbers of tensors: in `tensors_`, or, with this bit, in `plain_`.
+  static constexpr std::uint32_t kPlain = std::uint32_t{1} << 31;
   static constexpr std::uint32_t kManifest = UINT32_MAX;
   struct Range {
     std::uint32_t file;
@@ -153,6 +177,7 @@ class Objects {
     std::uint64_t offset, length;
   };
 
+  Tensor& start_tensor(const RawObject& raw);
   bool check_part(const RawObject& object, const RawPart& raw, Component& out);
   Blob blob_of(const RawObject& object, const RawPart& raw, const Shard& file, const Digest& digest) const;
   void read_attributes(const RawObject& raw, Tensor& tensor);
@@ -165,6 +190,8 @@ class Objects {
   void warn(const RawObject& object, std::uint64_t at, const Problem& problem);
   void drop_last();
   void check_overlaps();
+  std::string_view name_of_tensor(std::uint32_t number) const;
+  std::vector<std::uint32_t> order_of_tensors() const;
 
   const Input& input_;
   const ReadOptions& options_;
@@ -172,8 +199,10 @@ class Objects {
   const Footer& footer_;
   std::vector<Shard>& files_;
   std::vector<Tensor> tensors_;
+  std::vector<PlainObject> plain_;
   std::vector<Range> ranges_;
   std::vector<BrokenTensor> broken_;
+  std::size_t expected_ = 0;  // objects, at most
   std::uint64_t parts_ = 0, undigested_ = 0;
   std::optional<Error> first_;                  // what is wrong with the object at hand
   std::map<std::uint32_t, Error> overlapping_;  // by number of the tensor

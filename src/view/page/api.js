@@ -36,10 +36,32 @@ function letters(word, text) {
   return i === word.length;
 }
 
+// The same as the server does with the names of a model.
+function reportTree(rows, under) {
+  const found = new Map();
+  for (const row of rows) {
+    if (!row.name.startsWith(under)) continue;
+    const dot = row.name.indexOf('.', under.length), label = dot < 0 ? row.name.slice(under.length) : row.name.slice(under.length, dot + 1), leaf = dot < 0;
+    const branch = found.get(label) || {label, under: under + label, tensor: leaf ? row.tensor : null, tensors: 0, elements: 0, bytes: 0, type: row.type};
+    ++branch.tensors; branch.elements += row.elements; branch.bytes += row.bytes;
+    if (branch.type !== row.type) branch.type = 'mixed';
+    found.set(label, branch);
+  }
+  const branches = [...found.values()].sort((a, b) => a.label.localeCompare(b.label, 'en', {numeric: true}));
+  return {found: branches.length, from: 0, branches};
+}
+
+function comparedRows(answer, {search, only, sort, way, from = 0, count = 1000}) {
+  const key = (row) => sort === 'name' ? row.name : sort === 'type' ? row.type_b || row.type_a : sort === 'bits' ? row.bits_b || row.bits_a : row[sort];
+  const other = (row) => row.only_in || row.shapes || row.problem, words = (search || '').toLowerCase().split(' ').filter(Boolean);
+  const rows = answer.tensors.filter((row) => (!only || only === 'all' || (only === 'changed' ? row.changed > 0 : other(row))) && words.every((word) => letters(word, row.name.toLowerCase())));
+  if (sort && sort !== 'file') rows.sort((a, b) => (way === 'down' ? -1 : 1) * (typeof key(a) === 'string' ? key(a).localeCompare(key(b), 'en', {numeric: true}) : (key(a) ?? -2) - (key(b) ?? -2)));
+  return {...answer, found: rows.length, from, tensors: rows.slice(from, from + count)};
+}
+
 function fromReport(name, values) {
   const side = values && values.of === 'b' ? 'b' : undefined, of = {of: side};
   const pick = (target) => { const found = answers[target]; if (!found) throw absent(); return found; };
-  if (values && values.of === 'error') throw absent();
   if (name === 'tensors') {
     const words = (values.search || '').toLowerCase().split(' ').filter(Boolean);
     let rows = reportRows(side || 'a').filter((row) => (!values.type || row.type === values.type) &&
@@ -54,19 +76,23 @@ function fromReport(name, values) {
     return {all: listed.all || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
   if (name === 'tokens') {
-    if (values.what === 'merges') throw absent();
-    const page = pick(targetOf('tokens', {count: 500, ...of})), wanted = values.search || '';
-    const rows = page.rows.filter((row) => row.text.includes(wanted) && (!values.type || row.type === values.type));
+    const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = values.search || '';
+    const rows = page.rows.filter((row) => (wanted.startsWith('#') ? String(row.id) === wanted.slice(1) : row.text.includes(wanted)) && (!values.type || row.type === values.type));
     const from = Number(values.from || 0);
     return {...page, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
+  if (name === 'tree') return reportTree(reportRows(side || 'a'), values.under || '');
   if (name === 'treemap') { if (values.under) throw absent(); return pick(targetOf('treemap', {width: 960, height: 480, ...of})); }
   if (name === 'map') return pick(targetOf('map', {file: String(values.file || 0), ...of}));
-  if (name === 'heat') return pick(targetOf('heat', {tensor: values.tensor, by: 'max', height: 32, width: 48, ...of}));
-  if (name === 'numbers' || name === 'tensor' || name === 'block') return pick(targetOf(name, {tensor: values.tensor, ...of}));
-  if (name === 'metadata') { if (values.at || Number(values.from)) throw absent(); return pick(targetOf('metadata', {what: values.what === 'config' ? 'config' : undefined, ...of})); }
+  const sided = {of: values && values.of !== 'a' ? values.of : undefined};
+  if (name === 'heat') return pick(targetOf('heat', {tensor: values.tensor, by: 'max', height: 32, width: 48, digits: 3, ...sided}));
+  if (name === 'numbers' || name === 'tensor' || name === 'block') return pick(targetOf(name, {tensor: values.tensor, ...sided}));
+  if (name === 'metadata') { if (Number(values.from)) throw absent(); return pick(targetOf('metadata', {what: values.what === 'config' ? 'config' : undefined, at: values.at, ...of})); }
+  if (name === 'attachment') return pick(targetOf(name, {attachment: String(values.attachment), ...of}));
+  if (name === 'bytes') return pick(targetOf(name, {file: String(values.file), from: String(values.from), count: String(values.count), ...of}));
   if (name === 'attachments' || name === 'template' || name === 'layers' || name === 'check') return pick(targetOf(name, of));
-  if (name === 'overview' || name === 'compare') return pick(name);
+  if (name === 'overview') return pick(name);
+  if (name === 'compare') return comparedRows(pick(name), values);
   throw absent();
 }
 

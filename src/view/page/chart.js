@@ -36,7 +36,7 @@ export function line(values, {height = 110, label, wide = 420}) {
   const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + 18}`, role: 'img', 'aria-label': label});
   plot.append(s('line', {class: 'axis', x1: 0, x2: wide, y1: height + 0.5, y2: height + 0.5}));
   if (values.length === 1) plot.append(s('circle', {cx: wide / 2, cy: 8, r: 3, fill: 'var(--bar)'}));
-  else plot.append(s('path', {d: `M${values.map(point).join('L')}`, fill: 'none', stroke: 'var(--bar)', 'stroke-width': 1.6, 'stroke-linejoin': 'round'}));
+  else if (values.length > 1) plot.append(s('path', {d: `M${values.map(point).join('L')}`, fill: 'none', stroke: 'var(--bar)', 'stroke-width': 1.6, 'stroke-linejoin': 'round'}));
   plot.append(axisText(0, height + 14, '0', 'start'), axisText(wide, 10, `largest ${real(most)}`, 'end'));
   return plot;
 }

@@ -1,13 +1,14 @@
-// Two models: what the second lost, over all tensors.
+// Two models: what the second lost, over all tensors. A sample of each answers at once; every value, when it is wanted.
 import {h, put, say, sheet, choice, facts, later} from './dom.js';
-import {bytes, count, many, real, bitsText, percent} from './format.js';
+import {bytes, count, many, rough, real, bitsText, percent} from './format.js';
 import {typeColour, chip} from './colour.js';
 import {dots, legend} from './chart.js';
 import {ask, work, isReport, sorry} from './api.js';
 
-const order = {key: 'relative_rms', down: true, only: 'all', search: ''};
-const COLUMNS = [['name', 'Tensor', ''], ['type_b', 'A → B', ''], ['bits_b', 'Bits', 'right'], ['relative_rms', 'Relative error', 'right'], ['rms', 'RMS', 'right'], ['cosine', 'Cosine', 'right'], ['changed', 'Changed', 'right']];
+const order = {sort: 'relative_rms', way: 'down', only: 'all', search: ''};
+const COLUMNS = [['name', 'Tensor', ''], ['type', 'A → B', ''], ['bits', 'Bits', 'right'], ['relative_rms', 'Relative error', 'right'], ['rms', 'RMS', 'right'], ['cosine', 'Cosine', 'right'], ['changed', 'Changed', 'right']];
 const MOST = 300;
+const FEW = 5e7;  // values that are compared without being asked to: a second's work
 
 function words(row) {
   if (row.only_in) return `only in ${row.only_in.toUpperCase()}`;
@@ -15,41 +16,74 @@ function words(row) {
   return row.problem || '';
 }
 
-function table(all, draw) {
-  const rows = all.filter((row) => row.name.includes(order.search) && (order.only === 'all' || (order.only === 'one' ? row.only_in : order.only === 'changed' ? row.changed > 0 : words(row))))
-    .sort((a, b) => (order.down ? -1 : 1) * (typeof a[order.key] === 'string' ? a[order.key].localeCompare(b[order.key], 'en', {numeric: true}) : (a[order.key] ?? -1) - (b[order.key] ?? -1)));
-  const open = (row) => { if (row.a !== null) location.hash = `#/tensors/${row.a}${row.b === null ? '' : '?of=error'}`; else location.hash = `#/tensors/${row.b}?of=b`; };
-  return [h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, COLUMNS.map(([key, text, kind]) => h('th', {class: kind, 'aria-sort': order.key === key ? (order.down ? 'descending' : 'ascending') : undefined},
-    h('button', {type: 'button', onclick: () => { order.down = order.key === key ? !order.down : key !== 'name'; order.key = key; draw(); }}, text, order.key === key ? (order.down ? ' ↓' : ' ↑') : ''))))),
-  h('tbody', {}, rows.slice(0, MOST).map((row) => h('tr', {class: 'goes', onclick: () => open(row)}, h('td', {class: 'name'}, h('a', {href: row.a !== null ? `#/tensors/${row.a}${row.b === null ? '' : '?of=error'}` : `#/tensors/${row.b}?of=b`, style: {color: 'inherit', textDecoration: 'none'}}, row.name)),
+const placeOfPair = (row) => row.a !== null ? `#/tensors/${row.a}${row.b === null ? '' : '?of=error'}` : `#/tensors/${row.b}?of=b`;
+
+function table(answer, draw) {
+  const sorted = (key) => order.sort === key ? (order.way === 'down' ? 'descending' : 'ascending') : undefined;
+  const sort = (key) => { order.way = order.sort === key ? (order.way === 'down' ? 'up' : 'down') : key === 'name' || key === 'cosine' ? 'up' : 'down'; order.sort = key; draw(); };
+  return [h('div', {class: 'wide'}, h('table', {}, h('thead', {}, h('tr', {}, COLUMNS.map(([key, text, kind]) => h('th', {class: kind, 'aria-sort': sorted(key)},
+    h('button', {type: 'button', onclick: () => sort(key)}, text, order.sort === key ? (order.way === 'down' ? ' ↓' : ' ↑') : ''))))),
+  h('tbody', {}, answer.tensors.map((row) => h('tr', {class: 'goes', onclick: () => { location.hash = placeOfPair(row); }}, h('td', {class: 'name'}, h('a', {href: placeOfPair(row), style: {color: 'inherit', textDecoration: 'none'}}, row.name)),
     h('td', {}, row.type_a && chip(row.type_a), row.type_b && row.type_b !== row.type_a && [' → ', chip(row.type_b)]), h('td', {class: 'right'}, bitsText(row.bits_b || row.bits_a)),
     words(row) ? h('td', {colspan: 4, class: 'quiet right'}, words(row)) : [h('td', {class: 'right'}, real(row.relative_rms)), h('td', {class: 'right'}, real(row.rms)), h('td', {class: 'right'}, row.cosine === undefined ? '' : row.cosine.toFixed(6)), h('td', {class: 'right'}, percent(row.changed || 0))])))),
-  ), rows.length > MOST && h('p', {class: 'small quiet'}, `and ${count(rows.length - MOST)} more; search to find them`)];
+  ), answer.found > answer.tensors.length && h('p', {class: 'small quiet'}, `and ${count(answer.found - answer.tensors.length)} more; search to find them`)];
+}
+
+function summarySheet(state, answer) {
+  const {summary} = answer, [a, b] = state.models, alone = summary.only_in_a + summary.only_in_b, other = summary.shapes + summary.problems;
+  return h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, `${a.name} and ${b.name}`)),
+    facts([['A', bytes(a.bytes), `${a.format}, ${bitsText(a.bits)} bits`], ['B', bytes(b.bytes), `${b.format}, ${bitsText(b.bits)} bits`],
+      ['Compared', many(summary.compared, 'tensor'), answer.renamed ? 'names brought to one convention' : undefined], ['Equal', many(summary.equal, 'tensor')], ['Relative error', real(summary.relative_rms), 'of all values together'],
+      summary.worst && ['Worst', real(summary.worst.relative_rms), summary.worst.name], ['Only in one', count(alone), alone > 0 && `${count(summary.only_in_a)} in A, ${count(summary.only_in_b)} in B`],
+      other > 0 && ['Not comparable', count(other), 'see below']]));
+}
+
+function plotSheet(answer) {
+  const points = answer.plot, types = [...new Set(points.map((point) => point.type))], {equal} = answer.summary;
+  return sheet('Error against bits per weight', [], dots(points.map((point) => ({x: point.bits, y: point.relative_rms, colour: typeColour(point.type), point,
+    title: `${point.name}${point.tensors > 1 ? ` and ${count(point.tensors - 1)} more` : ''}: ${bitsText(point.bits)} bits, relative error ${real(point.relative_rms)}`})),
+  {label: 'Relative error of each tensor against its bits per weight', xLabel: 'bits per weight in B', yLabel: 'relative error', open: (p) => { location.hash = placeOfPair(p.point); }}),
+  legend(types.slice(0, 12).map(chip)), equal > 0 && h('p', {class: 'small quiet'}, `${many(equal, 'tensor')} without any error ${equal === 1 ? 'is' : 'are'} not drawn.`));
 }
 
 export function compareView(state) {
-  const area = h('div', {}), meter = h('div', {class: 'meter'}, h('span', {}));
-  function draw(answer) {
-    const rows = answer.tensors, both = rows.filter((row) => row.compared), same = both.filter((row) => row.changed === 0);
-    const worst = both.reduce((a, b) => (b.relative_rms > (a ? a.relative_rms : -1) ? b : a), null);
-    const weight = both.reduce((sum, row) => sum + row.elements, 0), mean = weight ? Math.sqrt(both.reduce((sum, row) => sum + row.relative_rms ** 2 * row.elements, 0) / weight) : 0;
-    const list = h('div', {}), redraw = () => put(list, table(rows, redraw));
-    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', value: order.search, oninput: later(() => { order.search = search.value; redraw(); })});
-    redraw();
-    const types = [...new Set(both.map((row) => row.type_b))];
-    put(area,
-      h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, `${state.models[0].name} and ${state.models[1].name}`)),
-        facts([['A', bytes(state.models[0].bytes), `${state.models[0].format}, ${bitsText(state.models[0].bits)} bits`], ['B', bytes(state.models[1].bytes), `${state.models[1].format}, ${bitsText(state.models[1].bits)} bits`],
-          ['Compared', many(both.length, 'tensor'), answer.renamed ? 'names brought to one convention' : undefined], ['Equal', many(same.length, 'tensor')], ['Relative error', real(mean), 'root mean square over all'],
-          worst && ['Worst', real(worst.relative_rms), worst.name], ['Only in one', count(rows.filter((row) => row.only_in).length)]])),
-      sheet('Error against bits per weight', [], dots(both.map((row) => ({x: row.bits_b, y: row.relative_rms, colour: typeColour(row.type_b), title: `${row.name}: ${bitsText(row.bits_b)} bits, relative error ${real(row.relative_rms)}`, row})),
-        {label: 'Relative error of each tensor against its bits per weight', xLabel: 'bits per weight in B', yLabel: 'relative error', open: (p) => { location.hash = `#/tensors/${p.row.a}?of=error`; }}),
-      legend(types.slice(0, 12).map(chip)), same.length > 0 && h('p', {class: 'small quiet'}, `${many(same.length, 'tensor')} without any error ${same.length === 1 ? 'is' : 'are'} not drawn.`)),
-      sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; redraw(); })], list,
-        h('p', {class: 'small quiet'}, `From up to ${count(answer.sampled)} values of each tensor.${answer.pairs > rows.length ? ` The ${count(rows.length)} largest of ${count(answer.pairs)} are shown.` : ''}`)));
+  const area = h('div', {}), meter = h('div', {class: 'meter'}, h('span', {})), top = h('div', {}), how = h('div', {}), plot = h('div', {}), list = h('div', {});
+  const alive = () => area.isConnected;
+  async function rows() {
+    try { put(list, table(await ask('compare', {...order, count: MOST}), rows)); } catch (error) { put(list, sorry(error)); }
+  }
+  function draw(answer) { put(top, summarySheet(state, answer)); put(plot, plotSheet(answer)); tellHow(answer); rows(); }
+  // What the figures are made of, and how to have better ones.
+  function tellHow(answer) {
+    const {exact, compared} = answer.summary, every = answer.every_value, running = every.started && !every.done;
+    const text = exact === compared ? `Every value of all ${many(compared, 'tensor')} was compared.` : `From a sample: up to ${count(answer.sampled)} values of each tensor. ${count(exact)} of ${many(compared, 'tensor')} are compared in full.`;
+    const share = running && every.expected ? Math.min(1, every.progress / every.expected) : 0;
+    put(how, h('p', {class: 'small quiet', role: 'status', 'data-exact': String(exact === compared)}, text, ' ', every.problem),
+      exact < compared && !isReport && (running ? [h('div', {class: 'meter'}, h('span', {style: {width: `${share * 100}%`}})), h('p', {class: 'small'}, `${rough(every.progress)} of ${rough(every.expected)} values `, h('button', {class: 'plain', type: 'button', onclick: () => ask('compare/stop', {count: 0}, 'POST').catch(() => {})}, 'Stop'))]
+        : h('p', {}, h('button', {class: 'plain', type: 'button', onclick: everyValue}, 'Compare every value'))));
+  }
+  async function everyValue() {
+    try {
+      let answer = await ask('compare/all', {count: 0, plot: 1}, 'POST'), drawn = Date.now();
+      while (!answer.every_value.done && alive()) {
+        tellHow(answer);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const whole = Date.now() - drawn > 3000;
+        answer = await ask('compare', {count: 0, plot: 1});
+        if (whole) { draw(answer); drawn = Date.now(); }
+      }
+      if (alive()) { draw(answer); say(answer.every_value.problem || 'Every value was compared.'); }
+    } catch (error) { put(how, sorry(error)); }
+  }
+  function begin(answer) {
+    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', value: order.search, oninput: later(() => { order.search = search.value; rows(); })});
+    put(area, top, plot, sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; rows(); })], how, list));
+    draw(answer);
+    const {exact, compared} = answer.summary, every = answer.every_value;
+    if (!isReport && exact < compared && (every.started ? !every.done : answer.elements <= FEW)) everyValue();
   }
   put(area, h('p', {class: 'quiet'}, 'Comparing…'), meter);
-  (isReport ? ask('compare') : work('compare/start', 'compare', {}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected))
-    .then((answer) => answer.done && draw(answer), (error) => put(area, sorry(error)));
+  (isReport ? ask('compare', {count: 0}) : work('compare/start', 'compare', {count: 0, plot: 1}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, alive))
+    .then((answer) => answer.done && begin(answer), (error) => put(area, sorry(error)));
   return area;
 }

@@ -1,16 +1,20 @@
 // Elements. Text from a model only ever becomes a text node.
 export const SVG = 'http://www.w3.org/2000/svg';
 
+// What is not seen, or changes the order of what is: a viewer shows that it is there.
+const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+export function visible(text) { return String(text).replace(UNSEEN, (c) => `⟨${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`); }
+
 function fill(element, properties, children) {
   for (const [key, value] of Object.entries(properties || {})) {
     if (value === undefined || value === null || value === false) continue;
     if (key === 'style') Object.assign(element.style, value);
     else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
-    else element.setAttribute(key, value === true ? '' : value);
+    else element.setAttribute(key, value === true ? '' : key === 'value' ? value : visible(value));
   }
   for (const child of children.flat(Infinity)) {
     if (child === undefined || child === null || child === false) continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    element.append(child instanceof Node ? child : document.createTextNode(visible(child)));
   }
   return element;
 }
@@ -20,7 +24,7 @@ export function s(name, properties, ...children) { return fill(document.createEl
 export function put(parent, ...children) { parent.replaceChildren(...children.flat(Infinity).filter(Boolean)); return parent; }
 
 // Tells a screen reader.
-export function say(text) { document.getElementById('said').textContent = text; }
+export function say(text) { document.getElementById('said').textContent = visible(text); }
 
 export function sheet(title, tools, ...children) {
   return h('section', {class: 'sheet', 'aria-label': title}, h('div', {class: 'head'}, h('h2', {}, title), tools), children);

@@ -19,7 +19,8 @@ export function rough(n) {
 }
 
 export function real(n, digits = 4) {
-  if (n === null || n === undefined) return 'not finite';
+  if (n === null || n === undefined) return '–';
+  if (typeof n === 'string') return {nan: 'NaN', inf: '∞', '-inf': '−∞'}[n] || n;
   if (n === 0) return '0';
   const size = Math.abs(n);
   return size >= 1e5 || size < 1e-3 ? n.toExponential(digits - 2).replace('e+', 'e') : Number(n.toPrecision(digits)).toString();

@@ -1,5 +1,5 @@
 // Which view is shown, the theme, keys, and what happens when the model is opened again.
-import {h, put, say} from './dom.js';
+import {h, put, visible} from './dom.js';
 import {ask, sorry} from './api.js';
 import {overviewView} from './overview.js';
 import {tensorsView} from './tensors.js';
@@ -30,9 +30,18 @@ function placeNow() {
   return {view: known ? view : 'overview', tensor: tensor === '' ? undefined : tensor, ...Object.fromEntries(new URLSearchParams(query || ''))};
 }
 
+// A tensor that is chosen stays so: the other model's counterpart is shown.
 function sideChoice(place) {
-  if (state.models.length < 2 || place.view === 'compare') return null;
-  const link = (of, text) => h('a', {href: `#/${place.view}${of === 'b' ? '?of=b' : ''}`, 'aria-current': (place.of === 'b') === (of === 'b') ? 'true' : undefined, style: {padding: '3px 10px', textDecoration: 'none', fontWeight: (place.of === 'b') === (of === 'b') ? 600 : 400}}, text);
+  if (state.models.length < 2 || place.view === 'compare' || place.view === 'overview') return null;
+  const follow = async (event, of) => {
+    const now = placeNow();
+    if (now.view !== 'tensors' || now.tensor === undefined || (now.of === 'b') === (of === 'b')) return;
+    event.preventDefault();
+    let other;
+    try { [other] = (await ask('tensor', {tensor: now.tensor, of: now.of === 'b' ? 'b' : undefined})).others; } catch { /* the list says so */ }
+    location.hash = `#/tensors${other ? `/${other.tensor}` : ''}${of === 'b' ? '?of=b' : ''}`;
+  };
+  const link = (of, text) => h('a', {onclick: (event) => follow(event, of), href: `#/${place.view}${of === 'b' ? '?of=b' : ''}`, 'aria-current': (place.of === 'b') === (of === 'b') ? 'true' : undefined, style: {padding: '3px 10px', textDecoration: 'none', fontWeight: (place.of === 'b') === (of === 'b') ? 600 : 400}}, text);
   return h('div', {class: 'small', style: {margin: '-8px 0 12px'}}, link('a', `A  ${state.models[0].name}`), link('b', `B  ${state.models[1].name}`));
 }
 
@@ -40,7 +49,7 @@ function show() {
   if (!state) return;
   const place = placeNow(), side = place.of === 'b' ? 'b' : 'a';
   put(nav, VIEWS.filter(([name]) => name !== 'compare' || state.models.length === 2).map(([name, text]) => h('a', {href: `#/${name}${side === 'b' ? '?of=b' : ''}`, 'aria-current': name === place.view ? 'page' : undefined}, text)));
-  document.title = `${state.models[0].name} · ${place.view} · Tare`;
+  document.title = visible(`${state.models[0].name} · ${place.view} · Tare`);
   if (place.view === 'tensors' && shownView === 'tensors' && shownSide === side && current) { current.show(place); return; }
   shownView = place.view; shownSide = side;
   const made = VIEWS.find(([name]) => name === place.view)[2](state, place);
@@ -52,7 +61,7 @@ function show() {
 async function begin() {
   try {
     state = await ask('overview');
-    document.getElementById('model-name').textContent = state.models.map((model) => model.name).join('  ·  ');
+    document.getElementById('model-name').textContent = visible(state.models.map((model) => model.name).join('  ·  '));
     shownView = '';
     show();
   } catch (error) { put(main, sorry(error)); }

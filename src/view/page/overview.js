@@ -41,12 +41,20 @@ function describe(tile) {
   return `${tile.under || tile.label}: ${bytes(tile.bytes)}, ${many(tile.tensors, 'tensor')}, ${tile.type === 'mixed' ? 'several types' : tile.type}, ${bitsText(tile.bits)} bits per weight`;
 }
 
+// What is looked into in one of two treemaps is looked into in the other, if it is there; so with the cells of layers.
+class Link {
+  constructor() { this.members = []; }
+  join(follow) { this.members.push(follow); return (...what) => this.members.forEach((member) => member !== follow && member(...what)); }
+}
+
 // The treemap: arrow keys go from tile to tile, Enter opens, Backspace goes up.
-function treemapSheet(side) {
+function treemapSheet(side, link) {
   const area = h('div', {}), reading = h('div', {class: 'reading'}), path = h('div', {class: 'crumb'});
   let under = '', tiles = [], at = -1;
-  const up = () => { under = under.replace(/[^.]*\.?$/, '').replace(/[^.]*$/, ''); load(); };
-  const open = (tile) => { if (tile.tensor !== null) goTo(tile.tensor, side); else if (tile.under && !isReport) { under = tile.under; load(); } };
+  const tell = link.join((where) => load(where, true));
+  const go = (where) => { load(where); tell(where); };
+  const up = () => go(isReport ? '' : under.replace(/[^.]*\.?$/, '').replace(/[^.]*$/, ''));
+  const open = (tile) => { if (tile.tensor !== null) goTo(tile.tensor, side); else if (tile.under) go(tile.under); };
   const point = (index) => { at = index; reading.textContent = tiles[at] ? describe(tiles[at]) : ''; area.querySelectorAll('.at').forEach((e) => e.classList.remove('at')); const e = area.querySelector(`[data-tile="${at}"]`); if (e) e.classList.add('at'); };
   function draw(answer) {
     tiles = answer.tiles;
@@ -68,27 +76,41 @@ function treemapSheet(side) {
     put(area, picture);
     put(path, under && [h('button', {class: 'plain', type: 'button', onclick: up}, '↑ up'), ' ', h('span', {class: 'mono'}, under)]);
   }
-  async function load() {
+  // A report has one picture: what is in a part of it, as large as the whole.
+  function cropped(answer, where) {
+    const whole = answer.tiles.find((tile) => tile.under === where && tile.tensor === null);
+    if (!whole) return {...answer, tiles: []};
+    const across = answer.width / whole.width, down = answer.height / whole.height, inside = (tile) => tile !== whole && tile.x >= whole.x - 0.01 && tile.y >= whole.y - 0.01 && tile.x + tile.width <= whole.x + whole.width + 0.01 && tile.y + tile.height <= whole.y + whole.height + 0.01;
+    return {...answer, tiles: answer.tiles.filter(inside).map((tile) => ({...tile, x: (tile.x - whole.x) * across, y: (tile.y - whole.y) * down, width: tile.width * across, height: tile.height * down}))};
+  }
+  async function load(where = under, follows = false) {
     try {
       const width = Math.round(Math.min(1280, Math.max(300, area.clientWidth || 960)));
-      draw(await ask('treemap', {under, width, height: width < 600 ? 420 : 460, of: side}));
+      let answer = await ask('treemap', {under: isReport ? '' : where, width, height: width < 600 ? 420 : 460, of: side});
+      if (isReport && where) answer = cropped(answer, where);
+      if (!answer.tiles.length && where && (follows || isReport)) return;
+      under = where;
+      draw(answer);
     } catch (error) { put(area, sorry(error)); }
   }
-  const whole = sheet('What takes how many bytes', [choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; load(); dispatchEvent(new Event('recolour')); })], path, area, reading,
-    h('p', {class: 'small quiet'}, isReport ? 'Click a tensor to see its values.' : 'Click a group to look into it, a tensor to see its values.'));
-  queueMicrotask(load);
+  const whole = sheet('What takes how many bytes', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; dispatchEvent(new Event('recolour')); })], path, area, reading,
+    h('p', {class: 'small quiet'}, 'Click a group to look into it, a tensor to see its values.'));
+  addEventListener('recolour', () => area.isConnected && load());
+  queueMicrotask(() => load());
   return whole;
 }
 
 // Layers and roles. One cell is in the order of tabs; arrow keys reach the others.
-function layersSheet(side) {
+function layersSheet(side, link) {
   const area = h('div', {class: 'wide'}), reading = h('div', {class: 'reading'});
-  let answer;
+  let answer, marked;
+  const mark = (found) => { if (marked) marked.classList.remove('at'); marked = found; if (found) found.classList.add('at'); reading.textContent = found ? found.getAttribute('aria-label') : ''; };
+  const tell = link.join((cell) => mark([...area.querySelectorAll('a[data-cell]')].find((found) => found.dataset.cell === cell)));
   function cellOf(cell, role, layer) {
     if (!cell) return h('td', {});
     const text = `${layer === null ? '' : `layer ${layer}, `}${role}: ${cell.type}, ${cell.tensors > 1 ? many(cell.tensors, 'tensor') : cell.shape}, ${bytes(cell.bytes)}, ${bitsText(cell.bits)} bits${cell.odd ? '; differs from most layers' : ''}`;
-    const tell = () => { reading.textContent = text; };
-    return h('td', {}, h('a', {href: `#/tensors/${cell.tensor}${side === 'b' ? '?of=b' : ''}`, class: cell.odd ? 'odd' : undefined, tabindex: -1, 'aria-label': text, style: {background: colourOf(cell)}, onpointerenter: tell, onfocus: tell}, cell.type));
+    const place = `${layer}\n${role}`, here = (event) => { mark(event.currentTarget); tell(place); };
+    return h('td', {}, h('a', {'data-cell': place, href: `#/tensors/${cell.tensor}${side === 'b' ? '?of=b' : ''}`, class: cell.odd ? 'odd' : undefined, tabindex: -1, 'aria-label': text, style: {background: colourOf(cell)}, onpointerenter: here, onfocus: here}, cell.type));
   }
   function draw() {
     if (!answer.layers.length) { put(area, h('p', {class: 'quiet'}, 'The names of the tensors say nothing about layers.')); return; }
@@ -155,14 +177,23 @@ function mapSheet(model, side, start) {
   ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));
 }
 
-export function overviewView(state, place) {
-  const side = place.of === 'b' ? 'b' : undefined, model = state.models[side ? 1 : 0];
+function factsSheet(model) {
   return [
     h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, model.name), h('span', {class: 'crumb mono'}, model.path)), modelFacts(model)),
     model.broken.length > 0 && sheet('Broken tensors', [], model.broken.map((broken) => h('div', {class: 'finding error'}, h('div', {class: 'kind'}, 'error'), h('div', {}, h('span', {class: 'mono'}, broken.name), h('p', {}, broken.sentence, ' ', h('span', {class: 'quiet small'}, broken.rule)))))),
-    sheet('Types', [], typesTable(model)),
-    treemapSheet(side),
-    layersSheet(side),
-    mapSheet(model, side, place.offset !== undefined ? {file: Number(place.file || 0), offset: Number(place.offset)} : null),
+  ];
+}
+
+// Of two models everything twice, side by side.
+export function overviewView(state, place) {
+  const tiles = new Link(), cells = new Link(), two = state.models.length > 1;
+  const start = (side) => place.offset !== undefined && (place.of === 'b') === (side === 'b') ? {file: Number(place.file || 0), offset: Number(place.offset)} : null;
+  const both = (make) => two ? h('div', {class: 'two'}, state.models.map((model, i) => h('div', {}, make(model, i ? 'b' : undefined)))) : make(state.models[0], undefined);
+  return [
+    both((model) => factsSheet(model)),
+    both((model) => sheet('Types', [], typesTable(model))),
+    both((model, side) => treemapSheet(side, tiles)),
+    both((model, side) => layersSheet(side, cells)),
+    both((model, side) => mapSheet(model, side, start(side))),
   ];
 }

@@ -70,7 +70,7 @@ export function tensorsView(state, place) {
       h('div', {class: 'tools'}, search,
         picker('Type', [['', 'all types'], ...model.types.map((type) => [type.type, type.type])], asked.type, (value) => { asked.type = value; load(); }),
         picker('Order', [['file', 'as in the file'], ['name', 'by name'], ['bytes', 'by bytes'], ['elements', 'by elements'], ['bits', 'by bits'], ['type', 'by type'], ['layer', 'by layer']], asked.sort, (value) => { asked.sort = value; asked.way = ['bytes', 'elements', 'bits'].includes(value) ? 'down' : 'up'; load(); }),
-        !isReport && choice('As', [['list', 'list'], ['tree', 'tree']], asked.form, (value) => { asked.form = value; load(); })),
+        choice('As', [['list', 'list'], ['tree', 'tree']], asked.form, (value) => { asked.form = value; load(); })),
       found, body),
     detail);
   async function show(next) {

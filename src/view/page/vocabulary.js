@@ -19,7 +19,7 @@ export function vocabularyView(state, place) {
   if (!words) return [h('p', {class: 'quiet'}, 'The model has no vocabulary.'), template];
   const query = () => ({...sought, what: sought.what === 'tokens' ? undefined : 'merges', type: sought.what === 'tokens' ? sought.type : undefined, of: side});
   const rows = new Rows({label: 'Tokens', height: 30, flat: true, load: (from, number) => ask('tokens', {...query(), from, count: number}),
-    draw: (row) => [h('span', {class: 'quiet'}, count(row.id)), h('span', {class: 'text'}, shownToken(row.text)), h('span', {class: 'sub'}, row.type === 'normal' ? '' : row.type), h('span', {class: 'sub right'}, row.score ? real(row.score) : '')]});
+    draw: (row) => [h('span', {class: 'quiet'}, count(row.id)), h('span', {class: 'text'}, shownToken(row.text)), h('span', {class: 'sub'}, row.type === 'normal' ? '' : row.type), h('span', {class: 'sub right'}, row.score || row.score === 'nan' ? real(row.score) : '')]});
   async function load() {
     try {
       const first = await ask('tokens', {...query(), from: 0, count: 100});

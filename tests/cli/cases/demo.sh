@@ -8,7 +8,7 @@ tare demo | grep -o ' npz\| npy'
 # with the files kept, and what changed
 tare demo there -v | grep -E '^(FORMAT|zt|npz|npy|alt|mistral.alt)[: ]'
 tare demo there
-tare demo there --force --threads 1 | tail -4
+tare demo there --force --threads 1 | tail -5
 tare verify there/demo.zt there/demo.npz there/demo.npy
 ls there/mistral
 tare verify there/mistral there/mistral.alt there/back there/mistral.mcf there/mistral.zt there/k4.mcf

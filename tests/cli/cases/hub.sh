@@ -32,6 +32,7 @@ tare info foreign/model.h5
 tare info pipeline
 tare info --json pipeline
 tare ls pipeline
+tare verify pipeline
 tare convert pipeline pipeline.zt
 tare convert pipeline/unet unet.zt
 # An adapter is added to the weights.

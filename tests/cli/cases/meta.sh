@@ -16,10 +16,10 @@ tare meta chat.gguf x.list --set x.list=[]
 tare meta chat.gguf x.list --get x.list
 tare meta chat.gguf --dry-run
 # in place: one sector
-ln chat.gguf same.gguf; tare hash chat.gguf
+stat -c %i chat.gguf > inode; tare hash chat.gguf
 tare meta chat.gguf --set llama.context_length=4096 --dry-run
 tare meta chat.gguf --set llama.context_length=4096 --set x.byte=8
-tare meta same.gguf llama.context_length
+stat -c %i chat.gguf | diff - inode && echo the same file
 tare meta chat.gguf --set llama.context_length=4096
 # as a new file
 tare meta chat.gguf --rename x.list=y.list --remove x.byte --set y.list=[1,2,3] --set general.name=5 --set new.id:i64=5 --set new.text=[1] --dry-run
@@ -28,6 +28,8 @@ tare meta chat.gguf | grep -v tokenizer
 printf '{{ m }}\n' > t.jinja; tare meta chat.gguf --set-file tokenizer.chat_template=t.jinja --json
 tare meta chat.gguf tokenizer.chat_template | cmp - t.jinja && tare verify --strict chat.gguf && tare hash chat.gguf
 chmod 640 chat.gguf; ln -s chat.gguf link.gguf; tare meta link.gguf --set general.name=linked; stat -c '%a %F' chat.gguf link.gguf; tare meta chat.gguf general.name
+# a hard link keeps what it was: always a new file
+cp chat.gguf one.gguf; ln one.gguf two.gguf; tare meta one.gguf --set llama.context_length=8192; tare meta two.gguf llama.context_length
 # files that say otherwise
 mkdir whole && cp lora/adapter_model.safetensors whole/model.safetensors && cp hub/config.json hub/chat_template.jinja whole && tare convert whole whole.gguf --names keep -q && tare extract whole.gguf
 tare meta whole.gguf --set llama.block_count=2 --dry-run
@@ -53,6 +55,11 @@ tare meta chat.gguf --set context
 tare meta chat.gguf --rename a=
 tare meta one.npy --set a=1
 tare meta hub --set a=1
+tare convert hub set/ --to gguf --shard 100 --names keep --drop attachments > made.txt; ls set
+tare meta set --set author=me --dry-run
+tare meta set --set author=me; tare meta set --set author=us
+tare meta set/*-00002-of-*.gguf --set author=you; tare meta set author
+tare verify set
 tare meta llama.bin --set a=1
 tare meta broken.zt --set a=1
 tare meta missing.gguf --set a=1

@@ -11,5 +11,6 @@ tare view model.zt --port 65536
 tare report model.zt -o page.html && head -c 15 page.html && grep -c 'id="answers"' page.html
 tare report model.zt -o page.html
 tare report model.zt -o page.html --force
+cp model.zt own.zt; ln -s own.zt link.zt; tare report own.zt -o link.zt --force; cmp own.zt model.zt && echo whole
 tare report model.zt --svg treemap | head -2
 tare report model.zt --svg nothing

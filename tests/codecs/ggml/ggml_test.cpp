@@ -2,6 +2,7 @@
 // and what a row of the table promises. tests/codecs/ggml/interop.py compares with the package that ggml's authors publish.
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "base/endian.hpp"
 #include "codecs/ggml/blocks.hpp"
@@ -92,6 +93,28 @@ TEST(Ggml, EverySimdTargetDecodesTheSameBits) {
         EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(float)), 0);
       });
     }
+  }
+}
+
+// Any bytes at all: scales that are infinite or not a number, too. Which NaN it is, is the processor's choice.
+TEST(Ggml, EverySimdTargetDecodesAnyBytes) {
+  std::mt19937 random(7);
+  for (std::size_t i = 0; i < std::size(kTypes); ++i) {
+    SCOPED_TRACE(kTypes[i].layout);
+    constexpr std::size_t kBlocks = 400;
+    Bytes payload(kBlocks * kTypes[i].bytes);
+    for (std::byte& byte : payload) byte = random() % 4 == 0 ? std::byte{0x7C} : static_cast<std::byte>(random());
+    std::vector<float> expected(kBlocks * kTypes[i].weights), found(expected.size());
+    const auto type = static_cast<codec::ggml::Type>(i);
+    codec::ggml::reference_decode(type, payload.data(), kBlocks, expected.data());
+    for_each_simd_target([&] {
+      codec::ggml::decode(type, payload.data(), kBlocks, found.data());
+      std::size_t different = 0;
+      for (std::size_t k = 0; k < found.size(); ++k)
+        if (std::memcmp(&found[k], &expected[k], sizeof(float)) != 0)
+          different += std::isnan(found[k]) && std::isnan(expected[k]) ? 0 : 1;
+      EXPECT_EQ(different, 0U);
+    });
   }
 }
 

@@ -67,6 +67,16 @@ void expect_same(const Model& a, const Model& b) {
   }
 }
 
+std::string describe_layouts(const Model& model) {
+  std::string text;
+  for (const Tensor& tensor : model.tensors) {
+    Map facts = tensor.attributes;
+    facts.erase("arrays");
+    text += fmt::format("{} {} {} {}\n", tensor.name, tensor.layout, tensor.shape.text(), to_json(Value(facts)));
+  }
+  return text;
+}
+
 Tensor& array(Model& model, std::string_view ending) {
   for (Tensor& tensor : model.tensors)
     if (tensor.name.ends_with(ending)) return tensor;
@@ -213,6 +223,46 @@ struct Bad {
   std::function<void(Model&)> spoil;
 };
 
+// The weights named by their own path: what says how they were packed is beside them. Without it what was assumed is told.
+TEST(Packs, AFileIsReadAsItsDirectoryStates) {
+  const Scratch scratch;
+  for (const std::string name : {"gptq4", "gptq4-v2", "mlx-affine8", "fp8-block", "bnb-nf4"}) {
+    SCOPED_TRACE(name);
+    const std::string own = scratch / name;
+    fs::copy(path_of(name), own, fs::copy_options::recursive);
+    const Model whole = open(own);
+    Collected quiet;
+    const Model stated = open(own + "/model.safetensors", {.diagnostics = &quiet});
+    EXPECT_EQ(quiet.rules, (std::vector<std::string>{}));
+    EXPECT_EQ(describe_layouts(stated), describe_layouts(whole));
+    for (const char* const file : {"config.json", "quantize_config.json"}) fs::remove(own + "/" + file);
+    Collected told;
+    open(own + "/model.safetensors", {.diagnostics = &told});
+    const bool guessed = name.starts_with("gptq") || name.starts_with("mlx");
+    EXPECT_EQ(told.rules, guessed ? std::vector<std::string>{"pack.guess"} : std::vector<std::string>());
+    // Neither for bytes in memory, which lie beside nothing.
+    const SourcePtr memory = memory_source(get_file(own + "/model.safetensors"), own + "/model.safetensors");
+    EXPECT_EQ(open(memory).tensors.size(), open(own + "/model.safetensors").tensors.size());
+  }
+}
+
+// Experts whose outputs are their last axis have scales of columns; a square one shows nothing of it.
+TEST(Packs, ScalesOfColumns) {
+  for (const std::uint64_t inner : {3U, 2U}) {
+    Model model;
+    Bytes codes(2 * inner * 2, std::byte{0x38});  // 1 in f8_e4m3fn
+    model.tensors.push_back(dense("e.down_proj", {2, inner, 2}, DType::u8, Blob::memory(codes), "f8_e4m3fn"));
+    model.tensors.push_back(dense("e.down_proj_scale", {2, 2, 1}, std::vector<float>{1, 2, 3, 4}));
+    state(model, R"({"quantization_config":{"quant_method":"fbgemm_fp8"}})");
+    EXPECT_EQ(join(model), "");
+    ASSERT_EQ(model.tensors.size(), 1U);
+    std::vector<float> expected;
+    for (const float first : {1.0F, 3.0F})
+      for (std::uint64_t i = 0; i < inner; ++i) expected.insert(expected.end(), {first, first + 1});
+    EXPECT_EQ(model.tensors[0].values<float>(), expected);
+  }
+}
+
 TEST(Packs, BrokenSetsStayPlainArrays) {
   const auto without = [](const char* ending) { return [=](Model& model) { erase(model, ending); }; };
   const auto shaped = [](const char* ending, Shape shape) {
@@ -222,6 +272,10 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
     return [=](Model& model) { array(model, ending).components[0].dtype = dtype; };
   };
   const auto stating = [](std::string config) { return [=](Model& model) { state(model, config); }; };
+  const auto ct = [](const std::string& weights) {
+    return R"({"quantization_config":{"quant_method":"compressed-tensors","config_groups":{"group_0":{"weights":{)" +
+           weights + "}}}}}";
+  };
   const std::vector<Bad> all = {
       {"gptq4", "pack.missing", without(".scales")},
       {"gptq4", "pack.missing", without(".qzeros")},
@@ -238,7 +292,7 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
        stating(R"({"quantization_config":{"quant_method":"gptq","checkpoint_format":"marlin"}})")},
       {"gptq4-no-g-idx", "pack.shape", shaped(".qzeros", {64})},
       {"awq4", "pack.missing", without(".qzeros")},
-      {"awq4", "pack.shape", shaped(".scales", {4, 16})},
+      {"awq4", "pack.group", shaped(".scales", {4, 16})},
       {"awq4", "pack.variant (note)", stating(R"({"quantization_config":{"quant_method":"awq","version":"gemv"}})")},
       {"bnb-nf4", "pack.missing", without(".absmax")},
       {"bnb-nf4", "pack.missing", without(".quant_map")},
@@ -263,10 +317,29 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
       {"fp8-block", "pack.shape", shaped(".weight_scale_inv", {2, 2, 3})},
       {"fp8-block", "pack.group",
        stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[0,16]}})")},
-      {"fp8-block", "pack.shape",
+      {"fp8-block", "pack.group",
        [](Model& model) {
          array(model, ".weight_scale_inv").shape = {5, 1};
          array(model, ".weight_scale_inv").components[0].blob = Blob::memory(Bytes(20));
+       }},
+      // What the config says is not what the arrays are.
+      {"fp8-block", "pack.group",
+       stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[8,8]}})")},
+      {"fp8-block", "pack.group",
+       stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[16]}})")},
+      {"fp8-block", "pack.group", stating(R"({"quantization_config":{"quant_method":"fp8","weight_block_size":"x"}})")},
+      {"gptq4", "pack.group", stating(R"({"quantization_config":{"quant_method":"gptq","group_size":16}})")},
+      {"gptq4", "pack.group", stating(R"({"quantization_config":{"quant_method":"gptq","group_size":-7}})")},
+      {"gptq4", "pack.group", stating(R"({"quantization_config":{"quant_method":"gptq","group_size":"32"}})")},
+      {"gptq4", "pack.shape", stating(R"({"quantization_config":{"quant_method":"gptq","bits":8}})")},
+      {"awq4", "pack.shape", stating(R"({"quantization_config":{"quant_method":"awq","bits":8}})")},
+      {"ct-int4", "pack.group", stating(ct(R"("num_bits":4,"group_size":0)"))},
+      {"ct-int4", "pack.group", stating(ct(R"("num_bits":4,"group_size":7)"))},
+      {"ct-int4", "pack.shape", stating(ct(R"("num_bits":8,"group_size":32)"))},
+      {"mxfp4", "pack.missing",
+       [&](Model& model) {
+         erase(model, "_scales");
+         state(model, R"({"quantization_config":{"quant_method":"mxfp4"}})");
        }},
       {"nvfp4", "pack.shape", shaped(".weight_scale", {8, 8})},
       {"nvfp4", "pack.type", [](Model& model) { array(model, ".weight_scale").components[0].type.clear(); }},
@@ -299,7 +372,10 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   set_bytes(array(order, ".g_idx"), 8, {2});
   EXPECT_EQ(join(order), "");
   EXPECT_EQ(rules_of(order), std::vector<std::string>{"pack.index"});
-  EXPECT_EQ(rule_of([&] { order.tensors[0].values<float>(); }), "pack.index");
+  const auto error = error_of([&] { order.tensors[0].values<float>(); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "pack.index");
+  EXPECT_EQ(error->item(), "tensor q.weight");
   Model negative = arrays_of("gptq4-act-order");
   set_bytes(array(negative, ".g_idx"), 0, {255, 255, 255, 255});
   EXPECT_EQ(join(negative), "");
@@ -316,10 +392,40 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   EXPECT_EQ(join(scales), "");
   EXPECT_EQ(rules_of(scales), std::vector<std::string>{"pack.scale"});
   EXPECT_TRUE(std::isnan(scales.tensors[0].values<float>()[0]));
+  Model divided = arrays_of("nvfp4");
+  set_bytes(array(divided, ".weight_global_scale"), 0, {0, 0, 0, 0});
+  EXPECT_EQ(join(divided), "");
+  EXPECT_EQ(rules_of(divided), std::vector<std::string>{"pack.scale"});
   Model exponents = arrays_of("mxfp4");
   set_bytes(array(exponents, "_scales"), 3, {255});
   EXPECT_EQ(join(exponents), "");
   EXPECT_EQ(rules_of(exponents), std::vector<std::string>{"pack.scale"});
+}
+
+// Configs with exceptions for single layers say nothing about each of them; small layers fit more than one number of bits.
+TEST(Packs, WhatTheConfigSaysOfAllLayers) {
+  Model model = arrays_of("gptq4");
+  state(model, R"({"quantization_config":{"quant_method":"gptq","bits":8,"group_size":16,"dynamic":{"-:x":{}}}})");
+  EXPECT_EQ(join(model), "");
+  // Blocks that do not divide the matrix.
+  Model ragged = arrays_of("fp8-block");
+  array(ragged, ".weight") = dense("q.weight", {40, 56}, DType::u8, Blob::memory(Bytes(40 * 56)), "f8_e4m3fn");
+  array(ragged, ".weight_scale_inv") = dense("q.weight_scale_inv", {3, 4}, std::vector<float>(12, 2.0f));
+  state(ragged, R"({"quantization_config":{"quant_method":"compressed-tensors","config_groups":{"group_0":{"weights":
+                 {"strategy":"block","block_structure":[16,16]}}}}})");
+  EXPECT_EQ(join(ragged), "");
+  EXPECT_EQ(ragged.tensors.at(0).layout, "fp8.block");
+}
+
+TEST(Packs, MicroscalingFormatsThatAreNotDecodedAreNamed) {
+  Model six;
+  six.tensors.push_back(dense("q.weight_packed", {2, 24}, DType::u8, Blob::memory(Bytes(48))));
+  six.tensors.push_back(dense("q.weight_scale", {2, 1}, DType::u8, Blob::memory(Bytes(2))));
+  EXPECT_EQ(join(six), "pack.variant (note)");
+  Model eight;
+  eight.tensors.push_back(dense("q.weight", {2, 32}, DType::u8, Blob::memory(Bytes(64)), "f8_e4m3fn"));
+  eight.tensors.push_back(dense("q.weight_scale", {2, 1}, DType::u8, Blob::memory(Bytes(2))));
+  EXPECT_EQ(join(eight), "pack.variant (note)");
 }
 
 // A container that names layouts may name these, with whatever components and attributes.

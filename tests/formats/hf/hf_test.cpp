@@ -437,6 +437,13 @@ TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
   }
 }
 
+TEST_F(Hf, AnAttachedConfigThatIsNoneIsNotWritten) {
+  Model model = open(make({{"model.safetensors", weights_of(2)}}, "new"));
+  model.attachments.push_back({"config.json", Blob::memory(to_bytes(R"({"model_type":)"))});
+  EXPECT_EQ(rule_of([&] { find_format("hf")->write_tree(model, scratch_ / "d", {}, false); }), "hf.config.json");
+  EXPECT_FALSE(fs::exists(scratch_ / "d"));
+}
+
 TEST_F(Hf, TokenizerFilesOfAllKindsAreCarried) {
   Files files = hf_good();
   for (const char* const name : {"vocab.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json"})

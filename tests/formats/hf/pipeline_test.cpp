@@ -49,6 +49,14 @@ TEST(Pipelines, AreSeveralModels) {
   EXPECT_EQ(rule_of([&] { (void)convert(scratch / "p", scratch / "out.zt"); }), "hf.pipeline");
 }
 
+TEST(Pipelines, NoPartIsElsewhere) {
+  const Scratch scratch;
+  put_files(scratch / "p", pipeline());
+  std::filesystem::rename(scratch / "p/unet", scratch / "elsewhere");
+  std::filesystem::create_directory_symlink("../elsewhere", scratch / "p/unet");
+  EXPECT_EQ(rule_of([&] { (void)find_pipeline(scratch / "p"); }), "hf.file.outside");
+}
+
 TEST(Pipelines, WhatIsNone) {
   const Scratch scratch;
   EXPECT_FALSE(find_pipeline(scratch / "nothing"));

@@ -180,12 +180,102 @@ TEST(Torch, ShardsAreASetHoweverTheyAreNamed) {
   EXPECT_TRUE(verify(scratch / "d").ok(true));
   // And those of safetensors.
   convert(scratch / "d", scratch / "s/", {.write = {.shard_bytes = 30}});
-  EXPECT_EQ(content_digest(open(scratch / "s/model-00001-of-00002.safetensors")), whole);
+  for (const char* const name :
+       {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json"}) {
+    EXPECT_EQ(content_digest(open(scratch / (std::string("s/") + name))), whole) << name;
+    EXPECT_TRUE(verify(scratch / (std::string("s/") + name)).ok(true)) << name;
+  }
+  // As the hub's cache has them: links to blobs with other names.
+  std::filesystem::create_directories(scratch / "hub/snapshots/abc");
+  for (const auto& entry : std::filesystem::directory_iterator(scratch / "d")) {
+    const std::string name = entry.path().filename();
+    std::filesystem::create_directories(scratch / "hub/blobs");
+    std::filesystem::copy(entry.path(), scratch / ("hub/blobs/b" + name));
+    std::filesystem::create_symlink("../../blobs/b" + name, scratch / ("hub/snapshots/abc/" + name));
+  }
+  for (const std::string& name : {std::string(), first, second, std::string("pytorch_model.bin.index.json")})
+    EXPECT_EQ(content_digest(open(scratch / ("hub/snapshots/abc/" + name))), whole) << name;
+  EXPECT_NE(open(scratch / "hub/snapshots/abc").attachment("config.json"), nullptr);
   std::filesystem::remove(scratch / ("d/" + second));
   EXPECT_EQ(rule_of([&] { open(scratch / "d"); }), "safetensors.index.missing_shard");
   std::filesystem::remove(scratch / "d/pytorch_model.bin.index.json");
   EXPECT_EQ(rule_of([&] { open(scratch / "d"); }), "hf.weights.no_index");
   EXPECT_EQ(open(scratch / ("d/" + first)).tensors.size(), 1U);
+}
+
+TEST(Torch, CollectionsThatACallMakesOfOthers) {
+  for (const char* const name : {"list", "set", "frozenset"}) {
+    const std::string two = pk::tuple({pk::floats("0", 1), pk::floats("0", 1)});
+    const std::string made = pk::call(pk::global("builtins", name), {two});
+    const Model model = opened(pk::archive(pk::dict({{"x", made}}), {pk::counted(1)}));
+    EXPECT_EQ(model.tensors.size(), 2U) << name;
+    EXPECT_NE(model.tensor("x.1"), nullptr) << name;
+  }
+}
+
+TEST(Torch, FourBitFloatsAreRead) {
+  const std::string tensor =
+      pk::call(pk::rebuild("_rebuild_tensor_v3"),
+               {pk::storage("UntypedStorage", "0", 16), pk::integer(0), pk::integers({4, 4}), pk::integers({4, 1}),
+                "\x89", pk::ordered_dict(), pk::global("torch", "float4_e2m1fn_x2")});
+  const Scratch scratch;
+  put_file(scratch / "it.pt", pk::archive(pk::dict({{"w", tensor}}), {std::string(16, '\x21')}));
+  EXPECT_TRUE(verify(scratch / "it.pt").ok(true));
+  const Model model = open(scratch / "it.pt");
+  EXPECT_EQ(model.tensor("w")->layout, "packed.f4_e2m1");
+  EXPECT_EQ(model.tensor("w")->shape, (Shape{4, 8}));
+  const std::vector<float> values = floats_of(model, "w");
+  ASSERT_EQ(values.size(), 32U);
+  EXPECT_EQ(values[0], 0.5f);
+  EXPECT_EQ(values[1], 1.0f);
+  convert(scratch / "it.pt", scratch / "it.safetensors");
+  EXPECT_EQ(open(scratch / "it.safetensors").tensor("w")->layout, "packed.f4_e2m1");
+  for (const char* const name : {"it.npz", "it.gguf", "it.zt"}) {
+    convert(scratch / "it.pt", scratch / name);
+    EXPECT_EQ(floats_of(open(scratch / name), "w"), values) << name;
+  }
+}
+
+// As `dequantize` computes it, to the last place: scales of channels are f64, and so is the product.
+TEST(Torch, ScalesOfChannelsAreMultipliedInDouble) {
+  std::string scales, zeros;
+  for (const double scale : {0.3, 0.07}) put<std::uint64_t>(scales, std::bit_cast<std::uint64_t>(scale));
+  for (const std::uint64_t zero : {0, 1}) put<std::uint64_t>(zeros, zero);
+  const std::string scheme =
+      pk::tuple({pk::global("torch", "per_channel_affine"), pk::view(pk::storage("DoubleStorage", "1", 2), 0, {2}, {1}),
+                 pk::view(pk::storage("LongStorage", "2", 2), 0, {2}, {1}), pk::integer(0)});
+  const std::string tensor = pk::call(pk::rebuild("_rebuild_qtensor"),
+                                      {pk::storage("QInt8Storage", "0", 6), pk::integer(0), pk::integers({2, 3}),
+                                       pk::integers({3, 1}), scheme, "\x89", pk::ordered_dict()});
+  const Model model = opened(pk::archive(pk::dict({{"q", tensor}}), {"\x03\x06\x07\x04\x07\x0D", scales, zeros}));
+  const std::vector<float> wanted = {static_cast<float>(3 * 0.3),  static_cast<float>(6 * 0.3),
+                                     static_cast<float>(7 * 0.3),  static_cast<float>(3 * 0.07),
+                                     static_cast<float>(6 * 0.07), static_cast<float>(12 * 0.07)};
+  EXPECT_EQ(floats_of(model, "q"), wanted);
+  EXPECT_NE(wanted[0], 3 * 0.3f);
+}
+
+TEST(Torch, TheOldestProtocolsAndLargeNumbers) {
+  const std::string head = "L119547037146038801333356L\n.I1001\n.(dp0\nS'little_endian'\np1\nI01\ns.";
+  const std::string positive =
+      std::string("\x8A\x11") + std::string("\x00\x00\x00\x00\x00\x61\xF5\xB9\xAB\xBF\xA4\x5C\xC3\xF1\x29\x63\x1D", 17);
+  const std::string negative =
+      std::string("\x8A\x11") + std::string("\x00\x00\x00\x00\x00\x9F\x0A\x46\x54\x40\x5B\xA3\x3C\x0E\xD6\x9C\xE2", 17);
+  const std::string content = pk::dict({{"a", pk::floats("k", 6)},
+                                        {"binary", positive},
+                                        {"negative", negative},
+                                        {"line", "L10000000000000000000000000000000000000000L\n"}});
+  const Bytes file =
+      to_bytes(head + content + "." + pk::list({pk::text("k")}) + "." + pk::legacy_storage(6, pk::counted(6)));
+  const Model model = opened(file);
+  EXPECT_EQ(floats_of(model, "a"), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  const std::string digits = "1" + std::string(40, '0');
+  EXPECT_EQ(*model.metadata.find("binary"), Value(digits));
+  EXPECT_EQ(*model.metadata.find("negative"), Value("-" + digits));
+  EXPECT_EQ(*model.metadata.find("line"), Value(digits));
+  // Protocol 0 has no way to say which storage.
+  const std::string text_only = pk::dict({{"a", pk::view("P('storage', 'k')\n", 0, {1}, {1})}});
+  EXPECT_EQ(rule_of([&] { opened(to_bytes(head + text_only + "." + pk::list({}) + ".")); }), "torch.persistent.text");
 }
 
 // A distributed checkpoint: boxes of one tensor, one behind the other in a file.
@@ -244,6 +334,27 @@ TEST(Torch, ADistributedCheckpointIsOneModel) {
   EXPECT_TRUE(verify(scratch / "d").ok(true));
 }
 
+// With a config and a tokenizer it is a directory like others.
+TEST(Torch, ADistributedCheckpointBesideAConfig) {
+  const Scratch scratch;
+  Files files = distributed({4}, {{{0}, {2}}, {{2}, {2}}}, {{0, 1}, {2, 3}});
+  files["config.json"] = hf_config();
+  put_files(scratch / "d", files);
+  const Model model = open(scratch / "d");
+  EXPECT_EQ(model.format, "hf");
+  EXPECT_EQ(floats_of(model, "w"), (std::vector<float>{0, 1, 2, 3}));
+  ASSERT_NE(model.attachment("config.json"), nullptr);
+  EXPECT_EQ(model.attachment(".metadata"), nullptr);
+  EXPECT_TRUE(verify(scratch / "d").ok(true));
+  convert(scratch / "d", scratch / "out/");
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/model.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "out/.metadata"));
+  EXPECT_EQ(content_digest(open(scratch / "out")), content_digest(model));
+  // Safetensors beside it are the weights.
+  put_file(scratch / "d/model.safetensors", hf_weights());
+  EXPECT_EQ(open(scratch / "d").tensor("w") == nullptr, open(scratch / "d/model.safetensors").tensor("w") == nullptr);
+}
+
 TEST(Torch, DistributedCheckpointsThatDoNotFit) {
   const auto rule = [](const Files& files) {
     const Scratch scratch;
@@ -265,6 +376,13 @@ TEST(Torch, DistributedCheckpointsThatDoNotFit) {
       rule(distributed({4}, {{{0}, {2}}, {{2}, {2}, {"transform_descriptors", pk::list({pk::text("zstd")})}}}, two)),
       "torch.distributed.transform");
   EXPECT_EQ(rule(distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "../a.distcp")), "torch.distributed.file");
+  {
+    const Scratch scratch;
+    put_files(scratch / "elsewhere", distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two));
+    put_files(scratch / "d", {{"a.distcp", get_file(scratch / "elsewhere/a.distcp")}});
+    std::filesystem::create_symlink("../elsewhere/.metadata", scratch / "d/.metadata");
+    EXPECT_EQ(rule_of([&] { open(scratch / "d"); }), "torch.distributed.file") << "a link out of the directory";
+  }
   Files gone = distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "b.distcp");
   EXPECT_EQ(rule(gone), "io.open.missing");
 }

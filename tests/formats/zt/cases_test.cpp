@@ -269,6 +269,19 @@ void layout_cases(Cases& cases) {
       "zt.group.missing", "no_zeros",
       one(object({2, 16}, "quantized_group", {{"packed_weight", part(64, 16, "i32")}, {"scales", part(128, 8, "f16")}}),
           data));
+
+  // Layouts that others packed, which a container of any layout may name with whatever attributes.
+  const auto gptq = [&](const Entries& attributes) {
+    Entries o =
+        object({8, 8}, "gptq4",
+               {{"qweight", part(64, 32, "i32")}, {"qzeros", part(128, 4, "i32")}, {"scales", part(192, 16, "f16")}});
+    o.emplace_back("attributes", cbor::map(attributes));
+    return one(o, data);
+  };
+  cases.add("zt.pack.attribute", "no_group_size", gptq({{"zero_offset", "\x01"}}));
+  cases.add("zt.pack.attribute", "a_text", gptq({{"group_size", cbor::text("8")}, {"zero_offset", "\x01"}}));
+  cases.add("zt.pack.attribute", "zero_offset_of_2", gptq({{"group_size", "\x08"}, {"zero_offset", "\x02"}}));
+  cases.add("zt.pack.group", "of_0", gptq({{"group_size", cbor::number(0)}, {"zero_offset", "\x01"}}));
 }
 
 void legacy_cases(Cases& cases) {

@@ -29,6 +29,11 @@ STORAGE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2
 LOGICAL = {"f8_e4m3fn": "u8", "f8_e5m2": "u8", "f8_e4m3fnuz": "u8", "f8_e5m2fnuz": "u8", "f8_e8m0": "u8", "bool": "u8",
            "complex64": "f32", "complex128": "f64"}
 SEEKABLE = "zt.zstd-seekable/1"
+# Weights and bytes of a block.
+BLOCKS = {"q4_0": (32, 18), "q4_1": (32, 20), "q5_0": (32, 22), "q5_1": (32, 24), "q8_0": (32, 34), "q8_1": (32, 36),
+          "q2_k": (256, 84), "q3_k": (256, 110), "q4_k": (256, 144), "q5_k": (256, 176), "q6_k": (256, 210), "q8_k": (256, 292),
+          "iq1_s": (256, 50), "iq1_m": (256, 56), "iq2_xxs": (256, 66), "iq2_xs": (256, 74), "iq2_s": (256, 82),
+          "iq3_xxs": (256, 98), "iq3_s": (256, 110), "iq4_nl": (32, 18), "iq4_xs": (256, 136), "mxfp4": (32, 17)}
 # Upstream's error kinds (conformance/src/lib.rs) by file, and the rules of docs/formats/ztensor2.md.
 REJECTS = {
     "zt2.footer.magic": "footer-magic", "zt2.version": "version-unsupported", "zt2.manifest.size": "manifest-too-large",
@@ -89,8 +94,8 @@ def words(numbers, width=8):
     return b"".join(struct.pack("<Q", n)[:width] for n in numbers)
 
 
-def write_theirs(path, canonical):
-    """Every type and layout, in the order of names, as canonical form asks."""
+def write_theirs(path, canonical, align=None):
+    """Every type and layout, in the order of names, as canonical form asks; otherwise also compressed parts."""
     objects = {}
     for dtype, width in STORAGE.items():
         objects[f"type.{dtype}"] = ([2, 3], "dense", {"data": part(noise(6 * width, width), dtype)}, None)
@@ -112,22 +117,51 @@ def write_theirs(path, canonical):
                                                               "indptr": part(words([0, 2, 3], width), index)}, None)
         objects[f"coo.{index}"] = ([2, 3], "zt.sparse_coo/1", {"values": values,
                                                               "coords": part(words([0, 0, 1, 0, 2, 1], width), index)}, None)
-    objects["blocks"] = ([2, 32], "gguf.q4_0/1", {"data": part(noise(36, 9), "u8")}, {"elems_per_block": 32, "block_bytes": 18})
-    objects["mx"] = ([2, 32], "zt.mx/1", {"data": part(noise(32, 11), "u8", "f4_e2m1"), "scales": part(b"\x7f\x80", "u8", "f8_e8m0")},
-                     {"block_size": 32, "scale_form": "e8m0_exponent"})
+    objects["logical.unheard_of"] = ([3], "dense", {"data": part(noise(6, 8), "u16", "posit16")}, None)
+    for name, (weights, size) in BLOCKS.items():
+        objects[f"blocks.{name}"] = ([2, weights], f"gguf.{name}/1", {"data": part(noise(2 * size, size), "u8")},
+                                     {"elems_per_block": weights, "block_bytes": size})
+    for logical, dtype in {"f4_e2m1": "u8", "f8_e4m3fn": "u8", "f8_e5m2": "u8", None: "i8"}.items():
+        data = part(noise(32 if logical == "f4_e2m1" else 64, 11), dtype, logical)
+        objects[f"mx.{logical or dtype}"] = ([2, 32], "zt.mx/1", {"data": data, "scales": part(b"\x7f\x80", "u8", "f8_e8m0")},
+                                             {"block_size": 32, "scale_form": "e8m0_exponent"})
+    objects["mx.axis"] = ([32, 2], "zt.mx/1", {"data": part(noise(64, 12), "i8"), "scales": part(b"\x7f\x80", "u8", "f8_e8m0")},
+                          {"block_size": 32, "scale_form": "e8m0_exponent", "axis": 0})
     quant = {"bits": 4, "group_size": 8, "axis": 1, "packing": {"word": "u32", "order": "lsb_first", "per_word": 8}}
     ones = b"\x00\x3c" * 4
+    floats = part(struct.pack("<4f", 1, 2, 3, 4), "f32")
+    for bits, word in ((2, 8), (4, 8), (8, 8), (4, 16), (2, 32), (4, 64)):
+        for order in ("lsb_first", "msb_first"):
+            objects[f"group.{bits}.u{word}.{order}"] = (
+                [2, 32], "zt.quant_group/1",
+                {"data": part(noise(8 * bits, bits + word, 256), f"u{word}"), "scales": part(noise(16, 3), "f32")},
+                {"bits": bits, "group_size": 16, "axis": 1, "packing": {"word": f"u{word}", "order": order, "per_word": word // bits},
+                 "scale_form": "f32_factors", "zero_point": {"form": "none"}})
+    objects["group.packed_zeros"] = ([8, 16], "zt.quant_group/1",
+                                     {"data": part(noise(64, 17, 256), "u32"), "scales": part(noise(32, 4), "f16"),
+                                      "zeros": part(noise(8, 18, 256), "u32")},
+                                     {**quant, "scale_form": "f16_factors", "zero_point": {"form": "tensor", "packing": "same_as_data"}})
+    objects["group.axis"] = ([8, 4], "zt.quant_group/1", {"data": part(noise(16, 19, 256), "u32"), "scales": floats},
+                             {**quant, "axis": 0, "scale_form": "f32_factors", "zero_point": {"form": "implied", "value": 7}})
+    objects["group.exponents"] = ([2, 16], "zt.quant_group/1",
+                                  {"data": part(noise(16, 20, 256), "u32"), "scales": part(b"\x7f\x80\x7e\x7f", "u8", "f8_e8m0")},
+                                  {**quant, "scale_form": "e8m0_exponent", "zero_point": {"form": "none"}})
     objects["group.ours"] = ([2, 16], "zt.quant_group/1", {"data": part(noise(16, 13), "u32"), "scales": part(ones, "f16"),
                                                           "zeros": part(ones, "f16")},
                              {**quant, "scale_form": "f16_factors", "zero_point": {"form": "tensor", "packing": "plain"}})
-    objects["group.implied"] = ([2, 16], "zt.quant_group/1", {"data": part(noise(16, 15), "u32"),
-                                                             "scales": part(struct.pack("<4f", 1, 2, 3, 4), "f32")},
+    objects["group.implied"] = ([2, 16], "zt.quant_group/1", {"data": part(noise(16, 15), "u32"), "scales": floats},
                                 {**quant, "scale_form": "f32_factors", "zero_point": {"form": "implied", "value": 8}})
     objects["own"] = ([2], "x.own/3", {"a": part(b"abc", "u8"), "longer": part(b"de", "u8")}, {"k": [1, 2.5, None, True, {"z": -1}]})
     if not canonical:
         objects["packed"] = ([3_000_000], "dense", {"data": part(bytes(3_000_000), "u8", None, SEEKABLE)}, None)
         objects["packed.empty"] = ([0], "dense", {"data": part(b"", "u8", None, SEEKABLE)}, None)
-    writer = ztensor.Writer(str(path), canonical=canonical)
+        objects["packed.frames"] = ([5 << 19], "dense", {"data": part(noise(1 << 10, 21, 256) * (5 << 9) * 2, "u16", None, SEEKABLE)}, None)
+        objects["packed.noise"] = ([3000], "dense", {"data": part(noise(3000, 22, 256), "u8", None, SEEKABLE)}, None)
+        objects["packed.f4_odd"] = ([3], "dense", {"data": part(b"\x21\x03", "u8", "f4_e2m1", SEEKABLE)}, None)
+        objects["packed.csr"] = ([2, 3], "zt.sparse_csr/1",
+                                 {"values": {**values, "encoding": SEEKABLE}, "indices": part(words([0, 2, 1]), "u64"),
+                                  "indptr": part(words([0, 2, 3]), "u64", None, SEEKABLE)}, None)
+    writer = ztensor.Writer(str(path), canonical=canonical, **({"align": align} if align else {}))
     writer.set_attributes({"name": "m", "list": [1, -2, 0.1, {"a": 1.5, "bb": "text"}], "big": 2**63})
     for name in sorted(objects):
         shape, layout, parts, attributes = objects[name]
@@ -149,19 +183,20 @@ def same_models(a, b):
 
 
 def exchange(tare, folder):
-    for canonical in (True, False):
+    for canonical, align in ((True, None), (False, 4096), (False, None)):
         theirs = folder / f"theirs-{canonical}.zt"
-        write_theirs(theirs, canonical)
-        check("bad" not in run(tare, "verify", theirs)[1].split(), f"verify {theirs}")
+        write_theirs(theirs, canonical, align)
+        said = run(tare, "verify", theirs)[1]
+        check("bad" not in said.split() and "zt2:" not in said, f"verify {theirs}: {said}")
         ours = folder / f"ours-{canonical}.zt"
-        run(tare, "convert", theirs, ours, "--to", "zt2")
+        run(tare, "convert", theirs, ours, "--to", "zt2", "--force")
         same_models(theirs, ours)
         if canonical:
             check(theirs.read_bytes() == ours.read_bytes(), "the canonical file is the package's, byte for byte")
             check("zt2.canonical" not in run(tare, "verify", ours)[1], "what the package writes is canonical")
         for options, name in ((["--zstd"], "zstd"), (["--dialect", "pages"], "pages"), (["--digest", "sha256"], "sha")):
             other = folder / f"{name}-{canonical}.zt"
-            run(tare, "convert", theirs, other, "--to", "zt2", *options)
+            run(tare, "convert", theirs, other, "--to", "zt2", "--force", *options)
             same_models(theirs, other)
             run(tare, "verify", other)
         # By way of zTensor 1.
@@ -170,6 +205,44 @@ def exchange(tare, folder):
         same_models(theirs, folder / "back.zt")
         digests = {line.split()[0] for line in run(tare, "hash", "--zt2", theirs, ours, folder / "back.zt", folder / "one.zt")[1].splitlines()}
         check(len(digests) == 1, f"one content digest for all: {digests}")
+
+
+def streamed(tare, folder):
+    """Objects of which the package got the bytes piece by piece, several parts of one included."""
+    theirs, ours = folder / "streamed.zt", folder / "streamed-ours.zt"
+    writer = ztensor.Writer(str(theirs))
+    data = noise(100_000, 31, 256)
+    with writer.stream("a", [25_000], {"data": {"dtype": "f32", "nbytes": len(data)}}) as sink:
+        for at in range(0, len(data), 30_000):
+            sink.write(data[at:at + 30_000])
+    with writer.stream("b", [2], {"x": {"dtype": "u8", "nbytes": 3}, "y": {"dtype": "u8", "nbytes": 2}}, layout="x.own/1") as sink:
+        sink.write(b"abc")
+        sink.write(b"de")
+    writer.finish()
+    run(tare, "verify", theirs)
+    run(tare, "convert", theirs, ours, "--to", "zt2")
+    check(theirs.read_bytes() == ours.read_bytes(), "a streamed file, byte for byte")
+
+
+def converted(tare, folder):
+    """Files of another format, converted by both: the same bytes."""
+    plain, theirs, ours = folder / "plain.safetensors", folder / "plain-theirs.zt", folder / "plain-ours.zt"
+    header = json.dumps({"__metadata__": {"format": "pt", "note": "x"},
+                         "b": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+                         "a": {"dtype": "BF16", "shape": [4], "data_offsets": [24, 32]},
+                         "mask": {"dtype": "BOOL", "shape": [3], "data_offsets": [32, 35]},
+                         "small": {"dtype": "F8_E4M3", "shape": [5], "data_offsets": [35, 40]}}).encode()
+    header += b" " * (-len(header) % 8)
+    plain.write_bytes(struct.pack("<Q", len(header)) + header + noise(32, 41) + b"\1\0\1" + noise(5, 42))
+    ztensor.convert(str(plain), str(theirs))
+    run(tare, "convert", plain, ours, "--to", "zt2")
+    first, second = ztensor.open(str(theirs)), ztensor.open(str(ours))
+    check(first.keys() == second.keys(), "the names of a converted file")
+    for name in first.keys():
+        x, y = first[name], second[name]
+        check((x.shape, x.dtype, x.logical, x.tobytes()) == (y.shape, y.dtype, y.logical, y.tobytes()), f"{name} of a converted file")
+    digests = {line.split()[0] for line in run(tare, "hash", "--zt2", plain, theirs, ours)[1].splitlines()}
+    check(len(digests) == 1, f"one content digest of a converted file: {digests}")
 
 
 def shards(tare, folder):
@@ -181,6 +254,21 @@ def shards(tare, folder):
         if not dialect:
             same_models(theirs, target / "model.zt")  # the package looks for names only
             check(len(ztensor.open(str(target / "model.zt")).files) > 2, "several files")
+    # Compressed, and signed for by SHA-256; then grown and edited at the root.
+    for options in (["--zstd"], ["--digest", "sha256"]):
+        target = folder / "other-split"
+        run(tare, "convert", theirs, f"{target}/", "--to", "zt2", "--shard", "1MiB", "--force", *options)
+        run(tare, "verify", target)
+        same_models(theirs, target / "model.zt")
+        with ztensor.Writer(str(folder / "one-more.zt")) as writer:
+            writer.add("zz.more", noise(40, 3), [10], "f32")
+        run(tare, "append", target / "model.zt", folder / "one-more.zt")
+        run(tare, "meta", target / "model.zt", "--set", "author=me")
+        grown = ztensor.open(str(target / "model.zt"))
+        check(grown["zz.more"].tobytes() == noise(40, 3) and grown.attributes["author"] == "me", "a root that grew")
+        check(len(grown.keys()) == len(ztensor.open(str(theirs)).keys()) + 1, "a root that grew has all tensors")
+        check(grown.verify(deep=True).undigested == 0, "a root that grew: digests")
+        run(tare, "verify", target)
     # A shard under another name is found by what is in it; a damaged one is refused.
     shard = sorted((folder / "split").glob("model-*.zt"))[1]
     renamed = shard.with_name("model-elsewhere.zt")
@@ -194,10 +282,17 @@ def shards(tare, folder):
 
 
 def appends(tare, folder):
+    for base in ("theirs-True.zt", "theirs-False.zt", "pages-True.zt", "zstd-False.zt"):
+        append_to(tare, folder, folder / base)
+
+
+def append_to(tare, folder, base):
     path, extra = folder / "grown.zt", folder / "extra.zt"
-    path.write_bytes((folder / "theirs-True.zt").read_bytes())
-    with ztensor.Writer(str(extra)) as writer:
-        writer.add("zz.ours", noise(40, 3), [10], "f32")
+    path.write_bytes(base.read_bytes())
+    writer = ztensor.Writer(str(extra), canonical=False)
+    writer.add("zz.ours", noise(40, 3), [10], "f32")
+    writer.add("zz.packed", bytes(2_000_000), [500_000], "f32", encoding=SEEKABLE)
+    writer.finish()
     old = path.read_bytes()
     writer = ztensor.Writer(str(path), canonical=False, append=True)
     writer.add("zz.theirs", noise(8, 4), [2], "f32")
@@ -208,11 +303,15 @@ def appends(tare, folder):
     writer.add("zz.last", noise(8, 6), [2], "f32")
     writer.finish()
     grown = ztensor.open(str(path))
-    check(all(name in grown for name in ("zz.ours", "zz.theirs", "zz.last", "tied.a")), "all appends are there")
+    check(all(name in grown for name in ("zz.ours", "zz.packed", "zz.theirs", "zz.last", "tied.a")), "all appends are there")
+    check(grown["zz.packed"].tobytes() == bytes(2_000_000), "a compressed part that was appended")
     check(grown.attributes["author"] == "me", "metadata edited in place")
     check(grown.verify(deep=True).undigested == 0, "digests after appends")
     check(path.read_bytes().startswith(old), "no byte of the old file was changed")
-    run(tare, "verify", path)
+    check("zt2.canonical" in run(tare, "verify", path)[1], "an append leaves the canonical form, and verify says so")
+    run(tare, "convert", path, folder / "restored.zt", "--to", "zt2", "--force", "--no-zstd")
+    same_models(path, folder / "restored.zt")
+    check("zt2.canonical" not in run(tare, "verify", folder / "restored.zt")[1], "a conversion restores it")
 
 
 def first_generation(tare, folder, python):
@@ -314,6 +413,8 @@ def main():
         folder = pathlib.Path(directory)
         if MODERN:
             exchange(tare, folder)
+            streamed(tare, folder)
+            converted(tare, folder)
             shards(tare, folder)
             appends(tare, folder)
         if first:

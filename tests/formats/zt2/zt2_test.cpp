@@ -193,6 +193,30 @@ TEST(Zt2Layouts, GroupsAreDecoded) {
           }
 }
 
+TEST(Zt2Layouts, AnOddNumberOfSmallFloatsIsDecoded) {
+  for (const std::uint64_t count : {1U, 3U, 5U, 20001U}) {
+    Bytes bytes(count / 2 + 1);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 37 + 0x21);
+    bytes.back() &= std::byte{0x0F};
+    const text::Entries part = cbor::with(text::part(4096, bytes.size(), "u8"), "type", cbor::text("f4_e2m1"));
+    const Model model =
+        reopen(text::one(text::object({1, count}, "dense", {{"data", text::map(part)}}), to_text(bytes)));
+    EXPECT_EQ(model.tensors.at(0).layout, "zt.f4_e2m1");
+    const std::vector<float> values = floats_of(model.tensors[0]);
+    ASSERT_EQ(values.size(), count);
+    static constexpr float kValues[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned code = std::to_integer<unsigned>(bytes[i / 2]) >> (i % 2 * 4) & 15;
+      ASSERT_EQ(values[i], (code < 8 ? 1.0F : -1.0F) * kValues[code % 8]) << i;
+    }
+    EXPECT_EQ(to_dense(model.tensors[0]).shape, (Shape{1, count}));
+    const Model back = reopen(write_bytes(row(), model));
+    expect_same(model, back, row().holds);
+    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));  // and by way of 1.2
+    expect_same(model, reopen(write_bytes(row(), first)), row().holds);
+  }
+}
+
 TEST(Zt2Layouts, NarrowIndicesAreDecoded) {
   const Model narrow = reopen(zt2_good().at("csr_u32")), wide = reopen(zt2_good().at("csr_u64"));
   EXPECT_EQ(floats_of(narrow.tensors.at(0)), floats_of(wide.tensors.at(0)));
@@ -286,6 +310,134 @@ TEST(Zt2Seekable, AnyPartIsReadAndStoredAsItIs) {
   EXPECT_TRUE(std::equal(first.begin(), first.end(), bytes.begin()));
 }
 
+// Keys that the document forbids, also over values that only CBOR can say, and the key that they are kept under itself.
+TEST(Zt2Attributes, ForbiddenKeysComeBack) {
+  const auto opaque = [](const std::string& bytes) { return Opaque{"cbor", to_bytes(bytes)}; };
+  const Value int_keys = opaque("\xA1\x01\x61x");
+  Map nested;
+  nested.set("tare.keys", 1);
+  for (const std::string& key : {std::string(), std::string("tare.keys"), std::string("a\0b", 3), std::string("plain")})
+    for (const Value& value : {int_keys, Value(1), Value(nested), Value(Map())}) {
+      Model model;
+      model.tensors = {make_dense("w", {3}, DType::f32)};
+      model.metadata.set(key, value);
+      model.metadata.set("beside", 2);
+      model.tensors[0].attributes.set(key, value);
+      const Bytes once = write_bytes(row(), model);
+      const Model found = reopen(once);
+      EXPECT_EQ(found.metadata, model.metadata) << key;
+      EXPECT_EQ(found.tensors[0].attributes, model.tensors[0].attributes) << key;
+      EXPECT_TRUE(write_bytes(row(), found) == once) << key;
+    }
+}
+
+// Objects as nearly all are take a short way through the reader. Whatever is wrong with one is found there as elsewhere.
+TEST(Zt2Plain, DefectsOfPlainObjectsHaveTheirRules) {
+  const std::string digest = text::xxh3(text::kTwoFloats);
+  const auto digested = [&](text::Entries part) { return cbor::with(std::move(part), "digest", cbor::text(digest)); };
+  const text::Entries good = digested(text::part(4096, 8));
+  const auto shaped = [&](const std::vector<std::uint64_t>& shape) {
+    return text::one(text::object(shape, "dense", {{"data", text::map(good)}}));
+  };
+  const auto named = [&](std::string_view name) {
+    return text::file(text::kTwoFloats, text::root({{std::string(name), text::map(text::dense(good))}}));
+  };
+  const auto with = [&](const std::string& key, const cbor::Item& value) {
+    return text::one_part(cbor::with(good, key, value));
+  };
+  const auto without = [&](const std::string& key) { return text::one_part(cbor::without(good, key)); };
+  const std::pair<Bytes, const char*> all[] = {
+      {text::one_part(good), ""},
+      {text::one_part(digested(text::part(4100, 8))), "zt2.blob.misaligned"},
+      {text::one_part(digested(text::part(0, 8))), "zt2.blob.misaligned"},
+      {text::one_part(digested(text::part(std::uint64_t{1} << 20, 8))), "zt2.blob.bounds"},
+      {text::one_part(digested(text::part(UINT64_MAX - 4095, 8))), "zt2.blob.bounds"},
+      {text::one_part(digested(text::part(4096, UINT64_MAX - 3))), "zt2.blob.bounds"},
+      {text::one_part(digested(text::part(4096, 12))), "zt2.dense.size"},
+      {text::one_part(digested(text::part(4096, 8, "f64"))), "zt2.dense.size"},
+      {text::one_part(digested(text::part(4096, 8, "bool"))), "zt2.schema"},
+      {text::one_part(digested(text::part(4096, 8, "f4"))), "zt2.schema"},
+      {text::one_part(digested(text::part(4096, 8, "f320"))), "zt2.schema"},
+      {with("blob", text::numbers({4096})), "zt2.schema"},
+      {with("blob", "\x82" + cbor::number(4096) + cbor::number(8, 1)), "zt2.cbor.form"},
+      {with("blob", "\x82" + cbor::number(4096, 4) + cbor::number(8)), "zt2.cbor.form"},
+      {with("digest", cbor::text("xxh3:0123456789ABCDEF")), "zt2.schema"},
+      {with("digest", cbor::text("xxh3:0123456789abcdeg")), "zt2.schema"},
+      {with("type", cbor::text("bool")), "zt2.schema"},
+      {with("shard", cbor::text("s")), "zt2.shard.unknown"},
+      {without("blob"), "zt2.schema"},
+      {without("dtype"), "zt2.schema"},
+      {shaped({3}), "zt2.dense.size"},
+      {shaped({}), "zt2.dense.size"},
+      {shaped({1, 1, 1, 1, 2}), ""},
+      {shaped({std::uint64_t{1} << 33, std::uint64_t{1} << 33}), "zt2.shape"},
+      {shaped({std::uint64_t{1} << 33, std::uint64_t{1} << 33, 0}), "zt2.shape"},
+      {shaped({0, std::uint64_t{1} << 33, std::uint64_t{1} << 33}), "zt2.dense.size"},
+      {shaped({std::uint64_t{1} << 62}), "zt2.dense.size"},
+      {shaped({(std::uint64_t{1} << 62) + 2}), "zt2.dense.size"},  // four times that is 8 again
+      {shaped(std::vector<std::uint64_t>(65, 1)), "zt2.shape"},
+      {named(""), "zt2.name"},
+      {named(std::string_view("a\0b", 3)), "zt2.name"},
+      {named(std::string(1025, 'n')), "zt2.name"},
+      {named(std::string(1024, 'n')), ""},
+      {named("\xFF"), "zt2.cbor.syntax"},
+      {text::one(cbor::with(text::dense(good), "layout", cbor::text("other"))), ""},
+  };
+  std::size_t number = 0;
+  for (const auto& [file, rule] : all) {
+    EXPECT_EQ(rule_of([&] { reopen(file); }), rule) << number;
+    ++number;
+  }
+}
+
+TEST(Zt2Plain, ListsAreInTheOrderOfBlobsWhateverIsAmongThem) {
+  Model model;
+  model.tensors = {make_dense("bb", {3}, DType::f32, "", 1),     make_dense("a", {1, 2, 3, 4, 5}, DType::u8, "", 2),
+                   make_dense("ccc", {0}, DType::f32),           make_csr("b"),
+                   make_dense("tied to bb", {3}, DType::f32),    make_dense("d", {2}, DType::boolean),
+                   make_dense("aa", {2, 2, 2, 2}, DType::i64),   make_dense("c", {}, DType::bf16),
+                   make_dense("bc", {5}, DType::u8, "f8_e4m3fn")};
+  model.tensors[4].components[0].blob = model.tensors[0].components[0].blob;
+  const auto names = [](const Model& of) {
+    std::vector<std::string> all;
+    for (const Tensor& tensor : of.tensors) all.push_back(tensor.name);
+    return all;
+  };
+  for (const bool all : {true, false}) {
+    if (!all)
+      std::erase_if(model.tensors, [](const Tensor& t) { return t.name == "b" || t.name == "d" || t.name == "bc"; });
+    for (const WriteOptions& options : {WriteOptions{}, WriteOptions{.dialect = "pages"}}) {
+      const Model found = reopen(write_bytes(row(), model, options));
+      expect_same(model, found, row().holds);
+      std::vector<std::string> expected = {"a", "aa", "b", "bb", "tied to bb", "bc", "c", "ccc", "d"};
+      if (!all) std::erase_if(expected, [](const std::string& n) { return n == "b" || n == "d" || n == "bc"; });
+      EXPECT_EQ(names(found), expected);
+    }
+  }
+}
+
+// Of two that share some of their bytes, the second is broken; the others are read.
+TEST(Zt2Plain, OverlapsAreFoundAmongThem) {
+  const std::string data(3 * 4096, 'x');
+  const auto at = [&](std::uint64_t offset, std::uint64_t count) {
+    const std::string digest = text::xxh3(data.substr(0, count));
+    return text::map(
+        text::object({count}, "dense",
+                     {{"data", text::map(cbor::with(text::part(offset, count, "u8"), "digest", cbor::text(digest)))}}));
+  };
+  const Bytes file = text::file(data, text::root({{"a", at(4096, 5000)}, {"b", at(8192, 8)}, {"c", at(12288, 8)}}));
+  EXPECT_EQ(rule_of([&] { reopen(file); }), "zt2.blob.overlap");
+  const Model kept = open(memory_source(file, "it.zt2"), {.keep_broken = true});
+  ASSERT_EQ(kept.tensors.size(), 2U);
+  EXPECT_EQ(kept.tensors[0].name, "a");
+  EXPECT_EQ(kept.tensors[1].name, "c");
+  ASSERT_EQ(kept.broken.size(), 1U);
+  EXPECT_EQ(kept.broken[0].tensor.name, "b");
+  EXPECT_EQ(kept.broken[0].error.item(), "tensor b");
+  const Bytes over = text::file(data, text::root({{"a", at(12288, 4097)}}));
+  EXPECT_EQ(rule_of([&] { reopen(over); }), "zt2.blob.overlap") << "with the manifest";
+}
+
 class Zt2Shards : public ::testing::Test {
  protected:
   Zt2Shards() {
@@ -349,6 +501,50 @@ TEST_F(Zt2Shards, MissingOrOtherOnesAreRefused) {
   EXPECT_EQ(rule(), "");
   const Verification result = verify(folder_ + "/model.zt");
   EXPECT_TRUE(std::ranges::any_of(result.findings, [](const Finding& f) { return f.rule == "zt2.shard.identity"; }));
+}
+
+// The file that is read is the one that is verified, although the true one is there under another name.
+TEST_F(Zt2Shards, AnExchangedOneIsFoundBesideTheTrueOne) {
+  const std::string shard = shards().at(0);
+  fs::copy_file(shard, folder_ + "/model-true.zt");
+  Bytes evil = get_file(shard);
+  evil[65536] ^= std::byte{1};
+  put_file(shard, evil);
+  const Verification result = verify(folder_ + "/model.zt");
+  EXPECT_EQ(std::ranges::count(result.findings, "zt2.shard.identity", &Finding::rule), 1);
+  fs::remove(shard);
+  EXPECT_TRUE(verify(folder_ + "/model.zt").ok(true));
+  expect_same(model_, open(folder_), row().holds);
+}
+
+TEST_F(Zt2Shards, LinksOutOfTheDirectoryAreRefused) {
+  const std::string shard = shards().at(0);
+  fs::rename(shard, scratch_ / "elsewhere.zt");
+  for (const std::string& name : {shard, folder_ + "/model-another.zt"}) {
+    fs::create_symlink(scratch_ / "elsewhere.zt", name);
+    EXPECT_EQ(rule(), name == shard ? "zt2.shard.outside" : "zt2.shard.missing");
+    EXPECT_FALSE(verify(folder_).ok(false));
+    fs::remove(name);
+  }
+  fs::rename(scratch_ / "elsewhere.zt", folder_ + "/model-within.zt");
+  fs::create_symlink("model-within.zt", shard);
+  EXPECT_EQ(rule(), "");
+}
+
+// Each file is hashed once, however many shards are missing.
+TEST_F(Zt2Shards, ManyAreLookedForInOneGo) {
+  text::Entries table;
+  const std::size_t size = get_file(shards().at(0)).size();
+  for (int i = 0; i < 3000; ++i)
+    table.emplace_back(
+        "s" + std::to_string(10'000 + i),
+        text::map({{"size", cbor::number(size)}, {"digest", cbor::text(text::xxh3(std::to_string(i)))}}));
+  for (int i = 0; i < 200; ++i)
+    fs::create_hard_link(shards().at(0), folder_ + "/model-copy" + std::to_string(i) + ".zt");
+  put_file(folder_ + "/model.zt",
+           text::file("", text::map({{"shards", cbor::map(table)}, {"objects", text::map({})}})));
+  EXPECT_EQ(rule(), "zt2.shard.missing");
+  EXPECT_TRUE(open(folder_ + "/model.zt", {.listing = true}).tensors.empty());
 }
 
 TEST_F(Zt2Shards, TwoNamesMayMeanOneFileAndARootMayBeAShard) {

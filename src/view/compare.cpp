@@ -1,0 +1,276 @@
+// The comparison of two models as JSON: what it comes to, a page of its rows, the points of a plot.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "tare/codec.hpp"
+#include "view/endpoints.hpp"
+#include "view/fuzzy.hpp"
+#include "view/names.hpp"
+
+namespace tare::view {
+namespace {
+
+constexpr std::uint64_t kMostCompared = 1000;  // rows in one answer
+constexpr std::size_t kMostPoints = 3000;      // of the plot
+constexpr std::string_view kSampleJob = "compare", kExactJob = "compare all";
+
+using State = Result::State;
+
+double bits_per_weight(const Tensor& tensor) {
+  const auto elements = tensor.shape.elements();
+  return elements && *elements > 0 ? static_cast<double>(tensor.stored_bytes()) * 8 / static_cast<double>(*elements)
+                                   : 0;
+}
+
+const Tensor& shown_of(const Pair& pair) { return pair.in_a ? pair.tensor_a : pair.tensor_b; }
+
+std::string type_of(const Tensor& tensor, bool there) {
+  return there ? short_name(dtype_name(tensor), 60) : std::string();
+}
+
+void write_place(JsonWriter& json, const Pair& pair) {
+  json.key("a");
+  pair.a < 0 ? json.null() : json.number(pair.a);
+  json.key("b");
+  pair.b < 0 ? json.null() : json.number(pair.b);
+}
+
+void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place, const Result& result) {
+  const Pair& pair = comparison.pairing().pairs[place];
+  const Tensor& shown = shown_of(pair);
+  json.open('{').key("name").text(short_name(shown.name, 200));
+  write_place(json, pair);
+  json.key("type_a").text(type_of(pair.tensor_a, pair.in_a)).key("type_b").text(type_of(pair.tensor_b, pair.in_b));
+  json.key("elements").number(shown.shape.elements().value_or(0)).key("bytes").number(shown.stored_bytes());
+  json.key("bits_a");
+  write_number(json, bits_per_weight(pair.tensor_a));
+  json.key("bits_b");
+  write_number(json, bits_per_weight(pair.tensor_b));
+  switch (result.state) {
+    case State::only_a:
+    case State::only_b: json.key("only_in").text(result.state == State::only_a ? "a" : "b"); break;
+    case State::shapes:
+      json.key("shapes").open('[').text(short_name(pair.tensor_a.shape.text(), 60));
+      json.text(short_name(pair.tensor_b.shape.text(), 60)).close(']');
+      break;
+    case State::failed: json.key("problem").text(short_name(comparison.problem(place), 200)); break;
+    case State::waiting: break;
+    case State::sampled:
+    case State::exact: {
+      const Figures& figures = result.figures;
+      json.key("compared").number(figures.count).key("exact").boolean(result.state == State::exact).key("changed");
+      write_number(json, figures.share_changed());
+      json.key("rms");
+      write_number(json, figures.rms());
+      json.key("relative_rms");
+      write_number(json, figures.relative_rms());
+      json.key("cosine").raw(fmt::format("{:.9g}", figures.cosine())).key("max_error");
+      write_number(json, figures.largest);
+    }
+  }
+  json.close('}');
+}
+
+// What all tensors come to. The error is that of all elements together, each tensor's sample standing for the whole of it.
+void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
+  std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
+  double error = 0, squares = 0, most = -1;
+  std::size_t worst = 0;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Result& result = results[i];
+    only_a += result.state == State::only_a;
+    only_b += result.state == State::only_b;
+    shapes += result.state == State::shapes;
+    failed += result.state == State::failed;
+    if (!result.compared()) continue;
+    const Figures& figures = result.figures;
+    ++compared;
+    exact += result.state == State::exact;
+    equal += figures.changed == 0;
+    const auto elements = static_cast<double>(shown_of(comparison.pairing().pairs[i]).shape.elements().value_or(0));
+    const double weight = figures.count > 0 ? elements / static_cast<double>(figures.count) : 0;
+    error += figures.squared_error * weight;
+    squares += figures.squares_a * weight;
+    if (figures.relative_rms() > most) most = figures.relative_rms(), worst = i;
+  }
+  json.key("summary").open('{').key("compared").number(compared).key("exact").number(exact).key("equal").number(equal);
+  json.key("only_in_a").number(only_a).key("only_in_b").number(only_b).key("shapes").number(shapes);
+  json.key("problems").number(failed).key("relative_rms");
+  write_number(json, squares > 0 ? std::sqrt(error / squares) : 0);
+  json.key("worst");
+  if (compared > 0)
+    write_row(json, comparison, worst, results[worst]);
+  else
+    json.null();
+  json.close('}');
+}
+
+struct Point {
+  std::size_t pair = 0;
+  std::uint64_t tensors = 1;
+};
+
+// A point for each tensor that has an error; of very many, one for those that would lie on top of each other.
+std::vector<Point> points_of(const Comparison& comparison, const std::vector<Result>& results) {
+  const auto& pairs = comparison.pairing().pairs;
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].compared() && results[i].figures.relative_rms() > 0) points.push_back({i});
+  if (points.size() <= kMostPoints) return points;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Point> cells;
+  for (const Point& point : points) {
+    const Tensor& tensor = pairs[point.pair].tensor_b;
+    const auto down =
+        static_cast<std::int64_t>(std::floor(std::log10(results[point.pair].figures.relative_rms()) * 40));
+    const auto across = static_cast<std::int64_t>(std::round(bits_per_weight(tensor) * 10));
+    const auto [cell, is_new] = cells.emplace(std::tuple(dtype_name(tensor), across, down), point);
+    if (!is_new) ++cell->second.tensors;
+  }
+  points.clear();
+  for (const auto& [key, point] : cells) points.push_back(point);
+  std::stable_sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.tensors > b.tensors; });
+  if (points.size() > kMostPoints) points.resize(kMostPoints);
+  return points;
+}
+
+void write_plot(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
+  json.key("plot").open('[');
+  for (const Point& point : points_of(comparison, results)) {
+    const Pair& pair = comparison.pairing().pairs[point.pair];
+    json.open('{').key("name").text(short_name(shown_of(pair).name, 80));
+    write_place(json, pair);
+    json.key("type").text(type_of(pair.tensor_b, true)).key("bits");
+    write_number(json, bits_per_weight(pair.tensor_b));
+    json.key("relative_rms");
+    write_number(json, results[point.pair].figures.relative_rms());
+    json.key("tensors").number(point.tensors).close('}');
+  }
+  json.close(']');
+}
+
+// What a column is sorted by.
+double key_of(std::string_view by, const Pair& pair, const Result& result) {
+  if (by == "bytes") return static_cast<double>(std::max(pair.tensor_a.stored_bytes(), pair.tensor_b.stored_bytes()));
+  if (by == "bits") return bits_per_weight(pair.in_b ? pair.tensor_b : pair.tensor_a);
+  if (!result.compared()) return -2;
+  if (by == "rms") return result.figures.rms();
+  if (by == "cosine") return result.figures.cosine();
+  if (by == "changed") return result.figures.share_changed();
+  return result.figures.relative_rms();
+}
+
+std::vector<std::size_t> order_of_pairs(const Comparison& comparison, const std::vector<Result>& results,
+                                        const Query& query) {
+  static constexpr std::string_view kSorts[] = {"file", "name",         "type",   "bits",   "bytes",
+                                                "rms",  "relative_rms", "cosine", "changed"};
+  static constexpr std::string_view kWays[] = {"up", "down"}, kOnly[] = {"all", "changed", "other"};
+  const auto& pairs = comparison.pairing().pairs;
+  const std::string_view wanted = query.text("search").substr(0, 200), only = query.choice("only", kOnly);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (only == "changed" && !(results[i].compared() && results[i].figures.changed > 0)) continue;
+    if (only == "other" && (results[i].compared() || results[i].state == State::waiting)) continue;
+    if (!wanted.empty() && !fuzzy_score(wanted, shown_of(pairs[i]).name)) continue;
+    order.push_back(i);
+  }
+  const std::string_view by = query.choice("sort", kSorts);
+  const bool down = query.choice("way", kWays) == "down";
+  const auto sort = [&](const auto& less) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t x, std::size_t y) { return down ? less(y, x) : less(x, y); });
+  };
+  if (by == "name") {
+    sort(
+        [&](std::size_t x, std::size_t y) { return naturally_less(shown_of(pairs[x]).name, shown_of(pairs[y]).name); });
+  } else if (by == "type") {
+    std::vector<std::string> types(pairs.size());
+    for (const std::size_t i : order) types[i] = dtype_name(pairs[i].in_b ? pairs[i].tensor_b : pairs[i].tensor_a);
+    sort([&](std::size_t x, std::size_t y) { return types[x] < types[y]; });
+  } else if (by != "file") {
+    std::vector<double> keys(pairs.size());
+    for (const std::size_t i : order) keys[i] = key_of(by, pairs[i], results[i]);
+    sort([&](std::size_t x, std::size_t y) { return keys[x] < keys[y]; });
+  } else if (down) {
+    std::reverse(order.begin(), order.end());
+  }
+  return order;
+}
+
+// How far the work on every value is.
+void write_exact(JsonWriter& json, const JobPtr& job) {
+  json.key("every_value").open('{').key("started").boolean(job != nullptr);
+  if (job != nullptr) {
+    const std::scoped_lock lock(job->mutex);
+    json.key("done").boolean(job->done).key("progress").number(job->progress.done());
+    json.key("expected").number(job->progress.expected()).key("problem");
+    job->error == nullptr ? json.null() : json.text(job->error->sentence());
+  }
+  json.close('}');
+}
+
+const std::shared_ptr<Comparison>& comparison_of(const Context& context) {
+  if (context.comparison == nullptr) throw Error(ErrorKind::usage, "view.request", "there is no second model");
+  return context.comparison;
+}
+
+bool is_finished(const JobPtr& job) {
+  if (job == nullptr) return false;
+  const std::scoped_lock lock(job->mutex);
+  return job->done && job->error == nullptr;
+}
+
+// Not again, once it has been done.
+void start(const Context& context, std::string_view name, void (Comparison::*work)(Progress&)) {
+  if (is_finished(context.jobs->find(name))) return;
+  static_cast<void>(context.jobs->start(std::string(name), [a = context.models[0], b = context.models[1],
+                                                            comparison = comparison_of(context), work](Job& job) {
+    ((*comparison).*work)(job.progress);
+    a->check();
+    b->check();
+    return std::string();
+  }));
+}
+
+}  // namespace
+
+void compare(const Context& context, const Query& query, JsonWriter& json) {
+  const Comparison& comparison = *comparison_of(context);
+  const JobPtr sample = context.jobs->find(kSampleJob), exact = context.jobs->find(kExactJob);
+  if (!is_finished(sample) && !is_finished(exact)) return write_job(json, sample != nullptr ? sample : exact);
+  const std::vector<Result> results = comparison.results();
+  const std::vector<std::size_t> order = order_of_pairs(comparison, results, query);
+  const std::uint64_t from = std::min<std::uint64_t>(query.number("from", 0, 0, UINT32_MAX), order.size());
+  const std::uint64_t count = std::min(query.number("count", kMostCompared, 0, kMostCompared), order.size() - from);
+  json.open('{').key("done").boolean(true).key("pairs").number(std::uint64_t{results.size()});
+  json.key("renamed").boolean(comparison.pairing().renamed).key("sampled").number(comparison.sample());
+  json.key("elements").number(comparison.elements());
+  write_summary(json, comparison, results);
+  write_exact(json, exact);
+  json.key("found").number(std::uint64_t{order.size()}).key("from").number(from).key("tensors").open('[');
+  for (std::uint64_t i = from; i < from + count; ++i)
+    write_row(json, comparison, order[static_cast<std::size_t>(i)], results[order[static_cast<std::size_t>(i)]]);
+  json.close(']');
+  if (query.flag("plot")) write_plot(json, comparison, results);
+  json.close('}');
+}
+
+void start_compare(const Context& context, const Query& query, JsonWriter& json) {
+  start(context, kSampleJob, &Comparison::run_sample);
+  compare(context, query, json);
+}
+
+void compare_all(const Context& context, const Query& query, JsonWriter& json) {
+  start(context, kExactJob, &Comparison::run_exact);
+  compare(context, query, json);
+}
+
+void stop_compare(const Context& context, const Query& query, JsonWriter& json) {
+  if (const JobPtr job = context.jobs->find(kExactJob)) job->stop.ask();
+  compare(context, query, json);
+}
+
+}  // namespace tare::view

@@ -1,0 +1,66 @@
+// What two models differ in, tensor by tensor: from a sample of each first, then, if somebody wants it, from every value. The
+// thread of a job fills it while requests look at it, so everything goes through its functions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "tare/progress.hpp"
+#include "view/pairing.hpp"
+
+namespace tare::view {
+
+// Sums over the elements of two tensors.
+struct Figures {
+  std::uint64_t count = 0, changed = 0;  // elements looked at; those that differ, NaN against a number included
+  std::uint64_t finite = 0;              // in both; the sums are over these
+  double squared_error = 0, squares_a = 0, squares_b = 0, product = 0, largest = 0;
+
+  void take(std::span<const double> a, std::span<const double> b);
+  double share_changed() const;
+  double rms() const;
+  double relative_rms() const;  // against the first
+  double cosine() const;
+};
+
+struct Result {
+  enum class State : std::uint8_t { waiting, only_a, only_b, shapes, sampled, exact, failed };
+  State state = State::waiting;
+  Figures figures;
+  bool compared() const { return state == State::sampled || state == State::exact; }
+};
+
+class Comparison {
+ public:
+  explicit Comparison(std::shared_ptr<const Pairing> pairing);
+
+  const Pairing& pairing() const { return *pairing_; }
+  // Elements of a tensor that the sample takes: fewer where there are very many tensors.
+  std::uint64_t sample() const { return sample_; }
+  // Of all pairs, in their order.
+  std::vector<Result> results() const;
+  // Why a pair could not be compared.
+  std::string problem(std::size_t pair) const;
+
+  // Elements that both have, in tensors of one shape.
+  std::uint64_t elements() const { return elements_; }
+  // A part of every tensor; then all of every one, in bounded memory. Advance by elements. Throw what stopping throws.
+  void run_sample(Progress& progress);
+  void run_exact(Progress& progress);
+
+ private:
+  void set(std::size_t pair, const Result& result, std::string problem = {});
+  template <typename Compare>
+  void run(const Compare& compare);
+
+  std::shared_ptr<const Pairing> pairing_;
+  std::uint64_t sample_ = 0, elements_ = 0;
+  mutable std::mutex mutex_;  // of what follows
+  std::vector<Result> results_;
+  std::vector<std::pair<std::size_t, std::string>> problems_;  // of the first that failed
+};
+
+}  // namespace tare::view

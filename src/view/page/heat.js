@@ -1,0 +1,190 @@
+// The values of a tensor as pictures. Of two models there are three, A, B and their difference, which always show the same
+// place: what is done to one is done to all.
+import {h, put, sheet, picker} from './dom.js';
+import {count, real} from './format.js';
+import {valueColour} from './colour.js';
+import {ask, isReport, sorry} from './api.js';
+
+// A side of it: `label`, `tensor` and `of` as requests name them, and whether it is a difference, which has a scale of its own.
+class Pane {
+  constructor(side, heat) {
+    Object.assign(this, {side, heat});
+    this.canvas = h('canvas', {tabindex: 0, role: 'img', width: 1, height: 1});
+    this.mark = h('i', {class: 'mark', hidden: true, 'aria-hidden': 'true'});
+    this.scale = h('div', {class: 'scale'});
+    this.table = h('div', {class: 'wide'});
+    this.element = h('figure', {class: 'pane'}, side.label && h('figcaption', {}, h('b', {}, side.label), ' ', h('span', {class: 'quiet'}, side.what || '')),
+      h('div', {class: 'frame'}, this.canvas, this.mark), this.scale, this.table);
+    const canvas = this.canvas;
+    canvas.addEventListener('pointermove', (event) => this.drag ? this.pull(event) : heat.point(...this.placeOf(event)));
+    canvas.addEventListener('pointerleave', () => heat.unpoint());
+    canvas.addEventListener('pointerdown', (event) => { if (event.button === 0 && !isReport) this.drag = {x: event.clientX, y: event.clientY, moved: false, id: event.pointerId}; });
+    canvas.addEventListener('pointerup', (event) => this.release(event));
+    canvas.addEventListener('pointercancel', () => { this.drag = null; heat.shift(0, 0); });
+    canvas.addEventListener('wheel', (event) => { if (!event.ctrlKey && !event.altKey) return; event.preventDefault(); heat.zoom(event.deltaY < 0 ? 0.5 : 2, ...this.placeOf(event)); }, {passive: false});
+    canvas.addEventListener('keydown', (event) => heat.key(event));
+  }
+
+  placeOf(event) {
+    const box = this.canvas.getBoundingClientRect(), x = (event.clientX - box.left) / box.width, y = (event.clientY - box.top) / box.height;
+    return [Math.min(0.9999, Math.max(0, x)), Math.min(0.9999, Math.max(0, y))];
+  }
+
+  pull(event) {
+    const across = event.clientX - this.drag.x, down = event.clientY - this.drag.y;
+    if (!this.drag.moved && Math.hypot(across, down) < 5) return;
+    if (!this.drag.moved) this.canvas.setPointerCapture(this.drag.id);
+    this.drag.moved = true;
+    this.heat.shift(across, down);
+  }
+
+  release(event) {
+    const drag = this.drag, box = this.canvas.getBoundingClientRect();
+    this.drag = null;
+    if (!drag) return;
+    this.heat.shift(0, 0);
+    if (drag.moved) this.heat.move((drag.y - event.clientY) / box.height, (drag.x - event.clientX) / box.width);
+    else this.heat.zoom(0.25, ...this.placeOf(event));
+  }
+
+  most() { return this.answer ? this.answer.cells.reduce((most, cell) => typeof cell === 'number' ? Math.max(most, Math.abs(cell)) : most, 0) : 0; }
+  at(x, y) { const {width, height, cells} = this.answer; return cells[Math.floor(y * height) * width + Math.floor(x * width)]; }
+
+  fail(error) { this.answer = null; this.canvas.hidden = true; put(this.scale); put(this.table, sorry(error)); }
+
+  // What is not a number is painted in a colour that no number has.
+  colourOf(cell, most) { return typeof cell === 'string' ? [230, 0, 200] : valueColour(cell === null ? null : most ? cell / most : 0); }
+
+  paint(most, view) {
+    const {width, height, cells, rows, columns} = this.answer, odd = cells.filter((cell) => typeof cell === 'string').length, label = this.side.label ? `${this.side.label}: ` : '';
+    this.canvas.hidden = false;
+    if (!width || !height) { put(this.table, h('p', {class: 'quiet'}, 'It has no elements.')); return; }
+    this.canvas.width = width;
+    this.canvas.height = height;
+    this.canvas.style.aspectRatio = `1 / ${Math.min(1, Math.max(0.12, (view.bottom - view.top) / (view.right - view.left)))}`;
+    const context = this.canvas.getContext('2d'), image = context.createImageData(width, height);
+    cells.forEach((cell, i) => {
+      const [r, g, b] = this.colourOf(cell, most);
+      image.data.set([r, g, b, 255], i * 4);
+    });
+    context.putImageData(image, 0, 0);
+    const single = width === view.right - view.left && height === view.bottom - view.top;
+    this.canvas.setAttribute('aria-label', `${label}Values of rows ${view.top} to ${view.bottom - 1} of ${rows}, columns ${view.left} to ${view.right - 1} of ${columns}; largest magnitude ${real(this.most())}. Plus and minus zoom, arrows move, 0 shows all.`);
+    const ends = [-1, -0.5, -0.15, 0, 0.15, 0.5, 1].map((v) => `rgb(${valueColour(v).join(' ')})`);
+    put(this.scale, h('span', {}, real(-most)), h('i', {style: {background: `linear-gradient(90deg, ${ends.join(', ')})`}}), h('span', {}, real(most)),
+      odd > 0 && h('span', {class: 'chip'}, h('i', {style: {background: 'rgb(230 0 200)'}}), `${count(odd)} with NaN or ∞`));
+    put(this.table, single && width <= 24 && height <= 32 && this.numbers(most, view));
+    return single;
+  }
+
+  numbers(most, view) {
+    const {width, height, cells} = this.answer;
+    return h('table', {class: 'values'}, h('caption', {class: 'unseen'}, `Values ${this.side.label}`), h('tbody', {}, Array.from({length: height}, (_, y) => h('tr', {}, Array.from({length: width}, (_x, x) => {
+      const cell = cells[y * width + x], colour = this.colourOf(cell, most);
+      const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
+      return h('td', {style: {background: `rgb(${colour.join(' ')})`, color: bright ? '#14171c' : '#fff'}, title: `row ${view.top + y}, column ${view.left + x}`}, real(cell));
+    })))));
+  }
+}
+
+export class Heat {
+  constructor(sides) {
+    Object.assign(this, {by: 'max', top: 0, left: 0, bottom: null, right: null, turn: 0});
+    this.panes = sides.map((side) => new Pane(side, this));
+    this.reading = h('div', {class: 'reading'});
+    addEventListener('repaint', () => this.element.isConnected && this.paint());
+    const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
+    this.element = sheet('Values', [
+      !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], 'max', (by) => { this.by = by; this.load(); }),
+      !isReport && [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
+    ], h('div', {class: `heat${sides.length > 1 ? ' several' : ''}`}, this.panes.map((pane) => pane.element)), this.reading,
+    !isReport && h('p', {class: 'small quiet hides'}, sides.length > 1 ? 'The pictures move together. Click or + zooms in, − out, drag or arrows move.' : 'Click or + zooms in, − out, drag or arrows move.'));
+    this.load();
+  }
+
+  shown() { return this.panes.find((pane) => pane.answer && pane.answer.width); }
+  all() { this.top = this.left = 0; this.bottom = this.right = null; this.load(); }
+
+  // All sides or none: a picture of one place beside one of another would be read wrong.
+  async load() {
+    const turn = ++this.turn, {top, bottom, left, right, by} = this, wide = this.panes.length > 1;
+    const answers = await Promise.all(this.panes.map(({side}) => ask('heat', {tensor: side.tensor, of: side.of, by, top, bottom, left, right, height: wide ? 96 : 128, width: wide ? 128 : 192}).catch((error) => error)));
+    if (turn !== this.turn) return;
+    answers.forEach((answer, i) => { if (answer instanceof Error) this.panes[i].fail(answer); else this.panes[i].answer = answer; });
+    const first = answers.find((answer) => !(answer instanceof Error));
+    if (first) Object.assign(this, {top: first.top, bottom: first.bottom, left: first.left, right: first.right});
+    this.paint();
+  }
+
+  paint() {
+    const common = Math.max(...this.panes.filter((pane) => !pane.side.differs).map((pane) => pane.most()));
+    let single = false;
+    for (const pane of this.panes) if (pane.answer) single = pane.paint(pane.side.differs ? pane.most() : common, this) || single;
+    this.single = single;
+    this.unpoint();
+  }
+
+  describe() {
+    const span = (name, low, high, all) => high - low === 1 ? `${name} ${count(low)} of ${count(all)}` : `${name}s ${count(low)}–${count(high - 1)} of ${count(all)}`;
+    const pane = this.shown();
+    if (!pane) return '';
+    const {rows, columns, width, height, exact} = pane.answer;
+    return `${span('row', this.top, this.bottom, rows)}, ${span('column', this.left, this.right, columns)}: ` +
+      (this.single ? 'every value' : `${count(this.bottom - this.top)} × ${count(this.right - this.left)} values in ${height} × ${width} cells${exact ? '' : ', some rows of each'}`);
+  }
+
+  point(x, y) {
+    if (!this.shown()) return;
+    const row = Math.floor(this.top + y * (this.bottom - this.top)), column = Math.floor(this.left + x * (this.right - this.left));
+    this.reading.textContent = `row ${count(row)}, column ${count(column)}: ${this.panes.filter((pane) => pane.answer && pane.answer.width).map((pane) => `${pane.side.label ? `${pane.side.label} ` : ''}${real(pane.at(x, y), 6)}`).join(',  ')}`;
+    if (this.panes.length > 1) for (const pane of this.panes) { pane.mark.hidden = false; Object.assign(pane.mark.style, {left: `${x * 100}%`, top: `${y * 100}%`}); }
+  }
+
+  unpoint() { this.reading.textContent = this.describe(); for (const pane of this.panes) pane.mark.hidden = true; }
+  shift(across, down) { for (const pane of this.panes) pane.canvas.style.transform = across || down ? `translate(${across}px, ${down}px)` : ''; }
+
+  zoom(factor, x = 0.5, y = 0.5) {
+    const pane = this.shown();
+    if (isReport || !pane) return;
+    const span = (low, high, most, at) => {
+      const wide = high - low, next = Math.min(most, Math.max(8, Math.round(wide * factor))), middle = low + wide * at;
+      const begin = Math.round(Math.min(most - next, Math.max(0, middle - next / 2)));
+      return [begin, begin + next];
+    };
+    [this.top, this.bottom] = span(this.top, this.bottom, pane.answer.rows, y);
+    [this.left, this.right] = span(this.left, this.right, pane.answer.columns, x);
+    this.load();
+  }
+
+  // By shares of what is seen.
+  move(down, across) {
+    const pane = this.shown();
+    if (isReport || !pane) return;
+    const tall = this.bottom - this.top, wide = this.right - this.left;
+    this.top = Math.round(Math.min(pane.answer.rows - tall, Math.max(0, this.top + down * tall)));
+    this.left = Math.round(Math.min(pane.answer.columns - wide, Math.max(0, this.left + across * wide)));
+    this.bottom = this.top + tall; this.right = this.left + wide;
+    this.load();
+  }
+
+  show(row, column) {
+    const pane = this.shown();
+    if (!pane) return;
+    const near = (at, most, room) => { const begin = Math.max(0, Math.min(most - room, at - Math.floor(room / 2))); return [begin, Math.min(most, begin + room)]; };
+    [this.top, this.bottom] = near(row, pane.answer.rows, 16);
+    [this.left, this.right] = near(column, pane.answer.columns, 16);
+    this.load();
+    pane.canvas.scrollIntoView({block: 'center'});
+  }
+
+  key(event) {
+    if (isReport) return;
+    const moves = {ArrowUp: [-0.25, 0], ArrowDown: [0.25, 0], ArrowLeft: [0, -0.25], ArrowRight: [0, 0.25]}[event.key];
+    if (moves) this.move(...moves);
+    else if (event.key === '+' || event.key === '=') this.zoom(0.5);
+    else if (event.key === '-') this.zoom(2);
+    else if (event.key === '0') this.all();
+    else return;
+    event.preventDefault();
+  }
+}
