@@ -37,7 +37,7 @@ class Tensor(_tare.Tensor):
         if self.layout in _dtypes.PACKED:
             small = _small_float(self.layout)
             return np.dtype(small) if small is not None else np.dtype("u1")
-        if sparse_kind(self.layout) is not None:
+        if sparse_kind(self.layout) is not None and next((row["type"] for row in self.components if row["role"] == "values"), None) != "f4_e2m1":
             return self._dtype("values")
         return np.dtype("<f4")
 
@@ -97,7 +97,9 @@ class Tensor(_tare.Tensor):
         kind = sparse_kind(self.layout)
         if kind is None:
             raise TypeError(f"{self.name!r} is {self.layout}, not sparse")
-        parts = {row["role"]: _read(self, row["role"]) for row in self.components}
+        parts = {row["role"]: _read(self, row["role"]) for row in self.components if row["type"] != "f4_e2m1"}
+        if "values" not in parts:  # NumPy has no half bytes
+            parts["values"] = _f4_values(self, parts["coords"].size // self.ndim if kind == "sparse_coo" else parts["indices"].size)
         if not _is_sound(kind, self.shape, parts):  # scipy would believe it, and read and write anywhere
             self.numpy()  # which says what is wrong
             raise _errors.CorruptError(f"tensor {self.name!r}: its indices are outside of the shape", kind="corrupt",
@@ -273,6 +275,14 @@ def sparse_kind(layout):
     """The layout that a sparse one is, whatever the width of its indices; None for others."""
     kinds = {"zt.sparse_csr/1": "sparse_csr", "zt.sparse_coo/1": "sparse_coo"}
     return layout if layout in kinds.values() else kinds.get(layout)
+
+
+def _f4_values(tensor, count):
+    """Sparse values of 4 bits, two in a byte, as floats."""
+    codes = _read(tensor, "values", "u1")
+    codes = np.stack([codes & 15, codes >> 4], axis=1).reshape(-1)[:count]
+    sizes = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], "<f4")
+    return np.concatenate([sizes, -sizes])[codes]
 
 
 def _is_sound(kind, shape, parts):

@@ -261,7 +261,7 @@ def sparse_file(path):
 
 
 def test_sparse_of_narrow_indices():
-    """Indices of 32 bits, and broken ones: scipy gets only what it can trust."""
+    """Indices of 32 bits, values of 4, and broken ones: scipy gets only what it can trust."""
     root = os.path.join(os.environ.get("TARE_SOURCES", ""), "fuzz", "corpus", "zt2")
     if not os.path.isdir(root):
         pytest.skip("the corpus is not here")
@@ -271,6 +271,15 @@ def test_sparse_of_narrow_indices():
     value = good[tensor.name]
     if not isinstance(value, tare.Sparse):
         np.testing.assert_array_equal(value.toarray(), tensor.numpy())
+    for name in ("valid.csr_f4", "valid.coo_f4"):
+        with tare.open(os.path.join(root, name)) as m:
+            tensor = next(iter(m.tensors()))
+            np.testing.assert_array_equal(tensor.numpy(), np.array([[1, 0, -0.5], [0, 6, 0]], tensor.dtype))
+            value = m[tensor.name]
+            if isinstance(value, tare.Sparse):
+                np.testing.assert_array_equal(value.parts["values"], np.array([1, -0.5, 6], "f4"))
+            else:
+                np.testing.assert_array_equal(value.toarray(), tensor.numpy())
     for name in sorted(os.listdir(root)):
         if name.startswith(("reject.zt2.csr.indptr", "reject.zt2.csr.column", "reject.zt2.coo.bounds")):
             with tare.open(os.path.join(root, name)) as m, pytest.raises(ValueError):

@@ -84,13 +84,8 @@ HWY_INLINE ByteVec sixteen_codes(const std::byte* codes) {
 using PairVec = hn::Vec<PairTag>;
 
 // Sixteen numbers of bf16. They stay in registers: a load behind stores of another width would wait until everything that was
-// written before is in the cache.
-struct Rounded {
-  PairVec first, second;
-};
-
-// False if one of them is none.
-HWY_INLINE bool round_values(const NibbleValues& values, Rounded& rounded) {
+// written before is in the cache. False if one of them is none.
+HWY_INLINE bool round_values(const NibbleValues& values, PairVec& first, PairVec& second) {
   const hn::Full128<float> floats;
   const WordTag words;
   const hn::Half<PairTag> four;
@@ -104,19 +99,19 @@ HWY_INLINE bool round_values(const NibbleValues& values, Rounded& rounded) {
     return hn::TruncateTo(four, hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(words, 0x7FFF)), odd)));
   };
   const auto a = quad(0), b = quad(4), c = quad(8), d = quad(12);
-  rounded = {hn::Combine(PairTag(), b, a), hn::Combine(PairTag(), d, c)};
+  first = hn::Combine(PairTag(), b, a);
+  second = hn::Combine(PairTag(), d, c);
   const hn::RebindToSigned<WordTag> whole;
   return hn::AllFalse(whole, hn::Gt(hn::BitCast(whole, largest), hn::Set(whole, kLargest)));
 }
 
 // The bytes of sixteen numbers of 16 bits: all low ones, all high ones. A lookup of bytes takes sixteen codes at once.
 template <NibbleOrder kOrder>
-HWY_INLINE void look_up(const std::byte* codes, std::size_t count, const Rounded& rounded, std::byte* out) {
+HWY_INLINE void look_up(const std::byte* codes, std::size_t count, PairVec first, PairVec second, std::byte* out) {
   const ByteTag tag;
   const PairTag pairs;
   const hn::Half<ByteTag> eight;
   const hn::RebindToSigned<PairTag> whole;
-  const auto first = rounded.first, second = rounded.second;
   const auto low_bytes = [&](auto of) HWY_ATTR {
     return hn::DemoteTo(eight, hn::BitCast(whole, hn::And(of, hn::Set(pairs, 0xFF))));
   };
@@ -142,13 +137,13 @@ HWY_INLINE void look_up(const std::byte* codes, std::size_t count, const Rounded
 
 bool narrowed_nibbles(NibbleOrder order, const std::byte* codes, std::size_t count, const NibbleValues& values,
                       std::byte* out) {
-  Rounded rounded;
-  if (!round_values(values, rounded)) return false;
+  PairVec first = hn::Zero(PairTag()), second = first;
+  if (!round_values(values, first, second)) return false;
   switch (order) {
-    case NibbleOrder::low_first: look_up<NibbleOrder::low_first>(codes, count, rounded, out); break;
-    case NibbleOrder::high_first: look_up<NibbleOrder::high_first>(codes, count, rounded, out); break;
-    case NibbleOrder::low_only: look_up<NibbleOrder::low_only>(codes, count, rounded, out); break;
-    case NibbleOrder::high_only: look_up<NibbleOrder::high_only>(codes, count, rounded, out); break;
+    case NibbleOrder::low_first: look_up<NibbleOrder::low_first>(codes, count, first, second, out); break;
+    case NibbleOrder::high_first: look_up<NibbleOrder::high_first>(codes, count, first, second, out); break;
+    case NibbleOrder::low_only: look_up<NibbleOrder::low_only>(codes, count, first, second, out); break;
+    case NibbleOrder::high_only: look_up<NibbleOrder::high_only>(codes, count, first, second, out); break;
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// "zt.sparse_csr/1" and "zt.sparse_coo/1" with indices of 32 bits: the sparse layouts, whose indices have 64, over widened
-// ones. With 64 bits they are those layouts themselves.
+// "zt.sparse_csr/1" and "zt.sparse_coo/1" with indices of 32 bits, or with values of 4: the sparse layouts, whose indices have
+// 64 bits and whose values have whole bytes, over widened ones. With neither they are those layouts themselves.
 #include <array>
 
 #include "codecs/coordinates.hpp"
@@ -14,6 +14,14 @@ constexpr std::array<std::string_view, 3> kCsrRoles = {"values", "indices", "ind
 constexpr std::array<std::string_view, 2> kCooRoles = {"values", "coords"};
 constexpr std::string_view kWideCsr = "sparse_csr", kWideCoo = "sparse_coo";
 
+// The number of entries; the profile's own rules hold.
+std::uint64_t entries_of(const Tensor& tensor) {
+  const Component* const indices = tensor.component("indices");
+  if (indices != nullptr) return indices->blob.size() / size_of(indices->dtype);
+  const Component& coords = *tensor.component("coords");
+  return coords.blob.size() / size_of(coords.dtype) / tensor.shape.rank();
+}
+
 Tensor widened(const Tensor& tensor, std::string_view layout) {
   Tensor wide = tensor;
   wide.layout = layout;
@@ -21,6 +29,8 @@ Tensor widened(const Tensor& tensor, std::string_view layout) {
     if (component.role != "values" && component.dtype == DType::u32) {
       component.blob = widened_blob(std::move(component.blob), false);
       component.dtype = DType::u64;
+    } else if (component.role == "values" && component.type == kF4) {
+      component = floats_of_f4(component, entries_of(tensor));
     }
   return wide;
 }
@@ -30,12 +40,17 @@ std::optional<Problem> check_as(const Tensor& tensor, std::string_view layout, s
   return find_codec(layout)->check(widened(tensor, layout));
 }
 
-template <const std::string_view& Layout>
-void verify_as(const Tensor& tensor, const std::function<void(Problem)>& report) {
-  find_codec(Layout)->verify(widened(tensor, Layout), report);
+void verify_values(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  const Component& values = *tensor.component("values");
+  if (values.type == kF4) verify_last_half(values, entries_of(tensor), report);
+}
+void verify_csr(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  verify_values(tensor, report);
+  find_codec(kWideCsr)->verify(widened(tensor, kWideCsr), report);
 }
 // The profile allows no place twice.
 void verify_coo(const Tensor& tensor, const std::function<void(Problem)>& report) {
+  verify_values(tensor, report);
   codec::verify_coo(widened(tensor, kWideCoo), report, Repeats::forbidden);
 }
 template <const std::string_view& Layout>
@@ -48,17 +63,17 @@ Tensor decode_as(const Tensor& tensor) {
 constinit const Codec kNarrowCsr = {
     .layout = kCsrId,
     .name = {},
-    .title = "compressed sparse rows, 32-bit indices",
+    .title = "compressed sparse rows, 32-bit indices or 4-bit values",
     .methods = {},
     .roles = kCsrRoles,
     .check = [](const Tensor& tensor) { return check_as(tensor, kWideCsr, check_csr(tensor)); },
-    .verify = verify_as<kWideCsr>,
+    .verify = verify_csr,
     .decode = decode_as<kWideCsr>};
 
 constinit const Codec kNarrowCoo = {
     .layout = kCooId,
     .name = {},
-    .title = "list of coordinates, 32-bit indices",
+    .title = "list of coordinates, 32-bit indices or 4-bit values",
     .methods = {},
     .roles = kCooRoles,
     .check = [](const Tensor& tensor) { return check_as(tensor, kWideCoo, check_coo(tensor)); },

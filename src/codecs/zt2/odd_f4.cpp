@@ -10,10 +10,35 @@
 #include "tare/slice.hpp"
 
 namespace tare::codec::zt2 {
+
+void verify_last_half(const Component& halves, std::uint64_t count, const std::function<void(Problem)>& report) {
+  if (count % 2 == 0) return;
+  const Blob& blob = halves.blob;
+  std::byte last{};
+  blob.read(blob.size() - 1, {&last, 1});
+  if ((last & std::byte{0xF0}) == std::byte{0}) return;
+  Problem problem{"data.nibble", "the half byte after the last element is not zero"};
+  if (blob.is_plain()) problem.offset = blob.offset() + blob.size() - 1;
+  report(std::move(problem));
+}
+
+Component floats_of_f4(const Component& halves, std::uint64_t count) {
+  static constexpr std::string_view kEven = "packed.f4_e2m1";
+  Tensor even;
+  even.layout = kEven;
+  even.shape = {count + count % 2};
+  even.components.push_back({"payload", DType::u8, {}, halves.blob});
+  Tensor floats = find_codec(kEven)->decode(even);
+  const SliceItem but_one{.kind = SliceItem::Kind::range, .start = 0, .stop = -1, .step = {}};
+  if (count % 2 != 0) floats = slice(floats, {but_one});
+  Component result = floats.components.front();
+  result.role = halves.role;
+  return result;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 1> kOddRoles = {"data"};
-constexpr std::string_view kEven = "packed.f4_e2m1";
 
 std::optional<Problem> check_odd(const Tensor& tensor) {
   if (!has_parts(tensor, kOddRoles)) return parts_problem(kOddF4, "\"data\"");
@@ -27,26 +52,14 @@ std::optional<Problem> check_odd(const Tensor& tensor) {
 }
 
 void verify_odd(const Tensor& tensor, const std::function<void(Problem)>& report) {
-  const Blob& blob = tensor.components[0].blob;
-  std::byte last{};
-  blob.read(blob.size() - 1, {&last, 1});
-  if ((last & std::byte{0xF0}) == std::byte{0}) return;
-  Problem problem{"data.nibble", "the half byte after the last element is not zero"};
-  if (blob.is_plain()) problem.offset = blob.offset() + blob.size() - 1;
-  report(std::move(problem));
+  verify_last_half(tensor.components[0], *tensor.shape.elements(), report);
 }
 
 Tensor decode_odd(const Tensor& tensor) {
-  const std::uint64_t count = *tensor.shape.elements();
-  Tensor even = tensor;
-  even.layout = kEven;
-  even.shape = {count + 1};
-  even.components[0].role = "payload";
-  even.components[0].type.clear();
-  const SliceItem but_one{.kind = SliceItem::Kind::range, .start = 0, .stop = -1, .step = {}};
-  Tensor dense = slice(find_codec(kEven)->decode(even), {but_one});
-  dense.shape = tensor.shape;
-  return dense;
+  Component floats = floats_of_f4(tensor.components[0], *tensor.shape.elements());
+  Tensor result = dense(tensor.name, tensor.shape, floats.dtype, std::move(floats.blob));
+  result.attributes = tensor.attributes;
+  return result;
 }
 
 }  // namespace

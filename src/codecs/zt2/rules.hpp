@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -32,6 +33,11 @@ const Map* submap(const Map& map, std::string_view key);
 bool has_parts(const Tensor& tensor, std::span<const std::string_view> names);
 Problem parts_problem(std::string_view id, std::string_view parts);
 std::optional<Problem> expect_size(const Component& component, std::optional<std::uint64_t> expected);
+
+// `count` 4-bit floats, two in a byte, as f32. The bytes are as many as that takes.
+Component floats_of_f4(const Component& halves, std::uint64_t count);
+// An odd number of them leaves half a byte, which is 0.
+void verify_last_half(const Component& halves, std::uint64_t count, const std::function<void(Problem)>& report);
 
 std::optional<Problem> check_csr(const Tensor& tensor);
 std::optional<Problem> check_coo(const Tensor& tensor);

@@ -1,7 +1,7 @@
 // Profiles of zTensor 2 and the layouts of ours that they are.
 //
 //   dense                one part `data`; with the type f4_e2m1 it is packed.f4_e2m1
-//   zt.sparse_csr/1      sparse_csr; with 32-bit indices its own layout
+//   zt.sparse_csr/1      sparse_csr; with 32-bit indices or values of f4_e2m1 its own layout
 //   zt.sparse_coo/1      sparse_coo; likewise
 //   zt.quant_group/1     quantized_group if it is that; else its own layout
 //   zt.mx/1              its own layout
@@ -160,6 +160,11 @@ std::string plain_id(std::string_view layout) {
   return fmt::format("{}{}{}", kOurs, layout, kFirst);
 }
 
+// Whether the parts of a sparse profile are those of our sparse layouts: 64-bit indices, values of whole bytes.
+bool has_whole_values(const Tensor& tensor, std::string_view indices) {
+  return tensor.component(indices)->dtype == DType::u64 && tensor.component("values")->type != kF4;
+}
+
 std::optional<Problem> adopt_known(Tensor& tensor, std::string_view id) {
   if (id == "dense") {
     tensor.layout = id;
@@ -173,14 +178,14 @@ std::optional<Problem> adopt_known(Tensor& tensor, std::string_view id) {
     return std::nullopt;
   }
   if (id == kCsrId) {
-    tensor.layout = tensor.component("indices")->dtype == DType::u64 ? "sparse_csr" : std::string(id);
+    tensor.layout = has_whole_values(tensor, "indices") ? "sparse_csr" : std::string(id);
     return std::nullopt;
   }
   std::optional<Problem> problem;
   GroupPlan plan;
   if (id == kCooId) {
     problem = check_coo(tensor);
-    if (!problem) tensor.layout = tensor.component("coords")->dtype == DType::u64 ? "sparse_coo" : std::string(id);
+    if (!problem) tensor.layout = has_whole_values(tensor, "coords") ? "sparse_coo" : std::string(id);
   } else if (id == kMxId) {
     problem = check_mx(tensor, plan);
     if (!problem) tensor.layout = id;

@@ -217,6 +217,17 @@ TEST(Zt2Layouts, AnOddNumberOfSmallFloatsIsDecoded) {
   }
 }
 
+TEST(Zt2Layouts, SparseValuesOfFourBitsAreDecoded) {
+  for (const char* const name : {"csr_f4", "coo_f4"}) {
+    const Model model = reopen(zt2_good().at(name));
+    EXPECT_EQ(floats_of(model.tensors.at(0)), (std::vector<float>{1, 0, -0.5, 0, 6, 0})) << name;
+    const Bytes again = write_bytes(row(), model);
+    expect_same(model, reopen(again), row().holds);
+    const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));  // and by way of 1.2
+    EXPECT_EQ(write_bytes(row(), first), again) << name;
+  }
+}
+
 TEST(Zt2Layouts, NarrowIndicesAreDecoded) {
   const Model narrow = reopen(zt2_good().at("csr_u32")), wide = reopen(zt2_good().at("csr_u64"));
   EXPECT_EQ(floats_of(narrow.tensors.at(0)), floats_of(wide.tensors.at(0)));
