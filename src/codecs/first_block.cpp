@@ -14,7 +14,12 @@ std::optional<FirstBlock> first_block(const Tensor& tensor) {
   if (row->check != nullptr && row->check(tensor)) return std::nullopt;
   for (const auto& explain :
        {ggml::explain, mcf::explain, alt::explain, group::explain, packed::explain, zt2::explain, packs::explain})
-    if (auto block = explain(tensor)) return block;
+    if (auto block = explain(tensor)) {
+      // Those who explain may look at a copy, whose roles are gone by now.
+      for (BlockField& field : block->fields)
+        if (field.name.empty()) field.name = tensor.components[field.component].role;
+      return block;
+    }
   return std::nullopt;
 }
 
@@ -77,8 +82,7 @@ std::vector<double> Explainer::numbers(std::string_view role, std::string_view w
   if (component == nullptr) return {};
   const std::uint64_t width = size_of(component->dtype);
   const bool side_by_side = apart == 1;
-  const Bytes bytes = field(role, {.name = component->role,
-                                   .what = what,
+  const Bytes bytes = field(role, {.what = what,
                                    .kind = FieldKind::elements,
                                    .offset = first * width,
                                    .bytes = side_by_side ? count * width : width,
@@ -95,8 +99,7 @@ std::vector<double> Explainer::codes(std::string_view role, std::string_view wha
   // Whole words, where codes fill those.
   const std::uint64_t word = size_of(component->dtype);
   const std::uint64_t bytes = ceil_div(ceil_div(block_.weights * bits, std::uint64_t{8}), word) * word;
-  const Bytes read = field(role, {.name = component->role,
-                                  .what = what,
+  const Bytes read = field(role, {.what = what,
                                   .kind = FieldKind::bits,
                                   .bytes = std::min(bytes, component->blob.size()),
                                   .bits = bits,

@@ -27,8 +27,8 @@ enum class FieldKind : std::uint8_t {
 
 // Runs of bytes of one component: one, or as many as `runs` says, each `stride` bytes after the one before it.
 struct BlockField {
-  std::string_view name;  // "d", "scales", "codes"
-  std::string_view what;  // for people
+  std::string_view name = {};  // "d", "scales": of a literal; left empty it becomes the component's role
+  std::string_view what = {};  // for people; of a literal
   FieldKind kind = FieldKind::bits;
   std::uint64_t offset = 0, bytes = 0;  // of the first run, in its component
   unsigned bits = 0;                    // of one code; 0 for others

@@ -74,8 +74,8 @@ void explain_fp4(Explainer& block, std::string_view codes_role, const Component&
     block.term("scale", block.numbers(scales.role, "scale of the block"));
     return;
   }
-  const Bytes exponent = block.field(
-      scales.role, {.name = scales.role, .what = "exponent of the block", .kind = FieldKind::e8m0, .bytes = 1});
+  const Bytes exponent =
+      block.field(scales.role, {.what = "exponent of the block", .kind = FieldKind::e8m0, .bytes = 1});
   block.term("scale", kPowers[std::to_integer<std::uint8_t>(exponent[0])]);
 }
 

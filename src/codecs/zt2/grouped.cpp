@@ -206,8 +206,7 @@ std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
   // Codes of a word, its first one in the lowest bits or in the highest.
   const auto unpack = [&](std::string_view role, std::string_view what, std::uint64_t count) {
     const std::uint64_t width = mx ? 1 : size_of(all.data().dtype), per_word = mx ? 2 : all.plan.per_word;
-    const Bytes bytes = block.field(role, {.name = role,
-                                           .what = what,
+    const Bytes bytes = block.field(role, {.what = what,
                                            .kind = FieldKind::bits,
                                            .bytes = ceil_div(count, per_word) * width,
                                            .bits = bits,

@@ -185,8 +185,8 @@ void add_layouts(std::vector<Zt2Case>& cases) {
       Found::by_verify);
 
   const auto small = [&](const std::vector<std::uint64_t>& indices, std::string_view values) {
-    const Entries f4 = with(part(12288, 2, "u8"), "type", cbor::text("f4_e2m1"));
-    return one(object({2, 3}, "zt.sparse_csr/1", with(parts, "values", map(f4))),
+    const Entries four = with(part(12288, 2, "u8"), "type", cbor::text("f4_e2m1"));
+    return one(object({2, 3}, "zt.sparse_csr/1", with(parts, "values", map(four))),
                padded(words(indices)) + padded(words({0, 2, 3})) + std::string(values));
   };
   add("zt2.csr.column", "f4", small({0, 3, 1}, "\x92\x07"), Found::by_verify);
@@ -335,17 +335,15 @@ std::map<std::string, Bytes> zt2_good() {
   good["csr_u64"] = csr("u64", 8);
   good["csr_u32"] = csr("u32", 4);
   // Three values of four bits: 1, -0.5, 6.
-  const auto f4_values = [](std::uint64_t at) {
-    return map(with(part(at, 2, "u8"), "type", cbor::text("f4_e2m1")));
-  };
+  const auto f4_values = [](std::uint64_t at) { return map(with(part(at, 2, "u8"), "type", cbor::text("f4_e2m1"))); };
   good["csr_f4"] = one(object({2, 3}, "zt.sparse_csr/1",
                               {{"indices", map(part(4096, 24, "u64"))},
                                {"indptr", map(part(8192, 24, "u64"))},
                                {"values", f4_values(12288)}}),
                        padded(words({0, 2, 1})) + padded(words({0, 2, 3})) + "\x92\x07");
-  good["coo_f4"] = one(object({2, 3}, "zt.sparse_coo/1",
-                              {{"coords", map(part(4096, 24, "u32"))}, {"values", f4_values(8192)}}),
-                       padded(words({0, 0, 1, 0, 2, 1}, 4)) + "\x92\x07");
+  good["coo_f4"] =
+      one(object({2, 3}, "zt.sparse_coo/1", {{"coords", map(part(4096, 24, "u32"))}, {"values", f4_values(8192)}}),
+          padded(words({0, 0, 1, 0, 2, 1}, 4)) + "\x92\x07");
   const Item blocks = map({{"elems_per_block", cbor::number(32)}, {"block_bytes", cbor::number(18)}});
   good["q4_0"] = one(with(object({32}, "gguf.q4_0/1", {{"data", map(part(4096, 18, "u8"))}}), "attributes", blocks),
                      std::string(18, '\1'));

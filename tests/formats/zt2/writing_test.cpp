@@ -1,4 +1,6 @@
 // What the writer refuses, limits that no file of a few kilobytes reaches, and that every rule of the page has its file.
+#include <algorithm>
+#include <atomic>
 #include <set>
 
 #include "conformance/models.hpp"
@@ -75,6 +77,39 @@ TEST(Zt2Writing, CountsItsShards) {
     model.tensors.push_back(dense("t" + std::to_string(i), {0}, DType::u8, Blob::memory({})));
   EXPECT_EQ(rule_of([&] { zt2_row().write_tree(model, scratch / "d", {.shard_bytes = 1}, false); }),
             "zt2.write.shards");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "d"));
+}
+
+// Other bytes each time they are asked for, as those of a file that somebody writes to.
+class Restless final : public BlobProducer {
+ public:
+  std::unique_ptr<BlobReader> open(std::uint64_t /*offset*/) const override {
+    class Reader final : public BlobReader {
+     public:
+      explicit Reader(std::byte value) : value_(value) {}
+      void read(std::span<std::byte> out) override { std::ranges::fill(out, value_); }
+
+     private:
+      std::byte value_;
+    };
+    return std::make_unique<Reader>(static_cast<std::byte>(opened_++));
+  }
+  std::uint64_t seek_granularity() const override { return 1; }
+  void verify() const override {}
+
+ private:
+  mutable std::atomic<unsigned> opened_ = 0;
+};
+
+// The name of a shard in a store is the digest of what it has, which is therefore read twice.
+TEST(Zt2Writing, AShardIsWhatItsNameSays) {
+  const Scratch scratch;
+  Model model;
+  model.tensors = {dense("w", {64}, DType::u8, Blob::produced(64, std::make_shared<Restless>()))};
+  WriteOptions options;
+  options.shard_bytes = 1;
+  options.dialect = "store";
+  EXPECT_EQ(rule_of([&] { zt2_row().write_tree(model, scratch / "d", options, false); }), "zt2.write.check");
   EXPECT_FALSE(std::filesystem::exists(scratch / "d"));
 }
 
