@@ -131,9 +131,9 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
   const auto q = shifted_codes<kBits>(codes);
   SumVec sum = hn::Zero(d32);
   const auto add_plane = [&](hn::Vec<CodeTag> plane, std::size_t j) TARE_MCF_LAMBDA {
-    const auto s =
-        hn::Sub(hn::BitCast(SignedTag(), plane), hn::Set(SignedTag(), static_cast<std::int8_t>(1 << (kBits - 1))));
-    sum = hn::Add(sum, quad::multiply_quads(s, x(j)));
+    // Unsigned: it may wrap.
+    const auto s = hn::Sub(plane, hn::Set(CodeTag(), static_cast<std::uint8_t>(1 << (kBits - 1))));
+    sum = hn::Add(sum, quad::multiply_quads(hn::BitCast(SignedTag(), s), x(j)));
   };
   add_plane(plane_of<kBits, 0>(q), 0);
   if constexpr (kPlanes < kBits >> 1) add_plane(plane_of<kBits, 1>(q), 1);

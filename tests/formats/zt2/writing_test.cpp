@@ -105,7 +105,8 @@ class Restless final : public BlobProducer {
 TEST(Zt2Writing, AShardIsWhatItsNameSays) {
   const Scratch scratch;
   Model model;
-  model.tensors = {dense("w", {64}, DType::u8, Blob::produced(64, std::make_shared<Restless>()))};
+  for (const char* const name : {"a", "b"})
+    model.tensors.push_back(dense(name, {64}, DType::u8, Blob::produced(64, std::make_shared<Restless>())));
   WriteOptions options;
   options.shard_bytes = 1;
   options.dialect = "store";
