@@ -63,9 +63,13 @@ std::size_t narrow(const std::byte* floats, std::size_t count, std::byte* out) {
   const auto quiet = hn::Set(tag, 0x40);
   // The least that rounds to infinity: among what is in a vector, NaN or one of those is rare.
   const auto last = hn::Set(whole, 0x7F7F7FFF), infinity = hn::Set(whole, 0x7F800000);
-  const auto* const from = reinterpret_cast<const std::uint32_t*>(floats);
+  // The numbers may be at any address: they are loaded and stored as bytes.
+  const hn::Repartition<std::uint8_t, decltype(tag)> bytes;
+  const hn::Repartition<std::uint8_t, decltype(half)> half_bytes;
+  const auto* const from = reinterpret_cast<const std::uint8_t*>(floats);
+  auto* const to = reinterpret_cast<std::uint8_t*>(out);
   for (; i + kLanes <= count; i += kLanes) {
-    const auto bits = hn::LoadU(tag, from + i);
+    const auto bits = hn::BitCast(tag, hn::LoadU(bytes, from + 4 * i));
     const auto high = hn::ShiftRight<16>(bits);
     auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, below), hn::And(high, one)));
     const auto size = hn::BitCast(whole, hn::And(bits, magnitude));
@@ -75,7 +79,7 @@ std::size_t narrow(const std::byte* floats, std::size_t count, std::byte* out) {
       infinite += hn::CountTrue(whole, hn::Gt(size, last)) -
                   hn::CountTrue(whole, hn::Gt(size, hn::Sub(infinity, hn::Set(whole, 1))));
     }
-    hn::StoreU(hn::TruncateTo(half, rounded), half, reinterpret_cast<std::uint16_t*>(out) + i);
+    hn::StoreU(hn::BitCast(half_bytes, hn::TruncateTo(half, rounded)), half_bytes, to + 2 * i);
   }
 #endif
   for (; i < count; ++i) infinite += narrow_one(floats + 4 * i, out + 2 * i);
