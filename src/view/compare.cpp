@@ -78,7 +78,8 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
 // What all tensors come to. The error is that of all elements together, each tensor's sample standing for the whole of it.
 void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
-  double error = 0, squares = 0, most = -1;
+  ScaledSum error, squares;
+  double most = -1;
   std::size_t worst = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i];
@@ -93,14 +94,14 @@ void write_summary(JsonWriter& json, const Comparison& comparison, const std::ve
     equal += figures.changed == 0;
     const auto elements = static_cast<double>(shown_of(comparison.pairing().pairs[i]).shape.elements().value_or(0));
     const double weight = figures.count > 0 ? elements / static_cast<double>(figures.count) : 0;
-    error += figures.squared_error * weight;
-    squares += figures.squares_a * weight;
+    error.add({figures.squared_error.value * weight, figures.squared_error.exponent});
+    squares.add({figures.squares_a.value * weight, figures.squares_a.exponent});
     if (figures.relative_rms() > most) most = figures.relative_rms(), worst = i;
   }
   json.key("summary").open('{').key("compared").number(compared).key("exact").number(exact).key("equal").number(equal);
   json.key("only_in_a").number(only_a).key("only_in_b").number(only_b).key("shapes").number(shapes);
   json.key("problems").number(failed).key("relative_rms");
-  write_number(json, squares > 0 ? std::sqrt(error / squares) : 0);
+  write_number(json, root_of_ratio(error, squares));
   json.key("worst");
   if (compared > 0)
     write_row(json, comparison, worst, results[worst]);

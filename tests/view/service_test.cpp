@@ -295,6 +295,84 @@ TEST(ViewService, ValuesAreExact) {
   EXPECT_EQ(service.answer("tensors?cuont=5").status, 400);
 }
 
+// Numbers whose squares, sums or differences a double does not hold: the figures are those that one computes by hand.
+TEST(ViewService, NumbersNearTheEndsOfADouble) {
+  Model model;
+  constexpr double kTiny = 5e-324;  // the least there is
+  const auto add = [&](const char* name, std::vector<double> values) {
+    const std::uint64_t columns = values.size() / 2;
+    model.tensors.push_back(dense(name, {2, columns}, values));
+  };
+  add("large", {1e300, -1e300, 3e300, -3e300});
+  add("largest", {1.7e308, 1.7e308, 1.6e308, 1.6e308});
+  add("small", {1e-300, -1e-300, 3e-300, -3e-300});
+  add("least", {kTiny, 3 * kTiny, 5 * kTiny, 7 * kTiny});
+  add("both", {1e-300, 1e-300, 1e300, 1e300});
+  add("offset", {1e15 + 1, 1e15 - 1, 1e15 + 1, 1e15 - 1});
+  add("alike", {0.1, 0.1, 0.1, 0.1});
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  const auto expect = [&](std::string_view name, double mean, double deviation, double rms, std::vector<double> rows) {
+    const Value answer = asked(service, fmt::format("numbers?tensor={}", name));
+    const auto near = [&](std::string_view key, double wanted) {
+      EXPECT_NEAR(number(in(answer, key)) / (wanted == 0 ? 1 : wanted), wanted == 0 ? 0 : 1, 1e-5)
+          << name << ' ' << key;
+    };
+    near("mean", mean), near("std", deviation), near("rms", rms);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      EXPECT_NEAR(number(list(in(answer, "row_norms"))[i]) / rows[i], 1, 1e-5) << name << " row " << i;
+    double binned = 0;
+    for (const Value& bin : list(in(answer, "histogram"))) binned += number(bin);
+    EXPECT_EQ(binned, 4) << name;
+  };
+  expect("large", 0, std::sqrt(5.0) * 1e300, std::sqrt(5.0) * 1e300, {1e300, 3e300});
+  expect("largest", 1.65e308, 0.05e308, std::sqrt((1.7 * 1.7 + 1.6 * 1.6) / 2) * 1e308, {1.7e308, 1.6e308});
+  expect("small", 0, std::sqrt(5.0) * 1e-300, std::sqrt(5.0) * 1e-300, {1e-300, 3e-300});
+  // Of whole multiples of the least number only such can come: 4 (mean), 2.24 (std), 4.58 (rms), 2.24 and 6.08 (rows).
+  expect("least", 4 * kTiny, 2 * kTiny, 5 * kTiny, {2 * kTiny, 6 * kTiny});
+  expect("both", 0.5e300, 0.5e300, std::sqrt(0.5) * 1e300, {1e-300, 1e300});
+  expect("offset", 1e15, 1, 1e15, {1e15, 1e15});
+  expect("alike", 0.1, 0, 0.1, {0.1, 0.1});
+  const List bins = list(in(asked(service, "numbers?tensor=least"), "histogram"));
+  EXPECT_EQ(number(bins.front()), 1) << "also where a bin is less than any number";
+  EXPECT_EQ(number(bins.back()), 1);
+  EXPECT_EQ(number(in(list(in(asked(service, "numbers?tensor=both"), "outliers"))[0], "value")), 1e300);
+  const List columns = list(in(asked(service, "numbers?tensor=large"), "column_norms"));
+  EXPECT_NEAR(number(columns[0]) / (std::sqrt(5.0) * 1e300), 1, 1e-5);
+}
+
+TEST(ViewHeat, MeansOfNumbersWhoseSumIsNone) {
+  const Tensor tensor = dense("w", {2, 2}, std::vector<double>{1.7e308, 1.7e308, 1.5e308, 1.5e308});
+  EXPECT_NEAR(heat_map(tensor, {}, 1, 1, Reduce::mean).cells[0] / 1.6e308, 1, 1e-12);
+  const Tensor odd = dense("w", {1, 2}, std::vector<double>{1.7e308, INFINITY});
+  EXPECT_TRUE(std::isinf(heat_map(odd, {}, 1, 1, Reduce::mean).cells[0]));
+}
+
+TEST(ViewCompare, NumbersNearTheEndsOfADouble) {
+  Model a, b;
+  const auto add = [&](const char* name, std::vector<double> left, std::vector<double> right) {
+    a.tensors.push_back(dense(name, {left.size()}, left));
+    b.tensors.push_back(dense(name, {right.size()}, right));
+  };
+  add("large", {1e300, -2e300}, {1.1e300, -2e300});
+  add("small", {1e-300, -2e-300}, {1.1e-300, -2e-300});
+  add("opposite", {1.7e308, 1}, {-1.7e308, 1});
+  add("hair", {1, 1e-200}, {1, 2e-200});
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  wire::TreeBounds bounds;
+  const Value answer = wire::read_json(service.call_and_wait("compare/all"), bounds);
+  const List& rows = list(in(answer, "tensors"));
+  const double expected = 0.1 / std::sqrt(5.0), cosine = 5.1 / (std::sqrt(5.0) * std::sqrt(1.21 + 4));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(number(in(rows[i], "relative_rms")), expected, 1e-6) << i;
+    EXPECT_NEAR(number(in(rows[i], "cosine")), cosine, 1e-8) << i;
+    EXPECT_NEAR(number(in(rows[i], "rms")) / (i == 0 ? 1e299 : 1e-301) * std::sqrt(2.0), 1, 1e-5) << i;
+  }
+  EXPECT_NEAR(number(in(rows[2], "relative_rms")), 2, 1e-5);
+  EXPECT_NEAR(number(in(rows[2], "cosine")), -1, 1e-8);
+  EXPECT_NEAR(number(in(rows[3], "relative_rms")) / 1e-200, 1, 1e-5);
+  EXPECT_NEAR(number(in(in(answer, "summary"), "relative_rms")), 2, 1e-5);
+}
+
 TEST(ViewService, SlicesAsInNumpy) {
   const Service service(std::vector<ExhibitPtr>{shown(small_model())});
   const Value answer = asked(service, "values?tensor=model.embed_tokens.weight&slice=1:3,::4");

@@ -15,7 +15,7 @@ function distributionSheet(sides, begin, heat) {
   function histogram() {
     if (shown.min === null) { put(area, h('p', {class: 'quiet'}, 'There is no finite value.')); return; }
     if (kind === 'values') {
-      const width = (shown.max - shown.min) / shown.histogram.length;
+      const bins = shown.histogram.length, width = shown.max / bins - shown.min / bins;
       put(area, bars(shown.histogram, {low: shown.min, high: shown.max, log: log === 'log', label: 'Histogram of the values', names: (i, n) => `${real(shown.min + i * width)} to ${real(shown.min + (i + 1) * width)}: ${count(n)}`}));
       return;
     }
