@@ -26,6 +26,8 @@ void values(const Context& context, const Query& query, JsonWriter& json);
 // numbers.cpp
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
+// Whether a request for numbers is about work that was started: nothing is read for it.
+bool is_answered_by_job(const Context& context, const Query& query);
 // heat.cpp
 void heat(const Context& context, const Query& query, JsonWriter& json);
 // compare.cpp

@@ -284,6 +284,11 @@ std::string job_name(const Exhibit& model, const Query& query) {
 
 }  // namespace
 
+bool is_answered_by_job(const Context& context, const Query& query) {
+  return query.endpoint() == "numbers" && query.flag("all") &&
+         context.jobs->find(job_name(context.model(query), query)) != nullptr;
+}
+
 void numbers(const Context& context, const Query& query, JsonWriter& json) {
   // What has been read whole is better than a sample.
   const JobPtr job = context.jobs->find(job_name(context.model(query), query));

@@ -33,7 +33,7 @@ export function checkView(state, place) {
   async function run() {
     button.disabled = true;
     meter.hidden = false;
-    try { const answer = await work('check/start', 'check', {of: side}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected); if (answer.done) draw(answer); } catch (error) { put(area, sorry(error)); }
+    try { const answer = await work('check/start', 'check', {of: side}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected); if (answer) draw(answer); } catch (error) { put(area, sorry(error)); }
     meter.hidden = true;
     button.disabled = false;
   }

@@ -49,8 +49,13 @@ function plotSheet(answer) {
 export function compareView(state) {
   const area = h('div', {}), meter = h('div', {class: 'meter'}, h('span', {})), top = h('div', {}), how = h('div', {}), plot = h('div', {}), list = h('div', {});
   const alive = () => area.isConnected;
+  let turn = 0;
   async function rows() {
-    try { put(list, table(await ask('compare', {...order, count: MOST}), rows)); } catch (error) { put(list, sorry(error)); }
+    const here = ++turn;
+    try {
+      const answer = await ask('compare', {...order, count: MOST});
+      if (here === turn) put(list, table(answer, rows));
+    } catch (error) { if (here === turn) put(list, sorry(error)); }
   }
   function draw(answer) { put(top, summarySheet(state, answer)); put(plot, plotSheet(answer)); tellHow(answer); rows(); }
   // What the figures are made of, and how to have better ones.
@@ -84,6 +89,6 @@ export function compareView(state) {
   }
   put(area, h('p', {class: 'quiet'}, 'Comparing…'), meter);
   (isReport ? ask('compare', {count: 0}) : work('compare/start', 'compare', {count: 0, plot: 1}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, alive))
-    .then((answer) => answer.done && begin(answer), (error) => put(area, sorry(error)));
+    .then((answer) => answer && answer.done && begin(answer), (error) => put(area, sorry(error)));
   return area;
 }
