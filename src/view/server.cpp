@@ -93,6 +93,7 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
 }
 
 Socket listen_on(ServerOptions options) {
+  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));  // or throws
   if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
@@ -144,14 +145,13 @@ std::vector<std::string> own_addresses() {
   return found;
 }
 
-// By these names a client may address the server; with the port, which only port 80 could do without.
+// By these names a client may address the server.
 std::vector<std::string> names_of(const Socket& socket, const ServerOptions& options) {
   std::vector<std::string> names = {socket.shown, "127.0.0.1", "localhost", "[::1]"};
   if (is_any(socket))
     for (std::string& address : own_addresses()) names.push_back(std::move(address));
   names.insert(names.end(), options.hosts.begin(), options.hosts.end());
-  for (std::string& name : names)
-    if (socket.port != 80) name += fmt::format(":{}", socket.port);
+  for (std::string& name : names) name = spelled_host(name, socket.port);
   return names;
 }
 
@@ -193,8 +193,8 @@ struct Server::State {
   bool ending = false;
   std::vector<std::jthread> workers;
   std::jthread janitor;
-
   std::vector<Asked> gone;  // the janitor's own
+
   State(const Service& s, const Page& p, const ServerOptions& options)
       : service(s),
         page(p),
@@ -211,9 +211,9 @@ struct Server::State {
     {
       const std::scoped_lock lock(mutex);
       ending = true;
-    }
       for (const Asked& asked : dear.waiting) asked.exchange->stop.ask();
       for (const Asked& asked : dear.running) asked.exchange->stop.ask();
+    }
     for (std::condition_variable* const sleeper : {&cheap.wake, &dear.wake, &janitor_wake}) sleeper->notify_all();
     // Requests that wait are answered first: a connection that is suspended cannot be closed.
     workers.clear();
@@ -528,6 +528,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
 
 Server::~Server() = default;
 
+const std::vector<std::string>& Server::urls() const { return state_->links; }
 Load Server::load() const {
   const std::scoped_lock lock(state_->mutex);
   const Lane &cheap = state_->cheap, &dear = state_->dear;
@@ -537,7 +538,6 @@ Load Server::load() const {
           static_cast<std::size_t>(stopping)};
 }
 
-const std::vector<std::string>& Server::urls() const { return state_->links; }
 bool Server::was_shown() const { return state_->shown.load(std::memory_order_relaxed); }
 
 }  // namespace tare::view

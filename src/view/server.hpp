@@ -35,7 +35,7 @@ struct Load {
 class Server {
  public:
   // Listens from here on; both must outlive it. Throws io `view.listen` when the address or the port is not to be had,
-  // unsupported `view.library` without libmicrohttpd.
+  // usage `view.host` for names that are none, unsupported `view.library` without libmicrohttpd.
   Server(const Service& service, const Page& page, const ServerOptions& options);
   ~Server();
   Server(const Server&) = delete;

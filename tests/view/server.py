@@ -98,7 +98,10 @@ def check_door(server):
     assert server.ask(f"/{server.token}", host="attacker.example")[0] == 403
     # DNS rebinding and requests of other pages.
     for host in ("attacker.example", f"attacker.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}", f"127.0.0.1.attacker.example:{server.port}"):
-        assert rule(server.ask(api, host=host)) == "view.host", host
+        refused = server.ask(api, host=host)
+        assert rule(refused) == "view.host", host
+        # It says how to be let in, and not the secret.
+        assert b"--host NAME" in refused[2] and server.token.encode() not in refused[2], refused[2]
     status = server.ask(api, host="")[0]
     assert status in (400, 403), status
     for origin in ("http://attacker.example", "null", f"https://{own}", f"http://{own}.attacker.example"):
