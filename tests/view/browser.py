@@ -428,10 +428,67 @@ def check_vanishing(shown, path):
     browser.problems = []
 
 
+PLACE = "document.querySelector('.heat canvas').getAttribute('aria-label')"
+
+
+def zoom_in(browser):
+    """By the keyboard, as far as it goes; how many steps that were."""
+    browser.script("document.querySelector('.heat canvas').focus()")
+    for step in range(20):
+        before = browser.script(PLACE)
+        browser.key("+", "+")
+        # A report answers from what is in it, so that there is nothing to wait for.
+        if browser.script(f"new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done({PLACE}))))") == before:
+            return step
+    raise AssertionError("it zooms without end")
+
+
+def slice_in(browser, text):
+    browser.script(f"(() => {{ const i = document.querySelector('section[aria-label=Slice] input'); i.value = {json.dumps(text)}; i.form.requestSubmit(); }})()")
+    return browser.script("new Promise((done) => requestAnimationFrame(() => done(document.querySelector('section[aria-label=Slice] > div:last-child').innerText)))")
+
+
+def check_report_values(tare, browser, directory):
+    """What a report holds of values: a picture that zooms, slices of what is there, and words where that ends."""
+    path, page = directory / "held.safetensors", directory / "held.html"
+    row = struct.pack("<2048f", *(i / 4 for i in range(2048)))
+    models.safetensors(path, {"large": ("F32", [1024, 2048], 4), "small": ("F32", [2, 3, 5], 4)}, data={
+        "large": [(k * 8192, row) for k in (0, 3, 1023)], "small": [(0, struct.pack("<30f", *(0.1 * i for i in range(30))))]})
+    subprocess.run([tare, "report", str(path), "-o", str(page)], check=True)
+    browser.open("about:blank")
+    browser.open(f"file://{page}#/tensors/0")
+    browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
+    whole = browser.script(PLACE)
+    assert "rows 0 to 1023 of 1024, columns 0 to 2047 of 2048; largest magnitude 512" in whole, whole
+    assert "256 × 384 cells" in browser.script("document.querySelector('.heat').parentElement.innerText")
+    assert zoom_in(browser) > 3
+    assert browser.script("document.querySelector('.heat').parentElement.querySelector('.values')") is None, "cells are not values"
+    browser.key("ArrowRight")
+    browser.key("0", "0")
+    browser.wait(f"{PLACE} === {json.dumps(whole)}")
+    browser.script("[...document.querySelectorAll('button.copy')].find((b) => b.textContent === 'show').click()")
+    browser.wait(f"{PLACE}.includes('to 2047 of 2048') && !{PLACE}.includes('columns 0 to')")
+    # Corners are held: as in the file, from either end, backwards. Others are not, which it says.
+    assert slice_in(browser, "0, :4").split("\n")[-1].split() == ["0", "0.25", "0.5", "0.75"]
+    assert slice_in(browser, "-1, -2:").split("\n")[-1].split() == ["511.5", "511.75"]
+    assert slice_in(browser, "3, 3::-1").split("\n")[-1].split() == ["0.75", "0.5", "0.25", "0"]
+    assert "rows 0 to 7 and 1,016 to 1,023, columns 0 to 15 and 2,032 to 2,047" in slice_in(browser, ":100, 5")
+    assert "holds" in slice_in(browser, "500, 500")
+    for wrong in ("0, 1, 2", "x", "5000", "::0"):
+        assert "as in NumPy" in slice_in(browser, wrong), wrong
+    # A small tensor is there whole.
+    browser.script("location.hash = '#/tensors/1'")
+    browser.wait("document.querySelector('h1.mono').textContent === 'small' && document.querySelector('.heat canvas').width > 1")
+    browser.wait("document.querySelector('.heat').parentElement.querySelector('.values td') !== null")
+    assert "every value" in browser.script("document.querySelector('section[aria-label=Slice]').innerText")
+    assert slice_in(browser, "1, :, ::2").split() [-9:] == ["1.5", "1.7", "1.9", "2", "2.2", "2.4", "2.5", "2.7", "2.9"]
+    calm(browser)
+
+
 def check_report(tare, browser, directory, *paths):
     page = directory / "report.html"
     subprocess.run([tare, "report", *map(str, paths), "-o", str(page)], check=True)
-    assert page.stat().st_size < 5 << 20, page.stat().st_size
+    assert page.stat().st_size <= 4 << 20, page.stat().st_size
     browser.open("about:blank")
     browser.open(f"file://{page}")
     browser.wait("document.querySelectorAll('svg.map rect').length > 3")
@@ -447,7 +504,11 @@ def check_report(tare, browser, directory, *paths):
     browser.script("location.hash = '#/tensors/2'")
     browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
     if len(paths) > 1:
-        together(browser)
+        whole = together(browser)
+        zoom_in(browser)
+        together(browser, whole)
+        browser.script("[...document.querySelectorAll('section[aria-label=Slice] .choice button')].find((b) => b.textContent.includes('−')).click()")
+        assert slice_in(browser, "0, 0").strip(), "a value of the difference"
     browser.wait("document.querySelectorAll('[aria-label=\"Histogram of the values\"] rect').length > 0 && document.querySelector('.hex span')")
     browser.script("[...document.querySelectorAll('.tools .choice button')].find((b) => b.textContent === 'tree').click()")
     browser.wait("document.querySelector('[role=treeitem][aria-expanded]')")
@@ -546,6 +607,7 @@ def part_gone(tare, browser, directory, model, other):
 
 def part_report(tare, browser, directory, model, other):
     check_report(tare, browser, directory, model, other)
+    check_report_values(tare, browser, directory)
 
 
 PARTS = {"demo": part_demo, "two": part_two, "large": part_large, "many": part_many, "hostile": part_hostile, "gone": part_gone,

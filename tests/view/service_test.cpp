@@ -476,7 +476,7 @@ TEST(ViewCompare, VeryManyTensors) {
   EXPECT_EQ(number(in(asked(service, "compare?search=layers.499.&count=0"), "found")), 10);
   EXPECT_EQ(number(in(list(in(asked(service, "compare?from=5001"), "tensors"))[0], "elements")), 1);
   EXPECT_EQ(service.answer("compare?sort=size").status, 400);
-  EXPECT_LE(report(service).size(), kMostReport + (1 << 20));
+  EXPECT_LE(report(service).size(), kMostReport);
 }
 
 // The two sides and their difference are of one place, also where one of them has its rows in another order.
@@ -556,7 +556,7 @@ TEST(ViewService, HostileModelsGetBoundedAnswers) {
     EXPECT_LE(answer.body.size(), kMostAnswer) << target;
     EXPECT_LT(answer.status, 500) << target;
   }
-  EXPECT_LE(report(service).size(), kMostReport + (1 << 20));
+  EXPECT_LE(report(service).size(), kMostReport);
 }
 
 TEST(ViewService, AModelThatVanishesIsAnErrorAndTheServiceLives) {
@@ -617,8 +617,65 @@ TEST(ViewReport, HasNoPaths) {
   const std::string page = report(Service(std::vector<std::string>{path, path}, {}));
   EXPECT_NE(page.find("model.zt"), std::string::npos);
   EXPECT_EQ(page.find("tare-secret"), std::string::npos) << page.substr(page.find("tare-secret") - 100, 200);
-  EXPECT_NE(page.find("heat?tensor=0&by=max&height=32&width=48&digits=3&of=error"), std::string::npos);
+  EXPECT_NE(page.find("whole?tensor=0&of=left"), std::string::npos) << "both sides of a small tensor";
+  EXPECT_NE(page.find("whole?tensor=0&of=right"), std::string::npos);
   std::filesystem::remove_all(directory);
+}
+
+// The answers that a report's page has in it.
+Value answers_in(const std::string& page) {
+  const std::size_t begin = page.find("id=\"answers\">") + 13, end = page.find("</script>", begin);
+  wire::TreeBounds bounds;
+  return wire::read_json(std::string_view(page).substr(begin, end - begin), bounds);
+}
+
+// Small tensors are in a report with all of their values; of large ones a picture, a finer one where there is room, and corners.
+TEST(ViewReport, HoldsValuesAndPictures) {
+  Model model;
+  model.tensors.push_back(numbers_of("small", {3, 5}));
+  model.tensors.push_back(numbers_of("large", {1024, 512}, 0.25));
+  model.tensors.push_back(dense("long", {1000}, std::vector<double>(1000, 1e300)));
+  const Value answers = answers_in(report(Service(std::vector<ExhibitPtr>{shown(std::move(model))})));
+  // 0, 1, 2 as f32.
+  EXPECT_TRUE(in(in(answers, "whole?tensor=0"), "values").text()->starts_with("AAAAAAAAgD8AAABA"));
+  EXPECT_EQ(*in(in(answers, "whole?tensor=2"), "type").text(), "f64");
+  EXPECT_EQ(in(answers, "whole?tensor=2").get<Map>()->find("values")->text()->size(), (8000 + 2) / 3 * 4U);
+  EXPECT_EQ(answers.get<Map>()->find("whole?tensor=1"), nullptr);
+  EXPECT_EQ(answers.get<Map>()->find("grid?tensor=0"), nullptr) << "its values say more";
+  for (const auto& [target, height, width] :
+       {std::tuple("grid?tensor=1", 32, 48), std::tuple("grid?tensor=1&fine=1", 96, 128),
+        std::tuple("grid?tensor=1&fine=2", 256, 384)}) {
+    const Value& grid = in(answers, target);
+    EXPECT_EQ(number(in(grid, "height")), height);
+    EXPECT_EQ(number(in(grid, "width")), width);
+    EXPECT_EQ(in(grid, "cells").text()->size(), static_cast<std::size_t>((height * width * 2 + 2) / 3 * 4)) << target;
+  }
+  const List& blocks = list(in(in(answers, "corners?tensor=1"), "blocks"));
+  ASSERT_EQ(blocks.size(), 4U);
+  EXPECT_EQ(number(in(blocks[3], "top")), 1016);
+  EXPECT_EQ(number(in(blocks[3], "left")), 496);
+}
+
+// Whatever the model is, a report has at most as many bytes as are promised.
+TEST(ViewReport, IsBounded) {
+  Model many;
+  for (int i = 0; i < 100'000; ++i)
+    many.tensors.push_back(
+        dense(fmt::format("blocks.{}.experts.{}.w", i / 100, i % 100), {2, 2}, std::vector<float>(4)));
+  EXPECT_LE(report(Service(std::vector<ExhibitPtr>{shown(std::move(many))})).size(), kMostReport);
+  Model large, other;
+  for (int i = 0; i < 60; ++i) {
+    large.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}));
+    other.tensors.push_back(numbers_of(fmt::format("layers.{}.w", i), {256, 300}, 1.5));
+  }
+  const std::string two = report(Service({shown(std::move(large)), shown(std::move(other))}));
+  EXPECT_LE(two.size(), kMostReport);
+  EXPECT_NE(two.find("fine=1"), std::string::npos) << "room is kept for finer pictures";
+  // What the page has to spell in six letters counts as six.
+  Model markup;
+  for (int i = 0; i < 4000; ++i)
+    markup.tensors.push_back(dense(std::string(280, '<') + std::to_string(i), {1}, std::vector<float>{1}));
+  EXPECT_LE(report(Service(std::vector<ExhibitPtr>{shown(std::move(markup))})).size(), kMostReport);
 }
 
 TEST(ViewPage, LoadsNothingFromElsewhere) {
