@@ -79,7 +79,7 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
 void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
   ScaledSum error, squares;
-  double most = -1;
+  double most = 0;
   std::size_t worst = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i];
@@ -103,7 +103,7 @@ void write_summary(JsonWriter& json, const Comparison& comparison, const std::ve
   json.key("problems").number(failed).key("relative_rms");
   write_number(json, root_of_ratio(error, squares));
   json.key("worst");
-  if (compared > 0)
+  if (most > 0)  // of those that are equal none is worse than another
     write_row(json, comparison, worst, results[worst]);
   else
     json.null();
@@ -170,7 +170,7 @@ std::vector<std::size_t> order_of_pairs(const Comparison& comparison, const std:
                                                 "rms",  "relative_rms", "cosine", "changed"};
   static constexpr std::string_view kWays[] = {"up", "down"}, kOnly[] = {"all", "changed", "other"};
   const auto& pairs = comparison.pairing().pairs;
-  const std::string_view wanted = query.text("search").substr(0, 200), only = query.choice("only", kOnly);
+  const std::string_view wanted = query.short_text("search", kMostSearched), only = query.choice("only", kOnly);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (only == "changed" && !(results[i].compared() && results[i].figures.changed > 0)) continue;

@@ -210,20 +210,22 @@ class Tally {
   // Root mean squares: of all elements of a row, of a column (of those rows that were read). A point is the largest of the
   // rows, and the mean over the columns, that it stands for.
   void write_norms(JsonWriter& json) const {
-    std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), 0.0);
+    // Of a sample some points may have no row.
+    constexpr double kNoRow = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), kNoRow);
     for (const RowSum& seen : rows_seen_) {
       const std::size_t point = points.size() == rows_ ? static_cast<std::size_t>(seen.row)
                                                        : static_cast<std::size_t>(static_cast<double>(seen.row) *
                                                                                   static_cast<double>(points.size()) /
                                                                                   static_cast<double>(rows_));
       double& norm = points[std::min(point, points.size() - 1)];
-      norm = std::max(norm, seen.squares.root_mean(seen.count));
+      if (seen.count > 0) norm = std::fmax(norm, seen.squares.root_mean(seen.count));
     }
     json.key("row_norms").open('[');
     for (const double norm : points) write_number(json, norm);
     json.close(']').key("column_norms").open('[');
     for (std::size_t i = 0; i < column_points_; ++i)
-      write_number(json, column_squares_[i].root_mean(column_counts_[i]));
+      write_number(json, column_counts_[i] > 0 ? column_squares_[i].root_mean(column_counts_[i]) : kNoRow);
     json.close(']');
   }
 

@@ -356,7 +356,8 @@ struct Server::State {
   }
 
   // `body` lives longer than the exchange does.
-  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false) {
+  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false,
+                   const char* allowed = "POST") {
     now_does(connection, Client::Does::take);
     MHD_Response* const response =
         http.create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_PERSISTENT);
@@ -370,7 +371,7 @@ struct Server::State {
     header("Cross-Origin-Resource-Policy", "same-origin");
     header("Cross-Origin-Opener-Policy", "same-origin");
     header("Cache-Control", "no-store");
-    if (status == 405) header("Allow", "POST");
+    if (status == 405) header("Allow", allowed);
     const MHD_Result result = http.queue_response(connection, static_cast<unsigned>(status), response);
     http.destroy_response(response);
     return result;
@@ -418,7 +419,7 @@ struct Server::State {
   MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, const Refusal& refusal,
                     ErrorKind kind = ErrorKind::usage) {
     exchange.answer = refusal_of(refusal.status, kind, refusal.rule, refusal.sentence);
-    return reply(connection, exchange.answer.status, exchange.answer.body);
+    return reply(connection, exchange.answer.status, exchange.answer.body, false, "GET, HEAD, POST");
   }
 
   // What clients ask for and do not take is memory: if it becomes too much, those are sent away who have taken longest.

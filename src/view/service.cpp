@@ -70,7 +70,9 @@ bool wants_post(std::string_view name) {
 const Row& row_of(const Query& query) {
   const Row* const row = find_row(query.endpoint());
   if (row == nullptr)
-    throw Error(ErrorKind::not_found, "view.endpoint", fmt::format("no endpoint is called '{}'", query.endpoint()));
+    throw Error(
+        ErrorKind::not_found, "view.endpoint",
+        fmt::format("no endpoint is called '{}'; there are {}", query.endpoint(), fmt::join(endpoint_names(), ", ")));
   // A word that is spelled wrong would be a question that was not asked.
   for (const auto& [key, value] : query.parameters()) {
     bool known = false;
@@ -246,6 +248,10 @@ std::string error_json(const Error& error) {
 
 std::size_t tensor_of(const Exhibit& model, const Query& query) {
   const std::string_view text = query.text("tensor");
+  if (!query.find("tensor"))
+    throw Error(
+        ErrorKind::usage, "view.request",
+        fmt::format("{} is about one tensor; say which, by its number or its name: tensor=0", query.endpoint()));
   const auto& all = model.model().tensors;
   const bool number = !text.empty() && text.size() <= 9 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -255,7 +261,11 @@ std::size_t tensor_of(const Exhibit& model, const Query& query) {
   } else if (const Tensor* const found = model.model().tensor(text)) {
     return static_cast<std::size_t>(found - all.data());
   }
-  throw Error(ErrorKind::not_found, "view.tensor", fmt::format("no tensor is called '{}'", text));
+  if (number)
+    throw Error(ErrorKind::not_found, "view.tensor",
+                fmt::format("there is no tensor {}; the model has {}, counted from 0", text, all.size()));
+  throw Error(ErrorKind::not_found, "view.tensor",
+              fmt::format("no tensor is called '{}'; tensors?search=... finds names by a part of them", text));
 }
 
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t place) {

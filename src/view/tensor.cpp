@@ -222,7 +222,7 @@ void block(const Context& context, const Query& query, JsonWriter& json) {
 
 void values(const Context& context, const Query& query, JsonWriter& json) {
   const Tensor shown = subject_of(context, query);
-  const std::string_view text = query.text("slice", "...").substr(0, 200);
+  const std::string_view text = query.short_text("slice", kMostSearched, "...");
   // A compressed tensor that is entered only at its beginning is read up to the slice.
   const Tensor dense = to_dense(shown);
   const Component* const data = dense.component("data");

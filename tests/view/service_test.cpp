@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/text.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "view/fuzzy.hpp"
@@ -119,6 +120,23 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
   EXPECT_EQ(service.answer("values?tensor=1&slice=x").status, 400);
   EXPECT_EQ(service.answer("metadata?at=0.5.7").status, 404);
   EXPECT_EQ(service.answer("attachment?attachment=7").status, 400);
+  // A question that was cut would be another one.
+  const std::string letters(201, '1');
+  for (const std::string_view target : {"tensors?search=", "tokens?search=", "values?tensor=0&slice="}) {
+    const Answer answer = service.answer(std::string(target) + letters);
+    EXPECT_EQ(answer.status, 400) << target;
+    EXPECT_NE(answer.body.find("at most 200 bytes, found 201"), std::string::npos) << answer.body;
+  }
+  EXPECT_EQ(service.answer("metadata?at=" + std::string(401, '0')).status, 400);
+  // What there is instead.
+  const auto says = [&](std::string_view target, std::string_view words) {
+    const Answer answer = service.answer(target);
+    EXPECT_NE(answer.body.find(words), std::string::npos) << answer.body;
+  };
+  says("nothing", "there are overview, layers, ");
+  says("numbers", "tensor=0");
+  says("tensor?tensor=9999", "the model has 26, counted from 0");
+  says("tensor?tensor=q_proj", "tensors?search=");
 }
 
 TEST(ViewService, OverviewAndLayers) {
@@ -207,6 +225,12 @@ TEST(ViewService, ASampleOfALargeTensorIsSpreadAndBounded) {
   EXPECT_EQ(in(answer, "exact"), Value(false));
   EXPECT_LE(number(in(answer, "read")), 2 * static_cast<double>(kReadBudget));
   EXPECT_LE(number(in(answer, "counted")), 1 << 20);
+  std::size_t known = 0;
+  for (const Value& norm : list(in(answer, "row_norms"))) {
+    known += !norm.is_null();
+    EXPECT_NE(norm, Value(0)) << "of rows that were not looked at nothing is known";
+  }
+  EXPECT_GT(known, 100U);
   EXPECT_LT(number(in(answer, "min")), 100);
   EXPECT_GT(number(in(answer, "max")), 2000);
   // All of it, on a thread of its own.
@@ -479,6 +503,13 @@ TEST(ViewCompare, VeryManyTensors) {
   EXPECT_LE(report(service).size(), kMostReport);
 }
 
+TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
+  const Service service({shown(small_model()), shown(small_model())});
+  const Value all = compared(service, "compare/all?count=0");
+  EXPECT_EQ(number(in(in(all, "summary"), "equal")), 26);
+  EXPECT_TRUE(in(in(all, "summary"), "worst").is_null());
+}
+
 // The two sides and their difference are of one place, also where one of them has its rows in another order.
 TEST(ViewCompare, SidesAreThoseThatAreCompared) {
   Model other = small_model();
@@ -557,6 +588,48 @@ TEST(ViewService, HostileModelsGetBoundedAnswers) {
     EXPECT_LT(answer.status, 500) << target;
   }
   EXPECT_LE(report(service).size(), kMostReport);
+}
+
+// Words that a file may make as long as it likes, and shapes of as many dimensions as a tensor may have.
+TEST(ViewService, LongWordsAreShortened) {
+  Model model;
+  const std::string letters(3 << 20, 'x');
+  model.version = letters;
+  model.config.model_type = letters;
+  model.vocabulary.kind = letters;
+  model.vocabulary.tokens.push_back({letters, 0, TokenType::normal});
+  Shape deep;
+  for (int i = 0; i < 64; ++i) deep.push_back(1);
+  for (int layer = 0; layer < 300; ++layer)
+    for (int role = 0; role < 30; ++role)
+      model.tensors.push_back(dense(fmt::format("layers.{}.r{}", layer, role), deep, std::vector<float>{1}));
+  const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+  for (const std::string_view target : {"overview", "layers", "tensors?count=500", "tokens", "metadata?what=config"}) {
+    const Answer answer = service.answer(target);
+    EXPECT_EQ(answer.status, 200) << target;
+    EXPECT_LE(answer.body.size(), kMostAnswer) << target;
+  }
+  EXPECT_LE(service.answer("overview").body.size(), 16384U);
+}
+
+// Text is cut between two characters: half of one is not JSON, and a report reads what it was answered.
+TEST(ViewService, LongTextIsCutBetweenCharacters) {
+  for (std::size_t before = 0; before < 4; ++before) {
+    Model model;
+    std::string text(before, 'a');
+    for (int i = 0; i < 100'000; ++i) text += "\U0001F600";
+    model.tensors.push_back(numbers_of("w", {2}));
+    model.metadata.set("long", Value(text));
+    model.metadata.set("list", Value(List{Value(text)}));
+    model.metadata.set("chat_template", Value(text));
+    const Service service(std::vector<ExhibitPtr>{shown(std::move(model))});
+    for (const std::string_view target : {"metadata", "metadata?at=0", "metadata?at=1", "template"})
+      EXPECT_TRUE(is_valid_utf8(service.answer(target).body)) << target << before;
+    EXPECT_LE(report(service).size(), kMostReport);
+  }
+  EXPECT_EQ(beginning_of("abc", 5), "abc");
+  EXPECT_EQ(beginning_of("ab\xC3\xA9", 3), "ab");
+  EXPECT_EQ(beginning_of("ab\xC3\xA9", 4), "ab\xC3\xA9");
 }
 
 TEST(ViewService, AModelThatVanishesIsAnErrorAndTheServiceLives) {

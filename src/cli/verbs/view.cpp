@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/session.hpp"
 #include "cli/verbs.hpp"
+#include "view/door.hpp"
 #include "view/page.hpp"
 #include "view/server.hpp"
 #include "view/service.hpp"
@@ -34,6 +35,13 @@ int run(const Arguments& arguments, Session& session) {
   options.address = arguments.get("listen", options.address);
   options.port = static_cast<std::uint16_t>(arguments.number("port", 0, 0, 65535));
   options.hosts = arguments.all("host");
+  for (const std::string& host : options.hosts) {
+    try {
+      static_cast<void>(view::spelled_host(host, options.port));
+    } catch (const Error& error) {
+      throw UsageError("--host: " + std::string(error.sentence()));
+    }
+  }
   options.other_host =
       "the request is addressed to a host by whose name this server does not answer; open the link as it was printed, "
       "or "

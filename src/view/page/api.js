@@ -17,7 +17,7 @@ function targetOf(name, values) {
 
 const absent = () => new Trouble({rule: 'report', kind: 'limit', sentence: 'This report does not hold it; `tare view` shows it.'});
 
-const listed = {};
+const listed = {}, totals = {};
 function reportRows(of) {
   if (!listed[of]) {
     listed[of] = [];
@@ -25,7 +25,7 @@ function reportRows(of) {
       const page = answers[targetOf('tensors', {from: String(from), count: 500, of: of === 'b' ? 'b' : undefined})];
       if (!page) break;
       listed[of].push(...page.rows);
-      listed.all = page.all;
+      totals[of] = page.all;
     }
   }
   return listed[of];
@@ -113,11 +113,11 @@ function fromReport(name, values) {
       rows = [...rows].sort((a, b) => way * (typeof a[key] === 'string' ? a[key].localeCompare(b[key], 'en', {numeric: true}) : (a[key] ?? -1) - (b[key] ?? -1)));
     }
     const from = Number(values.from || 0);
-    return {all: listed.all || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
+    return {all: totals[side || 'a'] || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
   if (name === 'tokens') {
-    const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = values.search || '';
-    const rows = page.rows.filter((row) => (wanted.startsWith('#') ? String(row.id) === wanted.slice(1) : row.text.includes(wanted)) && (!values.type || row.type === values.type));
+    const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = (values.search || '').toLowerCase();
+    const rows = page.rows.filter((row) => (wanted.startsWith('#') ? String(row.id) === wanted.slice(1) : row.text.toLowerCase().includes(wanted)) && (!values.type || row.type === values.type));
     const from = Number(values.from || 0);
     return {...page, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }

@@ -81,7 +81,7 @@ export function compareView(state) {
     } catch (error) { put(how, sorry(error)); }
   }
   function begin(answer) {
-    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', value: order.search, oninput: later(() => { order.search = search.value; rows(); })});
+    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', maxlength: 200, value: order.search, oninput: later(() => { order.search = search.value; rows(); })});
     put(area, top, plot, sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; rows(); })], how, list));
     draw(answer);
     const {exact, compared} = answer.summary, every = answer.every_value;

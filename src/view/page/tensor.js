@@ -71,7 +71,7 @@ function distributionSheet(sides, begin, heat, signal) {
 function sliceSheet(sides, begin, shape, signal) {
   let side = begin, turn = 0;
   const result = h('div', {class: 'wide'}), first = shape.length < 2 ? ':16' : `${'0, '.repeat(shape.length - 2)}:8, :8`;
-  const input = h('input', {type: 'text', value: shape.length ? first : '...', 'aria-label': 'Slice, as in NumPy', class: 'mono', spellcheck: 'false', size: 24});
+  const input = h('input', {type: 'text', value: shape.length ? first : '...', 'aria-label': 'Slice, as in NumPy', maxlength: 200, class: 'mono', spellcheck: 'false', size: 24});
   async function load() {
     const here = ++turn;
     try {

@@ -68,7 +68,7 @@ export function tensorsView(state, place) {
     } catch (error) { if (here === turn) put(body, sorry(error)); }
   }
   let chosen;
-  const search = h('input', {type: 'search', placeholder: 'Search, as in  l12 q_proj', 'aria-label': 'Search tensors', value: asked.search, spellcheck: 'false', oninput: later(() => { asked.search = search.value; load(); })});
+  const search = h('input', {type: 'search', placeholder: 'Search, as in  l12 q_proj', 'aria-label': 'Search tensors', maxlength: 200, value: asked.search, spellcheck: 'false', oninput: later(() => { asked.search = search.value; load(); })});
   search.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { rows.element.focus(); rows.choose(0, false); event.preventDefault(); } });
   const whole = h('div', {class: `split${place.tensor !== undefined ? ' chosen' : ''}`},
     h('section', {class: 'sheet listing', 'aria-label': 'All tensors'},

@@ -32,7 +32,7 @@ export function vocabularyView(state, place) {
       await rows.begin(first);
     } catch (error) { if (here === turn) put(body, sorry(error)); }
   }
-  const search = h('input', {type: 'search', placeholder: 'Text, or #id', 'aria-label': 'Search tokens', value: sought.search, spellcheck: 'false', oninput: later(() => { sought.search = search.value; load(); })});
+  const search = h('input', {type: 'search', placeholder: 'Text, or #id', 'aria-label': 'Search tokens', maxlength: 200, value: sought.search, spellcheck: 'false', oninput: later(() => { sought.search = search.value; load(); })});
   queueMicrotask(load);
   return [
     h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, 'Vocabulary')), facts([['Tokens', count(words.tokens)], ['Kind', words.kind || 'unknown'], ['Merges', count(words.merges)],
