@@ -39,7 +39,11 @@ void carry_out(Job& job, const Jobs::Work& work) noexcept {
       result = work(job);
       problem = nullptr;
     } catch (const Error& error) {
-      problem = std::make_shared<const Error>(error);
+      problem = std::make_shared<const Error>(
+          job.gave_way
+              ? Error(ErrorKind::limit, "view.busy",
+                      "it was stopped for other work, since nobody had asked about it for minutes; start it again")
+              : error);
     } catch (const std::bad_alloc&) {
     } catch (const std::exception& error) {
       problem = std::make_shared<const Error>(Error(ErrorKind::io, "view.failed", error.what()));
@@ -79,7 +83,10 @@ void Jobs::forget_oldest() {
 void Jobs::make_room() {
   const Clock::time_point now = Clock::now();
   for (const auto& [name, entry] : jobs_)
-    if (!is_done(entry.job) && now - entry.asked >= limits_.patience) entry.job->stop.ask();
+    if (!is_done(entry.job) && now - entry.asked >= limits_.patience) {
+      entry.job->gave_way = true;
+      entry.job->stop.ask();
+    }
   // What waits in vain need not wait for a thread to be told so.
   std::erase_if(waiting_, [](const Waiting& waiting) {
     if (!waiting.job->stop.asked()) return false;

@@ -26,7 +26,8 @@ namespace tare::view {
 struct Job {
   Progress progress;
   Stop stop;
-  std::mutex mutex;  // of what follows
+  std::atomic<bool> gave_way{false};  // it was stopped for other work
+  std::mutex mutex;                   // of what follows
   bool begun = false, done = false;
   std::string result;  // JSON, once it is done
   std::shared_ptr<const Error> error;

@@ -332,7 +332,9 @@ TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
   wait_until_done(first);
   wait_until_done(second);
   const std::scoped_lock lock(first->mutex, second->mutex);
-  EXPECT_NE(first->error, nullptr);
+  ASSERT_NE(first->error, nullptr);
+  EXPECT_EQ(first->error->rule(), "view.busy");
+  EXPECT_NE(first->error->sentence().find("start it again"), std::string::npos);
   EXPECT_EQ(second->error, nullptr);
 }
 

@@ -39,6 +39,7 @@ export function checkView(state, place) {
   }
   const button = h('button', {class: 'plain strong', type: 'button', onclick: run}, 'Check everything');
   put(area, h('p', {class: 'quiet'}, 'Structure, bounds, padding, digests, and the data of every tensor: everything that can be checked. It reads the whole model.'));
-  ask('check', {of: side}).then((answer) => answer.done && draw(answer), () => {});
+  // What was found before, or is being looked for.
+  ask('check', {of: side}).then((answer) => { if (answer.done) draw(answer); else if (answer.started) run(); }, () => {});
   return sheet('Check', [!isReport && button], meter, area);
 }
