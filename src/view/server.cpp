@@ -78,7 +78,7 @@ using std::chrono::seconds;
 constexpr unsigned kMostClients = 256, kManyClients = 64;
 constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
 constexpr std::size_t kMostWaiting = 128;        // requests that no thread has begun
-constexpr std::size_t kMostDear = 48;            // the same of those that read data
+constexpr std::size_t kMostDear = 96;            // the same of those that read data
 constexpr std::size_t kMostHeld = 64 << 20;      // bytes of answers that clients have not taken yet
 constexpr unsigned kWorkers = 2;                 // of each kind
 constexpr int kDearBehind = 3;                   // a picture may come a moment later than a list

@@ -212,7 +212,7 @@ TEST(ViewServer, AsManyWaitForDataAsMay) {
   const Opened opened{*setting.gate};
   std::list<Caller> waiting;
   std::size_t asked = 0;
-  for (Load load; load.dear_waiting < 48; load = server->load()) {
+  for (Load load; load.dear_waiting < 96; load = server->load()) {
     waiting.emplace_back(server->urls()[0]).ask(kDear);
     ++asked;
     until(*server, [&](const Load& now) { return now.dear_waiting + now.dear_running == asked; });

@@ -15,7 +15,7 @@ function modelFacts(model) {
     ['Parameters', rough(model.elements), model.elements >= 1e6 && count(model.elements)],
     ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
     ['Bits per weight', bitsText(model.bits)],
-    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} for keys and values` : ''}`],
+    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} for keys` : ''}`],
     config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
     words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
     ['Tensors', count(model.tensors), model.broken_count ? `${model.broken_count} broken` : undefined],
