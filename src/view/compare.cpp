@@ -206,7 +206,12 @@ void write_exact(JsonWriter& json, const JobPtr& job) {
   json.key("every_value").open('{').key("started").boolean(job != nullptr);
   if (job != nullptr) {
     const std::scoped_lock lock(job->mutex);
-    json.key("done").boolean(job->done).key("progress").number(job->progress.done());
+    json.key("done")
+        .boolean(job->done)
+        .key("waiting")
+        .boolean(!job->begun)
+        .key("progress")
+        .number(job->progress.done());
     json.key("expected").number(job->progress.expected()).key("problem");
     job->error == nullptr ? json.null() : json.text(job->error->sentence());
   }
@@ -270,7 +275,7 @@ void compare_all(const Context& context, const Query& query, JsonWriter& json) {
 }
 
 void stop_compare(const Context& context, const Query& query, JsonWriter& json) {
-  if (const JobPtr job = context.jobs->find(kExactJob)) job->stop.ask();
+  context.jobs->stop(kExactJob);
   compare(context, query, json);
 }
 

@@ -87,7 +87,11 @@ void Jobs::make_room() {
       entry.job->gave_way = true;
       entry.job->stop.ask();
     }
-  // What waits in vain need not wait for a thread to be told so.
+  end_stopped();
+}
+
+// Under the mutex: what waits in vain need not wait for a thread to be told so.
+void Jobs::end_stopped() {
   std::erase_if(waiting_, [](const Waiting& waiting) {
     if (!waiting.job->stop.asked()) return false;
     carry_out(*waiting.job, {});
@@ -127,6 +131,14 @@ JobPtr Jobs::start(const std::string& name, Work work) {
   }
   wake_.notify_all();
   return made;
+}
+
+void Jobs::stop(std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = jobs_.find(name);
+  if (found == jobs_.end()) return;
+  found->second.job->stop.ask();
+  end_stopped();
 }
 
 void Jobs::run() {

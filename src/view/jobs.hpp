@@ -57,6 +57,8 @@ class Jobs {
   // Begins `work`, which returns JSON, or lets it wait, unless it is under way already. One that is done is done again, and
   // the oldest of more than a few is forgotten. Throws `view.busy` when as many wait as may.
   JobPtr start(const std::string& name, Work work);
+  // Stops the job of that name, if there is one: soon if it runs, at once if it waits.
+  void stop(std::string_view name);
   // Stops all, waits for them, and lets none begin.
   void clear();
   // From now on work leaves the processors to others that want them: to requests.
@@ -76,6 +78,7 @@ class Jobs {
   void run();
   void forget_oldest();
   void make_room();
+  void end_stopped();
 
   const JobLimits limits_;
   std::atomic<bool> behind_{false};

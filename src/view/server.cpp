@@ -278,7 +278,9 @@ struct Server::State {
         lane.running.push_back(next);  // which has room for it
       }
       Exchange& exchange = *next.exchange;
-      if (!exchange.stop.asked()) {
+      if (exchange.stop.asked()) {
+        exchange.answer.status = 503;
+      } else {
         const Stoppable stoppable(exchange.stop);
         exchange.answer = service.answer(exchange.admission.target, exchange.admission.change);
       }

@@ -264,8 +264,15 @@ def check_words(shown, has_words):
     # A check that runs already is waited for; nobody has to ask for it twice.
     shown.view("overview")
     browser.script("""(() => { const ask = window.fetch; let first = true;
-        window.fetch = (address, options) => { if (!first || !address.endsWith('api/check')) return ask(address, options); first = false; return Promise.resolve(new Response('{"started":true,"done":false}')); }; })()""")
+        const say = (text) => Promise.resolve(new Response(text));
+        window.busy = true;
+        window.fetch = (address, options) => {
+            if (first && address.endsWith('api/check')) { first = false; return say('{"started":true,"done":false}'); }
+            return window.busy && address.includes('api/check') ? say('{"started":true,"done":false,"waiting":true}') : ask(address, options);
+        }; })()""")
     browser.script("location.hash = '#/check'")
+    browser.wait("document.querySelector('main').innerText.includes('It waits until other work is done.')")
+    browser.script("window.busy = false; fetch('api/check/start', {method: 'POST'}).then(() => 1)")
     browser.wait("document.querySelector('.verdict') !== null", 240)
     shown.view("check")
     browser.script("document.querySelector('button.strong').click()")

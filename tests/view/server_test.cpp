@@ -259,6 +259,8 @@ TEST(ViewServer, EndsWhileDataIsRead) {
   std::jthread opener([&] { setting.gate->open(); });
   server.reset();
   EXPECT_LE(setting.gate->reads(), 6 * 1024U);
+  // Some have their answer; nobody is told that nothing is all there is.
+  for (Caller& caller : waiting) EXPECT_TRUE(caller.hear() != 200 || !caller.body.empty());
 }
 
 // The queue of long work, without a server.
@@ -336,6 +338,20 @@ TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
   EXPECT_EQ(first->error->rule(), "view.busy");
   EXPECT_NE(first->error->sentence().find("start it again"), std::string::npos);
   EXPECT_EQ(second->error, nullptr);
+}
+
+TEST(ViewJobs, WhatWaitsIsStoppedAtOnce) {
+  Held held;
+  Jobs jobs({.running = 1, .waiting = 4});
+  const JobPtr first = jobs.start("first", [&](Job&) { return held(); });
+  const JobPtr second = jobs.start("second", [&](Job&) { return held(); });
+  held.wait_for(1);
+  jobs.stop("second");
+  jobs.stop("nothing of that name");
+  EXPECT_TRUE(done(second)) << "without waiting for the first";
+  EXPECT_FALSE(done(first));
+  EXPECT_NE(jobs.start("second", [](Job&) { return std::string(); }), second) << "it may be begun again";
+  held.open();
 }
 
 TEST(ViewJobs, ClearStopsWhatRunsAndWhatWaits) {

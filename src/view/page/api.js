@@ -207,7 +207,7 @@ async function request(name, values, method, signal) {
 export async function work(start, name, values, progress, alive = () => true) {
   let answer = await ask(start, values, 'POST');
   while (!answer.done && alive()) {
-    progress(answer.expected ? Math.min(1, answer.progress / answer.expected) : 0);
+    progress(answer.expected ? Math.min(1, answer.progress / answer.expected) : 0, answer.waiting);
     await new Promise((resolve) => setTimeout(resolve, 150));
     if (!alive()) return null;
     answer = await request(name, {...values, all: name === 'numbers' ? 1 : undefined}, 'GET');

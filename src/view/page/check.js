@@ -1,5 +1,5 @@
 // Runs verify, and shows what it found at its bytes.
-import {h, put, say, sheet, facts} from './dom.js';
+import {h, put, say, sheet, facts, meterBar} from './dom.js';
 import {bytes, count, many} from './format.js';
 import {ask, work, isReport, sorry} from './api.js';
 
@@ -22,7 +22,7 @@ function findingOf(finding, side) {
 }
 
 export function checkView(state, place) {
-  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = h('div', {class: 'meter', hidden: true}, h('span', {}));
+  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = meterBar(true);
   function draw(answer) {
     const verdict = answer.ok ? (answer.strict ? 'Everything that can be checked is right.' : 'It is right, with warnings.') : 'It breaks rules.';
     say(verdict);
@@ -33,7 +33,7 @@ export function checkView(state, place) {
   async function run() {
     button.disabled = true;
     meter.hidden = false;
-    try { const answer = await work('check/start', 'check', {of: side}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected); if (answer) draw(answer); } catch (error) { put(area, sorry(error)); }
+    try { const answer = await work('check/start', 'check', {of: side}, meter.set, () => area.isConnected); if (answer) draw(answer); } catch (error) { put(area, sorry(error)); }
     meter.hidden = true;
     button.disabled = false;
   }

@@ -1,5 +1,5 @@
 // One tensor: facts, values as a picture, distribution, norms, slices, the first block.
-import {h, put, sheet, choice, facts, copier} from './dom.js';
+import {h, put, sheet, choice, facts, copier, meterBar} from './dom.js';
 import {bytes, count, many, rough, real, bitsText, shapeText, percent} from './format.js';
 import {chip} from './colour.js';
 import {bars, line, legend} from './chart.js';
@@ -26,7 +26,7 @@ function distributionSheet(sides, begin, heat, signal) {
     put(area, bars(entries, {log: log === 'log', label: 'Histogram of the magnitudes, by powers of two', colours: ['#cc6677', '#4477aa'], names: (i, n, k) => `${k ? 'negative' : 'positive'}, 2^${first + low + i} and more: ${count(n)}`}),
       legend([h('span', {}, `2^${first + low} … 2^${first + high}`), h('span', {class: 'chip'}, h('i', {style: {background: '#cc6677'}}), 'positive'), h('span', {class: 'chip'}, h('i', {style: {background: '#4477aa'}}), 'negative')]));
   }
-  const progress = h('div', {class: 'meter', hidden: true}, h('span', {}));
+  const progress = meterBar(true);
   function draw(answer) {
     shown = answer;
     put(words, facts([
@@ -38,7 +38,7 @@ function distributionSheet(sides, begin, heat, signal) {
       event.target.disabled = true;
       progress.hidden = false;
       try {
-        const whole = await work('numbers/all', 'numbers', {tensor: side.tensor, of: side.of}, (share) => { progress.firstChild.style.width = `${share * 100}%`; }, alive);
+        const whole = await work('numbers/all', 'numbers', {tensor: side.tensor, of: side.of}, progress.set, alive);
         if (whole && alive()) draw(whole);
       } catch (error) { if (alive()) put(area, sorry(error)); }
       if (alive()) progress.hidden = true;
