@@ -577,6 +577,13 @@ def check_report(tare, browser, directory, *paths):
     browser.wait("document.querySelector('.crumb button') !== null")
     browser.script("document.querySelector('.crumb button').click()")
     browser.wait(f"document.querySelector('.crumb button') === null && document.querySelector('svg.map').querySelectorAll('rect').length === {before}")
+    # Into the map of the file.
+    band = "document.querySelector('svg[aria-label^=Bytes]')"
+    place = browser.script(f"{band}.getAttribute('aria-label')")
+    spans = browser.script(f"{band}.querySelectorAll('rect').length")
+    browser.script(f"{band}.focus()")
+    browser.key("+", "+")
+    browser.wait(f"{band}.getAttribute('aria-label') !== {json.dumps(place)} && {band}.querySelectorAll('rect').length < {spans}")
     browser.script("location.hash = '#/tensors/2'")
     browser.wait("document.querySelector('.heat canvas') && document.querySelector('.heat canvas').width > 1")
     if len(paths) > 1:

@@ -123,7 +123,10 @@ function fromReport(name, values) {
   }
   if (name === 'tree') return reportTree(reportRows(side || 'a'), values.under || '');
   if (name === 'treemap') { if (values.under) throw absent(); return pick(targetOf('treemap', {width: 960, height: 480, ...of})); }
-  if (name === 'map') return pick(targetOf('map', {file: String(values.file || 0), ...of}));
+  if (name === 'map') {
+    const whole = pick(targetOf('map', {file: String(values.file || 0), ...of})), from = Math.min(values.from || 0, whole.bytes), to = Math.max(from, Math.min(values.to ?? whole.bytes, whole.bytes));
+    return {...whole, from, to, spans: whole.spans.filter((span) => span.offset < to && span.offset + span.bytes > from)};
+  }
   const sided = {of: values && values.of !== 'a' ? values.of : undefined};
   if (name === 'heat') { const level = levelOf(values.tensor, sided.of); if (!level) throw absent(); return pictureOf(level, values); }
   if (name === 'values') return heldSlice({...values, ...sided});

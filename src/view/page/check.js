@@ -18,7 +18,7 @@ function findingOf(finding, side) {
     finding.item && h('div', {class: 'mono small'}, finding.item), h('div', {}, finding.sentence), h('div', {class: 'small quiet'}, h('span', {class: 'mono'}, finding.rule), where && ` · ${where}`,
       where && finding.file !== null && [' ', h('button', {class: 'copy', type: 'button', onclick: async () => {
         try { put(dump, h('pre', {}, hexLines(await ask('bytes', {file: finding.file, from: Math.max(0, finding.offset - finding.offset % 16 - 32), count: 128, of: side})))); } catch (error) { put(dump, sorry(error)); }
-      }}, 'show bytes'), !isReport && h('a', {class: 'small', href: `#/overview?file=${finding.file}&offset=${finding.offset}${side ? '&of=b' : ''}`}, 'on the map')]), dump));
+      }}, 'show bytes'), h('a', {class: 'small', href: `#/overview?file=${finding.file}&offset=${finding.offset}${side ? '&of=b' : ''}`}, 'on the map')]), dump));
 }
 
 export function checkView(state, place) {

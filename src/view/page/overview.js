@@ -186,7 +186,7 @@ function mapSheet(model, side, start) {
   load();
   return sheet('What lies where', [
     model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
-    !isReport && [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
+    [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
   ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));
 }
 
