@@ -9,6 +9,7 @@ Exit code 1 when a first request of the page takes 300 ms of computing, or an in
 """
 
 import argparse
+import copy
 import http.client
 import json
 import os
@@ -17,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/view"))
@@ -40,12 +42,25 @@ LINKED = [
 ]
 
 
+# What is answered from memory, and must not wait for work.
+CHEAP = ["overview", "tree?under=model.layers.", "tensors?search=11+down&count=100", "tensor?tensor=T", "treemap?width=1202&height=460", "check"]
+
+
 class Client:
     def __init__(self, tare, *paths):
         self.process = subprocess.Popen([tare, "view", "--no-browser", *map(str, paths)], stdout=subprocess.PIPE, text=True)
         self.link = self.process.stdout.readline().strip()
+        self.connect()
+
+    def connect(self):
         host, self.token = self.link[len("http://"):].rstrip("/").split("/")
         self.connection = http.client.HTTPConnection(host, timeout=120)
+
+    def another(self):
+        """The same server, another connection."""
+        made = copy.copy(self)
+        made.connect()
+        return made
 
     def cpu(self):
         fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -83,6 +98,34 @@ def measure_all(client, targets, tensor, most, rounds):
         if cpu > most:
             slow.append(target)
     return slow
+
+
+def measure_beside_work(client, tensor, rounds):
+    """How long what is cheap takes while a check and a comparison of every value run, and four others look at pictures."""
+    ended = threading.Event()
+
+    def look(number):
+        own = client.another()
+        while not ended.is_set():
+            own.ask(f"heat?tensor={number}&by=max&height=128&width=192")
+            own.ask(f"numbers?tensor={number}")
+
+    client.ask("check/start", "POST")
+    client.ask("compare/all?count=0", "POST")
+    others = [threading.Thread(target=look, args=(tensor + i,)) for i in range(4)]
+    for other in others:
+        other.start()
+    print("beside a check, a comparison of every value and four clients who look at pictures: median and longest, ms")
+    try:
+        for target in CHEAP:
+            times = sorted(client.ask(target.replace("tensor=T", f"tensor={tensor}"))[0] * 1000 for _ in range(5 * rounds))
+            print(f"{target:<86} {statistics.median(times):7.1f} {times[-1]:7.1f}")
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+    state = json.loads(client.ask("compare?count=0")[1])["every_value"]
+    print(f"by then {state['progress'] / max(1, state['expected']):.0%} of all values had been compared")
 
 
 def first_paint(link):
@@ -132,6 +175,7 @@ def main():
                 time.sleep(0.02)
             print(f"two models: a sample of all tensors is compared after {(time.perf_counter() - begin) * 1000:.0f} ms")
             slow += measure_all(client, LINKED, tensor, 200, arguments.rounds)
+            measure_beside_work(client, tensor, arguments.rounds)
         finally:
             client.end()
     for target in slow:

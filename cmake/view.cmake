@@ -5,7 +5,7 @@ mark_as_advanced(TARE_MICROHTTPD_INCLUDE)
 # The page's files as a source: a script after those it imports.
 set(TARE_PAGE_DIR ${PROJECT_SOURCE_DIR}/src/view/page)
 set(TARE_PAGE_FILES page.html page.css)
-foreach(name dom format colour api virtual chart heat overview tensor tensors compare vocabulary facts check main)
+foreach(name dom format colour held api virtual chart heat overview tensor tensors compare vocabulary facts check main)
   list(APPEND TARE_PAGE_FILES ${name}.js)
 endforeach()
 list(TRANSFORM TARE_PAGE_FILES PREPEND ${TARE_PAGE_DIR}/ OUTPUT_VARIABLE TARE_PAGE_PATHS)

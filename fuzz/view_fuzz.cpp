@@ -55,10 +55,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   head.site = take_line(text);
   head.target = text;
   if (kCompared.empty()) std::abort();
+  for (const std::string_view host : head.hosts) {
+    try {
+      if (view::spelled_host(host, 8080).empty()) std::abort();
+    } catch (const Error&) {  // not a name
+    }
+  }
   view::Admission admission;
   if (!kDoor.refuse(head, admission) && (head.hosts.size() != 1 || !head.target.starts_with("/token/"))) std::abort();
   // Also what would not have been let in: a target is a target.
-  const view::Answer answer = kService.answer(admission.target.empty() ? text : admission.target);
+  const std::string_view target = admission.target.empty() ? text : admission.target;
+  static_cast<void>(kService.is_dear(target));
+  const view::Answer answer = kService.answer(target);
   if (answer.body.size() > view::kMostAnswer || answer.status >= 500) std::abort();
   wire::TreeBounds bounds;
   static_cast<void>(wire::read_json(answer.body, bounds));

@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
 #include "inspect/blocks.hpp"
+#include "inspect/moments.hpp"
 #include "inspect/whole_numbers.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 using inspect::kBlockElements;
 using inspect::kRunElements;
+using inspect::Moments;
 
 struct Extent {
   std::uint64_t nan = 0, inf = 0, zeros = 0, finite = 0;
@@ -57,44 +59,6 @@ struct Extent {
     max = std::max(max, other.max);
   }
 };
-
-// Count, mean and sum of squared distances from the mean, merged by Chan's formula.
-struct Moments {
-  double count = 0, mean = 0, squares = 0;
-
-  void merge(const Moments& other) {
-    if (other.count == 0) return;
-    const double total = count + other.count, apart = other.mean - mean;
-    mean += apart * (other.count / total);
-    squares += other.squares + apart * apart * (count * (other.count / total));
-    count = total;
-  }
-};
-
-// Several running sums at once: rounding errors grow more slowly, and the additions need not wait for each
-// other.
-template <typename Term>
-double sum(std::span<const double> values, const Term& term) {
-  std::array<double, 8> lanes{};
-  std::size_t i = 0;
-  for (; i + lanes.size() <= values.size(); i += lanes.size())
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) lanes[lane] += term(values[i + lane]);
-  for (std::size_t lane = 0; i < values.size(); ++i, ++lane) lanes[lane] += term(values[i]);
-  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
-}
-
-Moments moments_of(std::span<const double> values) {
-  if (values.empty()) return {};
-  const auto count = static_cast<double>(values.size());
-  const double mean = sum(values, [](double v) { return v; }) / count;
-  return {count, mean, sum(values, [&](double v) { return (v - mean) * (v - mean); })};
-}
-
-// The bin of a value, `place` bins above the least one; rounding may put it a hair beyond either end.
-std::size_t bin_of(double place, std::size_t bins) {
-  if (!(place > 0)) return 0;
-  return place < static_cast<double>(bins) ? static_cast<std::size_t>(place) : bins - 1;
-}
 
 using Visit = std::function<void(std::size_t block, std::span<const double> run)>;
 
@@ -134,10 +98,8 @@ Extent measure(const Component& data, std::size_t blocks, unsigned threads) {
 
 // The second pass. `out` has its range and counts.
 void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, unsigned threads, Statistics& out) {
-  int exponent = 0;
-  std::frexp(std::max(std::abs(out.min), std::abs(out.max)), &exponent);
-  exponent = std::max(exponent, -1000);  // the scale itself must stay finite
-  const double scale = std::ldexp(1.0, -exponent), low = out.min * scale;
+  const inspect::Scale range = inspect::Scale::of(out.min, out.max);
+  const double scale = range.factor, low = out.min * scale;
   const double bins_per_unit = static_cast<double>(bins) / (out.max * scale - low);
 
   std::vector<Moments> moments(blocks);
@@ -152,9 +114,9 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
         finite += v >= out.min && v <= out.max;  // others were not there when the range was measured
       }
       const std::span values(kept.data(), finite);
-      moments[block].merge(moments_of(values));
+      moments[block].merge(inspect::moments_of(values));
       if (bins == 0) return;
-      for (const double v : values) ++counts[bin_of((v - low) * bins_per_unit, bins)];
+      for (const double v : values) ++counts[inspect::bin_of((v - low) * bins_per_unit, bins)];
     });
     const std::scoped_lock lock(mutex);
     for (std::size_t i = 0; i < bins; ++i) out.histogram[i] += counts[i];
@@ -162,8 +124,8 @@ void fill_moments(const Component& data, std::size_t blocks, std::size_t bins, u
 
   const Moments all = merged(moments);
   if (all.count == 0) return;  // all are infinite or NaN by now
-  out.mean = std::clamp(std::ldexp(all.mean, exponent), out.min, out.max);
-  out.std = std::ldexp(std::sqrt(all.squares / all.count), exponent);
+  out.mean = std::clamp(std::ldexp(all.mean, range.exponent), out.min, out.max);
+  out.std = std::ldexp(std::sqrt(all.squares / all.count), range.exponent);
 }
 
 std::vector<double> first_values(const Component& data, std::uint64_t count) {

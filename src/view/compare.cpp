@@ -78,7 +78,8 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
 // What all tensors come to. The error is that of all elements together, each tensor's sample standing for the whole of it.
 void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
-  double error = 0, squares = 0, most = -1;
+  ScaledSum error, squares;
+  double most = 0;
   std::size_t worst = 0;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i];
@@ -93,16 +94,16 @@ void write_summary(JsonWriter& json, const Comparison& comparison, const std::ve
     equal += figures.changed == 0;
     const auto elements = static_cast<double>(shown_of(comparison.pairing().pairs[i]).shape.elements().value_or(0));
     const double weight = figures.count > 0 ? elements / static_cast<double>(figures.count) : 0;
-    error += figures.squared_error * weight;
-    squares += figures.squares_a * weight;
+    error.add({figures.squared_error.value * weight, figures.squared_error.exponent});
+    squares.add({figures.squares_a.value * weight, figures.squares_a.exponent});
     if (figures.relative_rms() > most) most = figures.relative_rms(), worst = i;
   }
   json.key("summary").open('{').key("compared").number(compared).key("exact").number(exact).key("equal").number(equal);
   json.key("only_in_a").number(only_a).key("only_in_b").number(only_b).key("shapes").number(shapes);
   json.key("problems").number(failed).key("relative_rms");
-  write_number(json, squares > 0 ? std::sqrt(error / squares) : 0);
+  write_number(json, root_of_ratio(error, squares));
   json.key("worst");
-  if (compared > 0)
+  if (most > 0)  // of those that are equal none is worse than another
     write_row(json, comparison, worst, results[worst]);
   else
     json.null();
@@ -169,7 +170,7 @@ std::vector<std::size_t> order_of_pairs(const Comparison& comparison, const std:
                                                 "rms",  "relative_rms", "cosine", "changed"};
   static constexpr std::string_view kWays[] = {"up", "down"}, kOnly[] = {"all", "changed", "other"};
   const auto& pairs = comparison.pairing().pairs;
-  const std::string_view wanted = query.text("search").substr(0, 200), only = query.choice("only", kOnly);
+  const std::string_view wanted = query.short_text("search", kMostSearched), only = query.choice("only", kOnly);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (only == "changed" && !(results[i].compared() && results[i].figures.changed > 0)) continue;
@@ -205,7 +206,12 @@ void write_exact(JsonWriter& json, const JobPtr& job) {
   json.key("every_value").open('{').key("started").boolean(job != nullptr);
   if (job != nullptr) {
     const std::scoped_lock lock(job->mutex);
-    json.key("done").boolean(job->done).key("progress").number(job->progress.done());
+    json.key("done")
+        .boolean(job->done)
+        .key("waiting")
+        .boolean(!job->begun)
+        .key("progress")
+        .number(job->progress.done());
     json.key("expected").number(job->progress.expected()).key("problem");
     job->error == nullptr ? json.null() : json.text(job->error->sentence());
   }
@@ -269,7 +275,7 @@ void compare_all(const Context& context, const Query& query, JsonWriter& json) {
 }
 
 void stop_compare(const Context& context, const Query& query, JsonWriter& json) {
-  if (const JobPtr job = context.jobs->find(kExactJob)) job->stop.ask();
+  context.jobs->stop(kExactJob);
   compare(context, query, json);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
+#include "inspect/moments.hpp"
 #include "tare/error.hpp"
 #include "view/reading.hpp"
 
@@ -52,12 +53,16 @@ Figures all_of(const Pair& pair, Progress& progress) {
   return figures;
 }
 
+// Squares of these, and sums of very many of them, are numbers that a double has.
+bool has_squares(double most) { return most == 0 || (most > 0x1p-400 && most < 0x1p400); }
+
 bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
 
 void Figures::take(std::span<const double> a, std::span<const double> b) {
   count += a.size();
+  double errors = 0, squares_of_a = 0, squares_of_b = 0, products = 0, most_a = 0, most_b = 0, most_error = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
       changed += !same_number(a[i], b[i]);
@@ -66,23 +71,63 @@ void Figures::take(std::span<const double> a, std::span<const double> b) {
     const double error = b[i] - a[i];
     ++finite;
     changed += error != 0;
-    squared_error += error * error;
-    squares_a += a[i] * a[i];
-    squares_b += b[i] * b[i];
-    product += a[i] * b[i];
-    largest = std::max(largest, std::abs(error));
+    errors += error * error;
+    squares_of_a += a[i] * a[i];
+    squares_of_b += b[i] * b[i];
+    products += a[i] * b[i];
+    most_a = std::max(most_a, std::abs(a[i]));
+    most_b = std::max(most_b, std::abs(b[i]));
+    most_error = std::max(most_error, std::abs(error));
   }
+  largest = std::max(largest, most_error);
+  if (!has_squares(most_a) || !has_squares(most_b) || !has_squares(most_error))
+    return take_scaled(a, b, most_a, most_b, most_error);
+  squared_error.add({errors, 0});
+  squares_a.add({squares_of_a, 0});
+  squares_b.add({squares_of_b, 0});
+  product.add({products, 0});
+}
+
+void Figures::take_scaled(std::span<const double> a, std::span<const double> b, double most_a, double most_b,
+                          double most_error) {
+  // A difference of two numbers may be more than a double holds; that of their halves is not.
+  const bool halves = std::isinf(most_error);
+  const double part = halves ? 0.5 : 1;
+  if (halves) most_error = most_a / 2 + most_b / 2;
+  const auto unit_a = inspect::Scale::of(most_a, 0), unit_b = inspect::Scale::of(most_b, 0);
+  const auto unit_error = inspect::Scale::of(most_error, 0);
+  double errors = 0, squares_of_a = 0, squares_of_b = 0, products = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
+    const double error = (b[i] * part - a[i] * part) * unit_error.factor;
+    const double x = a[i] * unit_a.factor, y = b[i] * unit_b.factor;
+    errors += error * error;
+    squares_of_a += x * x;
+    squares_of_b += y * y;
+    products += x * y;
+  }
+  squared_error.add({errors, 2 * (unit_error.exponent + (halves ? 1 : 0))});
+  squares_a.add({squares_of_a, 2 * unit_a.exponent});
+  squares_b.add({squares_of_b, 2 * unit_b.exponent});
+  product.add({products, unit_a.exponent + unit_b.exponent});
 }
 
 double Figures::share_changed() const {
   return count > 0 ? static_cast<double>(changed) / static_cast<double>(count) : 0;
 }
-double Figures::rms() const { return finite > 0 ? std::sqrt(squared_error / static_cast<double>(finite)) : 0; }
-double Figures::relative_rms() const { return squares_a > 0 ? std::sqrt(squared_error / squares_a) : 0; }
+double Figures::rms() const {
+  if (finite == 0) return 0;
+  return std::ldexp(std::sqrt(squared_error.value / static_cast<double>(finite)), squared_error.exponent / 2);
+}
+double Figures::relative_rms() const { return root_of_ratio(squared_error, squares_a); }
 double Figures::cosine() const {
-  const double norms = std::sqrt(squares_a) * std::sqrt(squares_b);
-  const double found = norms > 0 ? std::min(1.0, product / norms) : squares_a == squares_b ? 1 : 0;
-  return std::isfinite(found) ? found : 0;
+  if (squares_a.value == 0 || squares_b.value == 0) return squares_a.value == squares_b.value ? 1 : 0;
+  const double scaled = product.value / (std::sqrt(squares_a.value) * std::sqrt(squares_b.value));
+  return std::clamp(std::ldexp(scaled, product.exponent - (squares_a.exponent + squares_b.exponent) / 2), -1.0, 1.0);
+}
+
+double root_of_ratio(const ScaledSum& a, const ScaledSum& b) {
+  return b.value > 0 ? std::ldexp(std::sqrt(a.value / b.value), (a.exponent - b.exponent) / 2) : 0;
 }
 
 Comparison::Comparison(std::shared_ptr<const Pairing> pairing)

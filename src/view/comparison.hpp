@@ -8,23 +8,34 @@
 #include <string>
 #include <vector>
 
+#include "inspect/compare.hpp"
 #include "tare/progress.hpp"
 #include "view/pairing.hpp"
 
 namespace tare::view {
 
-// Sums over the elements of two tensors.
+using inspect::ScaledSum;
+
+// Sums over the elements of two tensors, in units that hold them: a double has numbers whose squares it has not.
 struct Figures {
   std::uint64_t count = 0, changed = 0;  // elements looked at; those that differ, NaN against a number included
   std::uint64_t finite = 0;              // in both; the sums are over these
-  double squared_error = 0, squares_a = 0, squares_b = 0, product = 0, largest = 0;
+  ScaledSum squared_error, squares_a, squares_b, product;
+  double largest = 0;
 
   void take(std::span<const double> a, std::span<const double> b);
   double share_changed() const;
   double rms() const;
   double relative_rms() const;  // against the first
   double cosine() const;
+
+ private:
+  void take_scaled(std::span<const double> a, std::span<const double> b, double most_a, double most_b,
+                   double most_error);
 };
+
+// The root of a ratio of two sums of squares; 0 without a second.
+double root_of_ratio(const ScaledSum& a, const ScaledSum& b);
 
 struct Result {
   enum class State : std::uint8_t { waiting, only_a, only_b, shapes, sampled, exact, failed };

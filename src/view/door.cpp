@@ -1,5 +1,6 @@
 #include "view/door.hpp"
 
+#include <fmt/format.h>
 #include <sys/random.h>
 
 #include <algorithm>
@@ -42,8 +43,7 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
   if (!post && head.method != "GET" && head.method != "HEAD")
     return Refusal{405, "view.method", "only GET, HEAD and POST are answered"};
   // A page of elsewhere whose name was made to lead here (DNS rebinding) still says its own name.
-  if (head.hosts.size() != 1 || !knows_host(head.hosts.front()))
-    return Refusal{403, "view.host", "the request is addressed to another host"};
+  if (head.hosts.size() != 1 || !knows_host(head.hosts.front())) return Refusal{403, "view.host", other_host_};
   if (head.origins.size() > 1 || (head.origins.size() == 1 && !is_own_origin(head.origins.front())))
     return Refusal{403, "view.origin", "the request comes from another page"};
   const bool foreign = !head.site.empty() && head.site != "same-origin" && head.site != "none";
@@ -67,6 +67,26 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
   if (slash == head.target.size() - 1) return Refusal{308, "view.endpoint", "the link ends with a slash"};
   admission = {Room::page, {}, false};
   return std::nullopt;
+}
+
+std::string spelled_host(std::string_view name, std::uint16_t port) {
+  const std::size_t bracket = name.starts_with('[') ? name.find(']') : 0;
+  const std::size_t colon = bracket == std::string_view::npos ? bracket : name.find(':', bracket);
+  const std::string_view host = name.substr(0, colon), behind = name.substr(std::min(colon, name.size()));
+  const bool is_port = behind.size() > 1 && behind.size() <= 6 &&
+                       std::all_of(behind.begin() + 1, behind.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool fine = std::all_of(host.begin(), host.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_' || c == ':' || c == '[' || c == ']';
+  });
+  if (host.empty() || !fine || bracket == std::string_view::npos || (!behind.empty() && !is_port))
+    throw Error(
+        ErrorKind::usage, "view.host",
+        fmt::format("a host is a name such as workstation.lan, or localhost:9000 where the port is another one, "
+                    "found '{}'",
+                    name));
+  if (!behind.empty()) return std::string(behind == ":80" ? host : name);
+  return port == 80 ? std::string(name) : fmt::format("{}:{}", name, port);
 }
 
 std::string random_token() {

@@ -31,7 +31,7 @@ struct Admission {
   bool change = false;      // POST
 };
 
-// Why one was not let in. With 308, the same with a slash at its end is.
+// Why one was not let in; its words live as long as the door. With 308, the same with a slash at its end is.
 struct Refusal {
   int status = 403;
   std::string_view rule, sentence;
@@ -40,7 +40,10 @@ struct Refusal {
 class Door {
  public:
   // `hosts`: how a client may spell the server, such as "127.0.0.1:8080".
-  Door(std::string token, std::vector<std::string> hosts) : token_(std::move(token)), hosts_(std::move(hosts)) {}
+  // `other_host`: what somebody is told who spells it otherwise.
+  Door(std::string token, std::vector<std::string> hosts,
+       std::string other_host = "the request is addressed to another host")
+      : token_(std::move(token)), hosts_(std::move(hosts)), other_host_(std::move(other_host)) {}
 
   std::optional<Refusal> refuse(const Head& head, Admission& admission) const;
 
@@ -50,7 +53,12 @@ class Door {
 
   std::string token_;
   std::vector<std::string> hosts_;
+  std::string other_host_;
 };
+
+// How clients spell a server that has this name: with the port, which only 80 does without. A name may have a port of its own,
+// "localhost:9000": the other end of a tunnel. Throws usage `view.host` for what is not a name.
+std::string spelled_host(std::string_view name, std::uint16_t port);
 
 // 32 hexadecimal digits that nobody can guess. Throws io `view.random`.
 std::string random_token();

@@ -26,6 +26,8 @@ void values(const Context& context, const Query& query, JsonWriter& json);
 // numbers.cpp
 void numbers(const Context& context, const Query& query, JsonWriter& json);
 void all_numbers(const Context& context, const Query& query, JsonWriter& json);
+// Whether a request for numbers is about work that was started: nothing is read for it.
+bool is_answered_by_job(const Context& context, const Query& query);
 // heat.cpp
 void heat(const Context& context, const Query& query, JsonWriter& json);
 // compare.cpp
@@ -49,6 +51,8 @@ std::size_t tensor_of(const Exhibit& model, const Query& query);
 // The tensor to decode: that of the model; with of=left and of=right the first model's tensor and its counterpart as they are
 // compared, with of=error what the second differs from the first.
 Tensor subject_of(const Context& context, const Query& query);
+// The same of a pair that both models have: left, right or error.
+Tensor side_of(const Pair& pair, std::string_view of);
 
 // One row of the list: number, name, shape, ...
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);

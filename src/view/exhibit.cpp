@@ -153,6 +153,13 @@ std::string short_name(std::string_view name, std::size_t most) {
   return one_line(name.substr(0, half)) + "..." + one_line(name.substr(name.size() - half));
 }
 
+std::string_view beginning_of(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto goes_on = [&] { return (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U; };
+  for (int i = 0; i < 3 && most > 0 && goes_on(); ++i) --most;
+  return text.substr(0, most);
+}
+
 Exhibit::Exhibit(std::string path, const ReadOptions& options) : Exhibit(path, open(path, options), options) {}
 
 Exhibit::Exhibit(std::string path, Model model, const ReadOptions& options)

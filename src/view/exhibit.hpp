@@ -85,6 +85,8 @@ struct Place {
 };
 // At most about `most` bytes of a name, shortened in the middle; one line, printable.
 std::string short_name(std::string_view name, std::size_t most = 300);
+// At most `most` bytes from the beginning; no character is cut in two.
+std::string_view beginning_of(std::string_view text, std::size_t most);
 
 // For names that no family knows: the first number is the layer, the next one the expert.
 Place place_by_numbers(std::string_view name);

@@ -38,7 +38,7 @@ std::size_t size_of_value(const Value& value) {
 
 // What is shown of a value in a line: short lists of plain values are shown whole.
 std::string preview(const Value& value, std::size_t most) {
-  if (const auto* text = value.text()) return text->substr(0, most);
+  if (const auto* text = value.text()) return std::string(beginning_of(*text, most));
   if (const auto* bytes = value.get<Bytes>()) return to_hex(std::span(*bytes).first(std::min(bytes->size(), most / 2)));
   if (const auto* opaque = value.get<Opaque>())
     return to_hex(std::span(opaque->bytes).first(std::min(opaque->bytes.size(), most / 2)));
@@ -48,7 +48,7 @@ std::string preview(const Value& value, std::size_t most) {
       const Value& entry = (*list)[i];
       if (entry.get<List>() != nullptr || entry.get<Map>() != nullptr || entry.get<Bytes>() != nullptr) return {};
       text += (i > 0 ? ", " : "") +
-              (entry.text() != nullptr ? to_json(Value(entry.text()->substr(0, 60))) : to_json(entry));
+              (entry.text() != nullptr ? to_json(Value(std::string(beginning_of(*entry.text(), 60)))) : to_json(entry));
     }
     return text + (list->size() > 16 ? ", ...]" : "]");
   }
@@ -102,7 +102,7 @@ void metadata(const Context& context, const Query& query, JsonWriter& json) {
   const Exhibit& shown = context.model(query);
   const Map config = shown.model().config.to_map();
   const Map& root = query.choice("what", kWhat) == "config" ? config : shown.model().metadata;
-  const Node node = walk(root, query.text("at").substr(0, 400));
+  const Node node = walk(root, query.short_text("at", 400));
   json.open('{').key("at").text(query.text("at"));
   if (node.map == nullptr && node.list == nullptr) {
     // A single value, as long as an answer may be.

@@ -101,7 +101,7 @@ void file_map(const Context& context, const Query& query, JsonWriter& json) {
       json.key("tensor").number(std::uint64_t{place}).key("name").text(model.shown_name(place));
       json.key("type").text(model.types()[model.items()[place].type]);
     } else if (span.attachment >= 0) {
-      json.key("name").text(one_line(model.model().attachments[static_cast<std::size_t>(span.attachment)].name));
+      json.key("name").text(short_name(model.model().attachments[static_cast<std::size_t>(span.attachment)].name));
     }
     json.close('}');
   }

@@ -24,19 +24,31 @@ class Reducer {
     if (count_ == 0 || (reduce == Reduce::largest && std::abs(value) > std::abs(value_)))
       value_ = value;
     else if (reduce == Reduce::mean)
-      value_ += value;
+      add(value);
     ++count_;
   }
   bool seen() const { return seen_; }
   // One NaN among others is what somebody looks for.
   double result(Reduce reduce) const {
     if (nan_ || count_ == 0) return std::numeric_limits<double>::quiet_NaN();
-    return reduce == Reduce::mean ? value_ / static_cast<double>(count_) : value_;
+    return reduce == Reduce::mean ? std::ldexp(value_ / static_cast<double>(count_), shift_) : value_;
   }
 
  private:
+  // A sum of finite numbers may be more than a double holds; their mean is not.
+  void add(double value) {
+    const double sum = value_ + (shift_ == 0 ? value : std::ldexp(value, -shift_));
+    if (shift_ == 0 && std::isinf(sum) && std::isfinite(value_) && std::isfinite(value)) {
+      shift_ = 64;
+      value_ = std::ldexp(value_, -shift_) + std::ldexp(value, -shift_);
+    } else {
+      value_ = sum;
+    }
+  }
+
   double value_ = 0;
   std::uint64_t count_ = 0;
+  int shift_ = 0;
   bool seen_ = false, nan_ = false;
 };
 

@@ -1,14 +1,16 @@
 #include "view/jobs.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
 
+#include "base/stopping.hpp"
+
 namespace tare::view {
 namespace {
-
-constexpr std::size_t kMostRunning = 2, kMostKept = 16;
 
 bool is_done(const JobPtr& job) {
   const std::scoped_lock lock(job->mutex);
@@ -22,17 +24,26 @@ void finish(Job& job, std::string&& result, std::shared_ptr<const Error>&& error
   job.done = true;
 }
 
-void carry_out(Job& job, const std::function<std::string(Job&)>& work) noexcept {
+void carry_out(Job& job, const Jobs::Work& work) noexcept {
   // Made while there is memory for it.
   std::shared_ptr<const Error> problem = job.no_memory;
   std::string result;
+  {
+    const std::scoped_lock lock(job.mutex);
+    job.begun = true;
+  }
   try {
     try {
       const Stoppable stoppable(job.stop);
+      check_stop();  // it may have been asked for while it waited
       result = work(job);
       problem = nullptr;
     } catch (const Error& error) {
-      problem = std::make_shared<const Error>(error);
+      problem = std::make_shared<const Error>(
+          job.gave_way
+              ? Error(ErrorKind::limit, "view.busy",
+                      "it was stopped for other work, since nobody had asked about it for minutes; start it again")
+              : error);
     } catch (const std::bad_alloc&) {
     } catch (const std::exception& error) {
       problem = std::make_shared<const Error>(Error(ErrorKind::io, "view.failed", error.what()));
@@ -44,49 +55,126 @@ void carry_out(Job& job, const std::function<std::string(Job&)>& work) noexcept 
 
 }  // namespace
 
+void stay_behind_others(int how_far) noexcept {
+  // Linux keeps this for each thread, and threads that this one starts inherit it.
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), how_far));
+}
+
 Jobs::~Jobs() { clear(); }
 
 JobPtr Jobs::find(std::string_view name) const {
   const std::scoped_lock lock(mutex_);
   const auto found = jobs_.find(name);
-  return found == jobs_.end() ? nullptr : found->second.job;
+  if (found == jobs_.end()) return nullptr;
+  found->second.asked = Clock::now();
+  return found->second.job;
 }
 
-JobPtr Jobs::start(const std::string& name, std::function<std::string(Job&)> work) {
+// Under the mutex: of those that are done, the one that was started first.
+void Jobs::forget_oldest() {
+  auto oldest = jobs_.end();
+  for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry)
+    if (is_done(entry->second.job) && (oldest == jobs_.end() || entry->second.number < oldest->second.number))
+      oldest = entry;
+  if (oldest != jobs_.end()) jobs_.erase(oldest);
+}
+
+// Under the mutex: what nobody has asked about for long stops.
+void Jobs::make_room() {
+  const Clock::time_point now = Clock::now();
+  for (const auto& [name, entry] : jobs_)
+    if (!is_done(entry.job) && now - entry.asked >= limits_.patience) {
+      entry.job->gave_way = true;
+      entry.job->stop.ask();
+    }
+  end_stopped();
+}
+
+// Under the mutex: what waits in vain need not wait for a thread to be told so.
+void Jobs::end_stopped() {
+  std::erase_if(waiting_, [](const Waiting& waiting) {
+    if (!waiting.job->stop.asked()) return false;
+    carry_out(*waiting.job, {});
+    return true;
+  });
+}
+
+JobPtr Jobs::start(const std::string& name, Work work) {
   const std::scoped_lock lock(mutex_);
   const auto found = jobs_.find(name);
-  if (found != jobs_.end() && !is_done(found->second.job)) return found->second.job;
-  const auto running =
-      std::count_if(jobs_.begin(), jobs_.end(), [](const auto& entry) { return !is_done(entry.second.job); });
-  if (static_cast<std::size_t>(running) >= kMostRunning)
-    throw Error(ErrorKind::limit, "view.busy", fmt::format("{} long tasks are running already", running));
-  if (found != jobs_.end()) jobs_.erase(found);
-  while (jobs_.size() >= kMostKept) {
-    auto oldest = jobs_.end();
-    for (auto entry = jobs_.begin(); entry != jobs_.end(); ++entry)
-      if (is_done(entry->second.job) && (oldest == jobs_.end() || entry->second.number < oldest->second.number))
-        oldest = entry;
-    if (oldest == jobs_.end()) break;
-    jobs_.erase(oldest);
+  if (found != jobs_.end() && !is_done(found->second.job)) {
+    found->second.asked = Clock::now();
+    return found->second.job;
   }
+  if (closed_) throw Error(ErrorKind::limit, "view.busy", "the model is being opened again; ask once more");
+  if (running_.size() + waiting_.size() >= limits_.running) make_room();
+  if (running_.size() + waiting_.size() >= limits_.running + limits_.waiting)
+    throw Error(ErrorKind::limit, "view.busy",
+                fmt::format("{} long tasks are running and {} are waiting; ask again when one is done", running_.size(),
+                            waiting_.size()));
+  running_.reserve(limits_.running);  // so that a thread need not
+  if (found != jobs_.end()) jobs_.erase(found);
+  while (jobs_.size() >= limits_.kept) {
+    const std::size_t before = jobs_.size();
+    forget_oldest();
+    if (jobs_.size() == before) break;
+  }
+  if (threads_.size() < limits_.running && running_.size() + waiting_.size() >= threads_.size())
+    threads_.emplace_back([this] { run(); });
   const JobPtr made = std::make_shared<Job>();
-  const auto entry = jobs_.emplace(name, Running{made, {}, next_++}).first;
+  const auto entry = jobs_.emplace(name, Entry{made, next_++}).first;
   try {
-    entry->second.thread = std::jthread([made, task = std::move(work)] { carry_out(*made, task); });
+    waiting_.push_back({made, std::move(work)});
   } catch (...) {
     jobs_.erase(entry);
     throw;
   }
+  wake_.notify_all();
   return made;
 }
 
+void Jobs::stop(std::string_view name) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = jobs_.find(name);
+  if (found == jobs_.end()) return;
+  found->second.job->stop.ask();
+  end_stopped();
+}
+
+void Jobs::run() {
+  bool behind = false;
+  for (;;) {
+    Waiting next;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      running_.push_back(waiting_.front().job);
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (!behind && behind_.load(std::memory_order_relaxed)) {
+      constexpr int kFarBehind = 10;
+      stay_behind_others(kFarBehind);
+      behind = true;
+    }
+    carry_out(*next.job, next.work);
+    next.work = nullptr;  // what it holds on to goes before somebody is told that it is over
+    const std::scoped_lock lock(mutex_);
+    std::erase(running_, next.job);
+  }
+}
+
 void Jobs::clear() {
-  std::map<std::string, Running, std::less<>> all;
+  std::vector<std::jthread> threads;
   {
     const std::scoped_lock lock(mutex_);
-    all.swap(jobs_);
+    closed_ = true;
+    for (const auto& [name, entry] : jobs_) entry.job->stop.ask();
+    for (const JobPtr& job : running_) job->stop.ask();
+    threads.swap(threads_);
   }
-  for (auto& [name, running] : all) running.job->stop.ask();
+  wake_.notify_all();
 }
 
 }  // namespace tare::view

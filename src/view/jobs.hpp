@@ -1,8 +1,11 @@
-// Work that takes longer than a request may: verify, a comparison, the statistics of a whole tensor. It runs on a thread of
-// its own; requests start it, ask how far it is, and fetch what it found.
+// Work that takes longer than a request may: verify, a comparison, the statistics of a whole tensor. It runs on a few threads
+// of its own; requests start it, ask how far it is, and fetch what it found. What finds no thread free waits in a short queue.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <map>
@@ -11,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "tare/error.hpp"
 #include "tare/progress.hpp"
@@ -22,8 +26,9 @@ namespace tare::view {
 struct Job {
   Progress progress;
   Stop stop;
-  std::mutex mutex;  // of what follows
-  bool done = false;
+  std::atomic<bool> gave_way{false};  // it was stopped for other work
+  std::mutex mutex;                   // of what follows
+  bool begun = false, done = false;
   std::string result;  // JSON, once it is done
   std::shared_ptr<const Error> error;
   const std::shared_ptr<const Error> no_memory =
@@ -31,26 +36,63 @@ struct Job {
 };
 using JobPtr = std::shared_ptr<Job>;
 
+struct JobLimits {
+  std::size_t running = 2, waiting = 8, kept = 16;
+  // Work that nobody has asked about for so long gives way when other work has to wait. Browsers ask once a minute for pages
+  // that are not seen.
+  std::chrono::steady_clock::duration patience = std::chrono::minutes(3);
+};
+
 class Jobs {
  public:
+  using Work = std::function<std::string(Job&)>;
+
+  explicit Jobs(JobLimits limits = {}) : limits_(limits) {}
   ~Jobs();
-  // The job of that name; null when there is none yet.
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  // The job of that name; null when there is none yet. Counts as asking about it.
   JobPtr find(std::string_view name) const;
-  // Begins `work`, which returns JSON, unless it runs already. One that is done is done again, and the oldest of more than
-  // a few is forgotten. Throws `view.busy` when as many as may are running.
-  JobPtr start(const std::string& name, std::function<std::string(Job&)> work);
-  // Stops all and waits for them.
+  // Begins `work`, which returns JSON, or lets it wait, unless it is under way already. One that is done is done again, and
+  // the oldest of more than a few is forgotten. Throws `view.busy` when as many wait as may.
+  JobPtr start(const std::string& name, Work work);
+  // Stops the job of that name, if there is one: soon if it runs, at once if it waits.
+  void stop(std::string_view name);
+  // Stops all, waits for them, and lets none begin.
   void clear();
+  // From now on work leaves the processors to others that want them: to requests.
+  void stay_behind() { behind_.store(true, std::memory_order_relaxed); }
 
  private:
-  struct Running {
+  using Clock = std::chrono::steady_clock;
+  struct Entry {
     JobPtr job;
-    std::jthread thread;
     std::uint64_t number = 0;
+    mutable Clock::time_point asked = Clock::now();
   };
-  mutable std::mutex mutex_;
-  std::map<std::string, Running, std::less<>> jobs_;
+  struct Waiting {
+    JobPtr job;
+    Work work;
+  };
+  void run();
+  void forget_oldest();
+  void make_room();
+  void end_stopped();
+
+  const JobLimits limits_;
+  std::atomic<bool> behind_{false};
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable wake_;
+  std::map<std::string, Entry, std::less<>> jobs_;
+  std::deque<Waiting> waiting_;
+  std::vector<JobPtr> running_;
   std::uint64_t next_ = 0;
+  bool closed_ = false;
+  std::vector<std::jthread> threads_;
 };
+
+// Of this thread: it runs when no other wants to, more or less. Where that cannot be had, nothing happens.
+void stay_behind_others(int how_far) noexcept;
 
 }  // namespace tare::view

@@ -60,7 +60,7 @@ int order_of(std::string_view role) {
 void write_cell(JsonWriter& json, const Exhibit& model, const Cell& cell, bool odd) {
   json.open('{').key("tensor").number(std::uint64_t{cell.first}).key("type");
   json.text(cell.mixed ? std::string_view("mixed") : std::string_view(model.types()[cell.type]));
-  json.key("shape").text(cell.tensors == 1 ? model.model().tensors[cell.first].shape.text() : "");
+  json.key("shape").text(cell.tensors == 1 ? short_name(model.model().tensors[cell.first].shape.text(), 60) : "");
   json.key("tensors").number(cell.tensors).key("elements").number(cell.elements).key("bytes").number(cell.bytes);
   json.key("bits");
   write_number(json, bits_of(cell));

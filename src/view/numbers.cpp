@@ -10,8 +10,10 @@
 
 #include "base/checked.hpp"
 #include "base/stopping.hpp"
+#include "inspect/moments.hpp"
 #include "view/endpoints.hpp"
 #include "view/reading.hpp"
+#include "view/squares.hpp"
 
 namespace tare::view {
 namespace {
@@ -53,8 +55,9 @@ struct Outlier {
 
 class Tally {
  public:
-  Tally(std::uint64_t rows, std::uint64_t columns)
-      : columns_(columns), column_points_(std::min<std::uint64_t>(columns, kPoints)), rows_(rows) {
+  // `wide`: squares of the numbers may be more, or less, than a double holds.
+  Tally(std::uint64_t rows, std::uint64_t columns, bool wide)
+      : columns_(columns), column_points_(std::min<std::uint64_t>(columns, kPoints)), rows_(rows), wide_(wide) {
     column_squares_.resize(column_points_);
     column_counts_.resize(column_points_);
   }
@@ -64,20 +67,27 @@ class Tally {
     while (!values.empty()) {
       const std::uint64_t row = first / columns_, column = first % columns_;
       const auto here = static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), columns_ - column));
-      take_row(row, column, values.first(here));
+      wide_ ? take_row<true>(row, column, values.first(here)) : take_row<false>(row, column, values.first(here));
       values = values.subspan(here);
       first += here;
     }
   }
 
-  // Second look: the histogram over what the first found.
+  // Second look: the moments, and the histogram over what the first found, in units of the largest magnitude.
+  void begin_second_look() {
+    if (finite_ > 0) scale_ = inspect::Scale::of(min_, max_);
+  }
   void bin(std::span<const double> values) {
-    const double width = max_ / kBins - min_ / kBins;  // whose difference may be more than a double holds
+    const double low = min_ * scale_.factor, bins_per_unit = kBins / (max_ * scale_.factor - low);
+    scaled_.resize(values.size());
+    std::size_t kept = 0;
     for (const double v : values) {
-      if (!std::isfinite(v)) continue;
-      const double place = width > 0 ? v / width - min_ / width : 0;
-      ++histogram_[std::min<std::size_t>(kBins - 1, static_cast<std::size_t>(std::max(0.0, place)))];
+      scaled_[kept] = v * scale_.factor;
+      kept += v >= min_ && v <= max_;  // others were not there when the range was measured
     }
+    const auto scaled = std::span<const double>(scaled_).first(kept);
+    moments_.merge(inspect::moments_of(scaled));
+    for (const double v : scaled) ++histogram_[inspect::bin_of((v - low) * bins_per_unit, kBins)];
   }
 
   void write(JsonWriter& json, bool is_single) const {
@@ -92,9 +102,9 @@ class Tally {
     json.key("mean");
     write_number(json, finite_ > 0 ? mean() : kNone);
     json.key("std");
-    write_number(json, finite_ > 0 ? std::sqrt(std::max(0.0, mean_square() - mean() * mean())) : kNone);
+    write_number(json, finite_ > 0 ? deviation() : kNone);
     json.key("rms");
-    write_number(json, finite_ > 0 ? std::sqrt(mean_square()) : kNone);
+    write_number(json, finite_ > 0 ? squares_.root_mean(finite_) : kNone);
     json.key("histogram").open('[');
     for (const std::uint64_t count : histogram_) json.number(count);
     json.close(']').key("magnitudes").open('{').key("first_exponent").number(std::int64_t{kLeastExponent});
@@ -117,16 +127,17 @@ class Tally {
   static constexpr std::size_t kMostRows = 65536;
   struct RowSum {
     std::uint64_t row;
-    double squares;
+    Squares squares;
     std::uint64_t count;
   };
 
+  template <bool wide>
   void take_row(std::uint64_t row, std::uint64_t column, std::span<const double> values) {
     if (rows_seen_.empty() || rows_seen_.back().row != row) {
       if (rows_seen_.size() >= kMostRows) thin_out();
-      rows_seen_.push_back({row, 0, 0});
+      rows_seen_.push_back({row, {}, 0});
     }
-    double squares = 0;
+    Squares squares;
     std::uint64_t finite = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double v = values[i];
@@ -138,10 +149,14 @@ class Tally {
       zeros_ += v == 0;
       min_ = std::min(min_, v);
       max_ = std::max(max_, v);
-      sum_ += v;
-      squares += v * v;
       const std::size_t point = point_of(column + i);
-      column_squares_[point] += v * v;
+      if constexpr (wide) {
+        squares.add(v);
+        column_squares_[point].add(v);
+      } else {
+        squares.usual += v * v;
+        column_squares_[point].usual += v * v;
+      }
       ++column_counts_[point];
       if (outliers_.size() < kOutliers || std::abs(v) > least_) remember({v, row, column + i});
       if (v != 0) {
@@ -150,13 +165,17 @@ class Tally {
       }
     }
     finite_ += finite;
-    squares_ += squares;
-    rows_seen_.back().squares += squares;
+    squares_.add(squares);
+    rows_seen_.back().squares.add(squares);
     rows_seen_.back().count += finite;
   }
 
-  double mean() const { return finite_ > 0 ? sum_ / static_cast<double>(finite_) : 0; }
-  double mean_square() const { return finite_ > 0 ? squares_ / static_cast<double>(finite_) : 0; }
+  // The mean of numbers that are all alike is one of them; nothing else is free of rounding.
+  double mean() const { return std::clamp(std::ldexp(moments_.mean, scale_.exponent), min_, max_); }
+  double deviation() const {
+    if (min_ == max_ || moments_.count == 0) return 0;
+    return std::ldexp(std::sqrt(moments_.squares / moments_.count), scale_.exponent);
+  }
 
   std::size_t point_of(std::uint64_t column) const {
     return static_cast<std::size_t>(columns_ <= kPoints ? column : column * column_points_ / columns_);
@@ -191,41 +210,47 @@ class Tally {
   // Root mean squares: of all elements of a row, of a column (of those rows that were read). A point is the largest of the
   // rows, and the mean over the columns, that it stands for.
   void write_norms(JsonWriter& json) const {
-    std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), 0.0);
+    // Of a sample some points may have no row.
+    constexpr double kNoRow = std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> points(std::min<std::uint64_t>({rows_, kPoints, rows_seen_.size()}), kNoRow);
     for (const RowSum& seen : rows_seen_) {
       const std::size_t point = points.size() == rows_ ? static_cast<std::size_t>(seen.row)
                                                        : static_cast<std::size_t>(static_cast<double>(seen.row) *
                                                                                   static_cast<double>(points.size()) /
                                                                                   static_cast<double>(rows_));
       double& norm = points[std::min(point, points.size() - 1)];
-      norm = std::max(norm, seen.count > 0 ? std::sqrt(seen.squares / static_cast<double>(seen.count)) : 0);
+      if (seen.count > 0) norm = std::fmax(norm, seen.squares.root_mean(seen.count));
     }
     json.key("row_norms").open('[');
     for (const double norm : points) write_number(json, norm);
     json.close(']').key("column_norms").open('[');
     for (std::size_t i = 0; i < column_points_; ++i)
-      write_number(json,
-                   column_counts_[i] > 0 ? std::sqrt(column_squares_[i] / static_cast<double>(column_counts_[i])) : 0);
+      write_number(json, column_counts_[i] > 0 ? column_squares_[i].root_mean(column_counts_[i]) : kNoRow);
     json.close(']');
   }
 
   std::uint64_t columns_;
   std::size_t column_points_;
   std::uint64_t rows_;
+  bool wide_;
   std::uint64_t finite_ = 0, nan_ = 0, inf_ = 0, zeros_ = 0;
   double min_ = std::numeric_limits<double>::infinity(), max_ = -std::numeric_limits<double>::infinity();
-  double sum_ = 0, squares_ = 0, least_ = 0;
+  double least_ = 0;
+  Squares squares_;
+  inspect::Scale scale_;
+  inspect::Moments moments_;
+  std::vector<double> scaled_;
   std::array<std::uint64_t, kBins> histogram_{};
   std::array<std::uint64_t, kExponents> negative_{}, positive_{};
   std::vector<Outlier> outliers_;
   std::vector<RowSum> rows_seen_;
-  std::vector<double> column_squares_;
+  std::vector<Squares> column_squares_;
   std::vector<std::uint64_t> column_counts_;
 };
 
 std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64_t budget, Progress* progress) {
   Reading first(tensor, budget);
-  Tally tally(first.rows(), first.columns());
+  Tally tally(first.rows(), first.columns(), first.dtype() == DType::f64);
   const Plan plan = Plan::make(first.rows(), first.columns(), sample);
   std::vector<double> values(plan.length);
   if (progress != nullptr) progress->expect(2 * plan.elements);
@@ -233,6 +258,7 @@ std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64
   std::uint64_t read = 0;
   for (int pass = 0; pass < 2; ++pass) {
     Reading reading(tensor, budget);
+    if (pass == 1) tally.begin_second_look();
     for (std::uint64_t piece = 0; piece < plan.pieces; ++piece) {
       if (progress != nullptr) check_stop();
       const auto part = std::span(values).first(static_cast<std::size_t>(plan.count(piece)));
@@ -259,6 +285,11 @@ std::string job_name(const Exhibit& model, const Query& query) {
 }
 
 }  // namespace
+
+bool is_answered_by_job(const Context& context, const Query& query) {
+  return query.endpoint() == "numbers" && query.flag("all") &&
+         context.jobs->find(job_name(context.model(query), query)) != nullptr;
+}
 
 void numbers(const Context& context, const Query& query, JsonWriter& json) {
   // What has been read whole is better than a sample.

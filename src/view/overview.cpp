@@ -34,6 +34,14 @@ std::string_view title_of(std::string_view type) {
   return {};
 }
 
+// Words of it may be as long as a file likes.
+Map short_config(const Model& model) {
+  Map config;
+  for (const auto& [key, value] : model.config.to_map())
+    config.append(key, value.text() != nullptr ? Value(short_name(*value.text())) : value);
+  return config;
+}
+
 void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
   const Model& model = shown.model();
   std::vector<Sum> sums(shown.types().size());
@@ -53,12 +61,12 @@ void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
   json.open('{').key("path").text(names ? shown.name() : printable(shown.path())).key("name").text(shown.name());
   const Format* const format = find_format(model.format);
   json.key("format").text(model.format).key("title").text(format == nullptr ? std::string_view() : format->title);
-  json.key("version").text(printable(model.version)).key("file_bytes").number(model.file_bytes);
-  json.key("family").text(printable(shown.family())).key("layers").number(std::int64_t{last_layer + 1});
+  json.key("version").text(short_name(model.version, 60)).key("file_bytes").number(model.file_bytes);
+  json.key("family").text(short_name(shown.family(), 60)).key("layers").number(std::int64_t{last_layer + 1});
   json.key("tensors").number(all.tensors).key("elements").number(all.elements).key("bytes").number(all.bytes);
   json.key("bits");
   write_number(json, bits_of(all));
-  json.key("config").raw(to_json(model.config.to_map()));
+  json.key("config").raw(to_json(short_config(model)));
   json.key("types").open('[');
   Sum rest;
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -74,7 +82,11 @@ void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
   if (words.empty()) {
     json.null();
   } else {
-    json.open('{').key("kind").text(words.kind).key("tokens").number(std::uint64_t{words.tokens.size()});
+    json.open('{')
+        .key("kind")
+        .text(short_name(words.kind, 60))
+        .key("tokens")
+        .number(std::uint64_t{words.tokens.size()});
     json.key("merges").number(std::uint64_t{words.merges.size()}).key("bos").number(words.bos);
     json.key("eos").number(words.eos).key("pad").number(words.pad).key("unk").number(words.unk).close('}');
   }
@@ -87,11 +99,11 @@ void write_model(JsonWriter& json, const Exhibit& shown, bool names) {
   for (std::size_t i = 0; i < std::min(kMostBroken, model.broken.size()); ++i)
     json.open('{')
         .key("name")
-        .text(one_line(model.broken[i].tensor.name))
+        .text(short_name(model.broken[i].tensor.name))
         .key("rule")
         .text(model.broken[i].error.rule())
         .key("sentence")
-        .text(model.broken[i].error.sentence())
+        .text(short_name(model.broken[i].error.sentence(), 1000))
         .close('}');
   json.close(']').key("broken_count").number(std::uint64_t{model.broken.size()}).close('}');
 }

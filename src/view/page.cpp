@@ -12,19 +12,6 @@
 namespace tare::view {
 namespace {
 
-// Base64, as a policy spells digests.
-std::string base64(std::span<const std::byte> bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j)
-      group = group << 8 | (i + j < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i + j]) : 0);
-    for (std::size_t j = 0; j < 4; ++j) text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
-  }
-  return text;
-}
-
 std::string digest_in_policy(std::string_view text) {
   return "'sha256-" + base64(digest_of(DigestAlgorithm::sha256, std::as_bytes(std::span(text))).bytes()) + "'";
 }
@@ -84,6 +71,18 @@ Page assemble(std::string_view title, std::string_view answers) {
 
 Page live_page(std::string_view title) { return assemble(title, "null"); }
 Page report_page(std::string_view title, std::string_view answers) { return assemble(title, answers); }
+
+std::string base64(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i + j]) : 0);
+    for (std::size_t j = 0; j < 4; ++j) text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+  }
+  return text;
+}
 
 std::string escape_html(std::string_view text) {
   std::string out;

@@ -1,6 +1,8 @@
 // The page: one HTML document with its style, its script and, in a report, its data inside.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@ Page live_page(std::string_view title);
 // The page that has the answers in it: JSON of {"target": answer, ...}.
 Page report_page(std::string_view title, std::string_view answers);
 
+std::string base64(std::span<const std::byte> bytes);
 // Text in HTML.
 std::string escape_html(std::string_view text);
 

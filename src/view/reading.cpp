@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/stopping.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 
@@ -55,6 +56,7 @@ void Reading::pull(std::uint64_t offset, std::span<std::byte> out) {
   waste_.resize(kWaste);
   while (position_ < offset) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kWaste, offset - position_));
+    check_stop();
     reader_->read(std::span(waste_).first(size));
     position_ += size;
   }
@@ -72,6 +74,7 @@ bool Reading::read(std::uint64_t first, std::span<double> out) {
     cost += offset - (goes_on ? position_ : entry);
   }
   if (read_ + cost > budget_) return false;
+  check_stop();
   bytes_.resize(size);
   pull(offset, bytes_);
   read_ += cost;

@@ -34,6 +34,7 @@ class Reading {
   std::span<const std::byte> bytes() const { return bytes_; }
 
   // Fills `out` with the elements from `first` on. False when that would exceed the budget. Runs are cheapest in rising order.
+  // Throws what stopping throws, between two runs.
   bool read(std::uint64_t first, std::span<double> out);
 
  private:

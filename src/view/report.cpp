@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "view/endpoints.hpp"
+#include "view/held_values.hpp"
 #include "view/page.hpp"
 #include "wire/json.hpp"
 
@@ -15,6 +18,9 @@ constexpr std::size_t kMostShown = 400;                             // tensors w
 constexpr std::size_t kMostNested = 200, kLargestValue = 32 << 10;  // nested metadata: answers, bytes of one
 constexpr std::size_t kMostAttached = 16, kAllFiles = 512 << 10;    // attachments: how many, bytes of all
 constexpr std::size_t kMostBytesShown = 50;                         // findings with the bytes around them
+constexpr std::size_t kFiner = std::size_t{5} << 18;                // kept free for values and finer pictures
+constexpr std::size_t kSmallTensor = 6 << 10;                       // bytes of values that take the place of a picture
+constexpr std::size_t kWholeTensor = 96 << 10;                      // of values that are added where there is room
 
 // Answers under what would be asked for.
 class Answers {
@@ -32,21 +38,38 @@ class Answers {
     return answer.status == 200 && answer.body.size() <= most && put(target, answer.body);
   }
   std::size_t size() const { return size_; }
+  // Bytes of the report that are not to be used yet; and what is left without them.
+  void keep_free(std::size_t bytes) { free_ = bytes; }
+  std::size_t room() const { return kMostReport - kPage - std::min(size_, kMostReport - kPage); }
   bool put(const std::string& target, std::string_view body) {
-    if (size_ + target.size() + body.size() + 8 > kMostReport - kPage) return false;
+    const std::size_t size = size_in_page(target) + size_in_page(body) + 8;
+    if (size_ + size + free_ > kMostReport - kPage) return false;
     JsonWriter json(text_);
     if (size_ > 0) text_ += ',';
     json.key(target).raw(body);
-    size_ = text_.size();
+    size_ += size;
+    return true;
+  }
+  // All of them, or none.
+  bool put_all(const std::vector<std::pair<std::string, std::string>>& entries) {
+    std::size_t size = 0;
+    for (const auto& [target, body] : entries) size += size_in_page(target) + size_in_page(body) + 8;
+    if (size_ + size + free_ > kMostReport - kPage) return false;
+    for (const auto& [target, body] : entries) static_cast<void>(put(target, body));
     return true;
   }
   std::string finish() const { return "{" + text_ + "}"; }
 
  private:
-  static constexpr std::size_t kPage = 512 << 10;  // room for the page itself, and for what escapes add
+  // In the page a '<' is spelled with six letters.
+  static std::size_t size_in_page(std::string_view text) {
+    return text.size() + 5 * static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
+  }
+
+  static constexpr std::size_t kPage = 512 << 10;  // room for the page itself
   const Service& service_;
   std::string text_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, free_ = 0;
 };
 
 // Entries, and what is in those that are nested or long, as far as that goes.
@@ -129,43 +152,139 @@ void add_findings(Answers& answers, std::string_view found, const std::string& e
   }
 }
 
-// Numbers and pictures of a tensor; of one that both models have, of both and of their difference.
-bool add_tensor(Answers& answers, std::size_t tensor, const std::string& end, bool paired) {
-  const auto add = [&](std::string_view request, std::string_view more) {
-    return answers.add(fmt::format("{}?tensor={}{}", request, tensor, more));
+// A tensor that the report shows: of one model, or of both.
+struct ShownTensor {
+  std::size_t model = 0, tensor = 0;
+  std::int64_t other = -1;     // its counterpart's number in the second model
+  const Pair* pair = nullptr;  // if it has one
+  std::uint64_t bytes = 0;
+  bool whole = false;  // all of its values are in the report
+};
+
+// What is looked at: one tensor, or two and their difference, each as the requests name it.
+struct Look {
+  std::string request;  // "tensor=3&of=left"
+  Tensor tensor;
+  bool differs = false;
+};
+
+std::vector<Look> looks_of(const std::vector<ExhibitPtr>& models, const ShownTensor& shown) {
+  std::vector<Look> looks;
+  const std::string request = fmt::format("tensor={}", shown.tensor);
+  if (shown.pair == nullptr) {
+    looks.push_back({request + (shown.model == 0 ? "" : "&of=b"), models[shown.model]->model().tensors[shown.tensor]});
+    return looks;
+  }
+  for (const std::string_view of : {"left", "right", "error"}) {
+    try {
+      looks.push_back({fmt::format("{}&of={}", request, of), side_of(*shown.pair, of), of == "error"});
+    } catch (const Error&) {  // shapes that differ have no difference; the page says so
+    }
+  }
+  return looks;
+}
+
+// Adds what `make` makes; what cannot be made is left out. False when there is no room for it.
+template <typename Make>
+bool add_made(Answers& answers, const std::string& target, const Make& make) {
+  std::string made;
+  try {
+    made = make();
+  } catch (const Error&) {
+    return true;  // it has no numbers, or cannot be decoded
+  }
+  return answers.put(target, made);
+}
+
+// All of its values, for all sides that are stored, or for none. The difference of two is the page's to compute.
+bool add_whole(Answers& answers, const std::vector<Look>& looks) {
+  std::vector<std::pair<std::string, std::string>> made;
+  try {
+    for (const Look& look : looks)
+      if (!look.differs) made.emplace_back("whole?" + look.request, whole_json(look.tensor));
+  } catch (const Error&) {
+    return false;
+  }
+  return answers.put_all(made);
+}
+
+std::uint64_t size_of_whole(const std::vector<Look>& looks) {
+  std::uint64_t size = 0;
+  try {
+    for (const Look& look : looks)
+      if (!look.differs) size += whole_size(look.tensor);
+  } catch (const Error&) {
+    return UINT64_MAX;
+  }
+  return looks.empty() ? UINT64_MAX : size;
+}
+
+// Numbers and a small picture of a tensor; of one that both models have, of both and of their difference.
+bool add_tensor(Answers& answers, const std::vector<Look>& looks, ShownTensor& shown) {
+  const auto facts = [&](std::size_t tensor, std::string_view end) {
+    return answers.add(fmt::format("tensor?tensor={}{}", tensor, end)) &&
+           answers.add(fmt::format("block?tensor={}{}", tensor, end));
   };
-  const auto sides = [&](std::string_view of) {
-    return add("numbers", of) && add("heat", fmt::format("&by=max&height=32&width=48&digits=3{}", of));
-  };
-  if (!add("tensor", end) || !add("block", end)) return false;
-  return paired ? sides("&of=left") && sides("&of=right") && sides("&of=error") : sides(end);
+  if (!facts(shown.tensor, shown.model == 0 ? "" : "&of=b")) return false;
+  if (shown.pair != nullptr && !facts(static_cast<std::size_t>(shown.other), "&of=b")) return false;
+  for (const Look& look : looks)
+    if (!answers.add("numbers?" + look.request)) return false;
+  shown.whole = size_of_whole(looks) <= kSmallTensor && add_whole(answers, looks);
+  if (shown.whole) return true;
+  for (const Look& look : looks) {
+    if (!add_made(answers, "grid?" + look.request, [&] { return grid_json(look.tensor, 32, 48); })) return false;
+    if (look.differs) continue;
+    if (!add_made(answers, "corners?" + look.request, [&] { return corners_json(look.tensor); })) return false;
+  }
+  return true;
 }
 
 // The largest first, a tensor and its counterpart together.
-void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
-  struct Shown {
-    std::size_t model, tensor;
-    std::int64_t other;
-    std::uint64_t bytes;
-  };
-  std::vector<Shown> order;
+std::vector<ShownTensor> tensors_to_show(const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
+  std::vector<ShownTensor> order;
   for (std::size_t m = 0; m < models.size(); ++m)
     for (std::size_t i = 0; i < std::min(models[m]->items().size(), kMostListed); ++i) {
       const std::int64_t pair = pairing == nullptr ? -1 : (m == 0 ? pairing->of_a : pairing->of_b)[i];
       const Pair* const found = pair < 0 ? nullptr : &pairing->pairs[static_cast<std::size_t>(pair)];
       if (m == 1 && found != nullptr && found->a >= 0) continue;  // with its counterpart
-      order.push_back({m, i, found == nullptr ? -1 : found->b, models[m]->items()[i].stored});
+      const std::int64_t other = m == 0 && found != nullptr ? found->b : -1;
+      order.push_back({m, i, other, other < 0 ? nullptr : found, models[m]->items()[i].stored});
     }
-  std::stable_sort(order.begin(), order.end(), [](const Shown& a, const Shown& b) { return a.bytes > b.bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const ShownTensor& a, const ShownTensor& b) { return a.bytes > b.bytes; });
   if (order.size() > kMostShown) order.resize(kMostShown);
-  for (const Shown& shown : order) {
-    const bool paired = shown.model == 0 && shown.other >= 0;
-    if (!add_tensor(answers, shown.tensor, shown.model == 0 ? "" : "&of=b", paired)) return;
-    if (!paired) continue;
-    if (!answers.add(fmt::format("tensor?tensor={}&of=b", shown.other)) ||
-        !answers.add(fmt::format("block?tensor={}&of=b", shown.other)))
-      return;
+  return order;
+}
+
+// First every tensor's facts and a small picture of it, as far as there is room; then, in the room that was kept for it, more
+// values: all of small tensors, the smallest first, and finer pictures, of the largest first.
+void add_tensors(Answers& answers, const std::vector<ExhibitPtr>& models, const Pairing* pairing) {
+  std::vector<ShownTensor> order = tensors_to_show(models, pairing);
+  answers.keep_free(kFiner);
+  std::size_t shown = 0;
+  while (shown < order.size() && add_tensor(answers, looks_of(models, order[shown]), order[shown])) ++shown;
+  order.resize(shown);
+  answers.keep_free(answers.room() / 2);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const auto looks = looks_of(models, order[i]);
+    if (order[i].whole || size_of_whole(looks) > kWholeTensor) continue;
+    order[i].whole = add_whole(answers, looks);
+    if (!order[i].whole) break;
   }
+  answers.keep_free(0);
+  for (const auto& [fine, height, width] : {std::tuple(1, 96, 128), std::tuple(2, 256, 384)})
+    for (const ShownTensor& tensor : order) {
+      if (tensor.whole) continue;
+      std::vector<std::pair<std::string, std::string>> made;
+      try {
+        for (const Look& look : looks_of(models, tensor))
+          made.emplace_back(fmt::format("grid?{}&fine={}", look.request, fine),
+                            grid_json(look.tensor, static_cast<std::size_t>(height), static_cast<std::size_t>(width)));
+      } catch (const Error&) {
+        continue;
+      }
+      if (!answers.put_all(made)) break;
+    }
 }
 
 }  // namespace

@@ -71,6 +71,13 @@ std::string_view Query::text(std::string_view key, std::string_view fallback) co
   return find(key).value_or(fallback);
 }
 
+std::string_view Query::short_text(std::string_view key, std::size_t most, std::string_view fallback) const {
+  const std::string_view found = text(key, fallback);
+  if (found.size() > most)
+    throw bad_request(fmt::format("{}: expected at most {} bytes, found {}", key, most, found.size()));
+  return found;
+}
+
 std::uint64_t Query::number(std::string_view key, std::uint64_t fallback, std::uint64_t least,
                             std::uint64_t most) const {
   const auto found = find(key);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <netdb.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "tare/stop.hpp"
 #include "view/door.hpp"
 #include "view/http_library.hpp"
 
@@ -40,8 +42,26 @@ struct Client {
 struct Exchange {
   std::string target;
   Admission admission;
-  bool begun = false, asked = false, ready = false;
+  bool begun = false, asked = false, ready = false, dear = false;
+  Stop stop;      // of one that is dear: its client has gone
   Answer answer;  // lives until the client has it
+};
+
+// A connection that is suspended, which the library leaves alone until it is resumed, and what was asked on it.
+struct Asked {
+  MHD_Connection* connection = nullptr;
+  Exchange* exchange = nullptr;
+  int descriptor = -1;
+};
+
+// Threads that answer one kind of request, and who waits for one of them.
+struct Lane {
+  unsigned threads = 2;
+  std::size_t most = 128;  // that may wait
+  int behind = 0;          // how far its threads stay behind others
+  std::condition_variable wake = {};
+  std::deque<Asked> waiting = {};
+  std::vector<Asked> running = {};
 };
 
 struct Socket {
@@ -58,8 +78,11 @@ using std::chrono::seconds;
 constexpr unsigned kMostClients = 256, kManyClients = 64;
 constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
 constexpr std::size_t kMostWaiting = 128;        // requests that no thread has begun
+constexpr std::size_t kMostDear = 96;            // the same of those that read data
 constexpr std::size_t kMostHeld = 64 << 20;      // bytes of answers that clients have not taken yet
-constexpr unsigned kWorkers = 2;
+constexpr unsigned kWorkers = 2;                 // of each kind
+constexpr int kDearBehind = 3;                   // a picture may come a moment later than a list
+constexpr std::chrono::milliseconds kLook{50};   // how often to see whether those who wait for data are still there
 constexpr double kPerSecond = 200, kBurst = 400;
 // How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
 constexpr seconds kPatience{10}, kShortPatience{1}, kSendingPatience{60};
@@ -70,6 +93,7 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
 }
 
 Socket listen_on(ServerOptions options) {
+  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));  // or throws
   if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
@@ -121,14 +145,13 @@ std::vector<std::string> own_addresses() {
   return found;
 }
 
-// By these names a client may address the server; with the port, which only port 80 could do without.
+// By these names a client may address the server.
 std::vector<std::string> names_of(const Socket& socket, const ServerOptions& options) {
   std::vector<std::string> names = {socket.shown, "127.0.0.1", "localhost", "[::1]"};
   if (is_any(socket))
     for (std::string& address : own_addresses()) names.push_back(std::move(address));
   names.insert(names.end(), options.hosts.begin(), options.hosts.end());
-  for (std::string& name : names)
-    if (socket.port != 80) name += fmt::format(":{}", socket.port);
+  for (std::string& name : names) name = spelled_host(name, socket.port);
   return names;
 }
 
@@ -163,27 +186,35 @@ struct Server::State {
   std::atomic<bool> shown = false;
 
   std::mutex mutex;  // of all that follows
-  std::condition_variable wake;
+  std::condition_variable janitor_wake;
   std::list<Client> clients;
-  std::deque<std::pair<MHD_Connection*, Exchange*>> waiting;
+  Lane cheap{.threads = kWorkers, .most = kMostWaiting};
+  Lane dear{.threads = kWorkers, .most = kMostDear, .behind = kDearBehind};
   bool ending = false;
   std::vector<std::jthread> workers;
   std::jthread janitor;
+  std::vector<Asked> gone;  // the janitor's own
 
   State(const Service& s, const Page& p, const ServerOptions& options)
       : service(s),
         page(p),
         socket(listen_on(options)),
         links(links_to(socket, token)),
-        door(token, names_of(socket, options)) {}
+        door(token, names_of(socket, options), options.other_host) {
+    for (Lane* const lane : {&cheap, &dear}) lane->running.reserve(lane->threads);
+    gone.reserve(dear.most);
+    service.expect_requests();
+  }
 
   // Also of a server that could not be started as a whole.
   ~State() {
     {
       const std::scoped_lock lock(mutex);
       ending = true;
+      for (const Asked& asked : dear.waiting) asked.exchange->stop.ask();
+      for (const Asked& asked : dear.running) asked.exchange->stop.ask();
     }
-    wake.notify_all();
+    for (std::condition_variable* const sleeper : {&cheap.wake, &dear.wake, &janitor_wake}) sleeper->notify_all();
     // Requests that wait are answered first: a connection that is suspended cannot be closed.
     workers.clear();
     janitor = {};
@@ -234,27 +265,101 @@ struct Server::State {
     }
   }
 
-  void work() {
+  void work(Lane& lane) {
+    if (lane.behind > 0) stay_behind_others(lane.behind);
     for (;;) {
-      std::pair<MHD_Connection*, Exchange*> next;
+      Asked next;
       {
         std::unique_lock lock(mutex);
-        wake.wait(lock, [&] { return ending || !waiting.empty(); });
-        if (waiting.empty()) return;
-        next = waiting.front();
-        waiting.pop_front();
+        lane.wake.wait(lock, [&] { return ending || !lane.waiting.empty(); });
+        if (lane.waiting.empty()) return;
+        next = lane.waiting.front();
+        lane.waiting.pop_front();
+        lane.running.push_back(next);  // which has room for it
       }
-      Exchange& exchange = *next.second;
-      exchange.answer = service.answer(exchange.admission.target, exchange.admission.change);
+      Exchange& exchange = *next.exchange;
+      if (exchange.stop.asked()) {
+        exchange.answer.status = 503;
+      } else {
+        const Stoppable stoppable(exchange.stop);
+        exchange.answer = service.answer(exchange.admission.target, exchange.admission.change);
+      }
       if (exchange.answer.body.size() > kMostAnswer)
         exchange.answer = refusal_of(500, ErrorKind::limit, "view.answer", "the answer is larger than any should be");
-      exchange.ready = true;
-      http.resume_connection(next.first);
+      {
+        const std::scoped_lock lock(mutex);
+        std::erase_if(lane.running, [&](const Asked& asked) { return asked.exchange == &exchange; });
+      }
+      resume(next);
+    }
+  }
+
+  // Lets the library send what there is; after this it may close the connection, and the exchange goes.
+  void resume(const Asked& asked) const {
+    asked.exchange->ready = true;
+    http.resume_connection(asked.connection);
+  }
+
+  // Data is not read for those who have gone. While a connection is suspended its descriptor stays what it is, and nobody
+  // else looks at it.
+  void forget_the_gone() {
+    const auto has_gone = [](const Asked& asked) {
+      pollfd look{asked.descriptor, POLLRDHUP, 0};
+      return ::poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+    };
+    gone.clear();
+    {
+      const std::scoped_lock lock(mutex);
+      for (const Asked& asked : dear.running)
+        if (has_gone(asked)) asked.exchange->stop.ask();
+      std::erase_if(dear.waiting, [&](const Asked& asked) {
+        if (!has_gone(asked)) return false;
+        gone.push_back(asked);  // which has room for it
+        return true;
+      });
+    }
+    for (const Asked& asked : gone) {
+      asked.exchange->answer.status = 503;
+      resume(asked);
+    }
+  }
+
+  // Takes the request into its queue and suspends the connection; false when there is no room.
+  bool queue(MHD_Connection* connection, Exchange& exchange) {
+    exchange.dear = service.is_dear(exchange.admission.target);
+    const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const std::scoped_lock lock(mutex);
+    Lane& lane = exchange.dear ? dear : cheap;
+    if (ending || lane.waiting.size() >= lane.most) return false;
+    lane.waiting.push_back({connection, &exchange, info == nullptr ? -1 : info->connect_fd});
+    http.suspend_connection(connection);
+    lane.wake.notify_one();
+    if (exchange.dear) janitor_wake.notify_one();  // who may sleep longer without any
+    return true;
+  }
+
+  void clean() {
+    std::unique_lock lock(mutex);
+    Clock::time_point looked = Clock::now();
+    const auto watched = [&] { return !dear.waiting.empty() || !dear.running.empty(); };
+    while (!ending) {
+      if (watched())
+        janitor_wake.wait_for(lock, kLook, [&] { return ending; });
+      else
+        janitor_wake.wait_for(lock, seconds(1), [&] { return ending || watched(); });
+      lock.unlock();
+      forget_the_gone();
+      if (Clock::now() - looked >= seconds(1)) {
+        send_away();
+        looked = Clock::now();
+      }
+      lock.lock();
     }
   }
 
   // `body` lives longer than the exchange does.
-  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false) {
+  MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false,
+                   const char* allowed = "POST") {
     now_does(connection, Client::Does::take);
     MHD_Response* const response =
         http.create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_PERSISTENT);
@@ -268,7 +373,7 @@ struct Server::State {
     header("Cross-Origin-Resource-Policy", "same-origin");
     header("Cross-Origin-Opener-Policy", "same-origin");
     header("Cache-Control", "no-store");
-    if (status == 405) header("Allow", "POST");
+    if (status == 405) header("Allow", allowed);
     const MHD_Result result = http.queue_response(connection, static_cast<unsigned>(status), response);
     http.destroy_response(response);
     return result;
@@ -316,7 +421,7 @@ struct Server::State {
   MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, const Refusal& refusal,
                     ErrorKind kind = ErrorKind::usage) {
     exchange.answer = refusal_of(refusal.status, kind, refusal.rule, refusal.sentence);
-    return reply(connection, exchange.answer.status, exchange.answer.body);
+    return reply(connection, exchange.answer.status, exchange.answer.body, false, "GET, HEAD, POST");
   }
 
   // What clients ask for and do not take is memory: if it becomes too much, those are sent away who have taken longest.
@@ -371,15 +476,7 @@ struct Server::State {
     }
     if (exchange.asked) return MHD_YES;
     exchange.asked = true;
-    {
-      const std::scoped_lock lock(mutex);
-      if (!ending && waiting.size() < kMostWaiting) {
-        waiting.emplace_back(connection, &exchange);
-        http.suspend_connection(connection);
-        wake.notify_all();  // the janitor waits for it, too
-        return MHD_YES;
-      }
-    }
+    if (queue(connection, exchange)) return MHD_YES;
     return refuse(connection, exchange, {503, "view.busy", "too many requests are waiting"}, ErrorKind::limit);
   }
 };
@@ -427,20 +524,23 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
       static_cast<MHD_RequestCompletedCallback>(ends), &state, MHD_OPTION_NOTIFY_CONNECTION,
       static_cast<MHD_NotifyConnectionCallback>(greets), &state, MHD_OPTION_END);
   if (state.daemon == nullptr) throw cannot_listen(options, "the server did not start");
-  for (unsigned i = 0; i < kWorkers; ++i) state.workers.emplace_back([&state] { state.work(); });
-  state.janitor = std::jthread([&state] {
-    std::unique_lock lock(state.mutex);
-    while (!state.wake.wait_for(lock, seconds(1), [&] { return state.ending; })) {
-      lock.unlock();
-      state.send_away();
-      lock.lock();
-    }
-  });
+  for (Lane* const lane : {&state.cheap, &state.dear})
+    for (unsigned i = 0; i < lane->threads; ++i) state.workers.emplace_back([&state, lane] { state.work(*lane); });
+  state.janitor = std::jthread([&state] { state.clean(); });
 }
 
 Server::~Server() = default;
 
 const std::vector<std::string>& Server::urls() const { return state_->links; }
+Load Server::load() const {
+  const std::scoped_lock lock(state_->mutex);
+  const Lane &cheap = state_->cheap, &dear = state_->dear;
+  const auto stopping = std::count_if(dear.running.begin(), dear.running.end(),
+                                      [](const Asked& asked) { return asked.exchange->stop.asked(); });
+  return {cheap.waiting.size(), cheap.running.size(), dear.waiting.size(), dear.running.size(),
+          static_cast<std::size_t>(stopping)};
+}
+
 bool Server::was_shown() const { return state_->shown.load(std::memory_order_relaxed); }
 
 }  // namespace tare::view

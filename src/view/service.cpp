@@ -21,7 +21,9 @@ struct Row {
   std::string_view parameters;  // what it may be asked with
   bool change = false;          // starts work: POST
   bool fresh = true;            // looks at files: first make sure that they are those that were opened
+  bool dear = false;            // reads data
 };
+constexpr bool kLooks = false, kStarts = true, kFresh = true, kReads = true;
 
 constexpr std::string_view kCompareParameters = "search only sort way from count plot";
 
@@ -30,26 +32,26 @@ constexpr Row kRows[] = {
     {"layers", layers, "of"},
     {"treemap", treemap, "of under width height"},
     {"map", file_map, "of file from to most"},
-    {"bytes", file_bytes, "of file from count"},
+    {"bytes", file_bytes, "of file from count", kLooks, kFresh, kReads},
     {"tensors", tensors, "of search type role sort way from count"},
     {"tree", tree, "of under from count"},
     {"tensor", tensor, "of tensor"},
-    {"block", block, "of tensor"},
-    {"values", values, "of tensor slice"},
-    {"numbers", numbers, "of tensor all"},
-    {"heat", heat, "of tensor by top bottom left right height width digits"},
+    {"block", block, "of tensor", kLooks, kFresh, kReads},
+    {"values", values, "of tensor slice", kLooks, kFresh, kReads},
+    {"numbers", numbers, "of tensor all", kLooks, kFresh, kReads},
+    {"heat", heat, "of tensor by top bottom left right height width digits", kLooks, kFresh, kReads},
     {"compare", compare, kCompareParameters},
     {"tokens", tokens, "of search type what from count"},
-    {"template", chat_template, "of"},
+    {"template", chat_template, "of", kLooks, kFresh, kReads},
     {"metadata", metadata, "of what at from count"},
     {"attachments", attachments, "of from count"},
-    {"attachment", attachment, "of attachment"},
-    {"check", check, "of", false, false},
-    {"numbers/all", all_numbers, "of tensor all", true},
-    {"compare/start", start_compare, kCompareParameters, true},
-    {"compare/all", compare_all, kCompareParameters, true},
-    {"compare/stop", stop_compare, kCompareParameters, true},
-    {"check/start", start_check, "of", true},
+    {"attachment", attachment, "of attachment", kLooks, kFresh, kReads},
+    {"check", check, "of", kLooks, !kFresh},
+    {"numbers/all", all_numbers, "of tensor all", kStarts},
+    {"compare/start", start_compare, kCompareParameters, kStarts},
+    {"compare/all", compare_all, kCompareParameters, kStarts},
+    {"compare/stop", stop_compare, kCompareParameters, kStarts},
+    {"check/start", start_check, "of", kStarts},
 };
 constexpr std::string_view kReopen = "reopen";
 
@@ -68,7 +70,9 @@ bool wants_post(std::string_view name) {
 const Row& row_of(const Query& query) {
   const Row* const row = find_row(query.endpoint());
   if (row == nullptr)
-    throw Error(ErrorKind::not_found, "view.endpoint", fmt::format("no endpoint is called '{}'", query.endpoint()));
+    throw Error(
+        ErrorKind::not_found, "view.endpoint",
+        fmt::format("no endpoint is called '{}'; there are {}", query.endpoint(), fmt::join(endpoint_names(), ", ")));
   // A word that is spelled wrong would be a question that was not asked.
   for (const auto& [key, value] : query.parameters()) {
     bool known = false;
@@ -114,6 +118,7 @@ void Service::show(std::vector<ExhibitPtr> models) const {
   Context next;
   next.models = std::move(models);
   next.jobs = std::make_shared<Jobs>();
+  if (requests_expected_.load(std::memory_order_relaxed)) next.jobs->stay_behind();
   if (next.models.size() == 2) {
     next.pairing = std::make_shared<const Pairing>(pair_up(*next.models[0], *next.models[1]));
     next.comparison = std::make_shared<Comparison>(next.pairing);
@@ -132,6 +137,22 @@ Context Service::shown() const {
 }
 
 std::vector<ExhibitPtr> Service::models() const { return shown().models; }
+
+bool Service::is_dear(std::string_view target) const noexcept {
+  try {
+    const Query query = Query::parse(target);
+    if (query.endpoint() == kReopen) return true;
+    const Row* const row = find_row(query.endpoint());
+    return row != nullptr && row->dear && !is_answered_by_job(shown(), query);
+  } catch (...) {
+    return false;  // what is not a request is refused in no time
+  }
+}
+
+void Service::expect_requests() const {
+  requests_expected_.store(true, std::memory_order_relaxed);
+  shown().jobs->stay_behind();
+}
 
 std::string Service::call(std::string_view target, bool change) const {
   const Query query = Query::parse(target);
@@ -227,6 +248,10 @@ std::string error_json(const Error& error) {
 
 std::size_t tensor_of(const Exhibit& model, const Query& query) {
   const std::string_view text = query.text("tensor");
+  if (!query.find("tensor"))
+    throw Error(
+        ErrorKind::usage, "view.request",
+        fmt::format("{} is about one tensor; say which, by its number or its name: tensor=0", query.endpoint()));
   const auto& all = model.model().tensors;
   const bool number = !text.empty() && text.size() <= 9 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -236,7 +261,11 @@ std::size_t tensor_of(const Exhibit& model, const Query& query) {
   } else if (const Tensor* const found = model.model().tensor(text)) {
     return static_cast<std::size_t>(found - all.data());
   }
-  throw Error(ErrorKind::not_found, "view.tensor", fmt::format("no tensor is called '{}'", text));
+  if (number)
+    throw Error(ErrorKind::not_found, "view.tensor",
+                fmt::format("there is no tensor {}; the model has {}, counted from 0", text, all.size()));
+  throw Error(ErrorKind::not_found, "view.tensor",
+              fmt::format("no tensor is called '{}'; tensors?search=... finds names by a part of them", text));
 }
 
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t place) {
@@ -283,7 +312,7 @@ void write_job(JsonWriter& json, const JobPtr& job) {
     json.raw(job->result);
     return;
   }
-  json.open('{').key("started").boolean(true).key("done").boolean(false);
+  json.open('{').key("started").boolean(true).key("done").boolean(false).key("waiting").boolean(!job->begun);
   json.key("progress").number(job->progress.done()).key("expected").number(job->progress.expected()).close('}');
 }
 

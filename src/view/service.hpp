@@ -2,6 +2,7 @@
 // the report, `--json` and the tests call the same function, `answer`. May be called from many threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,12 @@ class Service {
   // The same, and waits for work that the request starts.
   std::string call_and_wait(const std::string& asked) const;
 
+  // Whether answering reads the model's data, and so may take as long as a disk or a decoder likes. All else is answered from
+  // memory: a server must not let it wait for this.
+  bool is_dear(std::string_view target) const noexcept;
+  // There will be many requests: long work is to leave the processors to them.
+  void expect_requests() const;
+
   std::vector<ExhibitPtr> models() const;
   std::shared_ptr<const Pairing> pairing() const { return shown().pairing; }  // null for one model
 
@@ -68,6 +75,7 @@ class Service {
   mutable std::mutex opening_;  // one at a time
   mutable std::mutex mutex_;    // of what is shown
   mutable Context shown_;
+  mutable std::atomic<bool> requests_expected_{false};
 };
 
 // The names of the endpoints, those that need a POST last.

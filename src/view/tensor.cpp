@@ -152,7 +152,10 @@ Tensor subject_of(const Context& context, const Query& query) {
   const std::int64_t found = context.pairing->of_a[place];
   if (found < 0 || !context.pairing->pairs[static_cast<std::size_t>(found)].in_b)
     throw Error(ErrorKind::not_found, "view.tensor", "the second model has no such tensor").about(own.name);
-  const Pair& pair = context.pairing->pairs[static_cast<std::size_t>(found)];
+  return side_of(context.pairing->pairs[static_cast<std::size_t>(found)], of);
+}
+
+Tensor side_of(const Pair& pair, std::string_view of) {
   if (of == "left") return pair.tensor_a;
   if (of == "right") return pair.tensor_b;
   Tensor error = difference(pair.tensor_a, pair.tensor_b);
@@ -219,7 +222,7 @@ void block(const Context& context, const Query& query, JsonWriter& json) {
 
 void values(const Context& context, const Query& query, JsonWriter& json) {
   const Tensor shown = subject_of(context, query);
-  const std::string_view text = query.text("slice", "...").substr(0, 200);
+  const std::string_view text = query.short_text("slice", kMostSearched, "...");
   // A compressed tensor that is entered only at its beginning is read up to the slice.
   const Tensor dense = to_dense(shown);
   const Component* const data = dense.component("data");

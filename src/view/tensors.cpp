@@ -47,7 +47,7 @@ void tensors(const Context& context, const Query& query, JsonWriter& json) {
   static constexpr std::string_view kSorts[] = {"file", "name", "bytes", "elements", "bits", "type", "layer"};
   static constexpr std::string_view kWays[] = {"up", "down"};
   const Exhibit& model = context.model(query);
-  const std::string_view wanted = query.text("search").substr(0, 200), type = query.text("type"),
+  const std::string_view wanted = query.short_text("search", kMostSearched), type = query.text("type"),
                          role = query.text("role");
   const std::string_view by = query.choice("sort", kSorts);
   const bool down = query.choice("way", kWays) == "down";

@@ -65,7 +65,7 @@ void tokens(const Context& context, const Query& query, JsonWriter& json) {
   static constexpr std::string_view kWhat[] = {"tokens", "merges"};
   const Vocabulary& words = context.model(query).model().vocabulary;
   const bool merges = query.choice("what", kWhat) == "merges";
-  const std::string_view wanted = query.text("search").substr(0, 200);
+  const std::string_view wanted = query.short_text("search", kMostSearched);
   const std::uint64_t from = query.number("from", 0, 0, UINT32_MAX), count = query.number("count", 100, 0, kMostTokens);
   const auto id = merges ? std::nullopt : id_of(wanted);
   std::optional<TokenType> type;
@@ -87,7 +87,7 @@ void tokens(const Context& context, const Query& query, JsonWriter& json) {
       };
       return rank_of(text(a), wanted) < rank_of(text(b), wanted);
     });
-  json.open('{').key("kind").text(words.kind).key("all").number(std::uint64_t{all});
+  json.open('{').key("kind").text(short_name(words.kind, 60)).key("all").number(std::uint64_t{all});
   json.key("bos").number(words.bos).key("eos").number(words.eos).key("pad").number(words.pad).key("unk").number(
       words.unk);
   json.key("found").number(std::uint64_t{found.size()}).key("from").number(from).key("rows").open('[');
@@ -120,7 +120,7 @@ void chat_template(const Context& context, const Query& query, JsonWriter& json)
   if (!text)
     json.null();
   else
-    json.text(std::string_view(*text).substr(0, kMostTemplate));
+    json.text(beginning_of(*text, kMostTemplate));
   json.close('}');
 }
 

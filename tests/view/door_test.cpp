@@ -29,6 +29,15 @@ std::string refused(const Head& head) {
   return refusal ? std::string(refusal->rule) : "";
 }
 
+std::string rule_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.rule();
+  }
+  return {};
+}
+
 TEST(ViewDoor, LetsInWhoHasTheLink) {
   Admission admission;
   const std::string page = at(""), api = at("api/tensors?count=5");
@@ -80,6 +89,31 @@ TEST(ViewDoor, RefusesEverybodyElse) {
   EXPECT_EQ(refused(good_head(at("../../etc/passwd"))), "view.endpoint");
 }
 
+// Who tunnels a port or uses a name of the machine is told how to be let in.
+TEST(ViewDoor, ARefusedHostIsToldWhatToDo) {
+  const std::string api = at("api/overview");
+  Head head = good_head(api);
+  head.hosts = {"workstation.lan:8080"};
+  Admission admission;
+  const Door door(std::string(kToken), {"127.0.0.1:8080"}, "do this");
+  const auto refusal = door.refuse(head, admission);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 403);
+  EXPECT_EQ(refusal->sentence, "do this");
+  EXPECT_FALSE(Door(std::string(kToken), {"127.0.0.1:8080", "workstation.lan:8080"}).refuse(head, admission));
+}
+
+TEST(ViewDoor, HostsAsClientsSpellThem) {
+  EXPECT_EQ(spelled_host("workstation.lan", 8080), "workstation.lan:8080");
+  EXPECT_EQ(spelled_host("workstation.lan", 80), "workstation.lan");
+  EXPECT_EQ(spelled_host("localhost:9000", 8080), "localhost:9000") << "the other end of a tunnel";
+  EXPECT_EQ(spelled_host("localhost:80", 8080), "localhost");
+  EXPECT_EQ(spelled_host("[::1]", 8080), "[::1]:8080");
+  EXPECT_EQ(spelled_host("[::1]:9000", 8080), "[::1]:9000");
+  for (const std::string_view name : {"", "http://x", "x/", "x:", "x:y", "x:123456", ":80", "[::1", "a b", "x:80:80"})
+    EXPECT_EQ(rule_of([&] { static_cast<void>(spelled_host(name, 1)); }), "view.host") << name;
+}
+
 TEST(ViewDoor, FollowingTheLinkFromElsewhereShowsThePageOnly) {
   const std::string page = at(""), api = at("api/overview");
   Head head = good_head(page);
@@ -101,15 +135,6 @@ TEST(ViewDoor, RateIsBounded) {
   EXPECT_FALSE(rate.admit(start));
   EXPECT_TRUE(rate.admit(start + std::chrono::milliseconds(150)));
   EXPECT_FALSE(rate.admit(start + std::chrono::milliseconds(160)));
-}
-
-std::string rule_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.rule();
-  }
-  return {};
 }
 
 TEST(ViewRequest, NamesAndParameters) {

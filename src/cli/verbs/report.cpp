@@ -52,8 +52,9 @@ constexpr Verb kVerb{
     .summary = "what `view` shows, as one HTML page",
     .description =
         "Writes a page of at most 4 MiB that shows the model, or two, without a server: the same views as `tare "
-        "view`, with the numbers and pictures of the largest tensors as far as there is room, and the "
-        "findings of `verify`. It loads nothing from elsewhere. With --svg, a single picture instead.",
+        "view`, with the numbers and pictures of the largest tensors as far as there is room, the values of small "
+        "tensors and the corners of others, and the findings of `verify`. It loads nothing from elsewhere. With --svg, "
+        "a single picture instead.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

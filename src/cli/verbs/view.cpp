@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/session.hpp"
 #include "cli/verbs.hpp"
+#include "view/door.hpp"
 #include "view/page.hpp"
 #include "view/server.hpp"
 #include "view/service.hpp"
@@ -34,6 +35,19 @@ int run(const Arguments& arguments, Session& session) {
   options.address = arguments.get("listen", options.address);
   options.port = static_cast<std::uint16_t>(arguments.number("port", 0, 0, 65535));
   options.hosts = arguments.all("host");
+  for (const std::string& host : options.hosts) {
+    try {
+      static_cast<void>(view::spelled_host(host, options.port));
+    } catch (const Error& error) {
+      throw UsageError("--host: " + std::string(error.sentence()));
+    }
+  }
+  options.other_host =
+      "the request is addressed to a host by whose name this server does not answer; open the link as it was printed, "
+      "or "
+      "start `tare view` with --host NAME to be reached by that name, with --host NAME:PORT where the port is another "
+      "one, "
+      "as through a tunnel";
   const view::Page page = view::live_page(paths.front());
   const view::Server server(service, page, options);
   for (const std::string& link : server.urls()) session.line(link);
@@ -65,7 +79,8 @@ constexpr Option kOptions[] = {
      .help = "listen on this address, which others may reach; 127.0.0.1 by default"},
     {.name = "host",
      .value = "NAME",
-     .help = "answer requests that address the server by this name, too; may be given several times",
+     .help = "answer requests that address the server by this name (or NAME:PORT, as through a tunnel), too; may be "
+             "given several times",
      .repeatable = true},
     {.name = "no-browser", .help = "print the link and open nothing"},
     {.name = "json",

@@ -1,5 +1,6 @@
 // Asks the server, or, in a report, the answers that are in the page.
 import {h, put, say} from './dom.js';
+import {pictureOf, sliceOf, wholeOf, gridOf, cornersOf, differenceOf, heldWords} from './held.js';
 
 const answers = JSON.parse(document.getElementById('answers').textContent);
 export const isReport = answers !== null;
@@ -16,7 +17,7 @@ function targetOf(name, values) {
 
 const absent = () => new Trouble({rule: 'report', kind: 'limit', sentence: 'This report does not hold it; `tare view` shows it.'});
 
-const listed = {};
+const listed = {}, totals = {};
 function reportRows(of) {
   if (!listed[of]) {
     listed[of] = [];
@@ -24,7 +25,7 @@ function reportRows(of) {
       const page = answers[targetOf('tensors', {from: String(from), count: 500, of: of === 'b' ? 'b' : undefined})];
       if (!page) break;
       listed[of].push(...page.rows);
-      listed.all = page.all;
+      totals[of] = page.all;
     }
   }
   return listed[of];
@@ -59,6 +60,45 @@ function comparedRows(answer, {search, only, sort, way, from = 0, count = 1000})
   return {...answer, found: rows.length, from, tensors: rows.slice(from, from + count)};
 }
 
+// What is held under a request's name, read once.
+const readHeld = new Map();
+function heldAs(make, name, tensor, of, fine) {
+  const target = targetOf(name, {tensor, of, fine}), found = answers[target];
+  if (!found) return null;
+  if (!readHeld.has(target)) readHeld.set(target, make(found));
+  return readHeld.get(target);
+}
+
+// A, B and their difference are shown together, so a picture is as fine as that of the coarsest.
+const SIDES = ['left', 'right', 'error'];
+function levelOf(tensor, of) {
+  const paired = SIDES.includes(of), sides = paired ? SIDES : [of], stored = paired ? SIDES.slice(0, 2) : [of];
+  const whole = stored.map((side) => heldAs(wholeOf, 'whole', tensor, side));
+  if (whole.every(Boolean)) return of === 'error' ? differenceOf(...whole) : whole[paired ? SIDES.indexOf(of) : 0];
+  for (const fine of [2, 1, undefined]) {
+    const grids = sides.map((side) => heldAs(gridOf, 'grid', tensor, side, fine));
+    if (grids.every(Boolean) || !fine) return grids[sides.indexOf(of)];
+  }
+  return null;
+}
+
+// The values that a slice may ask for.
+export function heldValues(tensor, of) {
+  const values = (side) => heldAs(wholeOf, 'whole', tensor, side) || heldAs(cornersOf, 'corners', tensor, side);
+  if (of !== 'error') return values(of);
+  const a = values('left'), b = values('right');
+  return a && b ? differenceOf(a, b) : null;
+}
+
+function heldSlice({tensor, of, slice}) {
+  const held = heldValues(tensor, of), wrong = (sentence) => new Trouble({rule: 'report', kind: 'limit', sentence});
+  if (!held || held.shape.reduce((a, b) => a * b, 1) !== held.rows * held.columns) throw absent();
+  let found;
+  try { found = sliceOf(slice || '...', held, held.at); } catch (error) { throw wrong(`${error.message[0].toUpperCase()}${error.message.slice(1)}`); }
+  if (!found) throw wrong(`The report holds ${heldWords(held)} of this tensor, and the slice asks for others; \`tare view\` reads any.`);
+  return found;
+}
+
 function fromReport(name, values) {
   const side = values && values.of === 'b' ? 'b' : undefined, of = {of: side};
   const pick = (target) => { const found = answers[target]; if (!found) throw absent(); return found; };
@@ -73,19 +113,23 @@ function fromReport(name, values) {
       rows = [...rows].sort((a, b) => way * (typeof a[key] === 'string' ? a[key].localeCompare(b[key], 'en', {numeric: true}) : (a[key] ?? -1) - (b[key] ?? -1)));
     }
     const from = Number(values.from || 0);
-    return {all: listed.all || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
+    return {all: totals[side || 'a'] || 0, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
   if (name === 'tokens') {
-    const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = values.search || '';
-    const rows = page.rows.filter((row) => (wanted.startsWith('#') ? String(row.id) === wanted.slice(1) : row.text.includes(wanted)) && (!values.type || row.type === values.type));
+    const page = pick(targetOf('tokens', {what: values.what, count: 500, ...of})), wanted = (values.search || '').toLowerCase();
+    const rows = page.rows.filter((row) => (wanted.startsWith('#') ? String(row.id) === wanted.slice(1) : row.text.toLowerCase().includes(wanted)) && (!values.type || row.type === values.type));
     const from = Number(values.from || 0);
     return {...page, found: rows.length, from, rows: rows.slice(from, from + Number(values.count || 100))};
   }
   if (name === 'tree') return reportTree(reportRows(side || 'a'), values.under || '');
   if (name === 'treemap') { if (values.under) throw absent(); return pick(targetOf('treemap', {width: 960, height: 480, ...of})); }
-  if (name === 'map') return pick(targetOf('map', {file: String(values.file || 0), ...of}));
+  if (name === 'map') {
+    const whole = pick(targetOf('map', {file: String(values.file || 0), ...of})), from = Math.min(values.from || 0, whole.bytes), to = Math.max(from, Math.min(values.to ?? whole.bytes, whole.bytes));
+    return {...whole, from, to, spans: whole.spans.filter((span) => span.offset < to && span.offset + span.bytes > from)};
+  }
   const sided = {of: values && values.of !== 'a' ? values.of : undefined};
-  if (name === 'heat') return pick(targetOf('heat', {tensor: values.tensor, by: 'max', height: 32, width: 48, digits: 3, ...sided}));
+  if (name === 'heat') { const level = levelOf(values.tensor, sided.of); if (!level) throw absent(); return pictureOf(level, values); }
+  if (name === 'values') return heldSlice({...values, ...sided});
   if (name === 'numbers' || name === 'tensor' || name === 'block') return pick(targetOf(name, {tensor: values.tensor, ...sided}));
   if (name === 'metadata') { if (Number(values.from)) throw absent(); return pick(targetOf('metadata', {what: values.what === 'config' ? 'config' : undefined, at: values.at, ...of})); }
   if (name === 'attachment') return pick(targetOf(name, {attachment: String(values.attachment), ...of}));
@@ -113,17 +157,48 @@ function showTrouble(facts) {
   say(facts.sentence);
 }
 
-export async function ask(name, values = {}, method = 'GET') {
+// What reads the model's data takes as long as that takes, and a browser opens six connections to a server: some are left for
+// what is answered at once.
+const DEAR = new Set(['heat', 'numbers', 'values', 'block', 'bytes', 'template', 'attachment']), MOST_DEAR = 3;
+const queue = [];
+let dear = 0;
+
+const abandoned = () => new Trouble({kind: 'left', rule: 'view.left', sentence: 'Nobody waits for it any more.', file: ''});
+
+function takeTurn(signal) {
+  if (dear < MOST_DEAR) { ++dear; return undefined; }
+  return new Promise((resolve, reject) => {
+    queue.push(resolve);
+    if (signal) signal.addEventListener('abort', () => { const at = queue.indexOf(resolve); if (at >= 0) { queue.splice(at, 1); reject(abandoned()); } }, {once: true});
+  });
+}
+
+function endTurn() { const next = queue.shift(); if (next) next(); else --dear; }
+
+// `signal`: of an AbortController, whoever asked has gone; the server then reads no more for it.
+export async function ask(name, values = {}, method = 'GET', signal = undefined) {
   if (isReport) return fromReport(name, values);
+  if (signal && signal.aborted) throw abandoned();
+  if (!DEAR.has(name)) return request(name, values, method, signal);
+  await takeTurn(signal);
+  try { return await request(name, values, method, signal); } finally { endTurn(); }
+}
+
+async function request(name, values, method, signal) {
   let response;
   try {
-    response = await fetch(`api/${targetOf(name, values)}`, {method, headers: {Accept: 'application/json'}});
-  } catch {
+    response = await fetch(`api/${targetOf(name, values)}`, {method, signal, headers: {Accept: 'application/json'}});
+  } catch (error) {
+    if (error.name === 'AbortError') throw abandoned();
     const facts = {kind: 'io', rule: 'view.gone', sentence: 'The server does not answer: it has ended, or never was there.', file: ''};
     showTrouble(facts);
     throw new Trouble(facts);
   }
-  const answer = await response.json();
+  let answer;
+  try { answer = await response.json(); } catch (error) {
+    if (error.name === 'AbortError') throw abandoned();
+    throw new Trouble({kind: 'io', rule: 'view.answer', sentence: `The server's answer (status ${response.status}) was cut off.`, file: ''});
+  }
   if (answer.error) {
     if (answer.error.kind === 'io' || answer.error.kind === 'not_found' && name === 'reopen') showTrouble(answer.error);
     throw new Trouble(answer.error);
@@ -131,16 +206,17 @@ export async function ask(name, values = {}, method = 'GET') {
   return answer;
 }
 
-// Starts work and waits for what comes of it.
+// Starts work and waits for what comes of it; null when nobody waits any more.
 export async function work(start, name, values, progress, alive = () => true) {
   let answer = await ask(start, values, 'POST');
   while (!answer.done && alive()) {
-    progress(answer.expected ? Math.min(1, answer.progress / answer.expected) : 0);
+    progress(answer.expected ? Math.min(1, answer.progress / answer.expected) : 0, answer.waiting);
     await new Promise((resolve) => setTimeout(resolve, 150));
-    answer = await ask(name, {...values, all: name === 'numbers' ? 1 : undefined});
+    if (!alive()) return null;
+    answer = await request(name, {...values, all: name === 'numbers' ? 1 : undefined}, 'GET');
   }
-  return answer;
+  return answer.done ? answer : null;
 }
 
 // What an element shows in place of an answer that did not come.
-export function sorry(error) { return h('p', {class: 'quiet small', role: 'note'}, error.message); }
+export function sorry(error) { return error.facts && error.facts.kind === 'left' ? h('span', {}) : h('p', {class: 'quiet small', role: 'note'}, error.message); }

@@ -24,20 +24,21 @@ export function bars(values, {low, high, log, height = 190, label, names, colour
   });
   if (low !== undefined) plot.append(axisText(0, height + 17, real(low), 'start'), axisText(W, height + 17, real(high), 'end'));
   if (low < 0 && high > 0) {
-    const x = W * -low / (high - low);
+    const x = W * (-low / 2) / (high / 2 - low / 2);
     if (x > 60 && x < W - 60) plot.append(s('line', {class: 'axis', x1: x, x2: x, y1: 0, y2: height}), axisText(x, height + 17, '0'));
   }
   return plot;
 }
 
 export function line(values, {height = 110, label, wide = 420}) {
-  const known = values.filter((v) => v !== null), most = Math.max(1e-30, ...known);
-  const point = (v, i) => `${(values.length > 1 ? i / (values.length - 1) : 0.5) * wide} ${height - (v || 0) / most * (height - 6)}`;
+  const known = values.filter((v) => v !== null), most = Math.max(0, ...known) || 1;
+  const point = ([v, i]) => `${(values.length > 1 ? i / (values.length - 1) : 0.5) * wide} ${height - v / most * (height - 6)}`;
+  const drawn = values.map((v, i) => [v, i]).filter(([v]) => v !== null);  // of a sample, some are not known
   const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + 18}`, role: 'img', 'aria-label': label});
   plot.append(s('line', {class: 'axis', x1: 0, x2: wide, y1: height + 0.5, y2: height + 0.5}));
   if (values.length === 1) plot.append(s('circle', {cx: wide / 2, cy: 8, r: 3, fill: 'var(--bar)'}));
-  else if (values.length > 1) plot.append(s('path', {d: `M${values.map(point).join('L')}`, fill: 'none', stroke: 'var(--bar)', 'stroke-width': 1.6, 'stroke-linejoin': 'round'}));
-  plot.append(axisText(0, height + 14, '0', 'start'), axisText(wide, 10, `largest ${real(most)}`, 'end'));
+  else if (drawn.length > 0) plot.append(s('path', {d: `M${drawn.map(point).join('L')}`, fill: 'none', stroke: 'var(--bar)', 'stroke-width': 1.6, 'stroke-linejoin': 'round'}));
+  plot.append(axisText(0, height + 14, '0', 'start'), axisText(wide, 10, `largest ${real(Math.max(0, ...known))}`, 'end'));
   return plot;
 }
 

@@ -1,5 +1,5 @@
 // Runs verify, and shows what it found at its bytes.
-import {h, put, say, sheet, facts} from './dom.js';
+import {h, put, say, sheet, facts, meterBar} from './dom.js';
 import {bytes, count, many} from './format.js';
 import {ask, work, isReport, sorry} from './api.js';
 
@@ -18,11 +18,11 @@ function findingOf(finding, side) {
     finding.item && h('div', {class: 'mono small'}, finding.item), h('div', {}, finding.sentence), h('div', {class: 'small quiet'}, h('span', {class: 'mono'}, finding.rule), where && ` · ${where}`,
       where && finding.file !== null && [' ', h('button', {class: 'copy', type: 'button', onclick: async () => {
         try { put(dump, h('pre', {}, hexLines(await ask('bytes', {file: finding.file, from: Math.max(0, finding.offset - finding.offset % 16 - 32), count: 128, of: side})))); } catch (error) { put(dump, sorry(error)); }
-      }}, 'show bytes'), !isReport && h('a', {class: 'small', href: `#/overview?file=${finding.file}&offset=${finding.offset}${side ? '&of=b' : ''}`}, 'on the map')]), dump));
+      }}, 'show bytes'), h('a', {class: 'small', href: `#/overview?file=${finding.file}&offset=${finding.offset}${side ? '&of=b' : ''}`}, 'on the map')]), dump));
 }
 
 export function checkView(state, place) {
-  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = h('div', {class: 'meter', hidden: true}, h('span', {}));
+  const side = place.of === 'b' ? 'b' : undefined, area = h('div', {}), meter = meterBar(true);
   function draw(answer) {
     const verdict = answer.ok ? (answer.strict ? 'Everything that can be checked is right.' : 'It is right, with warnings.') : 'It breaks rules.';
     say(verdict);
@@ -33,12 +33,13 @@ export function checkView(state, place) {
   async function run() {
     button.disabled = true;
     meter.hidden = false;
-    try { const answer = await work('check/start', 'check', {of: side}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, () => area.isConnected); if (answer.done) draw(answer); } catch (error) { put(area, sorry(error)); }
+    try { const answer = await work('check/start', 'check', {of: side}, meter.set, () => area.isConnected); if (answer) draw(answer); } catch (error) { put(area, sorry(error)); }
     meter.hidden = true;
     button.disabled = false;
   }
   const button = h('button', {class: 'plain strong', type: 'button', onclick: run}, 'Check everything');
   put(area, h('p', {class: 'quiet'}, 'Structure, bounds, padding, digests, and the data of every tensor: everything that can be checked. It reads the whole model.'));
-  ask('check', {of: side}).then((answer) => answer.done && draw(answer), () => {});
+  // What was found before, or is being looked for.
+  ask('check', {of: side}).then((answer) => { if (answer.done) draw(answer); else if (answer.started) run(); }, () => {});
   return sheet('Check', [!isReport && button], meter, area);
 }

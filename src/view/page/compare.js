@@ -1,5 +1,5 @@
 // Two models: what the second lost, over all tensors. A sample of each answers at once; every value, when it is wanted.
-import {h, put, say, sheet, choice, facts, later} from './dom.js';
+import {h, put, say, sheet, choice, facts, later, meterBar} from './dom.js';
 import {bytes, count, many, rough, real, bitsText, percent} from './format.js';
 import {typeColour, chip} from './colour.js';
 import {dots, legend} from './chart.js';
@@ -47,10 +47,15 @@ function plotSheet(answer) {
 }
 
 export function compareView(state) {
-  const area = h('div', {}), meter = h('div', {class: 'meter'}, h('span', {})), top = h('div', {}), how = h('div', {}), plot = h('div', {}), list = h('div', {});
+  const area = h('div', {}), meter = meterBar(), top = h('div', {}), how = h('div', {}), plot = h('div', {}), list = h('div', {});
   const alive = () => area.isConnected;
+  let turn = 0;
   async function rows() {
-    try { put(list, table(await ask('compare', {...order, count: MOST}), rows)); } catch (error) { put(list, sorry(error)); }
+    const here = ++turn;
+    try {
+      const answer = await ask('compare', {...order, count: MOST});
+      if (here === turn) put(list, table(answer, rows));
+    } catch (error) { if (here === turn) put(list, sorry(error)); }
   }
   function draw(answer) { put(top, summarySheet(state, answer)); put(plot, plotSheet(answer)); tellHow(answer); rows(); }
   // What the figures are made of, and how to have better ones.
@@ -58,8 +63,10 @@ export function compareView(state) {
     const {exact, compared} = answer.summary, every = answer.every_value, running = every.started && !every.done;
     const text = exact === compared ? `Every value of all ${many(compared, 'tensor')} was compared.` : `From a sample: up to ${count(answer.sampled)} values of each tensor. ${count(exact)} of ${many(compared, 'tensor')} are compared in full.`;
     const share = running && every.expected ? Math.min(1, every.progress / every.expected) : 0;
+    const far = running && meterBar();
+    if (far) far.set(share, every.waiting);
     put(how, h('p', {class: 'small quiet', role: 'status', 'data-exact': String(exact === compared)}, text, ' ', every.problem),
-      exact < compared && !isReport && (running ? [h('div', {class: 'meter'}, h('span', {style: {width: `${share * 100}%`}})), h('p', {class: 'small'}, `${rough(every.progress)} of ${rough(every.expected)} values `, h('button', {class: 'plain', type: 'button', onclick: () => ask('compare/stop', {count: 0}, 'POST').catch(() => {})}, 'Stop'))]
+      exact < compared && !isReport && (running ? [far, h('p', {class: 'small'}, `${rough(every.progress)} of ${rough(every.expected)} values `, h('button', {class: 'plain', type: 'button', onclick: () => ask('compare/stop', {count: 0}, 'POST').catch(() => {})}, 'Stop'))]
         : h('p', {}, h('button', {class: 'plain', type: 'button', onclick: everyValue}, 'Compare every value'))));
   }
   async function everyValue() {
@@ -76,14 +83,14 @@ export function compareView(state) {
     } catch (error) { put(how, sorry(error)); }
   }
   function begin(answer) {
-    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', value: order.search, oninput: later(() => { order.search = search.value; rows(); })});
+    const search = h('input', {type: 'search', placeholder: 'Search', 'aria-label': 'Search compared tensors', maxlength: 200, value: order.search, oninput: later(() => { order.search = search.value; rows(); })});
     put(area, top, plot, sheet('Tensors', [search, choice('Which', [['all', 'all'], ['changed', 'changed'], ['other', 'not compared']], order.only, (value) => { order.only = value; rows(); })], how, list));
     draw(answer);
     const {exact, compared} = answer.summary, every = answer.every_value;
     if (!isReport && exact < compared && (every.started ? !every.done : answer.elements <= FEW)) everyValue();
   }
   put(area, h('p', {class: 'quiet'}, 'Comparing…'), meter);
-  (isReport ? ask('compare', {count: 0}) : work('compare/start', 'compare', {count: 0, plot: 1}, (share) => { meter.firstChild.style.width = `${share * 100}%`; }, alive))
-    .then((answer) => answer.done && begin(answer), (error) => put(area, sorry(error)));
+  (isReport ? ask('compare', {count: 0}) : work('compare/start', 'compare', {count: 0, plot: 1}, meter.set, alive))
+    .then((answer) => answer && answer.done && begin(answer), (error) => put(area, sorry(error)));
   return area;
 }

@@ -62,6 +62,18 @@ export function copier(text) {
   return button;
 }
 
+// How far work is, or that it waits for other work: `set(share, waiting)`.
+export function meterBar(hidden = false) {
+  const bar = h('span', {}), band = h('div', {class: 'meter', role: 'progressbar', 'aria-label': 'Progress', 'aria-valuemin': 0, 'aria-valuemax': 100}, bar), words = h('p', {class: 'small quiet', hidden: true}, 'It waits until other work is done.');
+  const element = h('div', {hidden}, band, words);
+  element.set = (share, waiting) => {
+    bar.style.width = `${share * 100}%`;
+    band.setAttribute('aria-valuenow', String(Math.floor(share * 100)));
+    words.hidden = !waiting;
+  };
+  return element;
+}
+
 // Waits until nobody has called for a moment.
 export function later(work, pause = 120) {
   let timer = 0;

@@ -4,24 +4,26 @@ import {bytes, count, many} from './format.js';
 import {ask, sorry} from './api.js';
 
 function valueTree(what, side) {
-  async function grow(parent, at, from = 0) {
+  async function grow(parent, at, from = 0, wanted = () => true) {
     try {
       const answer = await ask('metadata', {what: what === 'config' ? 'config' : undefined, at, from: from || undefined, of: side});
+      if (!wanted()) return;
       if (answer.found === 0 && !at) parent.append(h('p', {class: 'quiet'}, 'Nothing.'));
       for (const entry of answer.entries) parent.append(node(entry, at === '' ? String(entry.place) : `${at}.${entry.place}`));
       const left = answer.found - from - answer.entries.length;
-      if (left > 0) parent.append(h('li', {}, h('button', {class: 'plain', type: 'button', onclick: (event) => { event.target.parentElement.remove(); grow(parent, at, from + answer.entries.length); }}, `${count(left)} more`)));
+      if (left > 0) parent.append(h('li', {}, h('button', {class: 'plain', type: 'button', onclick: (event) => { event.target.parentElement.remove(); grow(parent, at, from + answer.entries.length, wanted); }}, `${count(left)} more`)));
     } catch (error) { parent.append(h('li', {}, sorry(error))); }
   }
   function node(entry, at) {
     const nested = entry.kind === 'map' || entry.kind === 'list', inner = h('ul', {role: 'group'}), mark = h('span', {class: 'mark', 'aria-hidden': 'true'}, nested ? '▸' : '');
-    let opened = false;
+    let opened = false, turn = 0;
     const act = () => {
       if (!nested) return;
       opened = !opened;
       mark.textContent = opened ? '▾' : '▸';
       item.setAttribute('aria-expanded', String(opened));
-      if (opened) grow(inner, at); else put(inner);
+      const here = ++turn;
+      if (opened) grow(inner, at, 0, () => here === turn); else put(inner);
     };
     const long = entry.kind === 'text' && entry.size > 160;
     const shown = nested ? entry.preview || many(entry.size, entry.kind === 'map' ? 'key' : 'entry').replace('entrys', 'entries') : entry.preview;

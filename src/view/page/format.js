@@ -28,7 +28,8 @@ export function real(n, digits = 4) {
 
 export function bitsText(n) { return n ? n.toFixed(n < 10 ? 2 : 1) : '–'; }
 export function shapeText(shape) { return shape.length ? shape.join(' × ') : 'scalar'; }
-export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : `${(share * 100).toFixed(1)} %`; }
+// Neither none nor all is said of a share that is not.
+export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : share < 1 && share >= 0.9995 ? '>99.9 %' : `${(share * 100).toFixed(1)} %`; }
 
 // Both ends of a name say something.
 export function middle(text, most) {

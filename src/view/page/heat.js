@@ -18,7 +18,7 @@ class Pane {
     const canvas = this.canvas;
     canvas.addEventListener('pointermove', (event) => this.drag ? this.pull(event) : heat.point(...this.placeOf(event)));
     canvas.addEventListener('pointerleave', () => heat.unpoint());
-    canvas.addEventListener('pointerdown', (event) => { if (event.button === 0 && !isReport) this.drag = {x: event.clientX, y: event.clientY, moved: false, id: event.pointerId}; });
+    canvas.addEventListener('pointerdown', (event) => { if (event.button === 0) this.drag = {x: event.clientX, y: event.clientY, moved: false, id: event.pointerId}; });
     canvas.addEventListener('pointerup', (event) => this.release(event));
     canvas.addEventListener('pointercancel', () => { this.drag = null; heat.shift(0, 0); });
     canvas.addEventListener('wheel', (event) => { if (!event.ctrlKey && !event.altKey) return; event.preventDefault(); heat.zoom(event.deltaY < 0 ? 0.5 : 2, ...this.placeOf(event)); }, {passive: false});
@@ -68,7 +68,7 @@ class Pane {
       image.data.set([r, g, b, 255], i * 4);
     });
     context.putImageData(image, 0, 0);
-    const single = width === view.right - view.left && height === view.bottom - view.top;
+    const single = width === view.right - view.left && height === view.bottom - view.top && !this.answer.limit;
     this.canvas.setAttribute('aria-label', `${label}Values of rows ${view.top} to ${view.bottom - 1} of ${rows}, columns ${view.left} to ${view.right - 1} of ${columns}; largest magnitude ${real(this.most())}. Plus and minus zoom, arrows move, 0 shows all.`);
     const ends = [-1, -0.5, -0.15, 0, 0.15, 0.5, 1].map((v) => `rgb(${valueColour(v).join(' ')})`);
     put(this.scale, h('span', {}, real(-most)), h('i', {style: {background: `linear-gradient(90deg, ${ends.join(', ')})`}}), h('span', {}, real(most)),
@@ -87,18 +87,27 @@ class Pane {
   }
 }
 
+// Those that are on the page, and perhaps some that were.
+const repainted = new Set();
+addEventListener('repaint', () => {
+  for (const heat of repainted) if (heat.element.isConnected) heat.paint(); else repainted.delete(heat);
+});
+
 export class Heat {
-  constructor(sides) {
-    Object.assign(this, {by: 'max', top: 0, left: 0, bottom: null, right: null, turn: 0});
+  constructor(sides, signal) {
+    Object.assign(this, {by: 'max', top: 0, left: 0, bottom: null, right: null, turn: 0, asking: null});
+    if (signal) signal.addEventListener('abort', () => this.asking && this.asking.abort(), {once: true});
     this.panes = sides.map((side) => new Pane(side, this));
     this.reading = h('div', {class: 'reading'});
-    addEventListener('repaint', () => this.element.isConnected && this.paint());
+    this.limit = h('p', {class: 'small quiet', hidden: true});
+    repainted.add(this);
     const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
     this.element = sheet('Values', [
       !isReport && picker('Each cell shows', [['max', 'largest of each cell'], ['mean', 'mean of each cell'], ['sample', 'one of each cell']], 'max', (by) => { this.by = by; this.load(); }),
-      !isReport && [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
+      [button('+', 'Zoom in', () => this.zoom(0.5)), button('−', 'Zoom out', () => this.zoom(2)), button('all', 'The whole tensor', () => this.all())],
     ], h('div', {class: `heat${sides.length > 1 ? ' several' : ''}`}, this.panes.map((pane) => pane.element)), this.reading,
-    !isReport && h('p', {class: 'small quiet hides'}, sides.length > 1 ? 'The pictures move together. Click or + zooms in, − out, drag or arrows move.' : 'Click or + zooms in, − out, drag or arrows move.'));
+    this.limit, h('p', {class: 'small quiet hides'}, sides.length > 1 ? 'The pictures move together. Click or + zooms in, − out, drag or arrows move.' : 'Click or + zooms in, − out, drag or arrows move.'));
+    for (const heat of repainted) if (heat !== this && !heat.element.isConnected) repainted.delete(heat);
     this.load();
   }
 
@@ -108,7 +117,10 @@ export class Heat {
   // All sides or none: a picture of one place beside one of another would be read wrong.
   async load() {
     const turn = ++this.turn, {top, bottom, left, right, by} = this, wide = this.panes.length > 1;
-    const answers = await Promise.all(this.panes.map(({side}) => ask('heat', {tensor: side.tensor, of: side.of, by, top, bottom, left, right, height: wide ? 96 : 128, width: wide ? 128 : 192}).catch((error) => error)));
+    if (this.asking) this.asking.abort();
+    this.asking = new AbortController();
+    const {signal} = this.asking;
+    const answers = await Promise.all(this.panes.map(({side}) => ask('heat', {tensor: side.tensor, of: side.of, by, top, bottom, left, right, height: wide ? 96 : 128, width: wide ? 128 : 192}, 'GET', signal).catch((error) => error)));
     if (turn !== this.turn) return;
     answers.forEach((answer, i) => { if (answer instanceof Error) this.panes[i].fail(answer); else this.panes[i].answer = answer; });
     const first = answers.find((answer) => !(answer instanceof Error));
@@ -121,6 +133,10 @@ export class Heat {
     let single = false;
     for (const pane of this.panes) if (pane.answer) single = pane.paint(pane.side.differs ? pane.most() : common, this) || single;
     this.single = single;
+    // A report has cells where a server has values.
+    const limited = this.panes.find((pane) => pane.answer && pane.answer.limit);
+    this.limit.hidden = !limited;
+    this.limit.textContent = limited ? limited.answer.limit : '';
     this.unpoint();
   }
 
@@ -136,7 +152,7 @@ export class Heat {
   point(x, y) {
     if (!this.shown()) return;
     const row = Math.floor(this.top + y * (this.bottom - this.top)), column = Math.floor(this.left + x * (this.right - this.left));
-    this.reading.textContent = `row ${count(row)}, column ${count(column)}: ${this.panes.filter((pane) => pane.answer && pane.answer.width).map((pane) => `${pane.side.label ? `${pane.side.label} ` : ''}${real(pane.at(x, y), 6)}`).join(',  ')}`;
+    this.reading.textContent = `row ${count(row)}, column ${count(column)}: ${this.panes.filter((pane) => pane.answer && pane.answer.width).map((pane) => `${pane.side.label ? `${pane.side.label} ` : ''}${real(pane.at(x, y), pane.answer.limit ? 3 : 6)}`).join(',  ')}`;
     if (this.panes.length > 1) for (const pane of this.panes) { pane.mark.hidden = false; Object.assign(pane.mark.style, {left: `${x * 100}%`, top: `${y * 100}%`}); }
   }
 
@@ -145,7 +161,7 @@ export class Heat {
 
   zoom(factor, x = 0.5, y = 0.5) {
     const pane = this.shown();
-    if (isReport || !pane) return;
+    if (!pane) return;
     const span = (low, high, most, at) => {
       const wide = high - low, next = Math.min(most, Math.max(8, Math.round(wide * factor))), middle = low + wide * at;
       const begin = Math.round(Math.min(most - next, Math.max(0, middle - next / 2)));
@@ -159,7 +175,7 @@ export class Heat {
   // By shares of what is seen.
   move(down, across) {
     const pane = this.shown();
-    if (isReport || !pane) return;
+    if (!pane) return;
     const tall = this.bottom - this.top, wide = this.right - this.left;
     this.top = Math.round(Math.min(pane.answer.rows - tall, Math.max(0, this.top + down * tall)));
     this.left = Math.round(Math.min(pane.answer.columns - wide, Math.max(0, this.left + across * wide)));
@@ -178,7 +194,6 @@ export class Heat {
   }
 
   key(event) {
-    if (isReport) return;
     const moves = {ArrowUp: [-0.25, 0], ArrowDown: [0.25, 0], ArrowLeft: [0, -0.25], ArrowRight: [0, 0.25]}[event.key];
     if (moves) this.move(...moves);
     else if (event.key === '+' || event.key === '=') this.zoom(0.5);

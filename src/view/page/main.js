@@ -27,7 +27,7 @@ paintTheme(prefers.matches);
 function placeNow() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?'), [view, tensor] = path.split('/');
   const known = VIEWS.some(([name]) => name === view) && (view !== 'compare' || state.models.length === 2);
-  return {view: known ? view : 'overview', tensor: tensor === '' ? undefined : tensor, ...Object.fromEntries(new URLSearchParams(query || ''))};
+  return {...Object.fromEntries(new URLSearchParams(query || '')), view: known ? view : 'overview', tensor: tensor === '' ? undefined : tensor};
 }
 
 // A tensor that is chosen stays so: the other model's counterpart is shown.
@@ -51,6 +51,7 @@ function show() {
   put(nav, VIEWS.filter(([name]) => name !== 'compare' || state.models.length === 2).map(([name, text]) => h('a', {href: `#/${name}${side === 'b' ? '?of=b' : ''}`, 'aria-current': name === place.view ? 'page' : undefined}, text)));
   document.title = visible(`${state.models[0].name} · ${place.view} · Tare`);
   if (place.view === 'tensors' && shownView === 'tensors' && shownSide === side && current) { current.show(place); return; }
+  if (current && current.leave) current.leave();
   shownView = place.view; shownSide = side;
   const made = VIEWS.find(([name]) => name === place.view)[2](state, place);
   current = made.show ? made : null;

@@ -11,11 +11,11 @@ function modelFacts(model) {
   const config = model.config, words = model.vocabulary;
   return facts([
     ['Format', model.title || model.format, model.version && `version ${model.version}`],
-    model.family && ['Family', model.family, config.hidden_size && `width ${count(config.hidden_size)}`],
+    model.family && ['Family', model.family, [config.model_type !== model.family && config.model_type, config.hidden_size && `width ${count(config.hidden_size)}`].filter(Boolean).join(', ')],
     ['Parameters', rough(model.elements), model.elements >= 1e6 && count(model.elements)],
     ['Size', bytes(model.file_bytes || model.bytes), model.file_count > 1 ? many(model.file_count, 'file') : `${bytes(model.bytes)} of tensors`],
     ['Bits per weight', bitsText(model.bits)],
-    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} of keys` : ''}`],
+    model.layers > 0 && ['Layers', count(model.layers), config.num_attention_heads && `${config.num_attention_heads} heads${config.num_key_value_heads ? `, ${config.num_key_value_heads} for keys` : ''}`],
     config.max_position_embeddings && ['Context', count(config.max_position_embeddings), config.rope_theta && `rope theta ${config.rope_theta}`],
     words && ['Tokenizer', `${count(words.tokens)} tokens`, [words.kind, words.merges && many(words.merges, 'merge')].filter(Boolean).join(', ')],
     ['Tensors', count(model.tensors), model.broken_count ? `${model.broken_count} broken` : undefined],
@@ -35,6 +35,13 @@ function typesTable(model) {
 }
 
 const kept = {colour: 'type'};
+// What to draw again, as long as it is on the page.
+const recoloured = new Map();
+addEventListener('recolour', () => { for (const [area, draw] of recoloured) if (area.isConnected) draw(); else recoloured.delete(area); });
+function onRecolour(area, draw) {
+  for (const other of recoloured.keys()) if (!other.isConnected) recoloured.delete(other);
+  queueMicrotask(() => recoloured.set(area, draw));  // once it is there
+}
 const colourOf = (entry) => kept.colour === 'type' ? (entry.type === 'mixed' ? '#b3b8c2' : typeColour(entry.type)) : bitsColour(entry.bits);
 
 function describe(tile) {
@@ -50,7 +57,7 @@ class Link {
 // The treemap: arrow keys go from tile to tile, Enter opens, Backspace goes up.
 function treemapSheet(side, link) {
   const area = h('div', {}), reading = h('div', {class: 'reading'}), path = h('div', {class: 'crumb'});
-  let under = '', tiles = [], at = -1;
+  let under = '', tiles = [], at = -1, turn = 0;
   const tell = link.join((where) => load(where, true));
   const go = (where) => { load(where); tell(where); };
   const up = () => go(isReport ? '' : under.replace(/[^.]*\.?$/, '').replace(/[^.]*$/, ''));
@@ -84,18 +91,20 @@ function treemapSheet(side, link) {
     return {...answer, tiles: answer.tiles.filter(inside).map((tile) => ({...tile, x: (tile.x - whole.x) * across, y: (tile.y - whole.y) * down, width: tile.width * across, height: tile.height * down}))};
   }
   async function load(where = under, follows = false) {
+    const here = ++turn;
     try {
       const width = Math.round(Math.min(1280, Math.max(300, area.clientWidth || 960)));
       let answer = await ask('treemap', {under: isReport ? '' : where, width, height: width < 600 ? 420 : 460, of: side});
+      if (here !== turn) return;
       if (isReport && where) answer = cropped(answer, where);
       if (!answer.tiles.length && where && (follows || isReport)) return;
       under = where;
       draw(answer);
-    } catch (error) { put(area, sorry(error)); }
+    } catch (error) { if (here === turn) put(area, sorry(error)); }
   }
   const whole = sheet('What takes how many bytes', [side !== 'b' && choice('Colour', [['type', 'by type'], ['bits', 'by bits per weight']], kept.colour, (value) => { kept.colour = value; dispatchEvent(new Event('recolour')); })], path, area, reading,
     h('p', {class: 'small quiet'}, 'Click a group to look into it, a tensor to see its values.'));
-  addEventListener('recolour', () => area.isConnected && load());
+  onRecolour(area, () => load());
   queueMicrotask(() => load());
   return whole;
 }
@@ -133,7 +142,7 @@ function layersSheet(side, link) {
     put(area, table, answer.others.length > 0 && legend(answer.others.map((other) => h('a', {class: 'chip', style: {color: 'inherit'}, href: `#/tensors/${other.cell.tensor}${side === 'b' ? '?of=b' : ''}`}, h('i', {style: {background: colourOf(other.cell)}}), other.role, ' ', h('span', {class: 'quiet'}, other.cell.type)))));
   }
   ask('layers', {of: side}).then((got) => { answer = got; draw(); }, (error) => put(area, sorry(error)));
-  addEventListener('recolour', () => answer && area.isConnected && draw());
+  onRecolour(area, () => answer && draw());
   return sheet('Layers', [h('span', {class: 'small quiet'}, '● differs from most')], area, reading);
 }
 
@@ -166,14 +175,18 @@ function mapSheet(model, side, start) {
     put(area, band, h('div', {class: 'small quiet', style: {display: 'flex', justifyContent: 'space-between', marginTop: '4px'}}, h('span', {}, count(from)), h('span', {}, count(to))));
     words.textContent = `${many(answer.components, 'component')} in ${bytes(answer.tensor_bytes)}; ${answer.gap_bytes ? `${count(answer.gap_bytes)} bytes of gaps` : 'no gaps'}; every one at a multiple of ${count(answer.alignment || 1)} bytes`;
   }
-  const load = async () => { try { draw(await ask('map', {file, from, to, of: side})); } catch (error) { put(area, sorry(error)); } };
+  let turn = 0;
+  const load = async () => {
+    const here = ++turn;
+    try { const answer = await ask('map', {file, from, to, of: side}); if (here === turn) draw(answer); } catch (error) { if (here === turn) put(area, sorry(error)); }
+  };
   function zoom(factor) { const middle = (from + to) / 2, half = Math.max(32, (to - from) * factor / 2); from = Math.max(0, Math.floor(middle - half)); to = Math.min(size, Math.ceil(middle + half)); load(); }
   function move(by) { const width = to - from; from = Math.round(Math.max(0, Math.min(size - width, from + by))); to = from + width; load(); }
   const button = (text, label, act) => h('button', {class: 'plain', type: 'button', 'aria-label': label, onclick: act}, text);
   load();
   return sheet('What lies where', [
     model.file_count > 1 && picker('File', model.files.map((f, i) => [String(i), f.name]), String(file), (value) => { file = Number(value); from = 0; to = null; load(); }),
-    !isReport && [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
+    [button('+', 'Zoom in', () => zoom(0.5)), button('−', 'Zoom out', () => zoom(2)), button('all', 'The whole file', () => { from = 0; to = null; load(); })],
   ], area, reading, words, legend([...model.types.slice(0, 8).map((type) => chip(type.type)), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--line)'}}), 'gap'), h('span', {class: 'chip'}, h('i', {style: {background: 'var(--faint)'}}), 'header')]));
 }
 

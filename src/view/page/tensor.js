@@ -1,21 +1,22 @@
 // One tensor: facts, values as a picture, distribution, norms, slices, the first block.
-import {h, put, sheet, choice, facts, copier} from './dom.js';
+import {h, put, sheet, choice, facts, copier, meterBar} from './dom.js';
 import {bytes, count, many, rough, real, bitsText, shapeText, percent} from './format.js';
 import {chip} from './colour.js';
 import {bars, line, legend} from './chart.js';
-import {ask, work, isReport, sorry} from './api.js';
+import {ask, work, isReport, heldValues, sorry} from './api.js';
+import {heldWords} from './held.js';
 import {Heat} from './heat.js';
 
 // Of a tensor that both models have: which of the two, or their difference.
 const whichSide = (sides, chosen, change) => sides.length > 1 && choice('Of', sides.map((side) => [side.of, side.label]), chosen.of, (of) => change(sides.find((side) => side.of === of)));
 
-function distributionSheet(sides, begin, heat) {
+function distributionSheet(sides, begin, heat, signal) {
   const area = h('div', {}), words = h('div', {}), places = h('div', {class: 'wide'}), norms = h('div', {});
-  let shown, kind = 'values', log = 'counts', side = begin;
+  let shown, kind = 'values', log = 'counts', side = begin, turn = 0;
   function histogram() {
     if (shown.min === null) { put(area, h('p', {class: 'quiet'}, 'There is no finite value.')); return; }
     if (kind === 'values') {
-      const width = (shown.max - shown.min) / shown.histogram.length;
+      const bins = shown.histogram.length, width = shown.max / bins - shown.min / bins;
       put(area, bars(shown.histogram, {low: shown.min, high: shown.max, log: log === 'log', label: 'Histogram of the values', names: (i, n) => `${real(shown.min + i * width)} to ${real(shown.min + (i + 1) * width)}: ${count(n)}`}));
       return;
     }
@@ -25,7 +26,7 @@ function distributionSheet(sides, begin, heat) {
     put(area, bars(entries, {log: log === 'log', label: 'Histogram of the magnitudes, by powers of two', colours: ['#cc6677', '#4477aa'], names: (i, n, k) => `${k ? 'negative' : 'positive'}, 2^${first + low + i} and more: ${count(n)}`}),
       legend([h('span', {}, `2^${first + low} … 2^${first + high}`), h('span', {class: 'chip'}, h('i', {style: {background: '#cc6677'}}), 'positive'), h('span', {class: 'chip'}, h('i', {style: {background: '#4477aa'}}), 'negative')]));
   }
-  const progress = h('div', {class: 'meter', hidden: true}, h('span', {}));
+  const progress = meterBar(true);
   function draw(answer) {
     shown = answer;
     put(words, facts([
@@ -33,20 +34,30 @@ function distributionSheet(sides, begin, heat) {
       ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)], (answer.nan > 0 || answer.infinite > 0) && ['Not finite', count(answer.nan + answer.infinite), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
       ['Looked at', answer.exact ? 'every value' : `${rough(answer.counted)} of ${rough(answer.elements)}`],
     ]), !answer.exact && !isReport && h('p', {}, h('button', {class: 'plain', type: 'button', onclick: async (event) => {
+      const here = turn, alive = () => here === turn && words.isConnected;
       event.target.disabled = true;
       progress.hidden = false;
-      try { draw(await work('numbers/all', 'numbers', {tensor: side.tensor, of: side.of}, (share) => { progress.firstChild.style.width = `${share * 100}%`; }, () => words.isConnected)); }
-      catch (error) { put(area, sorry(error)); }
-      progress.hidden = true;
+      try {
+        const whole = await work('numbers/all', 'numbers', {tensor: side.tensor, of: side.of}, progress.set, alive);
+        if (whole && alive()) draw(whole);
+      } catch (error) { if (alive()) put(area, sorry(error)); }
+      if (alive()) progress.hidden = true;
     }}, 'Look at every value')), progress);
     histogram();
     put(places, h('table', {}, h('thead', {}, h('tr', {}, h('th', {class: 'right'}, 'Value'), h('th', {class: 'right'}, 'Row'), h('th', {class: 'right'}, 'Column'), h('th', {}, ''))),
       h('tbody', {}, answer.outliers.map((place) => h('tr', {}, h('td', {class: 'right mono'}, real(place.value, 6)), h('td', {class: 'right'}, count(place.row)), h('td', {class: 'right'}, count(place.column)),
-        h('td', {}, !isReport && h('button', {class: 'copy', type: 'button', onclick: () => heat.show(place.row, place.column)}, 'show')))))));
+        h('td', {}, h('button', {class: 'copy', type: 'button', onclick: () => heat.show(place.row, place.column)}, 'show')))))));
     put(norms, h('h3', {}, 'Rows'), line(answer.row_norms, {label: 'Root mean square of rows'}), h('h3', {}, 'Columns'), line(answer.column_norms, {label: 'Root mean square of columns'}));
   }
   async function load() {
-    try { draw(await ask('numbers', {tensor: side.tensor, of: side.of, all: isReport ? undefined : 1})); } catch (error) { put(words, sorry(error)); put(area); put(places); put(norms); }
+    const here = ++turn;
+    progress.hidden = true;
+    try {
+      const answer = await ask('numbers', {tensor: side.tensor, of: side.of, all: isReport ? undefined : 1}, 'GET', signal);
+      if (here !== turn) return;
+      // It is being looked at already: a sample until that is done.
+      draw(answer.done ? answer : await ask('numbers', {tensor: side.tensor, of: side.of}, 'GET', signal));
+    } catch (error) { if (here === turn) { put(words, sorry(error)); put(area); put(places); put(norms); } }
   }
   load();
   return [
@@ -57,22 +68,26 @@ function distributionSheet(sides, begin, heat) {
   ];
 }
 
-function sliceSheet(sides, begin, shape) {
-  let side = begin;
+function sliceSheet(sides, begin, shape, signal) {
+  let side = begin, turn = 0;
   const result = h('div', {class: 'wide'}), first = shape.length < 2 ? ':16' : `${'0, '.repeat(shape.length - 2)}:8, :8`;
-  const input = h('input', {type: 'text', value: shape.length ? first : '...', 'aria-label': 'Slice, as in NumPy', class: 'mono', spellcheck: 'false', size: 24});
+  const input = h('input', {type: 'text', value: shape.length ? first : '...', 'aria-label': 'Slice, as in NumPy', maxlength: 200, class: 'mono', spellcheck: 'false', size: 24});
   async function load() {
+    const here = ++turn;
     try {
-      const answer = await ask('values', {tensor: side.tensor, of: side.of, slice: input.value});
+      const answer = await ask('values', {tensor: side.tensor, of: side.of, slice: input.value}, 'GET', signal);
+      if (here !== turn) return;
       const columns = answer.shape.length ? answer.shape[answer.shape.length - 1] || 1 : 1, wide = Math.min(columns, 64), lines = [];
       for (let i = 0; i < answer.values.length && lines.length < 128; i += columns) lines.push(h('tr', {}, answer.values.slice(i, i + wide).map((value) => h('td', {}, real(value, 6)))));
       put(result, h('p', {class: 'small quiet'}, `${shapeText(answer.shape)}, ${many(answer.elements, 'value')}${answer.complete ? '' : `; the first ${count(answer.values.length)} are read`}`, ' ', copier(JSON.stringify(answer.values))),
         h('table', {class: 'values'}, h('caption', {class: 'unseen'}, 'Values of the slice'), h('tbody', {}, lines)));
-    } catch (error) { put(result, sorry(error)); }
+    } catch (error) { if (here === turn) put(result, sorry(error)); }
   }
   const form = h('form', {style: {display: 'flex', gap: '6px', flexWrap: 'wrap', marginBottom: '8px'}, onsubmit: (event) => { event.preventDefault(); load(); }}, input, h('button', {class: 'plain'}, 'Read'));
-  if (!isReport) load();
-  return !isReport && sheet('Slice', [whichSide(sides, side, (next) => { side = next; load(); }), h('span', {class: 'small quiet'}, 'as in NumPy: 0, :8, ::2, -1')], form, result);
+  const held = isReport && heldValues(side.tensor, side.of);
+  load();
+  return sheet('Slice', [whichSide(sides, side, (next) => { side = next; load(); }), h('span', {class: 'small quiet'}, 'as in NumPy: 0, :8, ::2, -1')], form,
+    isReport && h('p', {class: 'small quiet'}, held ? `The report holds ${heldWords(held)} of this tensor${held.single ? '' : ', and slices of those are shown; \`tare view\` reads any'}.` : 'The report holds no values of this tensor.'), result);
 }
 
 const FIELDS = ['#88ccee', '#ddcc77', '#ee8866', '#44aa99', '#cc99bb', '#bbcc33'];
@@ -92,9 +107,9 @@ function termsTable(answer) {
   return h('div', {class: 'wide'}, h('table', {class: 'values terms'}, h('caption', {class: 'unseen'}, 'The first weights and what they are made of'), h('tbody', {}, answer.terms.map((term) => line(term.name, term.values)), line('w', answer.values.slice(0, weights)))));
 }
 
-function blockSheet(tensor, of, label) {
+function blockSheet(tensor, of, signal, label) {
   const area = h('div', {}), end = label ? ` in ${label}` : '', whole = sheet(`First bytes${end}`, [], area);
-  ask('block', {tensor, of}).then((answer) => {
+  ask('block', {tensor, of}, 'GET', signal).then((answer) => {
     const several = answer.fields.some((field) => field.component !== answer.fields[0].component);
     if (answer.formula) whole.querySelector('h2').textContent = `First block${end}: ${many(answer.weights, 'weight')}`;
     put(area, answer.formula && h('p', {class: 'mono'}, answer.formula), answer.fields.map((field, i) => fieldOf(field, i, several)),
@@ -110,24 +125,25 @@ function storageSheet(answer) {
   Object.keys(answer.attributes).length > 0 && [h('h3', {style: {margin: '14px 0 4px'}}, 'Attributes'), h('pre', {}, JSON.stringify(answer.attributes, null, 2))]);
 }
 
-export async function tensorDetail(state, place) {
+// `signal`: another one is looked at by now.
+export async function tensorDetail(state, place, signal) {
   const side = place.of === 'b' ? 'b' : undefined, tensor = place.tensor;
-  const answer = await ask('tensor', {tensor, of: side}), item = answer.item, other = answer.others[0];
+  const answer = await ask('tensor', {tensor, of: side}, 'GET', signal), item = answer.item, other = answer.others[0];
   // A, B and their difference, as they are compared: by the first model's number.
   const number = String(item.tensor), first = other && (side ? other : item), second = other && (side ? item : other);
   const sides = !other ? [{label: '', tensor: number, of: side}] : ['left', 'right', 'error'].map((of, i) => ({of, tensor: String(first.tensor), label: ['A', 'B', 'B − A'][i], what: [first.type, second.type, ''][i], differs: i === 2}));
   const begin = sides.find((entry) => entry.of === (place.of === 'error' ? 'error' : side ? 'right' : 'left')) || sides[0];
-  const heat = answer.decodes && item.elements > 0 ? new Heat(sides) : null;
+  const heat = answer.decodes && item.elements > 0 ? new Heat(sides, signal) : null;
   return [
     h('a', {class: 'back', href: `#/tensors${side ? '?of=b' : ''}`}, '← all tensors'),
     h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {class: 'mono', style: {fontSize: '1.08rem'}}, item.name), copier(item.name)),
       facts([['Shape', shapeText(item.shape), `${rough(item.elements)} ${item.elements === 1 ? 'element' : 'elements'}`], ['Type', chip(item.type), answer.codec], ['Size', bytes(item.bytes), answer.decoded_bytes !== item.bytes && `${bytes(answer.decoded_bytes)} decompressed`],
         ['Bits per weight', bitsText(item.bits)], ['Role', item.role, item.layer === null ? undefined : `layer ${item.layer}`], other && [side ? 'In A' : 'In B', chip(other.type), `${other.name === item.name ? '' : `${other.name}, `}${bitsText(other.bits)} bits`]])),
     heat ? heat.element : h('p', {class: 'quiet'}, answer.decodes ? 'It has no elements.' : 'Its layout is not one that Tare decodes.'),
-    heat && distributionSheet(sides, begin, heat),
-    heat && sliceSheet(sides, begin, item.shape),
-    item.elements > 0 && blockSheet(number, side),
-    other && other.elements > 0 && blockSheet(String(other.tensor), side ? undefined : 'b', side ? 'A' : 'B'),
+    heat && distributionSheet(sides, begin, heat, signal),
+    heat && sliceSheet(sides, begin, item.shape, signal),
+    item.elements > 0 && blockSheet(number, side, signal),
+    other && other.elements > 0 && blockSheet(String(other.tensor), side ? undefined : 'b', signal, side ? 'A' : 'B'),
     storageSheet(answer),
   ];
 }

@@ -10,23 +10,25 @@ const asked = {search: '', type: '', sort: 'file', way: 'up', form: 'list'};
 
 function treeOf(side, open) {
   const list = h('ul', {class: 'tree', role: 'tree', 'aria-label': 'Tensors by name'});
-  async function grow(parent, under, from = 0) {
+  async function grow(parent, under, from = 0, wanted = () => true) {
     try {
       const answer = await ask('tree', {under, from, count: 200, of: side});
+      if (!wanted()) return;
       for (const branch of answer.branches) parent.append(node(branch));
       const left = answer.found - from - answer.branches.length;
-      if (left > 0) parent.append(h('li', {}, h('button', {class: 'plain', type: 'button', onclick: (event) => { event.target.parentElement.remove(); grow(parent, under, from + answer.branches.length); }}, `${count(left)} more`)));
+      if (left > 0) parent.append(h('li', {}, h('button', {class: 'plain', type: 'button', onclick: (event) => { event.target.parentElement.remove(); grow(parent, under, from + answer.branches.length, wanted); }}, `${count(left)} more`)));
     } catch (error) { parent.append(sorry(error)); }
   }
   function node(branch) {
     const leaf = branch.tensor !== null, inner = h('ul', {role: 'group'}), mark = h('span', {class: 'mark', 'aria-hidden': 'true'}, leaf ? '' : '▸');
-    let opened = false;
+    let opened = false, turn = 0;
     const act = () => {
       if (leaf) { open(branch.tensor); return; }
       opened = !opened;
       mark.textContent = opened ? '▾' : '▸';
       item.setAttribute('aria-expanded', String(opened));
-      if (opened) grow(inner, branch.under); else put(inner);
+      const here = ++turn;
+      if (opened) grow(inner, branch.under, 0, () => here === turn); else put(inner);
     };
     const head = h('div', {class: 'node', onclick: act}, mark, h('span', {class: 'mono'}, branch.label), h('span', {class: 'sub'}, leaf ? chip(branch.type) : many(branch.tensors, 'tensor')), h('span', {class: 'sub'}, bytes(branch.bytes)));
     const item = h('li', {role: 'treeitem', tabindex: 0, 'aria-expanded': leaf ? undefined : 'false', onkeydown: (event) => {
@@ -51,19 +53,22 @@ export function tensorsView(state, place) {
   const query = () => ({search: asked.search, type: asked.type, sort: asked.sort === 'file' ? undefined : asked.sort, way: asked.way === 'up' ? undefined : asked.way, of: side});
   const rows = new Rows({label: 'Tensors', height: 46, load: (from, number) => ask('tensors', {...query(), from, count: number}), open: (row) => go(row.tensor),
     draw: (row) => [h('div', {class: 'name', title: row.name}, middle(row.name, 44)), chip(row.type), h('div', {class: 'sub'}, shapeText(row.shape), row.layer === null ? '' : ` · layer ${row.layer} · ${row.role}`), h('div', {class: 'sub right'}, bytes(row.bytes))]});
+  let turn = 0, looking = null;
   async function load() {
+    const here = ++turn;
     if (asked.form === 'tree') { put(body, treeOf(side, go)); found.textContent = ''; return; }
     if (!rows.element.isConnected) put(body, rows.element);
     try {
       const first = await ask('tensors', {...query(), from: 0, count: 100});
+      if (here !== turn) return;
       found.textContent = first.found === first.all ? many(first.all, 'tensor') : `${count(first.found)} of ${many(first.all, 'tensor')}`;
       say(found.textContent);
       await rows.begin(first);
       rows.mark(chosen);
-    } catch (error) { put(body, sorry(error)); }
+    } catch (error) { if (here === turn) put(body, sorry(error)); }
   }
   let chosen;
-  const search = h('input', {type: 'search', placeholder: 'Search, as in  l12 q_proj', 'aria-label': 'Search tensors', value: asked.search, spellcheck: 'false', oninput: later(() => { asked.search = search.value; load(); })});
+  const search = h('input', {type: 'search', placeholder: 'Search, as in  l12 q_proj', 'aria-label': 'Search tensors', maxlength: 200, value: asked.search, spellcheck: 'false', oninput: later(() => { asked.search = search.value; load(); })});
   search.addEventListener('keydown', (event) => { if (event.key === 'ArrowDown') { rows.element.focus(); rows.choose(0, false); event.preventDefault(); } });
   const whole = h('div', {class: `split${place.tensor !== undefined ? ' chosen' : ''}`},
     h('section', {class: 'sheet listing', 'aria-label': 'All tensors'},
@@ -74,12 +79,20 @@ export function tensorsView(state, place) {
       found, body),
     detail);
   async function show(next) {
+    whole.leave();
+    looking = new AbortController();
+    const {signal} = looking;
     chosen = next.tensor === undefined ? undefined : Number(next.tensor);
     whole.classList.toggle('chosen', next.tensor !== undefined);
     rows.mark(chosen);
     if (next.tensor === undefined) { put(detail, h('p', {class: 'quiet hides', style: {padding: '30px'}}, 'Choose a tensor to see its values.')); return; }
-    try { put(detail, await tensorDetail(state, next)); } catch (error) { put(detail, sorry(error)); }
+    try {
+      const made = await tensorDetail(state, next, signal);
+      if (!signal.aborted) put(detail, made);
+    } catch (error) { if (!signal.aborted) put(detail, sorry(error)); }
   }
+  // Nobody looks at the tensor any more: nothing need be read for it.
+  whole.leave = () => { if (looking) looking.abort(); };
   whole.show = show;
   queueMicrotask(load);
   show(place);

@@ -20,16 +20,19 @@ export function vocabularyView(state, place) {
   const query = () => ({...sought, what: sought.what === 'tokens' ? undefined : 'merges', type: sought.what === 'tokens' ? sought.type : undefined, of: side});
   const rows = new Rows({label: 'Tokens', height: 30, flat: true, load: (from, number) => ask('tokens', {...query(), from, count: number}),
     draw: (row) => [h('span', {class: 'quiet'}, count(row.id)), h('span', {class: 'text'}, shownToken(row.text)), h('span', {class: 'sub'}, row.type === 'normal' ? '' : row.type), h('span', {class: 'sub right'}, row.score || row.score === 'nan' ? real(row.score) : '')]});
+  let turn = 0;
   async function load() {
+    const here = ++turn;
     try {
       const first = await ask('tokens', {...query(), from: 0, count: 100});
+      if (here !== turn) return;
       found.textContent = first.found === first.all ? many(first.all, sought.what.slice(0, -1)) : `${count(first.found)} of ${many(first.all, sought.what.slice(0, -1))}`;
       say(found.textContent);
       if (!rows.element.isConnected) put(body, rows.element);
       await rows.begin(first);
-    } catch (error) { put(body, sorry(error)); }
+    } catch (error) { if (here === turn) put(body, sorry(error)); }
   }
-  const search = h('input', {type: 'search', placeholder: 'Text, or #id', 'aria-label': 'Search tokens', value: sought.search, spellcheck: 'false', oninput: later(() => { sought.search = search.value; load(); })});
+  const search = h('input', {type: 'search', placeholder: 'Text, or #id', 'aria-label': 'Search tokens', maxlength: 200, value: sought.search, spellcheck: 'false', oninput: later(() => { sought.search = search.value; load(); })});
   queueMicrotask(load);
   return [
     h('section', {class: 'sheet'}, h('div', {class: 'head'}, h('h1', {}, 'Vocabulary')), facts([['Tokens', count(words.tokens)], ['Kind', words.kind || 'unknown'], ['Merges', count(words.merges)],

@@ -7,6 +7,7 @@ tare view model.zt --json 'tensors?count=501'
 tare view missing.zt
 tare view model.zt --listen example.org
 tare view model.zt --port 65536
+tare view model.zt --host http://x
 # a report, and single pictures
 tare report model.zt -o page.html && head -c 15 page.html && grep -c 'id="answers"' page.html
 tare report model.zt -o page.html

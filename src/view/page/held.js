@@ -1,0 +1,167 @@
+// What a report holds of the values of tensors (src/view/held_values.hpp): all of a small one, a picture and the corners of others.
+// Pictures and slices are made of that, and say where it ends.
+import {count} from './format.js';
+
+function bytesOf(text) {
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; ++i) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+function numbersOf(text, type) {
+  const view = new DataView(bytesOf(text).buffer), width = type === 'f32' ? 4 : 8;
+  return Array.from({length: view.byteLength / width}, (_, i) => type === 'f32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true));
+}
+
+// A number as answers spell it. The shortest text of an f32 is shorter than that of the double it becomes.
+function spelled(value, type) {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  if (type !== 'f32') return value;
+  for (let digits = 6; digits < 9; ++digits) if (Math.fround(Number(value.toPrecision(digits))) === value) return Number(value.toPrecision(digits));
+  return Number(value.toPrecision(9));
+}
+
+// Cells of the type bf16; FFFF is one of which nothing was read.
+function cellsOf(grid) {
+  const bits = new DataView(bytesOf(grid.cells).buffer), one = new DataView(new ArrayBuffer(4));
+  return Array.from({length: bits.byteLength / 2}, (_, i) => {
+    const cell = bits.getUint16(i * 2, true);
+    if (cell === 0xFFFF) return null;
+    one.setUint32(0, cell << 16 >>> 0);
+    return spelled(one.getFloat32(0) * 2 ** grid.exponent, 'f64');
+  });
+}
+
+// Where cell `i` begins in a run of `size`, as the server counts.
+function edge(size, cells, i) { return Math.floor(size / cells) * i + Math.floor(size % cells * i / cells); }
+
+// The cells that [low, high) touches; at least eight, if there are so many.
+function touched(size, cells, low, high) {
+  let first = Math.min(cells - 1, Math.floor(low / size * cells)), last = Math.min(cells, Math.max(first + 1, Math.ceil(high / size * cells)));
+  while (first > 0 && edge(size, cells, first) > low) --first;
+  while (first + 1 < last && edge(size, cells, first + 1) <= low) ++first;
+  while (last < cells && edge(size, cells, last) < high) ++last;
+  while (last - 1 > first && edge(size, cells, last - 1) >= high) --last;
+  for (let after = true; last - first < Math.min(8, cells); after = !after) if (after && last < cells || first === 0) ++last; else --first;
+  return [first, last];
+}
+
+// Of two cells the one of the larger magnitude; one that is not a number is what somebody looks for.
+function heavier(a, b) {
+  if (typeof a === 'number' && typeof b === 'number') return Math.abs(a) >= Math.abs(b) ? a : b;
+  if (a === null || b === null) return a === null ? b : a;
+  return a === 'nan' || b === 'nan' ? 'nan' : typeof a === 'string' ? a : b;
+}
+
+function reduced({cells, width: wide}, [top, bottom], [left, right], height, width) {
+  const out = new Array(height * width).fill(null);
+  for (let y = 0; y < height; ++y) {
+    const low = top + edge(bottom - top, height, y), high = top + edge(bottom - top, height, y + 1);
+    for (let x = 0; x < width; ++x) {
+      const from = left + edge(right - left, width, x), to = left + edge(right - left, width, x + 1);
+      let found = null;
+      for (let row = low; row < high; ++row) for (let column = from; column < to; ++column) found = heavier(cells[row * wide + column], found);
+      out[y * width + x] = found;
+    }
+  }
+  return out;
+}
+
+// The part of a picture that was asked for, in whole cells of what there is.
+export function pictureOf(level, {top, bottom, left, right, height, width}) {
+  const {rows, columns} = level;
+  if (!rows || !columns) return {rows, columns, top: 0, bottom: rows, left: 0, right: columns, height: 0, width: 0, by: 'max', exact: true, cells: [], read: 0};
+  const across = touched(columns, level.width, left || 0, right ?? columns), down = touched(rows, level.height, top || 0, bottom ?? rows);
+  const high = Math.min(height, down[1] - down[0]), wide = Math.min(width, across[1] - across[0]);
+  return {rows, columns, top: edge(rows, level.height, down[0]), bottom: edge(rows, level.height, down[1]), left: edge(columns, level.width, across[0]), right: edge(columns, level.width, across[1]),
+    height: high, width: wide, by: 'max', exact: level.exact, cells: reduced(level, down, across, high, wide), read: 0,
+    limit: level.single ? undefined : `The report holds this tensor as ${count(level.height)} × ${count(level.width)} cells, and zooms as far as those go; \`tare view\` goes on to single values.`};
+}
+
+// 0, :8, ::2, -1, ..., None: as in NumPy. Of each axis of the result where it starts, its step and its length.
+export function parseSlice(text, shape) {
+  const wrong = (why) => { throw new Error(`${why}; slices are written as in NumPy: 0, :8, ::2, -1, ...`); };
+  const parts = text.trim() === '' ? [] : text.split(',').map((part) => part.trim());
+  if (parts.length && parts[parts.length - 1] === '') parts.pop();
+  const taken = parts.filter((part) => part !== '...' && part !== 'None').length, dots = parts.filter((part) => part === '...').length;
+  if (dots > 1) wrong('"..." appears twice');
+  if (taken > shape.length) wrong(`the slice has ${taken} entries, and the tensor has ${shape.length} dimensions`);
+  const whole = dots ? parts : [...parts, '...'], axes = [];
+  let axis = 0;
+  for (const part of whole) {
+    if (part === 'None') { axes.push({start: 0, step: 0, size: 1, axis: -1}); continue; }
+    if (part === '...') { for (let rest = shape.length - taken; rest > 0; --rest, ++axis) axes.push({start: 0, step: 1, size: shape[axis], axis}); continue; }
+    const size = shape[axis];
+    if (/^[+-]?\d+$/.test(part)) {
+      const index = Number(part) < 0 ? Number(part) + size : Number(part);
+      if (index < 0 || index >= size) wrong(`there is no ${part} in a dimension of ${count(size)}`);
+      axes.push({start: index, step: 0, size: 1, axis, dropped: true});
+    } else {
+      const match = /^([+-]?\d+)?\s*:\s*([+-]?\d+)?\s*(?::\s*([+-]?\d+)?)?$/.exec(part);
+      if (!match) wrong(`"${part}" is not an index or a range`);
+      const step = match[3] === undefined ? 1 : Number(match[3]);
+      if (step === 0) wrong('a step of 0 goes nowhere');
+      const clamp = (value, low, high) => Math.min(high, Math.max(low, Number(value) < 0 ? Number(value) + size : Number(value)));
+      const [low, high] = step > 0 ? [0, size] : [-1, size - 1];
+      const start = match[1] === undefined ? (step > 0 ? low : high) : clamp(match[1], low, high), stop = match[2] === undefined ? (step > 0 ? high : low) : clamp(match[2], low, high);
+      axes.push({start, step, size: Math.max(0, Math.ceil((stop - start) / step)), axis});
+    }
+    ++axis;
+  }
+  return axes;
+}
+
+const MOST_VALUES = 4096;
+
+// The values of a slice, by `at(row, column)`, which has nothing for what is not held.
+export function sliceOf(text, held, at) {
+  const {shape, columns} = held, axes = parseSlice(text, shape), result = axes.filter((axis) => !axis.dropped).map((axis) => axis.size);
+  const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1)), all = axes.reduce((product, axis) => product * axis.size, 1);
+  const values = [], place = axes.map(() => 0);
+  for (let i = 0; i < Math.min(all, MOST_VALUES); ++i) {
+    const flat = axes.reduce((sum, axis, k) => axis.axis < 0 ? sum : sum + (axis.start + axis.step * place[k]) * strides[axis.axis], 0);
+    const value = at(Math.floor(flat / columns), flat % columns);
+    if (value === undefined) return null;
+    values.push(value);
+    for (let k = axes.length - 1; k >= 0 && ++place[k] === axes[k].size; --k) place[k] = 0;
+  }
+  return {slice: text, shape: result, elements: all, values, complete: all <= MOST_VALUES, read: 0};
+}
+
+// Whose values are all there, as a picture of single values and as a function of the place.
+export function wholeOf(held) {
+  const cells = numbersOf(held.values, held.type).map((value) => spelled(value, held.type));
+  return {...held, height: held.rows, width: held.columns, cells, exact: true, single: true, at: (row, column) => cells[row * held.columns + column]};
+}
+
+// Cells are rounded, so that even one of a single element is not the element.
+export function gridOf(held) { return {...held, cells: cellsOf(held), single: false}; }
+
+export function cornersOf(held) {
+  const blocks = held.blocks.map((block) => ({...block, values: numbersOf(block.values, held.type).map((value) => spelled(value, held.type))}));
+  return {...held, at: (row, column) => {
+    const found = blocks.find((block) => row >= block.top && row < block.top + block.height && column >= block.left && column < block.left + block.width);
+    return found && found.values[(row - found.top) * found.width + column - found.left];
+  }};
+}
+
+const minus = (b, a) => {
+  const number = (value) => typeof value === 'string' ? Number(value.replace('nan', 'NaN').replace('inf', 'Infinity')) : value;
+  return a === undefined || b === undefined ? undefined : spelled(number(b) - number(a), 'f64');
+};
+
+// The second minus the first, of what is held of both.
+export function differenceOf(a, b) {
+  const at = (row, column) => minus(b.at(row, column), a.at(row, column));
+  if (a.rows !== b.rows || a.columns !== b.columns) return null;
+  return a.single && b.single ? {...a, cells: a.cells.map((cell, i) => minus(b.cells[i], cell)), at} : {...a, single: false, at};
+}
+
+// In words, what of a tensor a slice may ask for.
+export function heldWords(held) {
+  if (held.single) return 'every value';
+  const spans = (low, size) => [...new Set(held.blocks.map((block) => block[low]))].sort((x, y) => x - y).map((from) => { const to = from + held.blocks[0][size] - 1; return from === to ? count(from) : `${count(from)} to ${count(to)}`; }).join(' and ');
+  if (!held.blocks.length) return 'no value';
+  return `${held.rows === 1 ? '' : `rows ${spans('top', 'height')}, `}columns ${spans('left', 'width')}`;
+}

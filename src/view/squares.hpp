@@ -1,0 +1,40 @@
+// A sum of squares that neither overflows nor vanishes, whatever the doubles are.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace tare::view {
+
+// Three sums, as in Blue's algorithm: of what has a square, of what is too large for one, and of what is too small. Numbers of
+// f32 and of smaller types only ever need the first.
+struct Squares {
+  double usual = 0, large = 0, small = 0;
+
+  void add(double v) {
+    const double size = std::abs(v);
+    if (size > kLarge)
+      large += (v * kShrink) * (v * kShrink);
+    else if (size < kSmall)
+      small += (v * kGrow) * (v * kGrow);
+    else
+      usual += v * v;
+  }
+  void add(const Squares& other) {
+    usual += other.usual;
+    large += other.large;
+    small += other.small;
+  }
+  double root_mean(std::uint64_t count) const {
+    if (count == 0) return 0;
+    const auto n = static_cast<double>(count);
+    if (large > 0) return std::sqrt((large + usual * kShrink * kShrink) / n) * kGrow;
+    if (usual > 0) return std::sqrt((usual + small * kShrink * kShrink) / n);
+    return std::sqrt(small / n) * kShrink;
+  }
+
+ private:
+  static constexpr double kLarge = 0x1p400, kSmall = 0x1p-400, kShrink = 0x1p-600, kGrow = 0x1p600;
+};
+
+}  // namespace tare::view

@@ -1,0 +1,371 @@
+// The server under load: what is answered from memory does not wait for what reads data, however long that takes, and data
+// is not read for those who have gone. Nothing here measures time: a model's data comes when the test lets it come.
+#include "view/server.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <condition_variable>
+#include <cstring>
+#include <list>
+#include <thread>
+
+#include "tare/elements.hpp"
+#include "tare/error.hpp"
+#include "view/jobs.hpp"
+
+namespace tare::view {
+namespace {
+
+// Bytes that nobody gets until the gate is open.
+class Gate final : public Source {
+ public:
+  explicit Gate(std::uint64_t size) : Source("gated", size) {}
+
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    open_ = true;
+    wake_.notify_all();
+  }
+  void wait_for_readers(std::size_t count) const {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return inside_ >= count; });
+  }
+  std::size_t reads() const {
+    const std::scoped_lock lock(mutex_);
+    return reads_;
+  }
+
+ protected:
+  void do_read(std::uint64_t, std::span<std::byte> out) const override {
+    std::unique_lock lock(mutex_);
+    ++inside_, ++reads_;
+    wake_.notify_all();
+    wake_.wait(lock, [&] { return open_; });
+    --inside_;
+    std::memset(out.data(), 0, out.size());
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable wake_;
+  mutable std::size_t inside_ = 0, reads_ = 0;
+  bool open_ = false;
+};
+
+struct Setting {
+  std::shared_ptr<Gate> gate = std::make_shared<Gate>(1024 * 64 * 4);
+  ExhibitPtr model() const {
+    Model made;
+    made.tensors.push_back(dense("free.w", {4, 4}, std::vector<float>(16, 2)));
+    Tensor gated = dense("gated.w", {1024, 64}, std::vector<float>(1024 * 64));
+    gated.components[0].blob = Blob::range(gate, 0, gate->size());
+    made.tensors.push_back(std::move(gated));
+    return std::make_shared<const Exhibit>("a model", std::move(made));
+  }
+};
+
+// Opens the gate whatever happens: what waits at it would wait for ever.
+struct Opened {
+  Gate& gate;
+  ~Opened() { gate.open(); }
+};
+
+// One connection.
+class Caller {
+ public:
+  explicit Caller(const std::string& link) {
+    const std::size_t colon = link.rfind(':'), slash = link.find('/', colon);
+    std::uint16_t port = 0;
+    std::from_chars(link.data() + colon + 1, link.data() + slash, port);
+    host_ = link.substr(7, slash - 7);
+    path_ = link.substr(slash);
+    descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  }
+  ~Caller() { leave(); }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  void leave() {
+    if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  }
+  void ask(std::string_view target, std::string_view method = "GET", std::string_view host = {}) const {
+    const std::string text =
+        fmt::format("{} {}api/{} HTTP/1.1\r\nHost: {}\r\n\r\n", method, path_, target, host.empty() ? host_ : host);
+    EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  // Waits for an answer; its status, and its body in `body`.
+  int hear() {
+    std::string text;
+    std::size_t head = 0, length = 0;
+    for (;;) {
+      if (head == 0 && (head = text.find("\r\n\r\n")) != std::string::npos) {
+        head += 4;
+        const std::size_t at = text.find("Content-Length: ");
+        std::from_chars(text.data() + at + 16, text.data() + head, length);
+      } else if (head == std::string::npos) {
+        head = 0;
+      }
+      if (head > 0 && text.size() >= head + length) break;
+      char piece[4096];
+      const ssize_t got = ::recv(descriptor_, piece, sizeof piece, 0);
+      if (got <= 0) return 0;
+      text.append(piece, static_cast<std::size_t>(got));
+    }
+    body = text.substr(head, length);
+    int status = 0;
+    std::from_chars(text.data() + 9, text.data() + 12, status);
+    return status;
+  }
+  int call(std::string_view target, std::string_view method = "GET", std::string_view host = {}) {
+    ask(target, method, host);
+    return hear();
+  }
+  std::string body;
+
+ private:
+  int descriptor_ = -1;
+  std::string host_, path_;
+};
+
+// Null where libmicrohttpd is not installed.
+std::unique_ptr<Server> served(const Service& service, const Page& page) {
+  try {
+    return std::make_unique<Server>(service, page, ServerOptions{});
+  } catch (const Error& error) {
+    if (error.rule() != "view.library") throw;
+    return nullptr;
+  }
+}
+
+template <typename Holds>
+void until(const Server& server, const Holds& holds) {
+  while (!holds(server.load())) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+constexpr std::string_view kDear = "heat?tensor=gated.w";
+constexpr std::string_view kCheap[] = {
+    "overview", "tree",     "tensors?search=w", "tensor?tensor=gated.w", "treemap", "layers",
+    "map",      "metadata", "attachments"};
+
+TEST(ViewServer, WhatIsInMemoryDoesNotWaitForData) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  // Many clients want data: two are read for, the others wait.
+  std::list<Caller> waiting;
+  for (int i = 0; i < 20; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
+  until(*server, [](const Load& load) { return load.dear_running == 2 && load.dear_waiting == 18; });
+  setting.gate->wait_for_readers(2);
+  // One of them again, another, and several at once.
+  Caller own(server->urls()[0]);
+  for (const std::string_view target : kCheap) EXPECT_EQ(own.call(target), 200) << target << own.body;
+  std::list<Caller> others;
+  for (int i = 0; i < 10; ++i) others.emplace_back(server->urls()[0]).ask("tree");
+  for (Caller& other : others) EXPECT_EQ(other.hear(), 200);
+  EXPECT_EQ(server->load().dear_running, 2U) << "they are still at it";
+  setting.gate->open();
+  for (Caller& caller : waiting) EXPECT_EQ(caller.hear(), 200) << caller.body;
+  EXPECT_EQ(server->load().dear_running + server->load().dear_waiting, 0U);
+}
+
+TEST(ViewServer, LongWorkHoldsUpNeither) {
+  const Setting a, b;
+  const Service service({a.model(), b.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened_a{*a.gate}, opened_b{*b.gate};
+  Caller caller(server->urls()[0]);
+  EXPECT_EQ(caller.call("numbers/all?tensor=gated.w", "POST"), 200);
+  EXPECT_EQ(caller.call("compare/all", "POST"), 200);
+  EXPECT_EQ(caller.call("numbers/all?tensor=gated.w&of=b", "POST"), 200) << "waits its turn";
+  EXPECT_NE(caller.body.find("\"waiting\":true"), std::string::npos) << caller.body;
+  a.gate->wait_for_readers(2);
+  for (const std::string_view target : kCheap) EXPECT_EQ(caller.call(target), 200) << target;
+  for (const std::string_view target : {"heat?tensor=free.w", "numbers?tensor=free.w", "values?tensor=free.w"})
+    EXPECT_EQ(caller.call(target), 200) << target << ": other data is not held up, either";
+  // How far it is, is known without reading.
+  EXPECT_EQ(caller.call("numbers?tensor=gated.w&all=1"), 200);
+  EXPECT_NE(caller.body.find("\"done\":false"), std::string::npos);
+  EXPECT_EQ(caller.call("compare"), 200);
+}
+
+TEST(ViewServer, AsManyWaitForDataAsMay) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  std::list<Caller> waiting;
+  std::size_t asked = 0;
+  for (Load load; load.dear_waiting < 96; load = server->load()) {
+    waiting.emplace_back(server->urls()[0]).ask(kDear);
+    ++asked;
+    until(*server, [&](const Load& now) { return now.dear_waiting + now.dear_running == asked; });
+  }
+  Caller late(server->urls()[0]);
+  EXPECT_EQ(late.call(kDear), 503);
+  EXPECT_NE(late.body.find("view.busy"), std::string::npos);
+  EXPECT_EQ(late.call("tree"), 200) << "on the same connection";
+}
+
+TEST(ViewServer, NothingIsReadForThoseWhoHaveGone) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  std::list<Caller> waiting;
+  for (int i = 0; i < 12; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
+  until(*server, [](const Load& load) { return load.dear_running == 2 && load.dear_waiting == 10; });
+  setting.gate->wait_for_readers(2);
+  for (Caller& caller : waiting) caller.leave();
+  until(*server, [](const Load& load) { return load.stopping == 2 && load.dear_waiting == 0; });
+  Caller there(server->urls()[0]);
+  there.ask(kDear);
+  until(*server, [](const Load& load) { return load.dear_waiting == 1; });
+  const std::size_t before = setting.gate->reads();
+  EXPECT_EQ(before, 2U);
+  setting.gate->open();
+  EXPECT_EQ(there.hear(), 200);
+  // A picture of 1024 rows takes 1024 reads; those that were stopped took one each.
+  EXPECT_EQ(setting.gate->reads(), before + 1024);
+}
+
+TEST(ViewServer, EndsWhileDataIsRead) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  auto server = served(service, page);
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  std::list<Caller> waiting;
+  for (int i = 0; i < 6; ++i) waiting.emplace_back(server->urls()[0]).ask(kDear);
+  setting.gate->wait_for_readers(2);
+  std::jthread opener([&] { setting.gate->open(); });
+  server.reset();
+  EXPECT_LE(setting.gate->reads(), 6 * 1024U);
+  // Some have their answer; nobody is told that nothing is all there is.
+  for (Caller& caller : waiting) EXPECT_TRUE(caller.hear() != 200 || !caller.body.empty());
+}
+
+// The queue of long work, without a server.
+class Held {
+ public:
+  std::string operator()() {
+    std::unique_lock lock(mutex_);
+    ++begun_;
+    wake_.notify_all();
+    wake_.wait(lock, [&] { return open_; });
+    return "{\"done\":true}";
+  }
+  void open() {
+    const std::scoped_lock lock(mutex_);
+    open_ = true;
+    wake_.notify_all();
+  }
+  void wait_for(int begun) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return begun_ >= begun; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  int begun_ = 0;
+  bool open_ = false;
+};
+
+bool done(const JobPtr& job) {
+  const std::scoped_lock lock(job->mutex);
+  return job->done;
+}
+
+void wait_until_done(const JobPtr& job) {
+  while (!done(job)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(ViewJobs, WaitInTurnAndNotWithoutEnd) {
+  Held held;
+  Jobs jobs({.running = 2, .waiting = 3});
+  std::vector<JobPtr> started;
+  for (int i = 0; i < 5; ++i) started.push_back(jobs.start(fmt::format("job {}", i), [&](Job&) { return held(); }));
+  EXPECT_EQ(jobs.start("job 4", [](Job&) { return std::string(); }), started[4]) << "it is under way";
+  held.wait_for(2);
+  try {
+    static_cast<void>(jobs.start("one more", [](Job&) { return std::string(); }));
+    ADD_FAILURE() << "without end";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "view.busy");
+  }
+  held.open();
+  for (const JobPtr& job : started) wait_until_done(job);
+  EXPECT_EQ(jobs.find("job 3"), started[3]);
+  wait_until_done(jobs.start("one more", [](Job&) { return std::string(); }));
+}
+
+TEST(ViewJobs, WhatNobodyAsksAboutGivesWay) {
+  Held held;
+  // Whatever was not asked about in this very moment is forgotten.
+  Jobs jobs({.running = 1, .waiting = 1, .patience = {}});
+  std::atomic<bool> reached{false};
+  const JobPtr first = jobs.start("first", [&](Job& job) {
+    reached = true;
+    while (!job.stop.asked()) std::this_thread::yield();
+    throw Error(ErrorKind::usage, "work.stopped", "it was stopped");
+    return std::string();
+  });
+  while (!reached) std::this_thread::yield();
+  const JobPtr second = jobs.start("second", [](Job&) { return std::string("{}"); });
+  wait_until_done(first);
+  wait_until_done(second);
+  const std::scoped_lock lock(first->mutex, second->mutex);
+  ASSERT_NE(first->error, nullptr);
+  EXPECT_EQ(first->error->rule(), "view.busy");
+  EXPECT_NE(first->error->sentence().find("start it again"), std::string::npos);
+  EXPECT_EQ(second->error, nullptr);
+}
+
+TEST(ViewJobs, WhatWaitsIsStoppedAtOnce) {
+  Held held;
+  Jobs jobs({.running = 1, .waiting = 4});
+  const JobPtr first = jobs.start("first", [&](Job&) { return held(); });
+  const JobPtr second = jobs.start("second", [&](Job&) { return held(); });
+  held.wait_for(1);
+  jobs.stop("second");
+  jobs.stop("nothing of that name");
+  EXPECT_TRUE(done(second)) << "without waiting for the first";
+  EXPECT_FALSE(done(first));
+  EXPECT_NE(jobs.start("second", [](Job&) { return std::string(); }), second) << "it may be begun again";
+  held.open();
+}
+
+TEST(ViewJobs, ClearStopsWhatRunsAndWhatWaits) {
+  Jobs jobs({.running = 1, .waiting = 4});
+  std::vector<JobPtr> started;
+  for (int i = 0; i < 4; ++i)
+    started.push_back(jobs.start(fmt::format("job {}", i), [](Job& job) {
+      while (!job.stop.asked()) std::this_thread::yield();
+      return std::string();
+    }));
+  jobs.clear();
+  for (const JobPtr& job : started) EXPECT_TRUE(done(job));
+  EXPECT_THROW(static_cast<void>(jobs.start("later", [](Job&) { return std::string(); })), Error);
+}
+
+}  // namespace
+}  // namespace tare::view
