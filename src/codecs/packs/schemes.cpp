@@ -4,20 +4,16 @@
 
 namespace tare::codec::packs {
 
-std::span<const Scheme* const> schemes() {
-  static const std::vector<const Scheme*> all = [] {
-    std::vector<const Scheme*> rows = {&kGptqScheme, &kAwqScheme};
-    const auto add = [&](const auto& schemes) {
-      for (const Scheme& scheme : schemes) rows.push_back(&scheme);
-    };
-    add(kBnbSchemes);
-    rows.push_back(&kCtScheme);
-    add(kFp4Schemes);
-    add(kScaledSchemes);
-    rows.push_back(&kMlxScheme);
-    return rows;
-  }();
-  return all;
+const Scheme* find_scheme(const PackedSet& set) {
+  const auto in = [&](const auto& schemes) -> const Scheme* {
+    for (const Scheme& scheme : schemes)
+      if (scheme.set == &set) return &scheme;
+    return nullptr;
+  };
+  for (const Scheme* const found :
+       {in(kGptqSchemes), in(kBnbSchemes), in(kStreamSchemes), in(kFp4Schemes), in(kScaledSchemes)})
+    if (found != nullptr) return found;
+  return nullptr;
 }
 
 std::vector<Codec> codecs() {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "codecs/packs/join.hpp"
+#include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
 #include "lines.hpp"
 #include "resources/packed_config.hpp"
@@ -415,6 +416,67 @@ TEST(Packs, WhatTheConfigSaysOfAllLayers) {
                  {"strategy":"block","block_structure":[16,16]}}}}})");
   EXPECT_EQ(join(ragged), "");
   EXPECT_EQ(ragged.tensors.at(0).layout, "fp8.block");
+}
+
+// A layout that others write too is decoded if its config says whose it is.
+TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
+  const auto stated = [](const std::string& method, const std::string& packing) {
+    return R"({"quantization_config":{"quant_method":")" + method + R"(","bits":4,"packing_format":")" + packing +
+           "\"}}";
+  };
+  struct Packing {
+    std::string fixture, format;
+  };
+  for (const auto& [fixture, format] :
+       {Packing{"gptq4", "auto_round:auto_gptq"}, Packing{"gptq4-v2", "auto_round"},
+        Packing{"gptq4-v2", "auto_round:gptqmodel"}, Packing{"awq4", "auto_round:auto_awq"}})
+    for (const std::string method : {"auto-round", "intel/auto-round"}) {
+      SCOPED_TRACE(format);
+      Model model = arrays_of(fixture);
+      state(model, stated(method, format));
+      EXPECT_EQ(join(model), "");
+      ASSERT_EQ(model.tensors.size(), 1u);
+      EXPECT_EQ(model.tensors[0].values<float>(), open(path_of(fixture)).tensors[0].values<float>());
+    }
+  for (const std::string fixture : {"gptq4", "awq4"}) {
+    Model other = arrays_of(fixture);
+    state(other, stated("auto-round", "auto_round:new"));
+    EXPECT_EQ(join(other), "pack.variant (note)");
+    Model unsaid = arrays_of(fixture);
+    state(unsaid, R"({"quantization_config":{"quant_method":"auto-round"}})");
+    EXPECT_EQ(join(unsaid), "pack.variant (note)");
+  }
+}
+
+// Nothing is wrong with it: another format has other arrays.
+TEST(Packs, MarlinIsNotABadSet) {
+  Model marlin = arrays_of("gptq4");
+  erase(marlin, ".qzeros");
+  erase(marlin, ".g_idx");
+  state(marlin, R"({"quantization_config":{"quant_method":"gptq","checkpoint_format":"marlin","bits":4}})");
+  EXPECT_EQ(join(marlin), "pack.variant (note)");
+  Model sparse;
+  sparse.tensors.push_back(dense("q.weight_packed", {2, 16}, DType::i32, Blob::memory(Bytes(128))));
+  sparse.tensors.push_back(dense("q.scale_packed", {1, 16}, DType::f16, Blob::memory(Bytes(32))));
+  sparse.tensors.push_back(dense("q.meta", {16, 2}, DType::i16, Blob::memory(Bytes(64))));
+  state(sparse, R"({"quantization_config":{"quant_method":"compressed-tensors","format":"marlin-24"}})");
+  EXPECT_EQ(join(sparse), "pack.variant (note)");
+  // FSDP's weights of bitsandbytes: the bytes of codes under the name of floats.
+  Model disguised = arrays_of("bnb-nf4");
+  Tensor& codes = array(disguised, ".weight");
+  codes.components[0].dtype = DType::bf16;
+  codes.shape = {codes.shape[0] / 2, 1};
+  EXPECT_EQ(join(disguised), "pack.variant (note)");
+}
+
+// One note, however many layers.
+TEST(Packs, AReasonIsToldOnce) {
+  Model model;
+  for (int i = 0; i < 5; ++i) {
+    model.tensors.push_back(dense(fmt::format("{}.W_q", i), {2, 2}, DType::u8, Blob::memory(Bytes(4))));
+    model.tensors.push_back(dense(fmt::format("{}.scale", i), {2}, std::vector<float>{1, 1}));
+  }
+  EXPECT_EQ(join(model), "pack.variant (note)");
 }
 
 TEST(Packs, MicroscalingFormatsThatAreNotDecodedAreNamed) {
