@@ -107,7 +107,7 @@ class Merging {
       if (!codec::packs::is_joined(tensor)) continue;
       decoded.before = tensor.layout;
       decoded.items.push_back(tensor.name);
-      tensor = to_dense(tensor);
+      tensor = codec::packs::decode_strictly(tensor);
     }
     changes_.push_back(std::move(decoded));
     forget_packing(model_, changes_);

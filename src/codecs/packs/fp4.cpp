@@ -58,9 +58,7 @@ void verify_exponents(const Array& scales, const std::function<void(Problem)>& r
     for (std::size_t i = 0; i < part; ++i)
       if (bytes[i] == std::byte{255} && count++ == 0) first = at + i;
   }
-  if (count > 0)
-    report({"pack.scale", fmt::format("element {} of \"{}\" is NaN ({} such elements in all)", first,
-                                      scales.component().role, count)});
+  if (count > 0) report(nonfinite(scales, first, count));
 }
 
 // What all of them share: 4-bit floats and the scale of a block.
@@ -115,12 +113,14 @@ class Fp4Maker final : public Maker {
     }
   }
 
-  void verify(const std::function<void(Problem)>& report) const override {
-    Maker::verify(report);
+  void verify_scales(const std::function<void(Problem)>& report) const override {
+    Maker::verify_scales(report);
     if (group_ == kMx) verify_exponents(scales_, report);
     float divisor = 1;
     if (divisor_) divisor_->floats(0, 1, &divisor);
-    if (divisor == 0) report({"pack.scale", "\"weight_global_scale\", which scales are divided by, is 0"});
+    if (divisor == 0)
+      report({"pack.scale", "\"weight_global_scale\", which scales are divided by, is 0",
+              file_offset(divisor_->component().blob, 0)});
   }
 
   FirstBlock explain(const Tensor& tensor) const override {
@@ -170,7 +170,7 @@ class ExpertsMaker final : public Maker {
     }
   }
 
-  void verify(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
+  void verify_scales(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
 
   FirstBlock explain(const Tensor& tensor) const override {
     Explainer block(tensor, kMx, "w = x scale; of the first output, whose inputs are a column", columns());

@@ -90,8 +90,18 @@ const Map* stated_weights(const Stated& stated);
 bool may_be_packed(const Model& model);
 // Joins what can be joined. `file`: where it is from, for the reports.
 void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics);
-// Why the array of this name was not joined; empty: it is not one of codes.
+// Why the array of this name was not joined; empty: it is not one of codes. Without a name: why what the config states does
+// not help.
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes);
+
+// The floats of a tensor, of which reading throws `pack.scale` where a scale is not finite: for whoever stores them, and would
+// store what nobody looks at. Other layouts are decoded as ever.
+Tensor decode_strictly(const Tensor& tensor, Scales scales = Scales::finite);
+// What is wrong with the scales, for a sentence; empty: nothing. Reads all of them.
+std::string scale_problem(const Tensor& tensor);
+
+// Whether the arrays of a joined tensor tell by themselves what it is: joined again without a config they are the same.
+bool tells_itself(const Tensor& tensor);
 
 // Whether a tensor is a joined one, which can be separated.
 bool is_joined(const Tensor& tensor);

@@ -27,19 +27,47 @@ std::vector<Codec> codecs() {
   return rows;
 }
 
-std::optional<FirstBlock> explain(const Tensor& tensor) {
+namespace {
+
+// Null for a layout that is not of this folder.
+const Pack* find_pack(std::string_view layout) {
   const Pack* pack = nullptr;
   const auto look = [&](const auto& packs) {
     for (const Pack* const row : packs)
-      if (row->layout == tensor.layout) pack = row;
+      if (row->layout == layout) pack = row;
   };
   look(kGptqPacks);
   look(kBnbPacks);
   look(kStreamPacks);
   look(kFp4Packs);
   look(kScaledPacks);
+  return pack;
+}
+
+}  // namespace
+
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  const Pack* const pack = find_pack(tensor.layout);
   if (pack == nullptr) return std::nullopt;
   return pack->plan(tensor)->explain(tensor);
+}
+
+Tensor decode_strictly(const Tensor& tensor, Scales scales) {
+  const Pack* const pack = find_pack(tensor.layout);
+  if (pack == nullptr) return to_dense(tensor);
+  if (const auto problem = check_pack(*pack, tensor))
+    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about("tensor " + escape_name(tensor.name));
+  return decode_pack(*pack, tensor, scales);
+}
+
+std::string scale_problem(const Tensor& tensor) {
+  std::string found;
+  const Pack* const pack = find_pack(tensor.layout);
+  if (pack == nullptr || check_pack(*pack, tensor)) return found;
+  pack->plan(tensor)->verify_scales([&](const Problem& problem) {
+    if (found.empty()) found = problem.sentence;
+  });
+  return found;
 }
 
 }  // namespace tare::codec::packs

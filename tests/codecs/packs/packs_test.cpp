@@ -403,6 +403,60 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   EXPECT_EQ(rules_of(exponents), std::vector<std::string>{"pack.scale"});
 }
 
+// A conversion does not store weights that no scale makes: it is refused, or asked for and told.
+TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
+  struct Spoiled {
+    std::string name, ending;
+    std::size_t at;
+    std::vector<int> bytes;
+  };
+  const std::vector<Spoiled> all = {{"gptq4", ".scales", 6, {0, 0x7E}},
+                                    {"gptq4", ".scales", 6, {0, 0xFC}},
+                                    {"awq4", ".scales", 2, {0, 0x7C}},
+                                    {"bnb-nf4", ".absmax", 4, {0, 0, 0xC0, 0x7F}},
+                                    {"bnb-nf4", ".quant_map", 4, {0, 0, 0x80, 0xFF}},
+                                    {"bnb-nf4-f16", ".nested_absmax", 0, {1, 0, 0x80, 0x7F}},
+                                    {"bnb-int8", ".SCB", 0, {0, 0, 0x80, 0x7F}},
+                                    {"mlx-affine4", ".biases", 0, {0, 0, 0xC0, 0x7F}},
+                                    {"mlx-affine4-bf16", ".biases", 0, {0xC0, 0x7F}},
+                                    {"fp8-block", ".weight_scale_inv", 0, {0, 0, 0xC0, 0x7F}},
+                                    {"fp8-block-e8m0", ".scale", 1, {0xFF}},
+                                    {"mxfp4", "_scales", 3, {0xFF}},
+                                    {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFF}},
+                                    {"nvfp4", ".weight_scale", 3, {0x7F}},
+                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}}};
+  Quantization quant;
+  quant.method = "q8";
+  for (const Spoiled& spoiled : all) {
+    SCOPED_TRACE(spoiled.name + " " + spoiled.ending);
+    Model model = arrays_of(spoiled.name);
+    set_bytes(array(model, spoiled.ending), spoiled.at, spoiled.bytes);
+    EXPECT_EQ(join(model), "");
+    const auto written = [&](std::string_view format, const AdaptOptions& options) {
+      return error_of([&] { write_bytes(*find_format(format), adapt(model, *find_format(format), options).model); });
+    };
+    std::vector<std::optional<Error>> errors = {
+        written("safetensors", {.dtype = DType::bf16, .drop = {ModelPart::attachments}}),
+        written("safetensors", {.dtype = DType::f32, .drop = {ModelPart::attachments}}),
+        written("gguf", {.drop = {ModelPart::attachments}, .keep_names = true})};
+    if (model.tensors[0].shape.rank() == 2)  // methods take matrices
+      errors.push_back(written("mcf", {.quant = quant, .drop = {ModelPart::attachments}}));
+    for (const auto& error : errors) {
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->rule(), "pack.scale") << error->what();
+      EXPECT_EQ(error->kind(), ErrorKind::lossy);
+      EXPECT_NE(error->item(), "");
+    }
+    const AdaptOptions asked{.dtype = DType::f32, .overflow = Overflow::infinity, .drop = {ModelPart::attachments}};
+    EXPECT_FALSE(written("safetensors", asked).has_value());
+    const Adapted told = adapt(model, *find_format("safetensors"), asked);
+    EXPECT_TRUE(
+        std::ranges::any_of(told.changes, [](const Change& change) { return change.impact == Impact::results; }));
+    // As it is, it goes everywhere.
+    EXPECT_FALSE(written("safetensors", {.drop = {ModelPart::attachments}}).has_value());
+  }
+}
+
 // Configs with exceptions for single layers say nothing about each of them; small layers fit more than one number of bits.
 TEST(Packs, WhatTheConfigSaysOfAllLayers) {
   Model model = arrays_of("gptq4");
