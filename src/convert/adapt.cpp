@@ -15,6 +15,7 @@
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"
+#include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -493,6 +494,16 @@ void tell_importance(const Model& model, const Quantization& quant, const std::v
                                          listed(std::move(without)))});
 }
 
+// What a config that does not come along says of the packing goes into the metadata, where the arrays do not tell it by
+// themselves: GPTQ's two ways to store zero points, MLX's bits.
+void keep_statement(Model& model, const std::optional<resources::StatedQuantization>& stated, const Format& target) {
+  if (!stated || target.holds.metadata == Room::none || resources::stated_in_files(model)) return;
+  const bool all_tell = std::ranges::all_of(model.tensors, [](const Tensor& tensor) {
+    return !codec::packs::is_joined(tensor) || codec::packs::tells_itself(tensor);
+  });
+  if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*stated));
+}
+
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
   Changes ignored;
@@ -511,6 +522,8 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   std::vector<Change> lines;
   require_type(options, target);
   const Claims claims(model);
+  const auto stated = codec::packs::has_joined(model) ? resources::stated_quantization(model)
+                                                      : std::optional<resources::StatedQuantization>();
   select(model, options, changes);
   const PackedGuard packed(model, options);
   for (const auto& [key, text] : options.set) {
@@ -580,6 +593,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
+  keep_statement(model, stated, target);
   codec::packs::separate(model);
   Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());

@@ -389,6 +389,20 @@ std::string why_not_joined(const Model& model, const Stated& stated, std::string
   return {};
 }
 
+bool tells_itself(const Tensor& tensor) {
+  struct Quiet final : Diagnostics {
+    void error(const Error&) override {}
+  } quiet;
+  Model alone;
+  alone.tensors = arrays_of(tensor);
+  join_packs(alone, {}, {}, quiet);
+  if (alone.tensors.size() != 1) return false;
+  Tensor &again = alone.tensors.front(), before = tensor;
+  again.attributes.erase(kArrays);
+  before.attributes.erase(kArrays);
+  return again.layout == before.layout && again.shape == before.shape && again.attributes == before.attributes;
+}
+
 bool is_joined(const Tensor& tensor) { return placed_arrays(tensor).has_value(); }
 
 bool has_joined(const Model& model) { return std::ranges::any_of(model.tensors, is_joined); }

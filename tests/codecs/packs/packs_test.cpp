@@ -191,6 +191,32 @@ TEST(Packs, GoIntoContainersAsArrays) {
   }
 }
 
+// What only the config knows goes along without it, from container to container, and is gone when the weights are decoded.
+TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
+  const Scratch scratch;
+  for (const std::string name : {"gptq4-v2", "mlx-affine4-bf16", "gptq4"}) {
+    SCOPED_TRACE(name);
+    const Model first = open(path_of(name));
+    EXPECT_EQ(packs::tells_itself(first.tensors[0]), name == "gptq4");
+    const std::vector<float> weights = first.tensors[0].values<float>();
+    std::string from = path_of(name);
+    for (const char* const suffix : {".safetensors", ".zt", ".npz", ".mcf", ".safetensors"}) {
+      const std::string to = scratch / (name + from.substr(from.rfind('/') + 1) + suffix);
+      (void)save(open(from), to, {.adapt = {.drop = {ModelPart::attachments}}});
+      const Model back = open(to);
+      ASSERT_EQ(back.tensors.size(), 1u) << suffix;
+      EXPECT_EQ(back.tensors[0].layout, first.tensors[0].layout);
+      EXPECT_EQ(back.tensors[0].values<float>(), weights) << suffix;
+      EXPECT_EQ(content_digest(back), content_digest(first));
+      EXPECT_EQ(back.metadata.find("quantization_config") == nullptr, packs::tells_itself(first.tensors[0]));
+      from = to;
+    }
+    const Adapted decoded = adapt(open(from), *find_format("zt"), {.dtype = DType::f32});
+    EXPECT_EQ(decoded.model.metadata.find("quantization_config"), nullptr);
+    EXPECT_EQ(decoded.model.tensors[0].values<float>(), weights);
+  }
+}
+
 TEST(Packs, DecodedModelsSayNothingOfCodes) {
   for (const std::string& name : names()) {
     SCOPED_TRACE(name);
