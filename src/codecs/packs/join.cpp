@@ -196,10 +196,12 @@ class Variants {
       ++same->count;
   }
 
-  // Arrays that a config calls packed, by a method that is not in the table or under names that are not.
-  void add_stated(const Model& model, const Stated& stated) {
+  // Arrays that a config calls packed, by a method that is not in the table or under names that are not. `joined`: others
+  // were joined, which are what it is about unless its method is not decoded.
+  void add_stated(const Model& model, const Stated& stated, bool joined) {
     if (stated.method.empty()) return;
     const StatedMethod method = stated_method(stated.method);
+    if (joined && (method.decoded || !method.known)) return;
     for (const Tensor& tensor : model.tensors)
       if (can_hold_codes(tensor, method.decoded)) add({"pack.variant", method.why_not}, tensor.name);
   }
@@ -358,8 +360,6 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
       }
     }
   }
-  if (!any && !told) variants.add_stated(model, stated);
-  variants.tell();
   for (const std::string_view guess : guesses)
     diagnostics.warning(
         Error(ErrorKind::unsupported, "pack.guess",
@@ -367,13 +367,16 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
                           "config.json beside it",
                           guess))
             .in(file));
-  if (!any) return;
-  std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
-    if (joined[i]) tensors.push_back(std::move(*joined[i]));
-    if (!taken[i]) tensors.push_back(std::move(model.tensors[i]));
+  if (any) {
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+      if (joined[i]) tensors.push_back(std::move(*joined[i]));
+      if (!taken[i]) tensors.push_back(std::move(model.tensors[i]));
+    }
+    model.tensors = std::move(tensors);
   }
-  model.tensors = std::move(tensors);
+  if (!told) variants.add_stated(model, stated, any);
+  variants.tell();
 }
 
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes) {

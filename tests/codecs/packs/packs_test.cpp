@@ -549,6 +549,17 @@ TEST(Packs, MarlinIsNotABadSet) {
   EXPECT_EQ(join(disguised), "pack.variant (note)");
 }
 
+// Of a method that is not decoded, what was joined by its names is not all that it is about.
+TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
+  for (const auto& [method, said] : {std::pair{"torchao", "pack.variant (note)"}, std::pair{"fbgemm_fp8", ""}}) {
+    Model model = arrays_of("fp8-channel");
+    model.tensors.push_back(dense("k.strange", {8, 8}, DType::i32, Blob::memory(Bytes(256))));
+    state(model, fmt::format(R"({{"quantization_config":{{"quant_method":"{}"}}}})", method));
+    EXPECT_EQ(join(model), said) << method;
+    EXPECT_EQ(model.tensors.size(), 2u);
+  }
+}
+
 // One note, however many layers.
 TEST(Packs, AReasonIsToldOnce) {
   Model model;
