@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/checked.hpp"
 #include "codecs/packs/arrays.hpp"
@@ -174,6 +175,9 @@ class Bnb8Maker final : public Maker {
   Array codes_, scales_;
 };
 
+// False for NaN.
+bool fits_f32(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
+
 std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
   const std::uint64_t elements = product(matrix_rows(tensor), tensor.shape.empty() ? 1 : tensor.shape.back());
   const std::uint64_t size = whole_number(tensor, "blocksize"), nested = whole_number(tensor, "nested_blocksize", 0);
@@ -187,8 +191,8 @@ std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
     require_array(tensor, "nested_absmax", kF32, ceil_div(blocks, nested));
     require_array(tensor, "nested_quant_map", kF32, 256);
     const Value* const offset = tensor.attributes.find("nested_offset");
-    if (offset == nullptr || offset->get<double>() == nullptr)
-      refuse("pack.attribute", "the attribute \"nested_offset\" is not a number");
+    if (offset == nullptr || offset->get<double>() == nullptr || !fits_f32(*offset->get<double>()))
+      refuse("pack.attribute", "the attribute \"nested_offset\" is not a number that f32 holds");
   }
   return std::make_shared<Bnb4Maker>(tensor);
 }
@@ -265,7 +269,7 @@ std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
     const auto* const whole = offset == nullptr ? nullptr : offset->get<std::int64_t>();
     if (number == nullptr && whole == nullptr) refuse("pack.state", "quant_state has no number \"nested_offset\"");
     const double value = number != nullptr ? *number : static_cast<double>(*whole);
-    if (!std::isfinite(value)) refuse("pack.scale", "the \"nested_offset\" of quant_state is not finite");
+    if (!fits_f32(value)) refuse("pack.scale", "the \"nested_offset\" of quant_state is not a finite f32");
     joining.set("nested_offset", value);
   }
   joining.add("quant_state", text, kBytes, text.shape);

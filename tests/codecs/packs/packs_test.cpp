@@ -328,6 +328,16 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
       {"bnb-nf4", "pack.state", typed("__nf4", DType::i8)},
       {"bnb-nf4", "pack.shape",
        [](Model& model) { array(model, ".absmax").components[0].blob = Blob::memory(Bytes(4)); }},
+      {"bnb-nf4-f16", "pack.scale",
+       [](Model& model) {  // of a number that f64 holds, and f32 does not
+         Tensor& text = array(model, "__nf4");
+         const Bytes bytes = text.components[0].blob.bytes();
+         std::string state(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+         const std::size_t at = state.find("\"nested_offset\":");
+         const std::size_t end = state.find_first_of(",}", at);
+         state.replace(at, end - at, "\"nested_offset\": 1e300");
+         text = dense(text.name, {state.size()}, DType::u8, Blob::memory(to_bytes(state)));
+       }},
       {"bnb-nf4-f16", "pack.missing", without(".nested_absmax")},
       {"bnb-nf4-f16", "pack.missing", without(".nested_quant_map")},
       {"bnb-nf4-f16", "pack.shape", shaped(".nested_quant_map", {2, 128})},
