@@ -189,11 +189,9 @@ class Variants {
   Variants(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
 
   void add(const Problem& problem, const std::string& codes) {
-    const auto same = std::ranges::find(all_, problem.sentence, &Variant::sentence);
-    if (same == all_.end())
-      all_.push_back({problem.sentence, codes, 1});
-    else
-      ++same->count;
+    const auto [place, is_new] = places_.emplace(problem.sentence, all_.size());
+    if (is_new) all_.push_back({problem.sentence, codes, 0});
+    ++all_[place->second].count;
   }
 
   // Arrays that a config calls packed, by a method that is not in the table or under names that are not. `joined`: others
@@ -225,6 +223,7 @@ class Variants {
   const std::string& file_;
   Diagnostics& diagnostics_;
   std::vector<Variant> all_;
+  NameMap<std::size_t> places_;  // a file may have a reason of its own for each tensor
 };
 
 }  // namespace
