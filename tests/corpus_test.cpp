@@ -129,6 +129,14 @@ void add_npy_rejects(Corpus& corpus) {
       "\x93NUMPY\x01" + std::string(1, '\0') + static_cast<char>(header.size()) + std::string(1, '\0') + header + "!");
 }
 
+void add_npz_rejects(Corpus& corpus) {
+  MadeMember member = made("a.npy", text_of(npy::write_header("|u1", {3})) + "123");
+  member.flags = 1 << 3;
+  for (const std::uint64_t value : {std::uint64_t{member.crc}, member.size, member.size + 1})
+    testing::put<std::uint32_t>(member.after, value);
+  corpus["npz/reject.zip.descriptor.size"] = bytes_of(make_zip({member}).bytes);
+}
+
 // A directory for a file.
 void add_directories(Corpus& corpus) {
   const auto add = [&](const std::string& name, const Files& files) {
@@ -137,6 +145,8 @@ void add_directories(Corpus& corpus) {
   add("valid.downloaded", hf_good());
   for (const HfCase& bad : hf_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
   for (const HfCase& bad : pack_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
+  for (const HfCase& bad : split_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
+  add("valid.split", split_good_case().files);
   for (const HfCase& good : pack_good_cases()) add("valid.packed_" + good.name, good.files);
   for (const std::optional<std::uint64_t> shard_bytes :
        {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
@@ -279,6 +289,7 @@ Corpus make_corpus() {
   add_zt2(corpus);
   add_torch(corpus);
   add_npy_rejects(corpus);
+  add_npz_rejects(corpus);
   add_directories(corpus);
   add_alt(corpus);
   add_resources(corpus);

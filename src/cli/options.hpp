@@ -57,6 +57,12 @@ inline constexpr Option kShard{
     .name = "shard",
     .value = "SIZE",
     .help = "split the tensors into files of at most SIZE (5GB, 500MiB) in the directory OUT"};
+inline constexpr Option kMerge{
+    .name = "merge",
+    .value = "ADAPTER",
+    .help = "add a LoRA adapter, the directory that PEFT writes, to the weights; may be given several times",
+    .repeatable = true,
+    .completes = Completes::files};
 inline constexpr Option kNames{.name = "names",
                                .value = "WHAT",
                                .help = "keep: tensors are called as in IN, whatever the programs that read OUT expect",

@@ -15,6 +15,7 @@
 #include "convert/recipe.hpp"
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"
+#include "resources/packed_config.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -202,16 +203,22 @@ void cast_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes
   cast_as_told(tensor, options, changes);
 }
 
-void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
+void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, Changes& changes) {
   const std::string from(codec.name.empty() ? tensor.layout : codec.name);
-  Tensor dense = to_dense(tensor);  // or why not: nobody else looked at its components
+  // Who accepts numbers that are not finite is told of scales that make them; everybody else meets them as an error.
+  const bool accepts = options.overflow != Overflow::refuse;
+  const std::string problem = accepts ? codec::packs::scale_problem(tensor) : std::string();
+  // Or why not: nobody else looked at its components.
+  using codec::packs::Scales;
+  const Scales scales = options.dtype ? Scales::finite_unless_accepted : Scales::finite;
+  Tensor dense = accepts ? to_dense(tensor) : codec::packs::decode_strictly(tensor, scales);
   const auto doubt = codec.doubt == nullptr ? std::nullopt : codec.doubt(tensor);
   tensor = std::move(dense);
   changes.add({.kind = ChangeKind::decoded,
-               .impact = Impact::changed,
+               .impact = problem.empty() ? Impact::changed : Impact::results,
                .before = from,
                .after = dtype_name(tensor),
-               .detail = doubt ? doubt->sentence : std::string()},
+               .detail = doubt ? doubt->sentence : problem},
               tensor.name);
 }
 
@@ -219,7 +226,7 @@ void decode(Tensor& tensor, const Codec& codec, Changes& changes) {
 void decode_if_asked(Tensor& tensor, const AdaptOptions& options, Changes& changes) {
   const Codec* const codec = find_codec(tensor.layout);
   if (!options.dtype || codec == nullptr || codec->name.empty() || codec->decode == nullptr) return;
-  decode(tensor, *codec, changes);
+  decode(tensor, *codec, options, changes);
   cast_if_asked(tensor, options, changes);
 }
 
@@ -248,7 +255,7 @@ bool holds_arrays(const Format& target, const Tensor& tensor) {
 }
 
 // A layout the target lacks is decoded to dense.
-void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
+void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, Changes& changes) {
   if (lists(target.holds.layouts, tensor.layout) || holds_arrays(target, tensor)) return;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr)
@@ -256,7 +263,7 @@ void fit_layout(Tensor& tensor, const Format& target, Changes& changes) {
                   fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it", target.name,
                               escape_name(tensor.layout)))
         .remedy(Remedy::skip, escape_glob(tensor.name));
-  decode(tensor, *codec, changes);
+  decode(tensor, *codec, options, changes);
 }
 
 // The lossless step up for a type the target lacks; nothing when there is none.
@@ -423,7 +430,7 @@ void tell_kept_names(const Model& model, const Format& target, std::vector<Chang
 void decode_packed(Model& model, const Format& target, const AdaptOptions& options, Changes& changes) {
   for (Tensor& tensor : model.tensors)
     if (codec::packs::is_joined(tensor) && (options.dtype || target.adopt != nullptr))
-      decode(tensor, *find_codec(tensor.layout), changes);
+      decode(tensor, *find_codec(tensor.layout), options, changes);
 }
 
 // Those of the target's readers. Where files say what a model is, they are Hugging Face's.
@@ -487,12 +494,22 @@ void tell_importance(const Model& model, const Quantization& quant, const std::v
                                          listed(std::move(without)))});
 }
 
+// What a config that does not come along says of the packing goes into the metadata, where the arrays do not tell it by
+// themselves: GPTQ's two ways to store zero points, MLX's bits.
+void keep_statement(Model& model, const std::optional<resources::StatedQuantization>& stated, const Format& target) {
+  if (!stated || target.holds.metadata == Room::none || resources::stated_in_files(model)) return;
+  const bool all_tell = std::ranges::all_of(model.tensors, [](const Tensor& tensor) {
+    return !codec::packs::is_joined(tensor) || codec::packs::tells_itself(tensor);
+  });
+  if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*stated));
+}
+
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
   Changes ignored;
   Unfit unfit(target, options);
   decode_if_asked(tensor, options, ignored);
-  fit_layout(tensor, target, ignored);
+  fit_layout(tensor, target, options, ignored);
   fit_types(tensor, target, options, unfit, ignored, [] {});
   return tensor.stored_bytes();
 }
@@ -505,6 +522,8 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   std::vector<Change> lines;
   require_type(options, target);
   const Claims claims(model);
+  const auto stated = codec::packs::has_joined(model) ? resources::stated_quantization(model)
+                                                      : std::optional<resources::StatedQuantization>();
   select(model, options, changes);
   const PackedGuard packed(model, options);
   for (const auto& [key, text] : options.set) {
@@ -559,7 +578,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     else
       quantize(tensor, decisions[i].method, target, quant, options.threads, changes, outcome);
     if (decisions[i].remark) changes.add(*decisions[i].remark, tensor.name);
-    fit_layout(tensor, target, changes);
+    fit_layout(tensor, target, options, changes);
     fit_types(tensor, target, options, unfit, changes, [&] { packed.refuse_widening(i, tensor, target); });
     fit_attributes(tensor, target, options);
     if (!asked) continue;
@@ -574,6 +593,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
+  keep_statement(model, stated, target);
   codec::packs::separate(model);
   Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());

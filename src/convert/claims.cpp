@@ -10,6 +10,7 @@
 #include "convert/wording.hpp"
 #include "resources/config_dtype.hpp"
 #include "resources/config_quantization.hpp"
+#include "resources/packed_config.hpp"
 #include "resources/resources.hpp"
 #include "tare/error.hpp"
 
@@ -78,6 +79,8 @@ void Claims::settle_quantization(Model& model, std::vector<Change>& lines) const
 
 void forget_packing(Model& model, std::vector<Change>& lines) {
   const std::string why = "the weights are no longer packed";
+  if (model.metadata.erase(resources::kPackingKey))
+    lines.push_back(needless("metadata", std::string(resources::kPackingKey), why));
   for (Attachment& file : model.attachments) {
     if (file.name != "config.json" || file.blob.size() > resources::kMaxFileBytes) continue;
     const Bytes bytes = file.blob.bytes(resources::kMaxFileBytes);

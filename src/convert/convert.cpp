@@ -111,7 +111,11 @@ class Remarks final : public Diagnostics {
     remember(about);
     next_.ignored_value(about);
   }
-  void note(const Error& about) override { next_.note(about); }
+  // Of notes those about what a value meant and nobody knows now.
+  void note(const Error& about) override {
+    if (about.kind() == ErrorKind::lossy) remember(about);
+    next_.note(about);
+  }
   void left_behind(const Error& about) override {
     left_behind_.push_back(
         {.kind = ChangeKind::left_behind, .detail = about.sentence(), .remedies = {{Remedy::attach, ""}}});

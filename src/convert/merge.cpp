@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "arch/usual_names.hpp"
 #include "base/name_map.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
@@ -52,6 +53,7 @@ class Merging {
 
   void run() {
     read_adapter();
+    refuse_tied();
     unpack();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) places_.emplace(model_.tensors[i].name, i);
     for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: they may be what a product is added to
@@ -99,6 +101,58 @@ class Merging {
     if (layers_.empty() && whole_.empty()) throw Error(ErrorKind::corrupt, "lora.tensor", "the adapter has no tensors");
   }
 
+  // Embedding and head of a tied model are one matrix. What an adapter does to one of them would happen to both, as it does
+  // when PEFT merges it, or be lost when the model is loaded.
+  void refuse_tied() {
+    const Tensor *table = nullptr, *head = nullptr;
+    const auto look = [&](const std::string& name, const Tensor* tensor) {
+      if (arch::is_embedding(name)) table = tensor;
+      if (arch::is_head(name)) head = tensor;
+    };
+    for (const Layer& layer : layers_)
+      for (const Tensor* const part : layer.parts)
+        if (part != nullptr) look(layer.module + ".weight", part);
+    if (table == nullptr && head == nullptr && whole_.empty()) return;
+    const bool products = table != nullptr || head != nullptr;
+    for (const auto& [name, tensor] : whole_) look(name, tensor);
+    if ((table == nullptr && head == nullptr) || !is_tied(head != nullptr)) return;
+    if (!products && table != nullptr && head != nullptr && are_equal(*table, *head)) {
+      // One matrix for both, as it was.
+      if (arch::ties_embeddings(model_) == true)
+        std::erase_if(whole_, [&](const auto& entry) { return entry.second == head; });
+      return;
+    }
+    throw unfit("lora.tied", head != nullptr ? *head : *table,
+                fmt::format("it changes the {} of a model whose embedding and head are one matrix "
+                            "(tie_word_embeddings), so that {}; save the model with a matrix for each and "
+                            "tie_word_embeddings false, and merge into that",
+                            head == nullptr ? "embedding" : "head",
+                            head == nullptr ? "the head would change with it" : "the embedding would change with it"));
+  }
+
+  bool is_tied(bool head_changes) const {
+    if (model_.config.tie_word_embeddings) return *model_.config.tie_word_embeddings;
+    // Where nothing is said, Hugging Face's libraries tie what has no head of its own; encoders have no use for one.
+    return arch::ties_embeddings(model_) == true && (head_changes || resources::generates_text(model_));
+  }
+
+  static bool are_equal(const Tensor& a, const Tensor& b) {
+    const Component *const x = a.component("data"), *const y = b.component("data");
+    if (a.shape != b.shape || x == nullptr || y == nullptr || x->type_name() != y->type_name()) return false;
+    const std::uint64_t size = x->blob.size();
+    if (size != y->blob.size()) return false;
+    constexpr std::uint64_t kPart = 1 << 20;
+    const auto left = x->blob.open(), right = y->blob.open();
+    Bytes one(static_cast<std::size_t>(std::min(kPart, size))), other(one.size());
+    for (std::uint64_t at = 0; at < size; at += kPart) {
+      const auto part = static_cast<std::size_t>(std::min(kPart, size - at));
+      left->read(std::span(one).first(part));
+      right->read(std::span(other).first(part));
+      if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(part), other.begin())) return false;
+    }
+    return true;
+  }
+
   // A model of which some layers are packed and others are not is of no use to anybody.
   void unpack() {
     if (!codec::packs::has_joined(model_)) return;
@@ -107,7 +161,7 @@ class Merging {
       if (!codec::packs::is_joined(tensor)) continue;
       decoded.before = tensor.layout;
       decoded.items.push_back(tensor.name);
-      tensor = to_dense(tensor);
+      tensor = codec::packs::decode_strictly(tensor);
     }
     changes_.push_back(std::move(decoded));
     forget_packing(model_, changes_);
@@ -169,7 +223,11 @@ class Merging {
       throw unfit("lora.rank", pair.a,
                   fmt::format("the config states rank {} for it, its shape is {}", stated, pair.a.shape.text()));
     const double alpha = resources::number_for(facts_.alpha_pattern, layer.module).value_or(facts_.alpha);
-    return static_cast<float>(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
+    const auto scale = static_cast<float>(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
+    if (!std::isfinite(scale))
+      throw unfit("lora.config", pair.a,
+                  fmt::format("lora_alpha is {:g}, which over rank {} is not a number that f32 holds", alpha, rank));
+    return scale;
   }
 
   static bool is_plain(const Shape& weight, const Pair& pair) {
@@ -253,11 +311,19 @@ class Merging {
     Tensor& old = target(name, with);
     if (old.shape != with.shape)
       throw unfit("lora.shape", with,
-                  fmt::format("it takes the place of {}, whose shape is {}; this is {}", escape_name(old.name),
-                              old.shape.text(), with.shape.text()));
+                  fmt::format("it takes the place of {}, whose shape is {}; this is {}{}", escape_name(old.name),
+                              old.shape.text(), with.shape.text(),
+                              is_resized(old.shape, with.shape)
+                                  ? ". The adapter was made for a model of another number of tokens: resize the "
+                                    "model's embedding and head first, as PEFT asks, and merge into that"
+                                  : ""));
     std::string kept = std::move(old.name);
     old = with;
     old.name = std::move(kept);
+  }
+
+  static bool is_resized(const Shape& old, const Shape& with) {
+    return old.rank() == 2 && with.rank() == 2 && old[1] == with[1] && old[0] != with[0];
   }
 
   Model& model_;

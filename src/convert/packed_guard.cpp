@@ -12,7 +12,8 @@ namespace {
 std::string reason(const Model& model, const std::string& codes) {
   codec::packs::Stated stated;
   if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
-  const std::string why = codec::packs::why_not_joined(model, stated, codes);
+  std::string why = codec::packs::why_not_joined(model, stated, codes);
+  if (why.empty()) why = codec::packs::why_not_joined(model, stated, {});
   return why.empty() ? why : fmt::format(" ({})", why);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/glob.hpp"
 #include "base/half.hpp"
+#include "codecs/packs/join.hpp"
 #include "model/element_types.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -107,7 +108,7 @@ std::optional<DType> type_called(std::string_view method) {
 }
 
 Tensor as_plain_floats(const Tensor& tensor) {
-  if (!tensor.is_dense()) return to_dense(tensor);
+  if (!tensor.is_dense()) return codec::packs::decode_strictly(tensor);
   return tensor.component("data")->type.empty() ? tensor : cast(tensor, DType::f32);
 }
 

@@ -119,13 +119,10 @@ class KeepBroken final : public Diagnostics {
 // Weights that another program packed become tensors of their true shapes, whose components are the arrays of the file.
 // How they were packed is in a file beside them, also for weights that were named themselves.
 void join_packed(Model& model, const Input& input, const ReadOptions& options) {
-  if (!codec::packs::may_be_packed(model)) return;
+  const auto can_be = [](const Tensor& tensor) { return can_hold_codes(tensor, false); };
+  if (!codec::packs::may_be_packed(model) && std::ranges::none_of(model.tensors, can_be)) return;
   codec::packs::Stated stated;
-  auto said = resources::stated_quantization(model);
-  const bool is_file = input.source != nullptr && input.source->descriptor() >= 0;
-  if (!said && is_file && model.attachments.empty())
-    said = resources::stated_quantization_in(io::directory_of(input.path));
-  if (said) stated = {std::move(said->method), std::move(said->config)};
+  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
   Diagnostics quiet;
   codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }

@@ -67,6 +67,13 @@ std::optional<double> positive_number(const Map& config, std::string_view key) {
   return number;
 }
 
+// Null is not a number, nor is what Python's JSON has for it.
+double stated_number(const Map& config, std::string_view key) {
+  const auto number = positive_number(config, key);
+  if (!number) refuse_config(fmt::format("\"{}\" is null or NaN; expected a number that is not negative", key));
+  return *number;
+}
+
 // A regular expression over names, as a glob; nothing for one that is more than that.
 std::optional<std::string> glob_of(std::string_view pattern) {
   std::string glob;
@@ -111,7 +118,7 @@ std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
   constexpr std::size_t kMostStarred = 256;  // each is compared with each layer, letter by letter
   std::size_t starred = 0;
   for (const auto& [pattern, value] : *map) {
-    patterns.push_back(name_pattern(pattern, positive_number(*map, pattern).value_or(0)));
+    patterns.push_back(name_pattern(pattern, stated_number(*map, pattern)));
     if (patterns.back().starred && ++starred > kMostStarred)
       refuse_config(fmt::format("\"{}\" has more than {} patterns with .*", key, kMostStarred));
   }
@@ -157,7 +164,7 @@ void read_config(const Attachment& file, Adapter& adapter) {
   if (const auto rank = positive_number(config, "r"); rank && *rank > 0 && *rank < 0x1p32)
     adapter.rank = static_cast<std::uint64_t>(*rank);
   adapter.rank_stated = adapter.rank.has_value();
-  adapter.alpha = positive_number(config, "lora_alpha").value_or(adapter.alpha);
+  if (config.find("lora_alpha") != nullptr) adapter.alpha = stated_number(config, "lora_alpha");
   adapter.rank_stabilised = is_set(config, "use_rslora");
   adapter.weight_decomposed = is_set(config, "use_dora");
   adapter.fan_in_fan_out = is_set(config, "fan_in_fan_out");
@@ -249,6 +256,24 @@ std::optional<Adapter> find_adapter(const Model& model) {
   if (!adapter.configured && adapter.layers == 0) return std::nullopt;
   if (!adapter.rank && first_rank != 0) adapter.rank = first_rank;
   return adapter;
+}
+
+bool generates_text(const Model& model) {
+  const Attachment* const file = model.attachment("config.json");
+  if (file == nullptr || file->blob.size() > kMaxSmallBytes) return false;
+  try {
+    const Bytes bytes = file->blob.bytes(kMaxSmallBytes);
+    const Map config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const List* const names = get<List>(config, "architectures");
+    return names != nullptr && std::ranges::any_of(*names, [](const Value& name) {
+             const std::string* const text = name.text();
+             return text != nullptr && (text->ends_with("ForCausalLM") || text->ends_with("LMHeadModel") ||
+                                        text->ends_with("ForConditionalGeneration"));
+           });
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return false;  // that it does not parse is told where it is read
+  }
 }
 
 std::string Adapter::text() const {

@@ -63,6 +63,9 @@ struct Adapter {
 // pattern that is not a number.
 std::optional<Adapter> find_adapter(const Model& model);
 
+// Whether config.json says that the model is one with a head for text (LlamaForCausalLM).
+bool generates_text(const Model& model);
+
 // The number of the first pattern that fits a layer; nothing if none does. Patterns are Python's regular expressions over
 // the end of the name; those that are more than names with `.` and `.*` throw `lora.pattern`.
 std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::string_view layer);

@@ -3,122 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
+#include "model/packed_sets.hpp"
 #include "resources/packed_config.hpp"
 
 namespace tare::resources {
 namespace {
-
-using Names = std::span<const std::string_view>;
-
-// A tensor beside the codes: its name is theirs with another ending.
-struct Helper {
-  std::string_view ending, what;
-};
-
-struct Scheme {
-  std::string_view id, title;
-  std::string_view method;  // quant_method of the configs that state it
-  // The codes: how their name ends, and what they are stored as.
-  std::string_view codes;
-  Names types;
-  std::span<const Helper> helpers;  // the first makes a tensor of such a name codes; the others may be there
-  unsigned bits;                    // of a code; 0: as the config says
-  // Where names and types are another scheme's too. Null: they are not.
-  bool (*fits)(const Shape& codes, const Shape& first_helper) = nullptr;
-};
-
-constexpr std::string_view kI32[] = {"i32"}, kU32[] = {"u32"}, kI16[] = {"i16"}, kU8[] = {"u8"}, kI8[] = {"i8"};
-constexpr std::string_view kBytes[] = {"u8", "i8"}, kShorts[] = {"i8", "i16"};
-constexpr std::string_view kFp8[] = {"f8_e4m3fn", "f8_e5m2", "f8_e4m3fnuz", "f8_e5m2fnuz"};
-constexpr std::string_view kAnything[] = {"u8", "f16", "bf16", "f32"};  // bytes in the guise of floats, for FSDP
-
-constexpr Helper kGptq[] = {{".scales", "scales"}, {".qzeros", "zeros"}, {".g_idx", "groups"}};
-constexpr Helper kNf4[] = {{".weight.quant_state.bitsandbytes__nf4", "state"},
-                           {".weight.absmax", "scales"},
-                           {".weight.quant_map", "map"},
-                           {".weight.nested_absmax", "scales"},
-                           {".weight.nested_quant_map", "map"}};
-constexpr Helper kFp4[] = {{".weight.quant_state.bitsandbytes__fp4", "state"},
-                           {".weight.absmax", "scales"},
-                           {".weight.quant_map", "map"},
-                           {".weight.nested_absmax", "scales"},
-                           {".weight.nested_quant_map", "map"}};
-constexpr Helper kInt8[] = {{".SCB", "scales"}, {".weight_format", "state"}};
-constexpr Helper kNvfp4[] = {
-    {".weight_global_scale", "scales"}, {".weight_scale", "scales"}, {".input_global_scale", "scales"}};
-constexpr Helper kPackQuantized[] = {{".weight_scale", "scales"},
-                                     {".weight_zero_point", "zeros"},
-                                     {".weight_shape", "shape"},
-                                     {".weight_g_idx", "groups"},
-                                     {".input_scale", "scales"}};
-constexpr Helper kModelopt[] = {{".weight_scale_2", "scales"}, {".weight_scale", "scales"}, {".input_scale", "scales"}};
-constexpr Helper kBlocks[] = {{"_scales", "scales"}};
-constexpr Helper kScaleInv[] = {{"_scale_inv", "scales"}, {"_activation_scale", "scales"}};
-constexpr Helper kScale[] = {{"_scale", "scales"}, {"_zero_point", "zeros"}};
-constexpr Helper kDotScale[] = {{".scale", "scales"}};
-constexpr Helper kScaleWeight[] = {{".scale_weight", "scales"}, {".scale_input", "scales"}};  // ComfyUI's
-constexpr Helper kMlx[] = {{".scales", "scales"}, {".biases", "zeros"}};
-constexpr Helper kExl2[] = {{".q_scale", "scales"},     {".q_scale_max", "scales"}, {".q_groups", "groups"},
-                            {".q_group_map", "groups"}, {".q_invperm", "groups"},   {".q_perm", "groups"}};
-constexpr Helper kExl3[] = {{".suh", "signs"}, {".svh", "signs"}, {".mcg", "state"}, {".mul1", "state"}};
-constexpr Helper kAqlm[] = {{".codebooks", "map"}, {".scales", "scales"}};
-constexpr Helper kSvdquant[] = {{".wscales", "scales"}, {".wzeros", "zeros"}, {".wtscale", "scales"}};
-constexpr Helper kHqq[] = {{".scale", "scales"}, {".zero", "zeros"}};
-constexpr Helper kEetq[] = {{".weight_scales", "scales"}};
-constexpr Helper kQuanto[] = {{".weight._scale", "scales"}, {".weight._shift", "zeros"}};
-
-// GPTQ packs along the inputs, AWQ along the outputs; the scales have a column for every output in both.
-bool outputs_whole(const Shape& codes, const Shape& scales) {
-  return codes.rank() == 2 && scales.rank() == 2 && codes[1] == scales[1];
-}
-bool outputs_packed(const Shape& codes, const Shape& scales) {
-  return codes.rank() == 2 && scales.rank() == 2 && codes[1] < scales[1];
-}
-
-// Of MXFP4 and MXFP6 a scale is for 32 codes, of 4 bits or of 6.
-bool of_four_bits(const Shape& codes, const Shape& scales) {
-  return codes.empty() || scales.empty() || codes.back() != scales.back() * 24;
-}
-
-// The first row that fits counts.
-constexpr Scheme kSchemes[] = {
-    {"gptq", "GPTQ", "gptq", ".qweight", kI32, kGptq, 0, outputs_whole},
-    {"awq", "AWQ", "awq", ".qweight", kI32, kGptq, 4, outputs_packed},
-    {"bitsandbytes.nf4", "bitsandbytes NF4", "bitsandbytes", ".weight", kAnything, kNf4, 4},
-    {"bitsandbytes.fp4", "bitsandbytes FP4", "bitsandbytes", ".weight", kAnything, kFp4, 4},
-    {"bitsandbytes.int8", "bitsandbytes int8", "bitsandbytes", ".weight", kI8, kInt8, 8},
-    {"compressed-tensors.nvfp4", "compressed-tensors NVFP4", "compressed-tensors", ".weight_packed", kU8, kNvfp4, 4},
-    {"compressed-tensors.mxfp4", "compressed-tensors MXFP4", "compressed-tensors", ".weight_packed", kU8,
-     kPackQuantized, 4, of_four_bits},
-    {"compressed-tensors.mxfp6", "compressed-tensors MXFP6", "compressed-tensors", ".weight_packed", kU8,
-     kPackQuantized, 6},
-    {"compressed-tensors.packed", "compressed-tensors", "compressed-tensors", ".weight_packed", kI32, kPackQuantized,
-     0},
-    {"modelopt.nvfp4", "ModelOpt NVFP4", "modelopt", ".weight", kU8, kModelopt, 4},
-    {"mxfp4", "MXFP4", "mxfp4", "_blocks", kU8, kBlocks, 4},
-    {"fp8.block", "FP8", "fp8", "", kFp8, kScaleInv, 8},
-    {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kPackQuantized, 8},
-    {"fp8.scaled", "FP8", "fp8", "", kFp8, kScale, 8},
-    {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kDotScale, 8},
-    {"fp8.scaled", "FP8", "fp8", ".weight", kFp8, kScaleWeight, 8},
-    {"fp4.scaled", "FP4", "fp8", ".weight", kI8, kDotScale, 4},
-    {"int8.scaled", "int8", "compressed-tensors", ".weight", kI8, kPackQuantized, 8},
-    {"bitnet", "BitNet", "bitnet", ".weight", kU8, kPackQuantized, 2},
-    {"mlx", "MLX", "mlx", ".weight", kU32, kMlx, 0},
-    {"exl2", "EXL2", "exl2", ".q_weight", kI32, kExl2, 0},
-    {"exl3", "EXL3", "exl3", ".trellis", kI16, kExl3, 0},
-    {"aqlm", "AQLM", "aqlm", ".codes", kShorts, kAqlm, 0},
-    {"svdquant", "SVDQuant", "svdquant", ".qweight", kI8, kSvdquant, 4},
-    {"hqq", "HQQ", "hqq", ".W_q", kBytes, kHqq, 0},
-    {"eetq", "EETQ", "eetq", ".weight", kI8, kEetq, 8},
-    {"quanto", "Quanto", "quanto", ".weight._data", kBytes, kQuanto, 0},
-};
-
-constexpr std::uint64_t kLongVector = 4096;  // bytes
 
 class Finder {
  public:
@@ -129,7 +21,7 @@ class Finder {
 
   std::optional<Packed> run() {
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) recognize(i);
-    if (found_.tensors == 0 && !(stated_ && all_dense() && has_code_like_tensor())) return std::nullopt;
+    if (found_.tensors == 0 && !recognize_stated()) return std::nullopt;
     if (stated_) take_stated();
     count();
     return std::move(found_);
@@ -145,47 +37,50 @@ class Finder {
     return tensor.is_dense() ? tensor.component("data") : nullptr;
   }
 
-  bool is_codes(const Scheme& scheme, const Tensor& tensor, std::string& stem) const {
+  bool is_codes(const PackedSet& row, const Tensor& tensor, std::string& stem) const {
     const Component* const data = data_of(tensor);
-    if (data == nullptr || !tensor.name.ends_with(scheme.codes) ||
-        std::ranges::find(scheme.types, data->type_name()) == scheme.types.end())
-      return false;
-    stem.assign(tensor.name, 0, tensor.name.size() - scheme.codes.size());
-    const Tensor* const helper = find(stem + std::string(scheme.helpers.front().ending));
-    return helper != nullptr && (scheme.fits == nullptr || scheme.fits(tensor.shape, helper->shape));
+    if (data == nullptr || !row.is_named_as_codes(tensor.name, data->type_name())) return false;
+    stem.assign(tensor.name, 0, tensor.name.size() - row.codes().size());
+    const Tensor* const beside = find(stem + std::string(row.beside_ending()));
+    return beside != nullptr && (row.fits == nullptr || row.fits(tensor.shape, beside->shape));
   }
 
   void recognize(std::size_t index) {
     const Tensor& tensor = model_.tensors[index];
     std::string stem;
-    for (const Scheme& scheme : kSchemes) {
-      if (!is_codes(scheme, tensor, stem)) continue;
-      if (found_.tensors++ == 0) name(scheme, tensor);
-      found_.parts[index] = "codes";
-      code_bits_.emplace_back(index, scheme.bits);
-      for (const Helper& helper : scheme.helpers)
-        if (const auto at = at_.find(stem + std::string(helper.ending)); at != at_.end())
-          found_.parts[at->second] = helper.what;
+    for (const PackedSet* const row : packed_sets()) {
+      if (!is_codes(*row, tensor, stem)) continue;
+      if (found_.tensors++ == 0) name(*row, tensor);
+      code_bits_.emplace_back(index, row->bits);
+      for (const PackedMember& member : row->members)
+        if (const auto at = at_.find(stem + std::string(member.ending)); at != at_.end())
+          found_.parts[at->second] = member.part;
       return;
     }
   }
 
-  void name(const Scheme& scheme, const Tensor& tensor) {
-    found_.scheme = scheme.id;
-    found_.title = scheme.title;
+  void name(const PackedSet& row, const Tensor& tensor) {
+    found_.scheme = row.scheme;
+    found_.title = row.title;
     found_.stored = data_of(tensor)->type_name();
     found_.example = tensor.name;
-    if (scheme.bits != 0) found_.bits = scheme.bits;
+    if (row.bits != 0) found_.bits = row.bits;
   }
 
   // Codes are stored as integers or eighths of floats: where all matrices are plain floats, somebody unpacked them and
-  // left the statement. Vectors that are long are codes as well, short ones positions and their like.
-  bool has_code_like_tensor() const {
-    return std::ranges::any_of(model_.tensors, [](const Tensor& tensor) {
-      const Component* const data = data_of(tensor);
-      const bool large = tensor.shape.rank() >= 2 || tensor.bytes() >= kLongVector;
-      return data != nullptr && large && (!data->type.empty() || !is_float(data->dtype));
-    });
+  // left the statement. Of a method that is not decoded, whatever can be codes is.
+  bool recognize_stated() {
+    if (!stated_) return false;
+    const StatedMethod method = stated_method(stated_->method);
+    if ((method.decoded || !method.known) && !all_dense()) return false;
+    const bool decoded = method.decoded || stated_->method.empty();
+    bool any = false;
+    for (std::size_t i = 0; i < model_.tensors.size(); ++i) {
+      if (!can_hold_codes(model_.tensors[i], decoded)) continue;
+      found_.parts[i] = "codes";
+      any = true;
+    }
+    return any;
   }
 
   // Tensors of other layouts are what the statement is about.
@@ -241,10 +136,10 @@ std::string Packed::text() const {
 }
 
 std::optional<Packed> find_packed(const Model& model) {
-  // Every scheme has a tensor that is not of plain floats; most models have none.
+  // Every scheme has a tensor that is not of plain floats, or has a name of its own; most models have none.
   const auto plain = [](const Tensor& tensor) {
     const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
-    return data != nullptr && data->type.empty() && is_float(data->dtype);
+    return data != nullptr && data->type.empty() && is_float(data->dtype) && !tells_packing(tensor);
   };
   if (std::ranges::all_of(model.tensors, plain)) return std::nullopt;
   return Finder(model).run();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "io/descriptor.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 
@@ -100,16 +101,19 @@ std::optional<StatedQuantization> first_stated(const Find& find) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<StatedQuantization> stated_quantization(const Model& model) {
-  return first_stated([&](std::string_view name) {
-    const Attachment* const file = model.attachment(name);
-    return file == nullptr ? std::nullopt : std::optional(file->blob);
-  });
+std::optional<StatedQuantization> stated_in_metadata(const Value& kept) {
+  constexpr StatedIn kMetadata = {"the metadata", "", ""};
+  if (const Map* const map = kept.get<Map>()) return read(*map, kMetadata);
+  const std::string* const text = kept.text();
+  if (text == nullptr || text->size() > kMaxSmallBytes) return std::nullopt;
+  try {
+    return read(parse_small_json(*text), kMetadata);
+  } catch (const Error&) {
+    return std::nullopt;  // somebody else's
+  }
 }
 
-std::optional<StatedQuantization> stated_quantization_in(const std::string& directory) {
+std::optional<StatedQuantization> stated_in_directory(const std::string& directory) {
   return first_stated([&](std::string_view name) -> std::optional<Blob> {
     const std::string path = directory + "/" + std::string(name);
     std::error_code none;
@@ -117,6 +121,31 @@ std::optional<StatedQuantization> stated_quantization_in(const std::string& dire
     const SourcePtr source = open_file(path, Access::pread);
     return Blob::range(source, 0, source->size());
   });
+}
+
+}  // namespace
+
+std::optional<StatedQuantization> stated_in_files(const Model& model) {
+  return first_stated([&](std::string_view name) {
+    const Attachment* const file = model.attachment(name);
+    return file == nullptr ? std::nullopt : std::optional(file->blob);
+  });
+}
+
+std::optional<StatedQuantization> stated_quantization(const Model& model) {
+  if (auto stated = stated_in_files(model)) return stated;
+  if (const Value* const kept = model.metadata.find(kPackingKey))
+    if (auto stated = stated_in_metadata(*kept)) return stated;
+  // Of weights that were named by their own path the files are beside them.
+  if (model.attachments.empty() && !model.sources.empty() && model.sources.front()->descriptor() >= 0)
+    return stated_in_directory(io::directory_of(model.sources.front()->name()));
+  return std::nullopt;
+}
+
+std::string packing_text(const StatedQuantization& stated) {
+  Map config = stated.config;
+  if (!stated.method.empty()) config.set(kMethodKeys[0], stated.method);
+  return to_json(Value(std::move(config)));
 }
 
 }  // namespace tare::resources

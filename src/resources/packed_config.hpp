@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tare/model.hpp"
 
@@ -16,10 +17,16 @@ struct StatedQuantization {
   Map config;  // all that is said
 };
 
+// The metadata key under which a container has the same where config.json does not come along: JSON, as config.json has it.
+inline constexpr std::string_view kPackingKey = "quantization_config";
+
 // Of config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),
-// quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt). Nothing where none states one, or it does not parse.
+// quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt), of the metadata, or, for weights that were named by their own
+// path, of the files beside them. Nothing where none states one, or it does not parse.
 std::optional<StatedQuantization> stated_quantization(const Model& model);
-// The same of the files in a directory, for weights that were named by their own path.
-std::optional<StatedQuantization> stated_quantization_in(const std::string& directory);
+// Of the model's own files alone.
+std::optional<StatedQuantization> stated_in_files(const Model& model);
+// As the value of kPackingKey.
+std::string packing_text(const StatedQuantization& stated);
 
 }  // namespace tare::resources

@@ -111,6 +111,7 @@ class Reader {
   void warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack, std::string_view item) const;
   void compare_local(const ZipMember& member, std::span<const std::byte> header,
                      std::span<const std::byte> extra) const;
+  void check_descriptor(const ZipMember& member);
 
   const Source& source_;
   std::uint64_t limit_;
@@ -361,6 +362,33 @@ void Reader::read_local(ZipMember& member) {
         fmt::format("its own header calls it \"{}\"",
                     escape_name(as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))))));
   compare_local(member, header, header.subspan(static_cast<std::size_t>(kZipLocalSize + name_length)));
+  if ((member.flags & kDescriptor) != 0) check_descriptor(member);
+}
+
+// A data descriptor: [signature] crc32 stored size, the sizes of 4 bytes or, with zip64, of 8. Writers differ in whether they
+// write the signature, and in when they take 8 bytes; whichever it is, it says the same as the directory.
+void Reader::check_descriptor(const ZipMember& member) {
+  constexpr std::uint32_t kSignature = 0x08074b50;
+  const std::uint64_t end = member.data + member.stored;
+  const auto bytes = window_.get(end, std::min(kMaxDescriptor, end_.offset - end));
+  const auto agrees = [&](std::size_t at, bool wide) {
+    if (bytes.size() < at + (wide ? 20 : 12)) return false;
+    const std::uint64_t stored = wide ? u64(bytes, at + 4) : u32(bytes, at + 4);
+    const std::uint64_t size = wide ? u64(bytes, at + 12) : u32(bytes, at + 8);
+    return u32(bytes, at) == member.crc && stored == member.stored && size == member.size;
+  };
+  if (agrees(0, false) || agrees(0, true)) return;
+  const bool is_signed = bytes.size() >= 4 && u32(bytes, 0) == kSignature;
+  if (is_signed && (agrees(4, false) || agrees(4, true))) return;
+  const std::size_t at = is_signed ? 4 : 0;
+  if (bytes.size() < at + 12)
+    throw corrupt("zip.descriptor",
+                  fmt::format("{} bytes behind its data at {}, too few for a data descriptor", bytes.size(), end));
+  throw corrupt(
+      "zip.descriptor",
+      fmt::format("the data descriptor behind it says CRC-32 {:08x}, {} bytes ({} decoded), the directory {:08x}, "
+                  "{} ({})",
+                  u32(bytes, at), u32(bytes, at + 4), u32(bytes, at + 8), member.crc, member.stored, member.size));
 }
 
 void Reader::compare_local(const ZipMember& member, std::span<const std::byte> header,

@@ -358,6 +358,16 @@ def make(directory):
                 "base_model.model.q.lora_B.weight": ("F32", [2, 1], f32(1, 10)),
             }
         ),
+        "hqq/config.json": b'{"quantization_config": {"quant_method": "hqq"}}\n',
+        "hqq/model.safetensors": safetensors(
+            {"q.W_q": ("U8", [2, 2], bytes(4)), "q.scale": ("F16", [2, 1], bytes(4)),
+             "embed.weight": ("F32", [2], f32(1, 2))}),
+        "vptq/config.json": b'{"quantization_config": {"quant_method": "vptq"}}\n',
+        "vptq/model.safetensors": safetensors(
+            {"q.strange": ("I32", [3], bytes(12)), "embed.weight": ("F32", [2], f32(1, 2))}),
+        "nanscale/config.json": b'{"quantization_config": {"quant_method": "fp8"}}\n',
+        "nanscale/model.safetensors": safetensors(
+            {"q.weight": ("F8_E4M3", [2, 2], b"\x38" * 4), "q.weight_scale": ("F32", [2, 1], f32(1, float("nan")))}),
         "lorabase/config.json": b"{}\n",
         "lorabase/model.safetensors": safetensors({"q.weight": ("F32", [2, 2], f32(1, 2, 3, 4))}),
         "pipeline/model_index.json": b'{"_class_name": "TinyPipeline", "unet": ["diffusers", "UNet2DModel"], '

@@ -52,6 +52,39 @@ inline std::string hf_index(const std::string& shard) {
   return R"({"metadata":{"total_size":8},"weight_map":{"w":")" + shard + "\"}}\n";
 }
 
+// A shard as a process of torch.distributed.checkpoint writes it: one box of the tensor "w".
+inline Bytes split_shard(const std::string& type, const std::string& shape, std::size_t bytes,
+                         const std::string& info) {
+  const std::string metadata =
+      info.empty() ? "" : R"("__metadata__":{"DCP_VERSION":"1.0","format":"pt","DCP_SHARDING_INFO":")" + info + "\"},";
+  return st_file("{" + metadata + st_entry("w", type, shape, 0, bytes) + "}", bytes);
+}
+inline std::string split_info(const std::string& offsets) { return R"({\"w\":{\"saved_offsets\":[)" + offsets + "]}}"; }
+inline std::string split_name(int process) {
+  return "shard-0000" + std::to_string(process) + "-model-00001-of-00001.safetensors";
+}
+inline HfCase split_good_case() {
+  return {"",
+          "split",
+          {{split_name(1), split_shard("U8", "2,3", 6, split_info("0,0"))},
+           {split_name(2), split_shard("U8", "2,1", 2, split_info("0,3"))}}};
+}
+inline std::vector<HfCase> split_reject_cases() {
+  const auto two = [](const Bytes& second, int process = 2) {
+    return Files{{split_name(1), split_shard("U8", "2,3", 6, split_info("0,0"))}, {split_name(process), second}};
+  };
+  return {{"hf.split.missing", "third", two(split_shard("U8", "2,1", 2, split_info("0,3")), 3)},
+          {"hf.split.info", "not_json", two(split_shard("U8", "2,1", 2, "{"))},
+          {"hf.split.info", "another_tensor", two(split_shard("U8", "2,1", 2, R"({\"v\":{}})"))},
+          {"hf.split.info", "short", two(split_shard("U8", "2,1", 2, split_info("3")))},
+          {"hf.split.info", "negative", two(split_shard("U8", "2,1", 2, split_info("0,-3")))},
+          {"hf.split.info", "huge", two(split_shard("U8", "2,1", 2, split_info("0,18446744073709551615")))},
+          {"hf.split.type", "half", two(split_shard("F16", "2,1", 4, split_info("0,3")))},
+          {"torch.distributed.chunks", "gap_between_shards", two(split_shard("U8", "2,1", 2, split_info("0,4")))},
+          {"torch.distributed.chunks", "one_place", two(split_shard("U8", "2,3", 6, split_info("0,0")))},
+          {"torch.distributed.chunks", "unsaid", two(split_shard("U8", "2,1", 2, ""))}};
+}
+
 inline std::vector<HfCase> hf_reject_cases() {
   const Bytes config = hf_config(), weights = hf_weights();
   const std::string shard = "model-00001-of-00001.safetensors", index = "model.safetensors.index.json";

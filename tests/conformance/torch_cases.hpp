@@ -362,6 +362,12 @@ inline std::vector<Case> bad_archives() {
   auto lost = with;
   lost.erase(lost.begin());
   auto short_storage = members(pickle, {counted(5)});
+  auto described_storage = members(pickle, {six});
+  described_storage.back().flags = 1 << 3;
+  described_storage.back().after = "PK\7\x08";
+  for (const std::uint64_t value :
+       {std::uint64_t{described_storage.back().crc}, described_storage.back().size, described_storage.back().size + 1})
+    put<std::uint32_t>(described_storage.back().after, value);
   const std::string sys_info = [] {
     std::string tar(512, '\0');
     tar.replace(0, 8, "sys_info");
@@ -394,6 +400,7 @@ inline std::vector<Case> bad_archives() {
       {"zip.zip64.missing", "size_all_ones",
        changed([](MadeZip& zip) { patch<std::uint32_t>(zip.bytes, zip.members[2].central + 24, 0xFFFFFFFF); })},
       {"zip.member.duplicate", "two_storages", plus(made("m/data/0", six))},
+      {"zip.descriptor", "storage_size", zipped(described_storage)},
       {"zip.member.crc", "storage", changed([](MadeZip& zip) { zip.bytes[zip.members[2].data] ^= 1; })},
       {"torch.legacy.magic", "a_dict", bytes_of(whole(dict({{"a", integer(1)}})))},
       {"torch.legacy.protocol", "one",

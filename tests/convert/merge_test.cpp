@@ -221,6 +221,74 @@ TEST(Merge, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refused(lora({a, b}), integers), "lora.type");
 }
 
+// PEFT adds what is for the head to the embedding too, and warns that it does.
+TEST(Merge, OneMatrixForEmbeddingAndHead) {
+  const auto model_of = [](bool head, const std::string& config, std::optional<bool> tied) {
+    Model model;
+    model.tensors.push_back(floats("model.embed_tokens.weight", {4, 2}, std::vector<float>(8, 1)));
+    if (head) model.tensors.push_back(floats("lm_head.weight", {4, 2}, std::vector<float>(8, 1)));
+    if (!config.empty()) model.attachments.push_back({"config.json", Blob::memory(to_bytes(config))});
+    model.config.tie_word_embeddings = tied;
+    return model;
+  };
+  const Model head =
+      adapter_of(kUsual, {floats("base_model.model.lm_head.lora_A.weight", {2, 2}, {1, 2, 3, 4}),
+                          floats("base_model.model.lm_head.lora_B.weight", {4, 2}, std::vector<float>(8))});
+  const Model table =
+      adapter_of(kUsual, {floats("base_model.model.model.embed_tokens.lora_embedding_A", {2, 4}, std::vector<float>(8)),
+                          floats("base_model.model.model.embed_tokens.lora_embedding_B", {2, 2}, {1, 2, 3, 4})});
+  const std::string causal = R"({"architectures": ["LlamaForCausalLM"]})",
+                    encoder = R"({"architectures": ["BertModel"]})";
+  for (const Model& adapter : {head, table}) {
+    for (const bool own : {true, false}) EXPECT_EQ(refused(adapter, model_of(own, "", true)), "lora.tied");
+    EXPECT_EQ(refused(adapter, model_of(false, causal, std::nullopt)), "lora.tied");
+    EXPECT_EQ(refused(adapter, model_of(true, causal, std::nullopt)), "");
+    EXPECT_EQ(refused(adapter, model_of(true, causal, false)), "");
+  }
+  EXPECT_EQ(refused(head, model_of(false, "", std::nullopt)), "lora.tied");
+  EXPECT_EQ(refused(head, model_of(false, "", false)), "lora.target");
+  EXPECT_EQ(refused(table, model_of(false, encoder, std::nullopt)), "");
+  // Whole tensors: for both, if they are one matrix again.
+  const auto whole = [](std::vector<float> embedding, std::vector<float> for_head) {
+    std::vector<Tensor> tensors;
+    if (!embedding.empty())
+      tensors.push_back(floats("base_model.model.model.embed_tokens.modules_to_save.weight", {4, 2}, embedding));
+    if (!for_head.empty())
+      tensors.push_back(floats("base_model.model.lm_head.modules_to_save.weight", {4, 2}, for_head));
+    return adapter_of(kUsual, tensors);
+  };
+  const std::vector<float> twos(8, 2), threes(8, 3);
+  for (const bool own : {true, false}) {
+    EXPECT_EQ(refused(whole(twos, {}), model_of(own, "", true)), "lora.tied");
+    EXPECT_EQ(refused(whole({}, twos), model_of(own, "", true)), "lora.tied");
+    EXPECT_EQ(refused(whole(twos, threes), model_of(own, "", true)), "lora.tied");
+    EXPECT_EQ(merged(model_of(own, "", true), whole(twos, twos), "model.embed_tokens.weight"), twos);
+  }
+  EXPECT_EQ(merged(model_of(true, "", true), whole(twos, twos), "lm_head.weight"), twos);
+}
+
+TEST(Merge, AlphasThatAreNotNumbers) {
+  for (const char* const alpha : {"NaN", "Infinity", "-Infinity", "null", "true", "\"16\"", "[1]", "1e400", "1e300"}) {
+    SCOPED_TRACE(alpha);
+    EXPECT_EQ(refused(adapter_of(fmt::format(R"({{"peft_type": "LORA", "lora_alpha": {}}})", alpha), pair_for_q())),
+              "lora.config");
+    EXPECT_EQ(refused(adapter_of(fmt::format(R"({{"peft_type": "LORA", "alpha_pattern": {{"q": {}}}}})", alpha),
+                                 pair_for_q())),
+              "lora.config");
+  }
+}
+
+// Of a vocabulary that was extended: PEFT asks for a model that was, too.
+TEST(Merge, MoreRowsThanTheModelHas) {
+  std::vector<Change> changes;
+  const Model adapter = adapter_of(
+      kUsual, {floats("base_model.model.lm_head.modules_to_save.default.weight", {3, 2}, std::vector<float>(6))});
+  const auto error = error_of([&] { (void)merge_adapter(base(), adapter, changes); });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->rule(), "lora.shape");
+  EXPECT_NE(error->sentence().find("resize the model's embedding and head first"), std::string::npos);
+}
+
 TEST(Merge, OnTheWayFromOneContainerToAnother) {
   const Scratch scratch;
   (void)save(base(), scratch / "base.zt");

@@ -4,12 +4,14 @@
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
 #include "lines.hpp"
+#include "model/packed_sets.hpp"
 
 namespace tare {
 namespace {
 
 using namespace tare::testing;
 using resources::find_packed;
+namespace fs = std::filesystem;
 
 Tensor tensor(const std::string& name, Shape shape, DType dtype, const std::string& type = {}) {
   const std::uint64_t bytes = *shape.elements() * size_of(dtype);
@@ -151,6 +153,82 @@ TEST(Packed, CodesAreNotWidened) {
   floats.holds.logical_types = {};
   EXPECT_TRUE(mentions(adapt(plain, floats).changes, "widened from f8_e4m3fn to f32"));
   EXPECT_EQ(rule_of([&] { adapt(packed, floats); }), "convert.packed");
+}
+
+// The codes and the array beside them, of the first shapes that fit the row.
+std::vector<Tensor> arrays_of(const PackedSet& row, std::string_view type) {
+  const auto plain = parse_dtype(type);
+  for (const Shape& scales : {Shape{8, 1}, Shape{1}, Shape{8, 2}}) {
+    const Shape codes = {8, 24};
+    if (row.fits != nullptr && !row.fits(codes, scales)) continue;
+    return {tensor("q" + std::string(row.codes()), codes, plain.value_or(DType::u8), plain ? "" : std::string(type)),
+            tensor("q" + std::string(row.beside_ending()), scales, DType::f16)};
+  }
+  return {};
+}
+
+bool has_finding(const std::string& path, std::string_view rule, std::string_view sentence) {
+  const Verification result = verify(path);
+  return std::ranges::any_of(result.findings, [&](const Finding& found) {
+    return found.severity == Severity::note && found.rule == rule && found.sentence.find(sentence) != std::string::npos;
+  });
+}
+
+std::string cast_error(const Model& model) {
+  const auto error = error_of([&] { adapt(model, *find_format("zt"), {.dtype = DType::bf16}); });
+  return error && error->rule() == "convert.packed" ? error->sentence() : "";
+}
+
+// Carried, named with the reason, and never cast: every row of the table, whatever its codes are stored as.
+TEST(Packed, WhatIsNotDecodedIsNamedAndRefused) {
+  const Scratch scratch;
+  std::size_t tried = 0;
+  for (const PackedSet* const row : packed_sets()) {
+    if (row->why_not.empty()) continue;
+    for (const std::string_view type : row->types) {
+      SCOPED_TRACE(fmt::format("{} {}", row->scheme, type));
+      Model model;
+      model.tensors = arrays_of(*row, type);
+      ASSERT_FALSE(model.tensors.empty());
+      const std::string path = scratch / "model.safetensors";
+      fs::remove(path);
+      save(model, path);
+      EXPECT_TRUE(verify(path).ok(true));
+      EXPECT_TRUE(has_finding(path, "pack.variant", row->why_not));
+      const Model back = open(path);
+      EXPECT_EQ(content_digest(back), content_digest(model));
+      EXPECT_NE(cast_error(back).find(row->why_not), std::string::npos) << cast_error(back);
+      EXPECT_EQ(find_packed(back)->scheme, row->scheme);
+      ++tried;
+    }
+  }
+  EXPECT_GE(tried, 20U);
+}
+
+// Nothing but the config knows: in a directory, and beside weights that are named by their own path.
+TEST(Packed, AMethodThatIsNotDecodedIsNotCast) {
+  const Scratch scratch;
+  for (const std::string method : {"vptq", "spqr", "higgs", "torchao", "hqq", "brand-new"}) {
+    SCOPED_TRACE(method);
+    const std::string own = scratch / method;
+    Case made;
+    made.tensors = {tensor("q.strange", {40}, DType::i64), tensor("embed.weight", {8, 8}, DType::f32)};
+    made.config = R"({"quantization_config": {"quant_method": ")" + method + "\"}}";
+    save(model_of(made), own, {.to = "hf"});
+    for (const std::string& path : {own, own + "/model.safetensors"}) {
+      EXPECT_TRUE(verify(path).ok(true));
+      EXPECT_TRUE(has_finding(path, "pack.variant", "\"" + method + "\""));
+      EXPECT_NE(cast_error(open(path)).find("\"" + method + "\""), std::string::npos) << cast_error(open(path));
+      EXPECT_EQ(find_packed(open(path))->parts.at(0), "codes");
+      EXPECT_EQ(rule_of([&] { adapt(open(path), *find_format("zt"), {.dtype = DType::bf16, .match = {"embed*"}}); }),
+                "");
+    }
+  }
+  // Positions are not codes, and a method that is decoded has none left.
+  Case plain;
+  plain.tensors = {tensor("position_ids", {1, 600}, DType::i64), tensor("embed.weight", {8, 8}, DType::f32)};
+  plain.config = R"({"quantization_config": {"quant_method": "vptq"}})";
+  EXPECT_EQ(cast_error(model_of(plain)), "");
 }
 
 TEST(Packed, PlainModelsAreNot) {

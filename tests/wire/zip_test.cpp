@@ -202,6 +202,34 @@ TEST(ZipRead, ExtraFields) {
   EXPECT_EQ(rule_of(make_zip({member}).bytes), "zip.extra.duplicate");
 }
 
+// A data descriptor says what the directory says, in whichever of its four forms.
+TEST(ZipRead, DataDescriptors) {
+  const auto described = [](bool is_signed, bool wide, std::uint32_t crc_off, std::uint64_t stored_off,
+                            std::uint64_t size_off) {
+    MadeMember member = made("a", "hello");
+    member.flags = 1 << 3;
+    if (is_signed) member.after = "PK\7\x08";
+    testing::put<u32>(member.after, member.crc ^ crc_off);
+    for (const std::uint64_t value : {5 + stored_off, 5 + size_off})
+      wide ? testing::put<u64>(member.after, value) : testing::put<u32>(member.after, value);
+    MadeZip zip = make_zip({member, made("b", "x")});
+    for (const std::size_t at : {14, 18, 22}) patch<u32>(zip.bytes, zip.members[0].local + at, 0);
+    return zip.bytes;
+  };
+  for (const bool is_signed : {false, true})
+    for (const bool wide : {false, true}) {
+      SCOPED_TRACE(fmt::format("signature {}, zip64 {}", is_signed, wide));
+      EXPECT_EQ(data_rule_of(described(is_signed, wide, 0, 0, 0)), "");
+      EXPECT_EQ(rule_of(described(is_signed, wide, 1, 0, 0)), "zip.descriptor");
+      EXPECT_EQ(rule_of(described(is_signed, wide, 0, 1, 0)), "zip.descriptor");
+      EXPECT_EQ(rule_of(described(is_signed, wide, 0, 0, 1)), "zip.descriptor");
+    }
+  // None at all, at the end of the members.
+  MadeMember last = made("a", "hello");
+  last.flags = 1 << 3;
+  EXPECT_EQ(rule_of(make_zip({last}).bytes), "zip.descriptor");
+}
+
 // NumPy's own habit: all ones and a zip64 record in the local header, plain numbers in the directory.
 TEST(ZipRead, Zip64LocalSizes) {
   MadeMember member = made("a", "hello");

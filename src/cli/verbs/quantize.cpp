@@ -17,6 +17,7 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/convert.hpp"
+#include "tare/merge.hpp"
 
 namespace tare::cli::quantize_verb {
 namespace {
@@ -190,7 +191,9 @@ int run(const Arguments& arguments, Session& session) {
   {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
     options.write.progress = bar.progress();
-    done = convert(arguments.operand(0), arguments.operand(1), options);
+    const std::vector<std::string> adapters = arguments.all("merge");
+    done = adapters.empty() ? convert(arguments.operand(0), arguments.operand(1), options)
+                            : convert_merged(arguments.operand(0), adapters, arguments.operand(1), options);
   }
   const std::vector<Group> groups = grouped(done.outcomes);
   if (arguments.has("json")) {
@@ -235,6 +238,7 @@ constexpr Option kOptions[] = {
      .completes = Completes::files},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
     {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
+    kMerge,
     kShard,
     {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
     kSkip,
@@ -254,6 +258,7 @@ constexpr Example kExamples[] = {
     {"tare quantize model.safetensors model.mcf --method k4", "every matrix with 4 bits per weight"},
     {"tare quantize in.zt out.mcf --method k4 --method '*down_proj*=k6' --head q8", "a recipe"},
     {"tare quantize DIR model.gguf --method q4_k_m --importance imatrix.gguf", "for llama.cpp, with its imatrix"},
+    {"tare quantize DIR model.gguf --method q4_k_m --merge my-lora/", "with an adapter added to the weights first"},
     {"tare quantize in.zt out.mcf --bits 4.5 --keep '*embed*'", "the least error with 4.5 bits per weight"},
 };
 

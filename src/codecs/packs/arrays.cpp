@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/endian.hpp"
 #include "codecs/streams.hpp"
 #include "io/scratch.hpp"
 
@@ -65,11 +66,36 @@ void Array::floats(std::uint64_t first, std::size_t count, float* out) const {
   });
 }
 
+namespace {
+
+// Whether some element has an exponent of all ones, which is how f32, f16 and bf16 spell what is not finite.
+template <typename Word>
+bool any_with(const std::byte* from, std::size_t count, Word ones) {
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) any |= (load_le<Word>(from + i * sizeof(Word)) & ones) == ones;
+  return any;
+}
+
+}  // namespace
+
+bool Array::may_be_nonfinite(std::uint64_t first, std::size_t count) const {
+  Bytes buffer;
+  const std::byte* const from = at(first * width_, count * width_, buffer);
+  if (!component_.type.empty()) return true;
+  switch (component_.dtype) {
+    case DType::f32: return any_with<std::uint32_t>(from, count, 0x7F800000);
+    case DType::f16: return any_with<std::uint16_t>(from, count, 0x7C00);
+    case DType::bf16: return any_with<std::uint16_t>(from, count, 0x7F80);
+    default: return is_float(component_.dtype);
+  }
+}
+
 std::uint64_t Array::count_nonfinite(std::uint64_t& first) const {
   std::vector<float> values(static_cast<std::size_t>(std::min<std::uint64_t>(elements(), 4096)));
   std::uint64_t count = 0;
   for (std::uint64_t at = 0; at < elements(); at += values.size()) {
     const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), elements() - at));
+    if (!may_be_nonfinite(at, part)) continue;
     floats(at, part, values.data());
     for (std::size_t i = 0; i < part; ++i)
       if (!std::isfinite(values[i]) && count++ == 0) first = at + i;

@@ -33,6 +33,8 @@ class Array {
 
  private:
   const Blob& seekable() const;
+  // False: these elements are all finite.
+  bool may_be_nonfinite(std::uint64_t first, std::size_t count) const;
 
   Component component_;
   std::size_t width_;

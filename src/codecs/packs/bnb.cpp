@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/checked.hpp"
 #include "codecs/packs/arrays.hpp"
@@ -174,6 +175,9 @@ class Bnb8Maker final : public Maker {
   Array codes_, scales_;
 };
 
+// False for NaN.
+bool fits_f32(double value) { return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max()); }
+
 std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
   const std::uint64_t elements = product(matrix_rows(tensor), tensor.shape.empty() ? 1 : tensor.shape.back());
   const std::uint64_t size = whole_number(tensor, "blocksize"), nested = whole_number(tensor, "nested_blocksize", 0);
@@ -187,8 +191,8 @@ std::shared_ptr<const Maker> plan_bnb4(const Tensor& tensor) {
     require_array(tensor, "nested_absmax", kF32, ceil_div(blocks, nested));
     require_array(tensor, "nested_quant_map", kF32, 256);
     const Value* const offset = tensor.attributes.find("nested_offset");
-    if (offset == nullptr || offset->get<double>() == nullptr)
-      refuse("pack.attribute", "the attribute \"nested_offset\" is not a number");
+    if (offset == nullptr || offset->get<double>() == nullptr || !fits_f32(*offset->get<double>()))
+      refuse("pack.attribute", "the attribute \"nested_offset\" is not a number that f32 holds");
   }
   return std::make_shared<Bnb4Maker>(tensor);
 }
@@ -241,23 +245,22 @@ Shape state_shape(const Map& state) {
 }
 
 std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
-  const std::string ending = fmt::format(".weight.quant_state.bitsandbytes__{}", type);
-  const Tensor& text = require_beside(set, ending);
+  const Tensor& text = require_beside(set, "quant_state");
   const Map state = read_state(text);
   const Tensor& codes = set.codes();
-  const Tensor& absmax = require_beside(set, ".weight.absmax");
+  const Tensor& absmax = require_beside(set, "absmax");
   Joining joining(set, fmt::format("bnb.{}", type), state_shape(state));
   joining.set("blocksize", state_count(state, "blocksize"));
   joining.add("weight", codes, kBytes, codes.shape);
   joining.add("absmax", absmax, absmax.components.front().dtype == DType::u8 ? Types(kBytes) : Types(kF32),
               absmax.shape);
-  joining.add("quant_map", require_beside(set, ".weight.quant_map"), kF32, {16});
-  const Tensor* const nested = set.find(".weight.nested_absmax");
+  joining.add("quant_map", require_beside(set, "quant_map"), kF32, {16});
+  const Tensor* const nested = set.find("nested_absmax");
   const bool quantized = absmax.components.front().dtype == DType::u8;
   if (nested != nullptr || quantized) {
-    joining.add("nested_absmax", require_beside(set, ".weight.nested_absmax"), kF32,
-                require_beside(set, ".weight.nested_absmax").shape);
-    joining.add("nested_quant_map", require_beside(set, ".weight.nested_quant_map"), kF32, {256});
+    joining.add("nested_absmax", require_beside(set, "nested_absmax"), kF32,
+                require_beside(set, "nested_absmax").shape);
+    joining.add("nested_quant_map", require_beside(set, "nested_quant_map"), kF32, {256});
     const std::uint64_t size = state_count(state, "nested_blocksize");
     if (size == 0) refuse("pack.group", "the nested block size is 0");
     joining.set("nested_blocksize", size);
@@ -266,7 +269,7 @@ std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
     const auto* const whole = offset == nullptr ? nullptr : offset->get<std::int64_t>();
     if (number == nullptr && whole == nullptr) refuse("pack.state", "quant_state has no number \"nested_offset\"");
     const double value = number != nullptr ? *number : static_cast<double>(*whole);
-    if (!std::isfinite(value)) refuse("pack.scale", "the \"nested_offset\" of quant_state is not finite");
+    if (!fits_f32(value)) refuse("pack.scale", "the \"nested_offset\" of quant_state is not a finite f32");
     joining.set("nested_offset", value);
   }
   joining.add("quant_state", text, kBytes, text.shape);
@@ -275,9 +278,9 @@ std::optional<Tensor> join_bnb4(const Set& set, std::string_view type) {
 
 std::optional<Tensor> join_bnb8(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, ".SCB");
+  const Tensor& scales = require_beside(set, "SCB");
   if (codes.shape.rank() != 2) refuse("pack.shape", fmt::format("codes of {} are not a matrix", codes.shape.text()));
-  if (const Tensor* const format = set.find(".weight_format")) {
+  if (const Tensor* const format = set.find("weight_format")) {
     const Bytes bytes = format->bytes() <= 8 ? format->components.front().blob.bytes() : Bytes();
     if (bytes.empty() || std::ranges::any_of(bytes, [](std::byte b) { return b != std::byte{0}; }))
       refuse_variant("the weight_format is not that of rows");
@@ -285,38 +288,27 @@ std::optional<Tensor> join_bnb8(const Set& set) {
   Joining joining(set, "bnb.int8", codes.shape);
   joining.add("weight", codes, kSignedBytes, codes.shape);
   joining.add("SCB", scales, kF32, {codes.shape[0]});
-  joining.carry("weight_format", ".weight_format");
+  joining.carry("weight_format");
   return joining.take();
 }
 
-constexpr std::string_view kBnb4Roles[] = {"weight",        "absmax",           "quant_map",
-                                           "nested_absmax", "nested_quant_map", "quant_state"};
 constexpr std::string_view kBnb4Parameters[] = {"blocksize", "nested_blocksize", "nested_offset", kArrays};
-constexpr std::string_view kBnb8Roles[] = {"weight", "SCB", "weight_format"};
 constexpr std::string_view kBnb8Parameters[] = {kArrays};
 
-constexpr Pack kNf4 = {"bnb.nf4", "bitsandbytes: 4 bits of a table (NF4) with a scale for each block", kBnb4Roles,
-                       kBnb4Parameters, plan_bnb4};
-constexpr Pack kFp4 = {"bnb.fp4", "bitsandbytes: 4 bits of a table (FP4) with a scale for each block", kBnb4Roles,
-                       kBnb4Parameters, plan_bnb4};
-constexpr Pack kBnb8 = {"bnb.int8", "bitsandbytes: 8 bits with a scale for each row", kBnb8Roles, kBnb8Parameters,
-                        plan_bnb8};
+constexpr Pack kNf4 = {"bnb.nf4", "bitsandbytes: 4 bits of a table (NF4) with a scale for each block",
+                       kPackedRoles<kNf4Set>, kBnb4Parameters, plan_bnb4};
+constexpr Pack kFp4 = {"bnb.fp4", "bitsandbytes: 4 bits of a table (FP4) with a scale for each block",
+                       kPackedRoles<kNf4Set>, kBnb4Parameters, plan_bnb4};
+constexpr Pack kBnb8 = {"bnb.int8", "bitsandbytes: 8 bits with a scale for each row", kPackedRoles<kInt8Set>,
+                        kBnb8Parameters, plan_bnb8};
 
 }  // namespace
 
 constinit const std::array<const Pack*, 3> kBnbPacks = {&kNf4, &kFp4, &kBnb8};
 constinit const std::array<Codec, 3> kBnbCodecs = {pack_row<kNf4>(), pack_row<kFp4>(), pack_row<kBnb8>()};
 constinit const std::array<Scheme, 3> kBnbSchemes = {
-    Scheme{.id = "bitsandbytes",
-           .codes = ".weight",
-           .types = kBytes,
-           .beside = ".weight.quant_state.bitsandbytes__nf4",
-           .join = [](const Set& set) { return join_bnb4(set, "nf4"); }},
-    Scheme{.id = "bitsandbytes",
-           .codes = ".weight",
-           .types = kBytes,
-           .beside = ".weight.quant_state.bitsandbytes__fp4",
-           .join = [](const Set& set) { return join_bnb4(set, "fp4"); }},
-    Scheme{.id = "bitsandbytes", .codes = ".weight", .types = kSignedBytes, .beside = ".SCB", .join = join_bnb8}};
+    Scheme{.set = &kNf4Set, .join = [](const Set& set) { return join_bnb4(set, "nf4"); }},
+    Scheme{.set = &kFp4Set, .join = [](const Set& set) { return join_bnb4(set, "fp4"); }},
+    Scheme{.set = &kInt8Set, .join = join_bnb8}};
 
 }  // namespace tare::codec::packs

@@ -58,9 +58,7 @@ void verify_exponents(const Array& scales, const std::function<void(Problem)>& r
     for (std::size_t i = 0; i < part; ++i)
       if (bytes[i] == std::byte{255} && count++ == 0) first = at + i;
   }
-  if (count > 0)
-    report({"pack.scale", fmt::format("element {} of \"{}\" is NaN ({} such elements in all)", first,
-                                      scales.component().role, count)});
+  if (count > 0) report(nonfinite(scales, first, count));
 }
 
 // What all of them share: 4-bit floats and the scale of a block.
@@ -115,12 +113,14 @@ class Fp4Maker final : public Maker {
     }
   }
 
-  void verify(const std::function<void(Problem)>& report) const override {
-    Maker::verify(report);
+  void verify_scales(const std::function<void(Problem)>& report) const override {
+    Maker::verify_scales(report);
     if (group_ == kMx) verify_exponents(scales_, report);
     float divisor = 1;
     if (divisor_) divisor_->floats(0, 1, &divisor);
-    if (divisor == 0) report({"pack.scale", "\"weight_global_scale\", which scales are divided by, is 0"});
+    if (divisor == 0)
+      report({"pack.scale", "\"weight_global_scale\", which scales are divided by, is 0",
+              file_offset(divisor_->component().blob, 0)});
   }
 
   FirstBlock explain(const Tensor& tensor) const override {
@@ -170,7 +170,7 @@ class ExpertsMaker final : public Maker {
     }
   }
 
-  void verify(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
+  void verify_scales(const std::function<void(Problem)>& report) const override { verify_exponents(scales_, report); }
 
   FirstBlock explain(const Tensor& tensor) const override {
     Explainer block(tensor, kMx, "w = x scale; of the first output, whose inputs are a column", columns());
@@ -241,26 +241,22 @@ Shape shape_of_scales(Shape shape, std::uint64_t group) {
 
 std::optional<Tensor> join_nvfp4(const Set& set, std::string_view codes_role, std::string_view global_role) {
   const Shape shape = shape_of_nibbles(set.codes());
-  const Tensor& global = require_beside(set, fmt::format(".{}", global_role));
+  const Tensor& global = require_beside(set, global_role);
   if (global.shape.elements() != 1)
     refuse("pack.shape",
            fmt::format("{} has the shape {}; expected one number", escape_name(global.name), global.shape.text()));
   Joining joining(set, "nvfp4", shape);
   joining.add(codes_role, set.codes(), kFp4U8, set.codes().shape);
-  joining.add("weight_scale", require_beside(set, ".weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));
+  joining.add("weight_scale", require_beside(set, "weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));
   joining.add(global_role, global, kFp4F32, global.shape);
-  joining.carry("input_scale", ".input_scale").carry("input_global_scale", ".input_global_scale");
+  joining.carry("input_scale").carry("input_global_scale");
   return joining.take();
 }
 
 std::optional<Tensor> join_mxfp4(const Set& set, const MxNames& names, Types types) {
-  const Tensor& scale = require_beside(set, fmt::format(".{}", names.scale));
-  if (set.find(".weight_global_scale") != nullptr) return std::nullopt;
+  const Tensor& scale = require_beside(set, names.scale);
+  if (set.find_ending(kCtNvfp4Set.beside_ending()) != nullptr) return std::nullopt;
   const Shape shape = shape_of_nibbles(set.codes());
-  // Six bits for each: four codes in three bytes.
-  if (!scale.shape.empty() && product(scale.shape.back(), kMx) == product(set.codes().shape.back(), 8) / 6 &&
-      product(scale.shape.back(), kMx) != shape.back())
-    refuse_variant("6-bit floats with exponents as scales (MXFP6) are not decoded");
   Joining joining(set, "mxfp4", shape);
   joining.add(names.codes, set.codes(), kFp4Bytes, set.codes().shape);
   joining.add(names.scale, scale, types, shape_of_scales(shape, kMx));
@@ -274,52 +270,29 @@ std::optional<Tensor> join_experts(const Set& set) {
            fmt::format("blocks of {}; expected experts, outputs, groups and {} bytes", blocks.text(), kMx / 2));
   Joining joining(set, "mxfp4", {blocks[0], product(blocks[2], kMx), blocks[1]});
   joining.add("blocks", set.codes(), kFp4U8, blocks);
-  joining.add("scales", require_beside(set, "_scales"), kExponents, {blocks[0], blocks[1], blocks[2]});
+  joining.add("scales", require_beside(set, "scales"), kExponents, {blocks[0], blocks[1], blocks[2]});
   return joining.take();
 }
 
-constexpr std::string_view kMxRoles[] = {"weight_packed", "weight_scale", "weight", "scale", "blocks", "scales"};
-constexpr std::string_view kNvRoles[] = {"weight_packed",  "weight",      "weight_scale",      "weight_global_scale",
-                                         "weight_scale_2", "input_scale", "input_global_scale"};
 constexpr std::string_view kFp4Parameters[] = {kArrays};
 
-constexpr Pack kMxfp4 = {"mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)", kMxRoles,
-                         kFp4Parameters, plan_mxfp4};
+constexpr Pack kMxfp4 = {"mxfp4", "4-bit floats with an exponent for every 32 weights (MXFP4)",
+                         kPackedRoles<kCtMxfp4Set, kDotScaleFp4Set, kBlocksSet>, kFp4Parameters, plan_mxfp4};
 constexpr Pack kNvfp4 = {"nvfp4", "4-bit floats with an 8-bit float for every 16 weights and a scale for all (NVFP4)",
-                         kNvRoles, kFp4Parameters, plan_nvfp4};
+                         kPackedRoles<kCtNvfp4Set, kModeloptSet>, kFp4Parameters, plan_nvfp4};
 
 }  // namespace
 
 constinit const std::array<const Pack*, 2> kFp4Packs = {&kMxfp4, &kNvfp4};
 constinit const std::array<Codec, 2> kFp4Codecs = {pack_row<kMxfp4>(), pack_row<kNvfp4>()};
 constinit const std::array<Scheme, 5> kFp4Schemes = {
-    Scheme{.id = "nvfp4",
-           .codes = ".weight_packed",
-           .types = kFp4U8,
-           .beside = ".weight_global_scale",
+    Scheme{.set = &kCtNvfp4Set,
            .join = [](const Set& set) { return join_nvfp4(set, "weight_packed", "weight_global_scale"); }},
-    Scheme{.id = "nvfp4",
-           .codes = ".weight",
-           .types = kFp4U8,
-           .beside = ".weight_scale_2",
-           .join = [](const Set& set) { return join_nvfp4(set, "weight", "weight_scale_2"); }},
-    Scheme{.id = "compressed-tensors",
-           .codes = ".weight_packed",
-           .types = kFp4U8,
-           .beside = ".weight_scale",
+    Scheme{.set = &kModeloptSet, .join = [](const Set& set) { return join_nvfp4(set, "weight", "weight_scale_2"); }},
+    Scheme{.set = &kCtMxfp4Set,
            .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
            .certain = true},
-    Scheme{.id = "mxfp4",
-           .codes = ".weight",
-           .types = kFp4I8,
-           .beside = ".scale",
-           .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
-    Scheme{.id = "mxfp4",
-           .codes = "_blocks",
-           .types = kFp4U8,
-           .beside = "_scales",
-           .join = join_experts,
-           .weight = "",
-           .certain_if_stated = true}};
+    Scheme{.set = &kDotScaleFp4Set, .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
+    Scheme{.set = &kBlocksSet, .join = join_experts, .weight = "", .certain_if_stated = true}};
 
 }  // namespace tare::codec::packs

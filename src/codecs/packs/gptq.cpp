@@ -294,9 +294,7 @@ class AwqMaker final : public Maker {
   Array qweight_, qzeros_, scales_;
 };
 
-constexpr std::string_view kGptqRoles[] = {"qweight", "qzeros", "scales", "g_idx"};
 constexpr std::string_view kGptqParameters[] = {"group_size", "zero_offset", kArrays};
-constexpr std::string_view kAwqRoles[] = {"qweight", "qzeros", "scales"};
 constexpr std::string_view kAwqParameters[] = {"group_size", kArrays};
 
 std::uint64_t groups_in(const Tensor& tensor) {
@@ -352,13 +350,35 @@ std::uint64_t group_size_of(const Set& set, std::uint64_t in, std::uint64_t grou
 }
 
 // auto-round writes the layouts of others, and says whose.
-bool is_method(const Stated& stated, std::string_view method, std::string_view packing) {
-  if (stated.method.empty() || stated.method == method) return true;
-  const std::string* const format = stated_text(stated, "packing_format");
-  return stated.method == "auto-round" && format != nullptr && format->ends_with(packing);
+struct AutoRound {
+  std::string_view packing;
+  const PackedSet* set;
+  std::uint64_t zero_offset;
+};
+constexpr AutoRound kAutoRound[] = {{"auto_round:auto_gptq", &kGptqSet, 1}, {"auto_gptq", &kGptqSet, 1},
+                                    {"auto_round:gptqmodel", &kGptqSet, 0}, {"auto_round", &kGptqSet, 0},
+                                    {"auto_round:auto_awq", &kAwqSet, 0},   {"auto_awq", &kAwqSet, 0}};
+
+// Null for a method that is another's.
+const AutoRound* auto_round(const Stated& stated) {
+  if (stated.method != "auto-round" && stated.method != "intel/auto-round") return nullptr;
+  const std::string* const packing = stated_text(stated, "packing_format");
+  for (const AutoRound& row : kAutoRound)
+    if (packing != nullptr && row.packing == *packing) return &row;
+  refuse_variant(packing == nullptr
+                     ? std::string("auto-round's config does not state a packing_format")
+                     : fmt::format("auto-round's packing format \"{}\" is not decoded", escape_name(*packing)));
+}
+
+bool is_method(const Set& set) {
+  const Stated& stated = set.stated();
+  if (stated.method.empty() || stated.method == set.row().method) return true;
+  const AutoRound* const row = auto_round(stated);
+  return row != nullptr && row->set == &set.row();
 }
 
 std::uint64_t zero_offset_of(const Stated& stated) {
+  if (const AutoRound* const row = auto_round(stated)) return row->zero_offset;
   for (const std::string_view key : {"checkpoint_format", "format"}) {
     const std::string* const format = stated_text(stated, key);
     if (format == nullptr || *format == "gptq") continue;
@@ -379,14 +399,15 @@ void require_stated_bits(const Set& set, std::uint64_t bits) {
 
 std::optional<Tensor> join_gptq(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, ".scales");
-  if (!is_method(set.stated(), "gptq", "gptq")) return std::nullopt;
+  const Tensor& scales = require_beside(set, "scales");
+  if (!is_method(set)) return std::nullopt;
+  const std::uint64_t zero_offset = zero_offset_of(set.stated());  // first: other formats have other arrays
   const bool whole = codes.shape.rank() == 2 && scales.shape.rank() == 2 && codes.shape[1] == scales.shape[1];
   if (!whole && set.stated().method.empty()) return std::nullopt;
   if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
     refuse("pack.shape", "the codes and the scales are not matrices");
-  const Tensor& zeros = require_beside(set, ".qzeros");
-  const Tensor* const order = set.find(".g_idx");
+  const Tensor& zeros = require_beside(set, "qzeros");
+  const Tensor* const order = set.find("g_idx");
   const std::uint64_t words = codes.shape[0], out = codes.shape[1], groups = scales.shape[0];
   // By the inputs if they are known, else by the zero points of the outputs.
   std::uint64_t bits = 0;
@@ -397,7 +418,7 @@ std::optional<Tensor> join_gptq(const Set& set) {
   require_stated_bits(set, bits);
   const std::uint64_t in = order != nullptr ? order->shape[0] : product(words, 32) / bits;
   Joining joining(set, fmt::format("gptq{}", bits), {out, in});
-  joining.set("group_size", group_size_of(set, in, groups)).set("zero_offset", zero_offset_of(set.stated()));
+  joining.set("group_size", group_size_of(set, in, groups)).set("zero_offset", zero_offset);
   joining.add("qweight", codes, kWords, {product(in, bits) / 32, out});
   joining.add("qzeros", zeros, kWords, {groups, product(out, bits) / 32});
   joining.add("scales", scales, kFloats, {groups, out});
@@ -407,48 +428,45 @@ std::optional<Tensor> join_gptq(const Set& set) {
 
 std::optional<Tensor> join_awq(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, ".scales");
-  if (!is_method(set.stated(), "awq", "awq")) return std::nullopt;
-  if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
-    refuse("pack.shape", "the codes and the scales are not matrices");
+  const Tensor& scales = require_beside(set, "scales");
+  if (!is_method(set)) return std::nullopt;
   if (const std::string* const version = stated_text(set.stated(), "version"); version != nullptr)
     if (*version != "gemm" && *version != "GEMM")
       refuse_variant(fmt::format("AWQ's version \"{}\" is packed in an order of its own", escape_name(*version)));
+  if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
+    refuse("pack.shape", "the codes and the scales are not matrices");
   require_stated_bits(set, 4);
   const std::uint64_t in = codes.shape[0], out = product(codes.shape[1], 8), groups = scales.shape[0];
   Joining joining(set, "awq4", {out, in});
   joining.set("group_size", group_size_of(set, in, groups));
   joining.add("qweight", codes, kWords, {in, out / 8});
-  joining.add("qzeros", require_beside(set, ".qzeros"), kWords, {groups, out / 8});
+  joining.add("qzeros", require_beside(set, "qzeros"), kWords, {groups, out / 8});
   joining.add("scales", scales, kFloats, {groups, out});
   return joining.take();
 }
 
 template <unsigned kBits>
 constexpr Pack gptq_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kGptqRoles, kGptqParameters, plan_gptq<kBits>};
+  return {layout, title, kPackedRoles<kGptqSet>, kGptqParameters, plan_gptq<kBits>};
 }
 
 constexpr Pack kGptq2 = gptq_pack<2>("gptq2", "GPTQ: 2 bits with a scale and a zero point for each group of inputs");
 constexpr Pack kGptq3 = gptq_pack<3>("gptq3", "GPTQ: 3 bits with a scale and a zero point for each group of inputs");
 constexpr Pack kGptq4 = gptq_pack<4>("gptq4", "GPTQ: 4 bits with a scale and a zero point for each group of inputs");
 constexpr Pack kGptq8 = gptq_pack<8>("gptq8", "GPTQ: 8 bits with a scale and a zero point for each group of inputs");
-constexpr Pack kAwq = {"awq4", "AWQ: 4 bits with a scale and a zero point for each group of inputs", kAwqRoles,
-                       kAwqParameters, plan_awq};
+constexpr Pack kAwq = {"awq4", "AWQ: 4 bits with a scale and a zero point for each group of inputs",
+                       kPackedRoles<kAwqSet>, kAwqParameters, plan_awq};
 
 }  // namespace
 
 constinit const std::array<const Pack*, 5> kGptqPacks = {&kGptq2, &kGptq3, &kGptq4, &kGptq8, &kAwq};
 constinit const std::array<Codec, 5> kGptqCodecs = {pack_row<kGptq2>(), pack_row<kGptq3>(), pack_row<kGptq4>(),
                                                     pack_row<kGptq8>(), pack_row<kAwq>()};
-constinit const Scheme kGptqScheme = {.id = "gptq",
-                                      .codes = ".qweight",
-                                      .types = kWords,
-                                      .beside = ".scales",
-                                      .join = join_gptq,
-                                      .certain = true,
-                                      .guess = "zero points stored less 1 (checkpoint_format gptq, not gptq_v2)"};
-constinit const Scheme kAwqScheme = {
-    .id = "awq", .codes = ".qweight", .types = kWords, .beside = ".scales", .join = join_awq, .certain = true};
+constinit const std::array<Scheme, 2> kGptqSchemes = {
+    Scheme{.set = &kGptqSet,
+           .join = join_gptq,
+           .certain = true,
+           .guess = "zero points stored less 1 (checkpoint_format gptq, not gptq_v2)"},
+    Scheme{.set = &kAwqSet, .join = join_awq, .certain = true}};
 
 }  // namespace tare::codec::packs

@@ -16,34 +16,31 @@ bool is_plain_array(const Tensor& tensor) {
          tensor.attributes.empty();
 }
 
-// Most arrays are floats, which are never codes: looked at first.
-bool may_be_codes(const Tensor& tensor) {
-  if (!tensor.is_dense() || tensor.components.size() != 1) return false;
-  const Component& data = tensor.components.front();
-  if (data.type.empty() && is_float(data.dtype)) return false;
-  return is_plain_array(tensor);
+bool is_plain_float(const Tensor& tensor) {
+  return tensor.is_dense() && tensor.components.size() == 1 && tensor.components.front().type.empty() &&
+         is_float(tensor.components.front().dtype);
 }
 
-bool is_codes(const Scheme& scheme, const Tensor& tensor) {
-  return tensor.name.size() > scheme.codes.size() && tensor.name.ends_with(scheme.codes) &&
-         std::ranges::find(scheme.types, tensor.components.front().type_name()) != scheme.types.end();
+bool is_codes(const PackedSet& row, const Tensor& tensor) {
+  return row.is_named_as_codes(tensor.name, tensor.components.front().type_name());
 }
 
 bool is_codes(const Tensor& tensor) {
-  return may_be_codes(tensor) &&
-         std::ranges::any_of(schemes(), [&](const Scheme* scheme) { return is_codes(*scheme, tensor); });
+  return is_plain_array(tensor) &&
+         std::ranges::any_of(packed_sets(), [&](const PackedSet* row) { return is_codes(*row, tensor); });
 }
 
 class ArraySet final : public Set {
  public:
   ArraySet(const Model& model, const NameViewMap<std::size_t>& at, const Stated& stated, std::size_t codes,
-           const Scheme& scheme)
-      : model_(model), at_(at), stated_(stated), codes_(model.tensors[codes]) {
-    stem_ = codes_.name.substr(0, codes_.name.size() - scheme.codes.size());
+           const PackedSet& row)
+      : model_(model), at_(at), stated_(stated), codes_(model.tensors[codes]), row_(row) {
+    stem_ = codes_.name.substr(0, codes_.name.size() - row.codes().size());
   }
   const Tensor& codes() const override { return codes_; }
   std::string_view stem() const override { return stem_; }
-  const Tensor* find(std::string_view ending) const override {
+  const PackedSet& row() const override { return row_; }
+  const Tensor* find_ending(std::string_view ending) const override {
     const auto found = at_.find(std::string(stem_).append(ending));
     if (found == at_.end() || !is_plain_array(model_.tensors[found->second])) return nullptr;
     return &model_.tensors[found->second];
@@ -58,6 +55,7 @@ class ArraySet final : public Set {
   const NameViewMap<std::size_t>& at_;
   const Stated& stated_;
   const Tensor& codes_;
+  const PackedSet& row_;
   std::string stem_;
 };
 
@@ -123,10 +121,11 @@ class Joiner {
   // Refusal.
   std::optional<Tensor> join(std::size_t codes, std::string_view* guess = nullptr) const {
     std::optional<Refusal> refused;
-    for (const Scheme* const scheme : schemes()) {
-      if (!is_codes(*scheme, model_.tensors[codes])) continue;
+    for (const PackedSet* const row : packed_sets()) {
+      if (!is_codes(*row, model_.tensors[codes])) continue;
+      const Scheme* const scheme = find_scheme(*row);
       try {
-        auto tensor = join(codes, *scheme);
+        auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme);
         if (!tensor) continue;
         if (guess != nullptr && stated_.config.empty()) *guess = scheme->guess;
         return tensor;
@@ -139,14 +138,24 @@ class Joiner {
   }
 
  private:
+  // Nothing if the arrays are not of this row, which is not decoded.
+  std::optional<Tensor> refuse_row(std::size_t codes, const PackedSet& row) const {
+    const ArraySet set(model_, at_, stated_, codes, row);
+    const Tensor* const beside = set.find_ending(row.beside_ending());
+    if (beside != nullptr && (row.fits == nullptr || row.fits(set.codes().shape, beside->shape)))
+      refuse_variant(std::string(row.why_not));
+    return std::nullopt;
+  }
+
   std::optional<Tensor> join(std::size_t codes, const Scheme& scheme) const {
-    const ArraySet set(model_, at_, stated_, codes, scheme);
-    if (set.find(scheme.beside) == nullptr) {
+    const ArraySet set(model_, at_, stated_, codes, *scheme.set);
+    if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
       const std::string& method = stated_.method;
-      if (method == scheme.id ? scheme.certain || scheme.certain_if_stated : scheme.certain && method.empty())
-        require_beside(set, scheme.beside);
+      if (method == scheme.set->method ? scheme.certain || scheme.certain_if_stated : scheme.certain && method.empty())
+        require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
+    if (is_plain_float(set.codes())) refuse_variant(fmt::format("{} codes in the guise of floats", scheme.set->title));
     auto tensor = scheme.join(set);
     if (!tensor) return std::nullopt;
     tensor->name = std::string(set.stem()).append(scheme.weight);
@@ -163,23 +172,66 @@ class Joiner {
   NameViewMap<std::size_t> at_;
 };
 
-void report(const Refusal& refusal, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {
-  const Problem& problem = refusal.problem;
-  const bool variant = problem.severity == Severity::note;
+void report(const Problem& problem, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {
   const Error about =
-      Error(variant ? ErrorKind::unsupported : ErrorKind::corrupt, problem.rule,
-            fmt::format("{}; {} left as plain arrays", problem.sentence, variant ? "not decoded," : "the set is"))
+      Error(ErrorKind::corrupt, problem.rule, fmt::format("{}; the set is left as plain arrays", problem.sentence))
           .in(file)
           .about("tensor " + escape_name(codes.name));
-  if (variant)
-    diagnostics.note(about);
-  else if (diagnostics.thorough())
+  if (diagnostics.thorough())
     diagnostics.error(about);
   else
     diagnostics.warning(about);
 }
 
+// What is not decoded, told once for each reason: models have hundreds of layers.
+class Variants {
+ public:
+  Variants(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
+
+  void add(const Problem& problem, const std::string& codes) {
+    const auto [place, is_new] = places_.emplace(problem.sentence, all_.size());
+    if (is_new) all_.push_back({problem.sentence, codes, 0});
+    ++all_[place->second].count;
+  }
+
+  // Arrays that a config calls packed, by a method that is not in the table or under names that are not. `joined`: others
+  // were joined, which are what it is about unless its method is not decoded.
+  void add_stated(const Model& model, const Stated& stated, bool joined) {
+    if (stated.method.empty()) return;
+    const StatedMethod method = stated_method(stated.method);
+    if (joined && (method.decoded || !method.known)) return;
+    for (const Tensor& tensor : model.tensors)
+      if (can_hold_codes(tensor, method.decoded)) add({"pack.variant", method.why_not}, tensor.name);
+  }
+
+  void tell() const {
+    for (const Variant& variant : all_) {
+      const std::string more = variant.count == 1 ? "" : fmt::format(" ({} such in all)", variant.count);
+      diagnostics_.note(Error(ErrorKind::unsupported, "pack.variant",
+                              fmt::format("{}; not decoded, left as plain arrays{}", variant.sentence, more))
+                            .in(file_)
+                            .about("tensor " + escape_name(variant.codes)));
+    }
+  }
+
+ private:
+  struct Variant {
+    std::string sentence, codes;
+    std::size_t count;
+  };
+
+  const std::string& file_;
+  Diagnostics& diagnostics_;
+  std::vector<Variant> all_;
+  NameMap<std::size_t> places_;  // a file may have a reason of its own for each tensor
+};
+
 }  // namespace
+
+const Tensor* Set::find(std::string_view role) const {
+  const PackedMember* const member = row().member(role);
+  return member == nullptr ? nullptr : find_ending(member->ending);
+}
 
 Joining::Joining(const Set& set, std::string layout, Shape shape) : set_(set) {
   tensor_.layout = std::move(layout);
@@ -214,8 +266,8 @@ Joining& Joining::add(std::string_view role, const Tensor& array, Types types, c
   return *this;
 }
 
-Joining& Joining::carry(std::string_view role, std::string_view ending) {
-  if (const Tensor* const array = set_.find(ending)) put(role, *array);
+Joining& Joining::carry(std::string_view role) {
+  if (const Tensor* const array = set_.find(role)) put(role, *array);
   return *this;
 }
 
@@ -224,11 +276,11 @@ Joining& Joining::set(std::string_view attribute, Value value) {
   return *this;
 }
 
-const Tensor& require_beside(const Set& set, std::string_view ending) {
-  const Tensor* const found = set.find(ending);
-  if (found == nullptr)
-    refuse("pack.missing", fmt::format("{} is missing", escape_name(std::string(set.stem()).append(ending))));
-  return *found;
+const Tensor& require_beside(const Set& set, std::string_view role) {
+  const Tensor* const found = set.find(role);
+  if (found != nullptr) return *found;
+  const std::string name = std::string(set.stem()).append(set.row().member(role)->ending);
+  refuse("pack.missing", fmt::format("{} is missing", escape_name(name)));
 }
 
 const std::string* stated_text(const Stated& stated, std::string_view key) {
@@ -272,15 +324,17 @@ const Map* stated_weights(const Stated& stated) {
 }
 
 bool may_be_packed(const Model& model) {
-  return std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return is_codes(tensor); });
+  return std::ranges::any_of(model.tensors,
+                             [](const Tensor& tensor) { return is_plain_array(tensor) && tells_packing(tensor); });
 }
 
 void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
   std::vector<std::optional<Tensor>> joined(model.tensors.size());
   std::vector<bool> taken(model.tensors.size());
-  bool any = false;
+  bool any = false, told = false;
+  Variants variants(file, diagnostics);
   std::vector<std::string_view> guesses;
-  {
+  if (may_be_packed(model)) {
     const Joiner joiner(model, stated);
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
       if (!is_codes(model.tensors[i])) continue;
@@ -297,7 +351,11 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
         joined[i] = std::move(tensor);
         any = true;
       } catch (const Refusal& refusal) {
-        report(refusal, model.tensors[i], file, diagnostics);
+        told = true;
+        if (refusal.problem.severity == Severity::note)
+          variants.add(refusal.problem, model.tensors[i].name);
+        else
+          report(refusal.problem, model.tensors[i], file, diagnostics);
       }
     }
   }
@@ -308,16 +366,20 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
                           "config.json beside it",
                           guess))
             .in(file));
-  if (!any) return;
-  std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
-    if (joined[i]) tensors.push_back(std::move(*joined[i]));
-    if (!taken[i]) tensors.push_back(std::move(model.tensors[i]));
+  if (any) {
+    std::vector<Tensor> tensors;
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+      if (joined[i]) tensors.push_back(std::move(*joined[i]));
+      if (!taken[i]) tensors.push_back(std::move(model.tensors[i]));
+    }
+    model.tensors = std::move(tensors);
   }
-  model.tensors = std::move(tensors);
+  if (!told) variants.add_stated(model, stated, any);
+  variants.tell();
 }
 
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes) {
+  if (codes.empty()) return stated.method.empty() ? std::string() : stated_method(stated.method).why_not;
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     if (model.tensors[i].name != codes || !is_codes(model.tensors[i])) continue;
     try {
@@ -327,6 +389,20 @@ std::string why_not_joined(const Model& model, const Stated& stated, std::string
     }
   }
   return {};
+}
+
+bool tells_itself(const Tensor& tensor) {
+  struct Quiet final : Diagnostics {
+    void error(const Error&) override {}
+  } quiet;
+  Model alone;
+  alone.tensors = arrays_of(tensor);
+  join_packs(alone, {}, {}, quiet);
+  if (alone.tensors.size() != 1) return false;
+  Tensor &again = alone.tensors.front(), before = tensor;
+  again.attributes.erase(kArrays);
+  before.attributes.erase(kArrays);
+  return again.layout == before.layout && again.shape == before.shape && again.attributes == before.attributes;
 }
 
 bool is_joined(const Tensor& tensor) { return placed_arrays(tensor).has_value(); }

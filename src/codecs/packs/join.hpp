@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codecs/packs/pack.hpp"
+#include "model/packed_sets.hpp"
 #include "tare/model.hpp"
 
 namespace tare::codec::packs {
@@ -28,29 +29,31 @@ class Set {
   // The codes, by which the set was found, and what their name begins with.
   virtual const Tensor& codes() const = 0;
   virtual std::string_view stem() const = 0;
+  // The row of the table, which has the names.
+  virtual const PackedSet& row() const = 0;
+  // The plain array that is the member of this role. Null if there is none.
+  const Tensor* find(std::string_view role) const;
   // The plain array with this ending behind the stem. Null if there is none.
-  virtual const Tensor* find(std::string_view ending) const = 0;
+  virtual const Tensor* find_ending(std::string_view ending) const = 0;
   // Its number among the tensors of the model.
   virtual std::uint64_t place_of(const Tensor& array) const = 0;
   virtual const Stated& stated() const = 0;
 };
 
+// How the sets of a row are joined.
 struct Scheme {
-  std::string_view id;      // the method that a config states: "gptq"
-  std::string_view codes;   // how the name of the codes ends: ".qweight"
-  Types types;              // of the codes
-  std::string_view beside;  // the ending of the array without which they are not codes of this scheme
+  const PackedSet* set;
   // The joined tensor without a name; nothing if the set is another scheme's. Throws Refusal.
   std::optional<Tensor> (*join)(const Set& set) = nullptr;
   std::string_view weight = ".weight";  // how the name of the joined tensor ends
-  bool certain = false;                 // nobody else has arrays of such a name: without `beside` one is missing
+  bool certain = false;                 // nobody else has arrays of such a name: without the one beside one is missing
   // What the arrays alone do not tell, and is assumed where no config states anything; empty: they tell everything.
   std::string_view guess = {};
   bool certain_if_stated = false;  // the same where the config states the method
 };
 
-// A row for every kind of set; the first that joins counts.
-std::span<const Scheme* const> schemes();
+// Null for a row that is not decoded.
+const Scheme* find_scheme(const PackedSet& set);
 
 // Adds arrays to a tensor, as components.
 class Joining {
@@ -59,7 +62,7 @@ class Joining {
   // Throws Refusal if the array is not of one of these types or not of this shape.
   Joining& add(std::string_view role, const Tensor& array, Types types, const Shape& shape);
   // An array that decoding does not need (scales of activations), if it is there.
-  Joining& carry(std::string_view role, std::string_view ending);
+  Joining& carry(std::string_view role);
   Joining& set(std::string_view attribute, Value value);
   Tensor take() { return std::move(tensor_); }
 
@@ -70,8 +73,8 @@ class Joining {
   Tensor tensor_;
 };
 
-// The array, or Refusal `pack.missing`.
-const Tensor& require_beside(const Set& set, std::string_view ending);
+// The member of this role, or Refusal `pack.missing`.
+const Tensor& require_beside(const Set& set, std::string_view role);
 // What the config says under a key; null if it says nothing of that kind.
 const std::string* stated_text(const Stated& stated, std::string_view key);
 std::optional<std::uint64_t> stated_count(const Map& config, std::string_view key);
@@ -83,12 +86,22 @@ bool has_exceptions(const Stated& stated);
 // there are none, or several that say different things.
 const Map* stated_weights(const Stated& stated);
 
-// Whether some array has the name and the type of codes: one look at every tensor.
+// Whether some array has the name and the type of codes, or tells that another is: one look at every tensor.
 bool may_be_packed(const Model& model);
 // Joins what can be joined. `file`: where it is from, for the reports.
 void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics);
-// Why the array of this name was not joined; empty: it is not one of codes.
+// Why the array of this name was not joined; empty: it is not one of codes. Without a name: why what the config states does
+// not help.
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes);
+
+// The floats of a tensor, of which reading throws `pack.scale` where a scale is not finite: for whoever stores them, and would
+// store what nobody looks at. Other layouts are decoded as ever.
+Tensor decode_strictly(const Tensor& tensor, Scales scales = Scales::finite);
+// What is wrong with the scales, for a sentence; empty: nothing. Reads all of them.
+std::string scale_problem(const Tensor& tensor);
+
+// Whether the arrays of a joined tensor tell by themselves what it is: joined again without a config they are the same.
+bool tells_itself(const Tensor& tensor);
 
 // Whether a tensor is a joined one, which can be separated.
 bool is_joined(const Tensor& tensor);

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/once.hpp"
 #include "codecs/narrow_reader.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/simd_floats.hpp"
@@ -109,10 +110,12 @@ class PackReader final : public NarrowReader {
 
 class PackProducer final : public BlobProducer {
  public:
-  PackProducer(std::shared_ptr<const Maker> maker, std::string name)
-      : maker_(std::move(maker)), name_(std::move(name)) {}
+  // Unless `scales` is `any`, whoever begins to read is told of scales that are not finite.
+  PackProducer(std::shared_ptr<const Maker> maker, std::string name, Scales scales)
+      : maker_(std::move(maker)), name_(std::move(name)), allowed_(scales) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    if (allowed_ != Scales::any) checked_.run([&] { check_scales(); });
     const std::uint64_t element = offset / sizeof(float);
     const std::uint64_t row = element / maker_->columns() / maker_->tile_rows() * maker_->tile_rows();
     const std::uint64_t column = maker_->tile_rows() > 1 || maker_->tile_columns() == maker_->columns()
@@ -129,8 +132,22 @@ class PackProducer final : public BlobProducer {
   void verify() const override { maker_->verify_stored(); }
 
  private:
+  // There are few of them, and they are about to be read anyway.
+  void check_scales() const {
+    maker_->verify_scales([&](const Problem& problem) {
+      Error error(ErrorKind::lossy, problem.rule, problem.sentence + "; weights decoded with it would not be finite");
+      error.about("tensor " + escape_name(name_)).blame(Subject::input);
+      if (allowed_ == Scales::finite_unless_accepted) error.remedy(Remedy::accept_overflow);
+      if (problem.offset) error.at(*problem.offset);
+      throw error;
+    });
+    maker_->check_sources();
+  }
+
   std::shared_ptr<const Maker> maker_;
   std::string name_;
+  Scales allowed_;
+  mutable Once checked_;
 };
 
 std::optional<std::uint64_t> count_in(const Tensor& tensor, std::string_view attribute) {
@@ -148,6 +165,13 @@ void refuse(std::string_view rule, std::string sentence) { throw Refusal{{std::s
 
 void refuse_variant(std::string sentence) {
   throw Refusal{{"pack.variant", std::move(sentence), std::nullopt, Severity::note}};
+}
+
+Problem nonfinite(const Array& array, std::uint64_t first, std::uint64_t count) {
+  const std::string more = count == 1 ? "" : fmt::format(" ({} such elements in all)", count);
+  return {"pack.scale",
+          fmt::format("element {} of \"{}\" is not a finite number{}", first, array.component().role, more),
+          file_offset(array.component().blob, first * array.width())};
 }
 
 Maker::Maker(std::uint64_t rows, std::uint64_t columns, std::uint64_t together)
@@ -172,15 +196,11 @@ void Maker::read_from(std::initializer_list<const Array*> arrays, std::initializ
     if (array != nullptr) scales_.push_back(array);
 }
 
-void Maker::verify(const std::function<void(Problem)>& report) const {
+void Maker::verify_scales(const std::function<void(Problem)>& report) const {
   for (const Array* const array : scales_) {
     std::uint64_t first = 0;
     const std::uint64_t count = array->count_nonfinite(first);
-    if (count > 0)
-      report({"pack.scale",
-              fmt::format("element {} of \"{}\" is not a finite number ({} such elements in all)", first,
-                          array->component().role, count),
-              file_offset(array->component().blob, first * array->width())});
+    if (count > 0) report(nonfinite(*array, first, count));
   }
 }
 
@@ -210,14 +230,15 @@ void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<voi
   maker->check_sources();
 }
 
-Tensor decode_pack(const Pack& pack, const Tensor& tensor) {
+Tensor decode_pack(const Pack& pack, const Tensor& tensor, Scales scales) {
   const auto elements = tensor.shape.elements();
   const auto bytes = elements ? checked_mul(*elements, sizeof(float)) : std::nullopt;
   if (!bytes)
     throw Error(ErrorKind::limit, "codec.too_large", "the decoded tensor does not fit 64 bits of length")
         .about(tensor.name);
-  Blob blob = *bytes == 0 ? Blob::memory({})
-                          : Blob::produced(*bytes, std::make_shared<PackProducer>(pack.plan(tensor), tensor.name));
+  Blob blob = *bytes == 0
+                  ? Blob::memory({})
+                  : Blob::produced(*bytes, std::make_shared<PackProducer>(pack.plan(tensor), tensor.name, scales));
   Tensor result = dense(tensor.name, tensor.shape, DType::f32, std::move(blob));
   for (const auto& [key, value] : tensor.attributes)
     if (std::ranges::find(pack.parameters, key) == pack.parameters.end()) result.attributes.append(key, value);

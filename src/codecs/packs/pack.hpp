@@ -33,6 +33,9 @@ struct Refusal {
 
 class Array;
 
+// That so many elements of scales are NaN or infinite, `first` the first of them.
+Problem nonfinite(const Array& array, std::uint64_t first, std::uint64_t count);
+
 // Some rows of the dense matrix, or a part of one.
 struct Tile {
   std::uint64_t row = 0, rows = 0;  // all dimensions but the last, counted together
@@ -65,8 +68,10 @@ class Maker {
   // The same rounded to bf16, little-endian. False if that is not done in one step, or not for these numbers: then the floats
   // are rounded.
   virtual bool make_bf16(const Tile&, std::byte*) const { return false; }
-  // Every broken rule of the data: scales that are not finite, and what the scheme adds.
-  virtual void verify(const std::function<void(Problem)>& report) const;
+  // Every broken rule of the data: those of the scales, and what the scheme adds.
+  virtual void verify(const std::function<void(Problem)>& report) const { verify_scales(report); }
+  // Scales that do not make finite weights. There are few of them.
+  virtual void verify_scales(const std::function<void(Problem)>& report) const;
   // The first weights of a tensor that has some, and the bytes that they are made of.
   virtual FirstBlock explain(const Tensor& tensor) const = 0;
   // Throws when a file under the arrays is not what it was.
@@ -95,7 +100,13 @@ struct Pack {
 
 std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor);
 void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report);
-Tensor decode_pack(const Pack& pack, const Tensor& tensor);
+// Which scales are decoded. Of the others reading throws `pack.scale`, before the first weight.
+enum class Scales : std::uint8_t {
+  any,
+  finite,
+  finite_unless_accepted,  // the same, and the error says that they can be accepted
+};
+Tensor decode_pack(const Pack& pack, const Tensor& tensor, Scales scales = Scales::any);
 
 template <const Pack& P>
 constexpr Codec pack_row() {

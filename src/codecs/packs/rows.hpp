@@ -10,7 +10,7 @@ namespace tare::codec::packs {
 
 extern const std::array<const Pack*, 5> kGptqPacks;
 extern const std::array<Codec, 5> kGptqCodecs;
-extern const Scheme kGptqScheme, kAwqScheme;
+extern const std::array<Scheme, 2> kGptqSchemes;
 
 extern const std::array<const Pack*, 3> kBnbPacks;
 extern const std::array<Codec, 3> kBnbCodecs;
@@ -18,7 +18,7 @@ extern const std::array<Scheme, 3> kBnbSchemes;
 
 extern const std::array<const Pack*, 11> kStreamPacks;
 extern const std::array<Codec, 11> kStreamCodecs;
-extern const Scheme kCtScheme, kMlxScheme;
+extern const std::array<Scheme, 2> kStreamSchemes;
 
 extern const std::array<const Pack*, 2> kFp4Packs;
 extern const std::array<Codec, 2> kFp4Codecs;

@@ -8,7 +8,7 @@
 //   w = scale * (byte - zero)
 //
 // attributes: block_rows, block_columns. The last block of a row or column may be smaller. The names of the arrays differ:
-// see kNames. A config may state weight_block_size; otherwise a block is 128 if that fits the shapes, or what divides them.
+// see model/packed_sets.hpp. A config may state weight_block_size; otherwise a block is 128 if that fits the shapes, or what divides them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -157,13 +157,9 @@ std::uint64_t stated_block(const Stated& stated, std::size_t axis) {
   return static_cast<std::uint64_t>(*size);
 }
 
-struct Names {
-  std::string_view scale, zero, input;
-};
-
-std::optional<Tensor> join_grid(const Set& set, const Names& names) {
+std::optional<Tensor> join_grid(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scale = require_beside(set, names.scale);
+  const Tensor& scale = require_beside(set, "scale");
   const std::size_t rank = codes.shape.rank();
   const std::string_view type = scale.components.front().type_name();
   // Whoever has other scales means something else by them.
@@ -204,32 +200,18 @@ std::optional<Tensor> join_grid(const Set& set, const Names& names) {
   joining.set("block_rows", block_rows).set("block_columns", block_columns);
   joining.add("weight", codes, integer ? Types(kInt8) : Types(kFloat8s), codes.shape);
   joining.add("scale", scale, kScales, scale.shape);
-  if (const Tensor* const zero = names.zero.empty() ? nullptr : set.find(names.zero)) {
+  if (const Tensor* const zero = set.find("zero_point")) {
     if (!integer) refuse_variant("8-bit floats with zero points are not decoded");
     joining.add("zero_point", *zero, kInt8, scale.shape);
   }
-  if (!names.input.empty()) joining.carry("input_scale", names.input);
-  return joining.take();
+  return joining.carry("input_scale").take();
 }
 
-constexpr Names kNames[] = {{".weight_scale_inv", "", ".input_scale"},
-                            {".weight_scale", ".weight_zero_point", ".input_scale"},
-                            {".scale", "", ""},
-                            {".scale_weight", "", ".scale_input"},
-                            {"_scale_inv", "", ""},
-                            {"_scale", "", ""}};
-
-template <std::size_t kRow>
-std::optional<Tensor> join_named(const Set& set) {
-  return join_grid(set, kNames[kRow]);
-}
-
-constexpr std::string_view kGridRoles[] = {"weight", "scale", "zero_point", "input_scale"};
 constexpr std::string_view kGridParameters[] = {"block_rows", "block_columns", kArrays};
 
 template <bool kFloat>
 constexpr Pack grid_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kGridRoles, kGridParameters, plan_grid<kFloat>};
+  return {layout, title, kPackedRoles<kWeightScaleSet>, kGridParameters, plan_grid<kFloat>};
 }
 
 constexpr Pack kFp8Tensor = grid_pack<true>("fp8.tensor", "8-bit floats with one scale");
@@ -240,10 +222,7 @@ constexpr Pack kInt8Tensor = grid_pack<false>("int8.tensor", "8-bit integers wit
 constexpr Pack kInt8Channel = grid_pack<false>("int8.channel", "8-bit integers with a scale for each row");
 constexpr Pack kInt8Group = grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row");
 
-constexpr Scheme grid_scheme(std::string_view codes, Types types, std::optional<Tensor> (*join)(const Set&),
-                             std::string_view beside) {
-  return {.id = "scaled", .codes = codes, .types = types, .beside = beside, .join = join, .weight = codes};
-}
+constexpr Scheme grid_scheme(const PackedSet& set) { return {.set = &set, .join = join_grid, .weight = set.codes()}; }
 
 }  // namespace
 
@@ -253,12 +232,8 @@ constinit const std::array<Codec, 7> kScaledCodecs = {
     pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
     pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};
 constinit const std::array<Scheme, 7> kScaledSchemes = {
-    grid_scheme(".weight", kFloat8s, join_named<0>, kNames[0].scale),
-    grid_scheme(".weight", kFloat8s, join_named<1>, kNames[1].scale),
-    grid_scheme(".weight", kInt8, join_named<1>, kNames[1].scale),
-    grid_scheme(".weight", kFloat8s, join_named<2>, kNames[2].scale),
-    grid_scheme(".weight", kFloat8s, join_named<3>, kNames[3].scale),
-    grid_scheme("", kFloat8s, join_named<4>, kNames[4].scale),
-    grid_scheme("", kFloat8s, join_named<5>, kNames[5].scale)};
+    grid_scheme(kWeightScaleInvSet), grid_scheme(kWeightScaleSet), grid_scheme(kWeightScaleInt8Set),
+    grid_scheme(kDotScaleSet),       grid_scheme(kScaleWeightSet), grid_scheme(kScaleInvSet),
+    grid_scheme(kScaleSet)};
 
 }  // namespace tare::codec::packs

@@ -4,20 +4,16 @@
 
 namespace tare::codec::packs {
 
-std::span<const Scheme* const> schemes() {
-  static const std::vector<const Scheme*> all = [] {
-    std::vector<const Scheme*> rows = {&kGptqScheme, &kAwqScheme};
-    const auto add = [&](const auto& schemes) {
-      for (const Scheme& scheme : schemes) rows.push_back(&scheme);
-    };
-    add(kBnbSchemes);
-    rows.push_back(&kCtScheme);
-    add(kFp4Schemes);
-    add(kScaledSchemes);
-    rows.push_back(&kMlxScheme);
-    return rows;
-  }();
-  return all;
+const Scheme* find_scheme(const PackedSet& set) {
+  const auto in = [&](const auto& schemes) -> const Scheme* {
+    for (const Scheme& scheme : schemes)
+      if (scheme.set == &set) return &scheme;
+    return nullptr;
+  };
+  for (const Scheme* const found :
+       {in(kGptqSchemes), in(kBnbSchemes), in(kStreamSchemes), in(kFp4Schemes), in(kScaledSchemes)})
+    if (found != nullptr) return found;
+  return nullptr;
 }
 
 std::vector<Codec> codecs() {
@@ -31,19 +27,47 @@ std::vector<Codec> codecs() {
   return rows;
 }
 
-std::optional<FirstBlock> explain(const Tensor& tensor) {
+namespace {
+
+// Null for a layout that is not of this folder.
+const Pack* find_pack(std::string_view layout) {
   const Pack* pack = nullptr;
   const auto look = [&](const auto& packs) {
     for (const Pack* const row : packs)
-      if (row->layout == tensor.layout) pack = row;
+      if (row->layout == layout) pack = row;
   };
   look(kGptqPacks);
   look(kBnbPacks);
   look(kStreamPacks);
   look(kFp4Packs);
   look(kScaledPacks);
+  return pack;
+}
+
+}  // namespace
+
+std::optional<FirstBlock> explain(const Tensor& tensor) {
+  const Pack* const pack = find_pack(tensor.layout);
   if (pack == nullptr) return std::nullopt;
   return pack->plan(tensor)->explain(tensor);
+}
+
+Tensor decode_strictly(const Tensor& tensor, Scales scales) {
+  const Pack* const pack = find_pack(tensor.layout);
+  if (pack == nullptr) return to_dense(tensor);
+  if (const auto problem = check_pack(*pack, tensor))
+    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about("tensor " + escape_name(tensor.name));
+  return decode_pack(*pack, tensor, scales);
+}
+
+std::string scale_problem(const Tensor& tensor) {
+  std::string found;
+  const Pack* const pack = find_pack(tensor.layout);
+  if (pack == nullptr || check_pack(*pack, tensor)) return found;
+  pack->plan(tensor)->verify_scales([&](const Problem& problem) {
+    if (found.empty()) found = problem.sentence;
+  });
+  return found;
 }
 
 }  // namespace tare::codec::packs

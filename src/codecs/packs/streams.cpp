@@ -243,8 +243,8 @@ Shape with_last(const Shape& shape, std::size_t behind, std::uint64_t first, std
 
 std::optional<Tensor> join_ct(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scale = require_beside(set, ".weight_scale");
-  const Tensor& shape_array = require_beside(set, ".weight_shape");
+  const Tensor& scale = require_beside(set, "weight_scale");
+  const Tensor& shape_array = require_beside(set, "weight_shape");
   const Shape shape = stated_shape(shape_array);
   const std::size_t rank = shape.rank();
   const std::uint64_t out = shape[rank - 2], in = shape[rank - 1];
@@ -276,14 +276,14 @@ std::optional<Tensor> join_ct(const Set& set) {
   const std::uint64_t own = size > 0 ? static_cast<std::uint64_t>(size) : ceil_div(in, groups);
   joining.set("group_size", one ? 0 : std::max<std::uint64_t>(own, 1));
   joining.add("weight_scale", scale, kFloats, one ? scale.shape : with_last(shape, 2, out, groups));
-  if (const Tensor* const zeros = set.find(".weight_zero_point")) {
+  if (const Tensor* const zeros = set.find("weight_zero_point")) {
     const bool packed = zeros->components.front().dtype == DType::i32;
     joining.add("weight_zero_point", *zeros, kPackedZeros,
                 packed ? with_last(shape, 2, ceil_div(product(out, bits), std::uint64_t{32}), groups) : scale.shape);
   }
-  if (const Tensor* const order = set.find(".weight_g_idx")) joining.add("weight_g_idx", *order, kWords, {in});
+  if (const Tensor* const order = set.find("weight_g_idx")) joining.add("weight_g_idx", *order, kWords, {in});
   joining.add("weight_shape", shape_array, kIntegers, shape_array.shape);
-  joining.carry("input_scale", ".input_scale").carry("input_zero_point", ".input_zero_point");
+  joining.carry("input_scale").carry("input_zero_point");
   return joining.take();
 }
 
@@ -312,14 +312,14 @@ MlxFacts mlx_facts(const Set& set) {
 
 std::optional<Tensor> join_mlx(const Set& set) {
   const Tensor& codes = set.codes();
-  const Tensor& scales = require_beside(set, ".scales");
+  const Tensor& scales = require_beside(set, "scales");
   const std::size_t rank = codes.shape.rank();
   if (rank < 2 || rank > 3 || scales.shape.rank() != rank)
     refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", scales.shape.text(), codes.shape.text()));
   MlxFacts facts = mlx_facts(set);
   if (!facts.mode.empty() && facts.mode != "affine")
     refuse_variant(fmt::format("MLX's mode \"{}\" is not decoded", escape_name(facts.mode)));
-  const Tensor& biases = require_beside(set, ".biases");
+  const Tensor& biases = require_beside(set, "biases");
   const std::uint64_t groups = scales.shape.back(), words = codes.shape.back();
   if (groups == 0 || product(words, 32) % groups != 0)
     refuse("pack.shape", fmt::format("{} words do not make {} groups", words, groups));
@@ -341,18 +341,15 @@ std::optional<Tensor> join_mlx(const Set& set) {
   return joining.take();
 }
 
-constexpr std::string_view kCtRoles[] = {"weight_packed", "weight_scale", "weight_zero_point", "weight_g_idx",
-                                         "weight_shape",  "input_scale",  "input_zero_point"};
 constexpr std::string_view kGroupParameters[] = {"group_size", kArrays};
-constexpr std::string_view kMlxRoles[] = {"weight", "scales", "biases"};
 
 template <unsigned kBits>
 constexpr Pack ct_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kCtRoles, kGroupParameters, plan_ct<kBits>};
+  return {layout, title, kPackedRoles<kCtSet>, kGroupParameters, plan_ct<kBits>};
 }
 template <unsigned kBits>
 constexpr Pack mlx_pack(std::string_view layout, std::string_view title) {
-  return {layout, title, kMlxRoles, kGroupParameters, plan_mlx<kBits>};
+  return {layout, title, kPackedRoles<kMlxSet>, kGroupParameters, plan_mlx<kBits>};
 }
 
 constexpr Pack kCt2 =
@@ -371,7 +368,6 @@ constexpr Pack kMlx4 = mlx_pack<4>("mlx.affine4", "MLX: 4 bits with a scale and 
 constexpr Pack kMlx5 = mlx_pack<5>("mlx.affine5", "MLX: 5 bits with a scale and a bias for each group of a row");
 constexpr Pack kMlx6 = mlx_pack<6>("mlx.affine6", "MLX: 6 bits with a scale and a bias for each group of a row");
 constexpr Pack kMlx8 = mlx_pack<8>("mlx.affine8", "MLX: 8 bits with a scale and a bias for each group of a row");
-constexpr std::string_view kUnsignedWords[] = {"u32"}, kSignedWords[] = {"i32"};
 
 }  // namespace
 
@@ -380,17 +376,8 @@ constinit const std::array<const Pack*, 11> kStreamPacks = {&kCt2,  &kCt3,  &kCt
 constinit const std::array<Codec, 11> kStreamCodecs = {
     pack_row<kCt2>(),  pack_row<kCt3>(),  pack_row<kCt4>(),  pack_row<kCt6>(),  pack_row<kCt8>(), pack_row<kMlx2>(),
     pack_row<kMlx3>(), pack_row<kMlx4>(), pack_row<kMlx5>(), pack_row<kMlx6>(), pack_row<kMlx8>()};
-constinit const Scheme kCtScheme = {.id = "compressed-tensors",
-                                    .codes = ".weight_packed",
-                                    .types = kSignedWords,
-                                    .beside = ".weight_scale",
-                                    .join = join_ct,
-                                    .certain = true};
-constinit const Scheme kMlxScheme = {.id = "mlx",
-                                     .codes = ".weight",
-                                     .types = kUnsignedWords,
-                                     .beside = ".scales",
-                                     .join = join_mlx,
-                                     .guess = "groups of 64, which says how many bits a code has"};
+constinit const std::array<Scheme, 2> kStreamSchemes = {
+    Scheme{.set = &kCtSet, .join = join_ct, .certain = true},
+    Scheme{.set = &kMlxSet, .join = join_mlx, .guess = "groups of 64, which says how many bits a code has"}};
 
 }  // namespace tare::codec::packs

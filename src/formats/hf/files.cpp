@@ -298,6 +298,8 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
     if (torch.size() > 1) throw ambiguous(torch);
     if (torch::kFormat.recognize_tree(directory)) return {.file = {}, .index = false, .torch = true, .parts = true};
   }
+  if (auto split = those(shards, is_split_shard); !split.empty() && !replaced)
+    return {.file = {}, .index = false, .torch = false, .parts = true, .split = std::move(split)};
   // What to do, where there is nothing better.
   const std::string leftover = leftover_in(directory);
   const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {

@@ -2,6 +2,7 @@
 //
 //   model.safetensors, or model.safetensors.index.json and its shards    the weights; without them those of PyTorch:
 //   pytorch_model.bin, or pytorch_model.bin.index.json and its shards; or .metadata and *.distcp
+//   or shard-00001-model-00001-of-00001.safetensors and so on                boxes of the tensors: split.cpp
 //   config.json, tokenizer.json, tokenizer.model, generation_config.json, chat_template.jinja, README.md, ...
 //       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
 //   *.py, where the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
@@ -89,6 +90,17 @@ class Reader {
   }
 
   void read_weights() {
+    if (!weights_.split.empty()) {
+      for (const std::string& file : weights_.split) require(path_of(file));
+      model_ = read_split(directory_, weights_.split, options_);
+      reports_->note(
+          problem("hf.split",
+                  fmt::format("the weights are {} shards of torch.distributed.checkpoint, each with boxes of "
+                              "the tensors; nothing says how many shards there should be",
+                              weights_.split.size()),
+                  directory_));
+      return;
+    }
     if (weights_.parts) {
       model_ = torch::kFormat.read({directory_, nullptr}, options_);
       model_.version.clear();

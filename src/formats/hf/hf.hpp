@@ -29,9 +29,16 @@ struct Weights {
   bool index = false;  // of a set
   bool torch = false;  // PyTorch's
   bool parts = false;  // those of a distributed checkpoint, which is the directory itself
+  // Of one whose processes wrote safetensors: boxes of the tensors (split.cpp).
+  std::vector<std::string> split = {};
 };
 // Throws `hf.weights.*`, saying which file and what to do, when there is not exactly one candidate.
 Weights choose_weights(const std::string& directory, const std::vector<std::string>& files);
+
+// shard-00001-model-00001-of-00002.safetensors: what a process of torch.distributed.checkpoint wrote for itself.
+bool is_split_shard(std::string_view name);
+// The model of such files. Throws `hf.split.*`.
+Model read_split(const std::string& directory, const std::vector<std::string>& files, const ReadOptions& options);
 
 // The metadata key with the weights' name before ".safetensors", where it is not "model": adapter_model,
 // diffusion_pytorch_model, model.fp16. Programs find their weights by it.

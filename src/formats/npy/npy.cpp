@@ -39,7 +39,9 @@ Tensor to_tensor(std::string name, const Header& header, Blob stored) {
 
 Error raw_note(const Header& header) {
   const Element& element = header.element;
-  return {ErrorKind::unsupported, "npy.descr.raw",
+  // Two bytes are a guess that is nearly always right (bf16); of single ones the meaning is given up.
+  const bool given_up = element.type.empty() && element.dtype == DType::u8;
+  return {given_up ? ErrorKind::lossy : ErrorKind::unsupported, "npy.descr.raw",
           fmt::format("'{}' are bits without a type; read as {}", header.descr,
                       element.type.empty() ? name_of(element.dtype) : element.type)};
 }

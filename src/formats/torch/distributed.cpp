@@ -10,14 +10,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "base/checked.hpp"
 #include "formats/links.hpp"
 #include "formats/torch/torch.hpp"
 #include "io/listing.hpp"
-#include "model/element_size.hpp"
-#include "model/joined_blob.hpp"
 
 namespace tare::torch {
 namespace {
@@ -39,66 +36,6 @@ class PartSource final : public Source {
  private:
   SourcePtr whole_;
   std::uint64_t offset_;
-};
-
-// Blobs side by side: `outer` times a run of each.
-class SideBySide final : public BlobProducer {
- public:
-  struct Part {
-    Blob blob;
-    std::uint64_t run;  // bytes
-  };
-  SideBySide(std::vector<Part> parts, std::uint64_t outer) : parts_(std::move(parts)), outer_(outer) {
-    for (const Part& part : parts_) row_ += part.run;
-  }
-  std::uint64_t size() const { return row_ * outer_; }
-
-  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    return std::make_unique<Runs>(*this, offset);
-  }
-  std::uint64_t seek_granularity() const override {
-    return std::ranges::all_of(parts_, [](const Part& part) { return part.blob.seek_granularity() != 0; }) ? row_ : 0;
-  }
-  void verify() const override {
-    for (const Part& part : parts_) part.blob.verify();
-  }
-
- private:
-  class Runs final : public BlobReader {
-   public:
-    Runs(const SideBySide& all, std::uint64_t offset) : parts_(all.parts_) {
-      const std::uint64_t row = offset / all.row_;
-      std::uint64_t in_row = offset % all.row_;
-      for (; in_row >= parts_[next_].run; ++next_) in_row -= parts_[next_].run;
-      for (std::size_t i = 0; i < parts_.size(); ++i) {
-        const std::uint64_t begun = i < next_ ? parts_[i].run : i == next_ ? in_row : 0;
-        const std::uint64_t at = row * parts_[i].run + begun;
-        readers_.push_back(at < parts_[i].blob.size() ? parts_[i].blob.open(at) : nullptr);
-      }
-      left_ = parts_[next_].run - in_row;
-    }
-    void read(std::span<std::byte> out) override {
-      while (!out.empty()) {
-        const auto part = out.first(static_cast<std::size_t>(std::min<std::uint64_t>(left_, out.size())));
-        if (readers_[next_] == nullptr) throw Error(ErrorKind::usage, "blob.bounds", "read past the end of a blob");
-        readers_[next_]->read(part);
-        out = out.subspan(part.size());
-        left_ -= part.size();
-        if (left_ > 0) continue;
-        next_ = (next_ + 1) % parts_.size();
-        left_ = parts_[next_].run;
-      }
-    }
-
-   private:
-    std::vector<Part> parts_;
-    std::vector<std::unique_ptr<BlobReader>> readers_;
-    std::size_t next_ = 0;
-    std::uint64_t left_ = 0;  // of the run
-  };
-
-  std::vector<Part> parts_;
-  std::uint64_t outer_, row_ = 0;
 };
 
 struct Item {
@@ -306,48 +243,29 @@ class CheckpointReader {
           data.type_name() != first.type_name())
         fail("torch.distributed.chunks", "chunks of different ranks or types");
     }
-    Component data = parts[0].tensor.components[0];
-    const std::uint64_t width = element_bytes(data.dtype, data.type);
-    std::vector<Chunk*> all;
-    for (Chunk& part : parts) all.push_back(&part);
-    Blob blob = assemble(size, all, 0, width);
+    const Component data = parts[0].tensor.components[0];
+    check_type(entry, data);
+    std::vector<Box> boxes;
+    for (Chunk& part : parts) boxes.push_back({part.offsets, part.sizes, part.tensor.components[0].blob});
+    Blob blob = join_boxes(size, std::move(boxes));
     model_.tensors.push_back(dense(name, size, data.dtype, std::move(blob), data.type));
   }
 
-  // The chunks that agree in the axes before `axis`, as one blob.
-  Blob assemble(const Shape& size, std::vector<Chunk*>& chunks, std::size_t axis, std::uint64_t width) const {
-    if (axis == size.rank()) {
-      if (chunks.size() != 1) fail("torch.distributed.chunks", "two chunks are in one place");
-      return chunks[0]->tensor.components[0].blob;
-    }
-    std::map<std::uint64_t, std::vector<Chunk*>> groups;
-    for (Chunk* const chunk : chunks) groups[chunk->offsets[axis]].push_back(chunk);
-    std::vector<SideBySide::Part> parts;
-    std::uint64_t outer = 1, at = 0;
-    for (std::size_t i = 0; i < axis; ++i) outer *= chunks[0]->sizes[i];
-    for (auto& [offset, group] : groups) {
-      const std::uint64_t length = group[0]->sizes[axis];
-      const bool alike = std::ranges::all_of(group, [&](const Chunk* chunk) { return chunk->sizes[axis] == length; });
-      if (offset != at || !alike || length > size[axis] - at)
-        fail("torch.distributed.chunks",
-             fmt::format("the chunks of {} leave a gap or overlap at {} of axis {}", size.text(), at, axis));
-      at += length;
-      Blob blob = assemble(size, group, axis + 1, width);
-      const std::uint64_t bytes = blob.size();
-      if (bytes > 0) parts.push_back({std::move(blob), bytes / outer});
-    }
-    if (at != size[axis])
-      fail("torch.distributed.chunks", fmt::format("the chunks of {} end at {} of axis {}", size.text(), at, axis));
-    if (parts.empty()) return Blob::memory({});
-    if (parts.size() == 1) return parts[0].blob;
-    if (outer == 1) {
-      std::vector<Blob> blobs;
-      for (SideBySide::Part& part : parts) blobs.push_back(std::move(part.blob));
-      return joined_blob(std::move(blobs));
-    }
-    auto rows = std::make_shared<const SideBySide>(std::move(parts), outer);
-    const std::uint64_t bytes = rows->size();
-    return Blob::produced(bytes, std::move(rows));
+  // What the metadata says of the elements, if it says something: the state of TensorProperties is (dtype, layout, ...).
+  void check_type(Ref entry, const Component& data) const {
+    const auto properties = find_field(entry, "properties");
+    if (!properties) return;
+    p_->each_state(*properties, [&](Ref state) {
+      std::optional<Ref> type;
+      if (p_->kind(state) == PickleKind::tuple && !p_->tuple(state).empty()) type = p_->tuple(state)[0];
+      if (p_->kind(state) == PickleKind::dict) type = find_field(*properties, "dtype");
+      if (!type || p_->kind(*type) != PickleKind::global || p_->module_of(*type) != "torch") return;
+      const ElementType* const stated = find_element(p_->name_of(*type));
+      if (stated == nullptr || !stated->layout.empty() || stated->quantized) return;
+      if (stated->dtype != data.dtype || stated->type != data.type)
+        fail("torch.distributed.type",
+             fmt::format("the metadata says {}, the chunks are {}", stated->name, data.type_name()));
+    });
   }
 
   // What is no tensor, or an object with tensors in it.

@@ -177,6 +177,14 @@ inline constexpr std::string_view kLoneValue = "value";
 Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values = false);
 Model read_legacy(const SourcePtr& source, const ReadOptions& options);
 
+// A part of a tensor, and where in it that is (boxes.cpp).
+struct Box {
+  Shape offsets, sizes;
+  Blob blob;
+};
+// The tensor of this size that the boxes fill, without a gap, as a grid. Throws `torch.distributed.chunks`.
+Blob join_boxes(const Shape& size, const std::vector<Box>& boxes);
+
 bool is_distributed(const std::string& path);
 Model read_distributed(const std::string& path, const ReadOptions& options);
 

@@ -24,6 +24,18 @@ tare convert marlin out2/ --dtype f32
 tare verify marlin unscaled
 tare info unscaled | head -3
 tare convert unscaled out.npz
+# Quantized in a way that is not decoded: carried and named, and not cast.
+tare verify hqq vptq
+tare ls hqq
+tare convert hqq out3/ --dtype bf16
+tare quantize vptq out3.mcf --method q8
+tare convert vptq/model.safetensors out3.zt --dtype bf16
+tare convert vptq out3/ -q && tare hash vptq out3
+# Scales that are not finite are not decoded unasked.
+tare verify nanscale
+tare convert nanscale out4/ --dtype bf16
+tare quantize nanscale out4.mcf --method q8
+tare convert nanscale out4/ --dtype bf16 --overflow infinity
 # What Tare does not read is named.
 tare info foreign
 tare info foreign/model.ggml
@@ -42,5 +54,6 @@ tare convert lorabase merged/ --merge lora16 && tare cat merged q.weight --as f3
 tare convert lorabase merged2/ --merge lora16/adapter_model.safetensors
 tare convert lorabase merged2/ --merge lorabase
 tare convert gptq merged2/ --merge lora16
+tare quantize lorabase merged.mcf --method q8 --merge lora16
 # A link out of the directory is not followed.
 ln -s /etc/passwd lora/chat_template.jinja; tare convert lora/ leak.zt

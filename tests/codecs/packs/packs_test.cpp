@@ -3,6 +3,7 @@
 #include <set>
 
 #include "codecs/packs/join.hpp"
+#include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
 #include "lines.hpp"
 #include "resources/packed_config.hpp"
@@ -190,6 +191,32 @@ TEST(Packs, GoIntoContainersAsArrays) {
   }
 }
 
+// What only the config knows goes along without it, from container to container, and is gone when the weights are decoded.
+TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
+  const Scratch scratch;
+  for (const std::string name : {"gptq4-v2", "mlx-affine4-bf16", "gptq4"}) {
+    SCOPED_TRACE(name);
+    const Model first = open(path_of(name));
+    EXPECT_EQ(packs::tells_itself(first.tensors[0]), name == "gptq4");
+    const std::vector<float> weights = first.tensors[0].values<float>();
+    std::string from = path_of(name);
+    for (const char* const suffix : {".safetensors", ".zt", ".npz", ".mcf", ".safetensors"}) {
+      const std::string to = scratch / (name + from.substr(from.rfind('/') + 1) + suffix);
+      (void)save(open(from), to, {.adapt = {.drop = {ModelPart::attachments}}});
+      const Model back = open(to);
+      ASSERT_EQ(back.tensors.size(), 1u) << suffix;
+      EXPECT_EQ(back.tensors[0].layout, first.tensors[0].layout);
+      EXPECT_EQ(back.tensors[0].values<float>(), weights) << suffix;
+      EXPECT_EQ(content_digest(back), content_digest(first));
+      EXPECT_EQ(back.metadata.find("quantization_config") == nullptr, packs::tells_itself(first.tensors[0]));
+      from = to;
+    }
+    const Adapted decoded = adapt(open(from), *find_format("zt"), {.dtype = DType::f32});
+    EXPECT_EQ(decoded.model.metadata.find("quantization_config"), nullptr);
+    EXPECT_EQ(decoded.model.tensors[0].values<float>(), weights);
+  }
+}
+
 TEST(Packs, DecodedModelsSayNothingOfCodes) {
   for (const std::string& name : names()) {
     SCOPED_TRACE(name);
@@ -301,6 +328,16 @@ TEST(Packs, BrokenSetsStayPlainArrays) {
       {"bnb-nf4", "pack.state", typed("__nf4", DType::i8)},
       {"bnb-nf4", "pack.shape",
        [](Model& model) { array(model, ".absmax").components[0].blob = Blob::memory(Bytes(4)); }},
+      {"bnb-nf4-f16", "pack.scale",
+       [](Model& model) {  // of a number that f64 holds, and f32 does not
+         Tensor& text = array(model, "__nf4");
+         const Bytes bytes = text.components[0].blob.bytes();
+         std::string state(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+         const std::size_t at = state.find("\"nested_offset\":");
+         const std::size_t end = state.find_first_of(",}", at);
+         state.replace(at, end - at, "\"nested_offset\": 1e300");
+         text = dense(text.name, {state.size()}, DType::u8, Blob::memory(to_bytes(state)));
+       }},
       {"bnb-nf4-f16", "pack.missing", without(".nested_absmax")},
       {"bnb-nf4-f16", "pack.missing", without(".nested_quant_map")},
       {"bnb-nf4-f16", "pack.shape", shaped(".nested_quant_map", {2, 128})},
@@ -402,6 +439,60 @@ TEST(Packs, BadDataIsFoundWhereItIsUsed) {
   EXPECT_EQ(rules_of(exponents), std::vector<std::string>{"pack.scale"});
 }
 
+// A conversion does not store weights that no scale makes: it is refused, or asked for and told.
+TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
+  struct Spoiled {
+    std::string name, ending;
+    std::size_t at;
+    std::vector<int> bytes;
+  };
+  const std::vector<Spoiled> all = {{"gptq4", ".scales", 6, {0, 0x7E}},
+                                    {"gptq4", ".scales", 6, {0, 0xFC}},
+                                    {"awq4", ".scales", 2, {0, 0x7C}},
+                                    {"bnb-nf4", ".absmax", 4, {0, 0, 0xC0, 0x7F}},
+                                    {"bnb-nf4", ".quant_map", 4, {0, 0, 0x80, 0xFF}},
+                                    {"bnb-nf4-f16", ".nested_absmax", 0, {1, 0, 0x80, 0x7F}},
+                                    {"bnb-int8", ".SCB", 0, {0, 0, 0x80, 0x7F}},
+                                    {"mlx-affine4", ".biases", 0, {0, 0, 0xC0, 0x7F}},
+                                    {"mlx-affine4-bf16", ".biases", 0, {0xC0, 0x7F}},
+                                    {"fp8-block", ".weight_scale_inv", 0, {0, 0, 0xC0, 0x7F}},
+                                    {"fp8-block-e8m0", ".scale", 1, {0xFF}},
+                                    {"mxfp4", "_scales", 3, {0xFF}},
+                                    {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFF}},
+                                    {"nvfp4", ".weight_scale", 3, {0x7F}},
+                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}}};
+  Quantization quant;
+  quant.method = "q8";
+  for (const Spoiled& spoiled : all) {
+    SCOPED_TRACE(spoiled.name + " " + spoiled.ending);
+    Model model = arrays_of(spoiled.name);
+    set_bytes(array(model, spoiled.ending), spoiled.at, spoiled.bytes);
+    EXPECT_EQ(join(model), "");
+    const auto written = [&](std::string_view format, const AdaptOptions& options) {
+      return error_of([&] { write_bytes(*find_format(format), adapt(model, *find_format(format), options).model); });
+    };
+    std::vector<std::optional<Error>> errors = {
+        written("safetensors", {.dtype = DType::bf16, .drop = {ModelPart::attachments}}),
+        written("safetensors", {.dtype = DType::f32, .drop = {ModelPart::attachments}}),
+        written("gguf", {.drop = {ModelPart::attachments}, .keep_names = true})};
+    if (model.tensors[0].shape.rank() == 2)  // methods take matrices
+      errors.push_back(written("mcf", {.quant = quant, .drop = {ModelPart::attachments}}));
+    for (const auto& error : errors) {
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->rule(), "pack.scale") << error->what();
+      EXPECT_EQ(error->kind(), ErrorKind::lossy);
+      EXPECT_NE(error->item(), "");
+    }
+    const AdaptOptions asked{.dtype = DType::f32, .overflow = Overflow::infinity, .drop = {ModelPart::attachments}};
+    EXPECT_FALSE(written("safetensors", asked).has_value());
+    const Adapted told = adapt(model, *find_format("safetensors"), asked);
+    EXPECT_TRUE(
+        std::ranges::any_of(told.changes, [](const Change& change) { return change.impact == Impact::results; }));
+    // As it is, it goes everywhere.
+    EXPECT_FALSE(written("safetensors", {.drop = {ModelPart::attachments}}).has_value());
+  }
+}
+
 // Configs with exceptions for single layers say nothing about each of them; small layers fit more than one number of bits.
 TEST(Packs, WhatTheConfigSaysOfAllLayers) {
   Model model = arrays_of("gptq4");
@@ -415,6 +506,78 @@ TEST(Packs, WhatTheConfigSaysOfAllLayers) {
                  {"strategy":"block","block_structure":[16,16]}}}}})");
   EXPECT_EQ(join(ragged), "");
   EXPECT_EQ(ragged.tensors.at(0).layout, "fp8.block");
+}
+
+// A layout that others write too is decoded if its config says whose it is.
+TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
+  const auto stated = [](const std::string& method, const std::string& packing) {
+    return R"({"quantization_config":{"quant_method":")" + method + R"(","bits":4,"packing_format":")" + packing +
+           "\"}}";
+  };
+  struct Packing {
+    std::string fixture, format;
+  };
+  for (const auto& [fixture, format] :
+       {Packing{"gptq4", "auto_round:auto_gptq"}, Packing{"gptq4-v2", "auto_round"},
+        Packing{"gptq4-v2", "auto_round:gptqmodel"}, Packing{"awq4", "auto_round:auto_awq"}})
+    for (const std::string method : {"auto-round", "intel/auto-round"}) {
+      SCOPED_TRACE(format);
+      Model model = arrays_of(fixture);
+      state(model, stated(method, format));
+      EXPECT_EQ(join(model), "");
+      ASSERT_EQ(model.tensors.size(), 1u);
+      EXPECT_EQ(model.tensors[0].values<float>(), open(path_of(fixture)).tensors[0].values<float>());
+    }
+  for (const std::string fixture : {"gptq4", "awq4"}) {
+    Model other = arrays_of(fixture);
+    state(other, stated("auto-round", "auto_round:new"));
+    EXPECT_EQ(join(other), "pack.variant (note)");
+    Model unsaid = arrays_of(fixture);
+    state(unsaid, R"({"quantization_config":{"quant_method":"auto-round"}})");
+    EXPECT_EQ(join(unsaid), "pack.variant (note)");
+  }
+}
+
+// Nothing is wrong with it: another format has other arrays.
+TEST(Packs, MarlinIsNotABadSet) {
+  Model marlin = arrays_of("gptq4");
+  erase(marlin, ".qzeros");
+  erase(marlin, ".g_idx");
+  state(marlin, R"({"quantization_config":{"quant_method":"gptq","checkpoint_format":"marlin","bits":4}})");
+  EXPECT_EQ(join(marlin), "pack.variant (note)");
+  Model sparse;
+  sparse.tensors.push_back(dense("q.weight_packed", {2, 16}, DType::i32, Blob::memory(Bytes(128))));
+  sparse.tensors.push_back(dense("q.scale_packed", {1, 16}, DType::f16, Blob::memory(Bytes(32))));
+  sparse.tensors.push_back(dense("q.meta", {16, 2}, DType::i16, Blob::memory(Bytes(64))));
+  state(sparse, R"({"quantization_config":{"quant_method":"compressed-tensors","format":"marlin-24"}})");
+  EXPECT_EQ(join(sparse), "pack.variant (note)");
+  // FSDP's weights of bitsandbytes: the bytes of codes under the name of floats.
+  Model disguised = arrays_of("bnb-nf4");
+  Tensor& codes = array(disguised, ".weight");
+  codes.components[0].dtype = DType::bf16;
+  codes.shape = {codes.shape[0] / 2, 1};
+  EXPECT_EQ(join(disguised), "pack.variant (note)");
+}
+
+// Of a method that is not decoded, what was joined by its names is not all that it is about.
+TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
+  for (const auto& [method, said] : {std::pair{"torchao", "pack.variant (note)"}, std::pair{"fbgemm_fp8", ""}}) {
+    Model model = arrays_of("fp8-channel");
+    model.tensors.push_back(dense("k.strange", {8, 8}, DType::i32, Blob::memory(Bytes(256))));
+    state(model, fmt::format(R"({{"quantization_config":{{"quant_method":"{}"}}}})", method));
+    EXPECT_EQ(join(model), said) << method;
+    EXPECT_EQ(model.tensors.size(), 2u);
+  }
+}
+
+// One note, however many layers.
+TEST(Packs, AReasonIsToldOnce) {
+  Model model;
+  for (int i = 0; i < 5; ++i) {
+    model.tensors.push_back(dense(fmt::format("{}.W_q", i), {2, 2}, DType::u8, Blob::memory(Bytes(4))));
+    model.tensors.push_back(dense(fmt::format("{}.scale", i), {2}, std::vector<float>{1, 1}));
+  }
+  EXPECT_EQ(join(model), "pack.variant (note)");
 }
 
 TEST(Packs, MicroscalingFormatsThatAreNotDecodedAreNamed) {

@@ -281,8 +281,9 @@ TEST(HfRules, EveryRuleHasACaseAndStandsOnThePage) {
   const fs::path root = fs::path(TARE_TEST_DIR) / "..";
   std::set<std::string> covered = {"hf.directory",    "hf.file.unused",    "hf.file.broken",
                                    "hf.file.outside", "hf.private.edited", "hf.attach",
-                                   "hf.folder.large", "hf.weights.both" /* torch_test.cpp */};
+                                   "hf.folder.large", "hf.weights.both",   "hf.split" /* both torch_test.cpp */};
   for (const HfCase& bad : hf_reject_cases()) covered.insert(bad.rule);
+  for (const HfCase& bad : split_reject_cases()) covered.insert(bad.rule);
   const std::string page = to_text(get_file(root / "docs/formats/hf.md"));
   std::size_t found = 0;
   for (const auto& entry : fs::directory_iterator(root / "src/formats/hf")) {

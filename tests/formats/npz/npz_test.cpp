@@ -11,10 +11,13 @@
 #include <functional>
 #include <numeric>
 
+#include "conformance/scratch.hpp"
 #include "formats/npy/header.hpp"
 #include "formats/npy/order.hpp"
 #include "formats/npz/private.hpp"
 #include "formats/rows.hpp"
+#include "lines.hpp"
+#include "tare/convert.hpp"
 #include "tare/sink.hpp"
 #include "wire/zip.hpp"
 #include "zip_maker.hpp"
@@ -167,6 +170,19 @@ TEST(NpyHeader, RawBitsAreNoted) {
   options.diagnostics = &found;
   (void)npy::kFormat.read({"x.npy", memory_source(bytes_of(npy(dict("<V2", "(1,)"), "12")))}, options);
   EXPECT_EQ(found.notes, std::vector<std::string>{"npy.descr.raw"});
+}
+
+// Whoever converts is told that nobody knows what the bytes were.
+TEST(NpyHeader, BytesWithoutATypeAreToldOfWhenConverted) {
+  const testing::Scratch scratch;
+  const auto told = [&](std::string_view descr, std::string_view data) {
+    const testing::MadeZip zip = make_zip({made("a.npy", npy(dict(descr, "(2,)"), data))});
+    testing::put_file(scratch / "in.npz", bytes_of(zip.bytes));
+    const Conversion done = convert(scratch / "in.npz", scratch / "out.zt", {.overwrite = true});
+    return testing::mentions(done.changes, "bits without a type; read as u8");
+  };
+  EXPECT_TRUE(told("|V1", "12"));
+  EXPECT_FALSE(told("|u1", "12"));
 }
 
 TEST(NpyHeader, EachRefusalHasItsRule) {

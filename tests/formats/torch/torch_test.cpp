@@ -290,7 +290,8 @@ std::string size_of_torch(const std::vector<std::int64_t>& sizes) {
   return pk::call(pk::global("torch", "Size"), {pk::integers(sizes)});
 }
 Files distributed(const std::vector<std::int64_t>& shape, const std::vector<Box>& boxes,
-                  const std::vector<std::vector<float>>& values, std::string_view file = "a.distcp") {
+                  const std::vector<std::vector<float>>& values, std::string_view file = "a.distcp",
+                  const std::string& type = "") {
   std::string data, chunks, places = "}";
   std::vector<std::string> listed;
   for (std::size_t i = 0; i < boxes.size(); ++i) {
@@ -311,8 +312,11 @@ Files distributed(const std::vector<std::int64_t>& shape, const std::vector<Box>
               pk::global("torch.distributed.checkpoint.filesystem", "_StorageInfo") + ")\x81" + pk::dict(place) + "bs";
     data += to_text(item);
   }
-  const std::string tensor =
-      distributed_object("TensorStorageMetadata", {{"size", size_of_torch(shape)}, {"chunks", pk::list(listed)}});
+  pk::Pairs facts = {{"size", size_of_torch(shape)}, {"chunks", pk::list(listed)}};
+  if (!type.empty())  // (dtype, layout, requires_grad, ...)
+    facts.emplace_back("properties", pk::global("torch.distributed.checkpoint.metadata", "TensorProperties") + ")\x81" +
+                                         pk::tuple({pk::global("torch", type), pk::integer(0)}) + "b");
+  const std::string tensor = distributed_object("TensorStorageMetadata", facts);
   const std::string all =
       distributed_object("Metadata", {{"state_dict_metadata", pk::dict({{"w", tensor}})}, {"storage_data", places}});
   return {{".metadata", to_bytes(pk::whole(all))}, {"a.distcp", to_bytes(data)}};
@@ -355,6 +359,28 @@ TEST(Torch, ADistributedCheckpointBesideAConfig) {
   EXPECT_EQ(open(scratch / "d").tensor("w") == nullptr, open(scratch / "d/model.safetensors").tensor("w") == nullptr);
 }
 
+// Processes that write safetensors leave neither an index nor .metadata.
+TEST(Torch, ACheckpointInShardsOfSafetensorsIsOneModel) {
+  const Scratch scratch;
+  put_files(scratch / "d", split_good_case().files);
+  const Model model = open(scratch / "d");
+  ASSERT_EQ(model.tensors.size(), 1U);
+  EXPECT_EQ(model.tensors[0].shape, (Shape{2, 4}));
+  EXPECT_EQ(model.tensors[0].values<std::uint8_t>(), (std::vector<std::uint8_t>{0, 1, 2, 0, 3, 4, 5, 1}));
+  EXPECT_EQ(model.metadata.find("DCP_SHARDING_INFO"), nullptr);
+  const Verification result = verify(scratch / "d");
+  EXPECT_TRUE(result.ok(true));
+  EXPECT_TRUE(std::ranges::any_of(result.findings, [](const Finding& found) { return found.rule == "hf.split"; }));
+  convert(scratch / "d", scratch / "out/");
+  EXPECT_TRUE(std::filesystem::exists(scratch / "out/model.safetensors"));
+  EXPECT_EQ(content_digest(open(scratch / "out")), content_digest(model));
+  for (const HfCase& bad : split_reject_cases()) {
+    const Scratch other;
+    put_files(other / "d", bad.files);
+    EXPECT_EQ(rule_of([&] { open(other / "d"); }), bad.rule) << bad.name;
+  }
+}
+
 TEST(Torch, DistributedCheckpointsThatDoNotFit) {
   const auto rule = [](const Files& files) {
     const Scratch scratch;
@@ -376,6 +402,9 @@ TEST(Torch, DistributedCheckpointsThatDoNotFit) {
       rule(distributed({4}, {{{0}, {2}}, {{2}, {2}, {"transform_descriptors", pk::list({pk::text("zstd")})}}}, two)),
       "torch.distributed.transform");
   EXPECT_EQ(rule(distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "../a.distcp")), "torch.distributed.file");
+  EXPECT_EQ(rule(distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "a.distcp", "float32")), "");
+  EXPECT_EQ(rule(distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "a.distcp", "int32")), "torch.distributed.type");
+  EXPECT_EQ(rule(distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two, "a.distcp", "float64")), "torch.distributed.type");
   {
     const Scratch scratch;
     put_files(scratch / "elsewhere", distributed({4}, {{{0}, {2}}, {{2}, {2}}}, two));
