@@ -202,6 +202,7 @@ class PickleMachine {
   void stop() {
     if (stack_.size() == 1 && marks_.empty()) {
       p_.root_ = stack_.back();
+      p_.whole_ = true;
       return;
     }
     p_.bytes_ = p_.bytes_.first(static_cast<std::size_t>(p_.at_));  // what follows is no part of it

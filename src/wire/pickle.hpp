@@ -54,6 +54,8 @@ class Pickle {
   // After a failure: looks at the rest opcode by opcode, for the globals it would ask for.
   void scan_rest();
 
+  // Whether `run` came to STOP.
+  bool is_whole() const { return whole_; }
   Ref root() const { return root_; }
   // Bytes up to and with STOP.
   std::uint64_t length() const { return at_; }
@@ -143,6 +145,7 @@ class Pickle {
   std::uint64_t at_ = 0;  // the next opcode
   unsigned protocol_ = 0;
   Ref root_ = 0;
+  bool whole_ = false;
   std::vector<Node> nodes_;
   std::vector<Segment> segments_;
   std::vector<Ref> items_;

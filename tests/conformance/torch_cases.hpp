@@ -256,6 +256,7 @@ inline std::vector<Case> bad_pickles() {
 }
 
 inline std::vector<Case> bad_globals() {
+  constexpr std::string_view kMetadata = "torch.distributed.checkpoint.metadata";
   const auto with = [](const std::string& value) {
     return archive(dict({{"w", floats("0", 1)}, {"x", value}}), {counted(1)});
   };
@@ -269,6 +270,16 @@ inline std::vector<Case> bad_globals() {
        with(call(
            call(global("builtins", "getattr"), {call(global("builtins", "__import__"), {text("os")}), text("system")}),
            {text("true")}))},
+      // Of an enumeration getattr names a value; of it nothing else may be asked.
+      {"torch.global.dangerous", "getattr_inside_an_enumeration",
+       with(call(global("builtins", "getattr"), {global(kMetadata, "_MEM_FORMAT_ENCODING"), text("__init__")}))},
+      {"torch.global.dangerous", "getattr_of_a_class",
+       with(call(global("builtins", "getattr"), {global("argparse", "Namespace"), text("A")}))},
+      {"torch.global.dangerous", "getattr_with_a_third",
+       with(call(global("builtins", "getattr"), {global(kMetadata, "_MEM_FORMAT_ENCODING"), text("A"), text("B")}))},
+      {"torch.global.dangerous", "getattr_once_well",
+       with(list({call(global("builtins", "getattr"), {global(kMetadata, "_MEM_FORMAT_ENCODING"), text("A")}),
+                  call(global("builtins", "getattr"), {text("x"), text("A")})}))},
       {"torch.global.dangerous", "from_the_stack",
        with(text("os") + text("system") + "\x93" + tuple({text("true")}) + "R")},
       {"torch.global.dangerous", "a_dotted_name", with(text("torch") + text("_utils.os.system") + "\x93)R")},

@@ -53,7 +53,7 @@ constexpr Known kKnown[] = {
     {"torch.distributed.checkpoint.metadata", "TensorProperties", Meaning::object},
     {"torch.distributed.checkpoint.metadata", "MetadataIndex", Meaning::object},
     {"torch.distributed.checkpoint.metadata", "StorageMeta", Meaning::object},
-    {"torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING", Meaning::copied},
+    {"torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING", Meaning::enumeration},
     {"torch.distributed.checkpoint.filesystem", "_StorageInfo", Meaning::object},
     {"pathlib", "PosixPath", Meaning::copied},
     {"pathlib._local", "PosixPath", Meaning::copied},
@@ -165,9 +165,38 @@ Meaning meaning_of(std::string_view module, std::string_view name) {
   return Meaning::unknown;
 }
 
+namespace {
+
+// Python 3.11 stores the values of an enumeration as getattr(Enumeration, "NAME"). Whether that is all that this pickle, read
+// to its end, does with it.
+bool only_names_values(const Pickle& pickle, const std::vector<Meaning>& meanings, std::size_t getattr) {
+  bool any = false;
+  for (Ref ref = 0; ref < pickle.nodes(); ++ref) {
+    if (pickle.kind(ref) != PickleKind::call || pickle.kind(pickle.callable(ref)) != PickleKind::global ||
+        pickle.number_of(pickle.callable(ref)) != getattr)
+      continue;
+    const std::span<const Ref> given = pickle.tuple(pickle.arguments(ref));
+    if (given.size() != 2 || pickle.kind(given[0]) != PickleKind::global ||
+        meanings[pickle.number_of(given[0])] != Meaning::enumeration || pickle.kind(given[1]) != PickleKind::text ||
+        pickle.text(given[1]).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string_view::npos ||
+        pickle.text(given[1]).starts_with('_'))
+      return false;
+    any = true;
+  }
+  return any && pickle.is_whole();
+}
+
+}  // namespace
+
 std::vector<Meaning> meanings_of(const Pickle& pickle) {
   std::vector<Meaning> meanings;
   for (const Pickle::Global& global : pickle.globals()) meanings.push_back(meaning_of(global.module, global.name));
+  for (std::size_t i = 0; i < meanings.size(); ++i) {
+    const Pickle::Global& global = pickle.globals()[i];
+    if ((global.module == "builtins" || global.module == "__builtin__") && global.name == "getattr" &&
+        only_names_values(pickle, meanings, i))
+      meanings[i] = Meaning::member;
+  }
   return meanings;
 }
 

@@ -40,9 +40,11 @@ enum class Meaning : std::uint8_t {
   object,  // its attributes, as a dict
   size,
   // Calls and constants that become metadata.
-  text_of,  // torch.device, _get_layout
-  encoded,  // _codecs.encode: bytes as text
-  copied,   // the first argument as it is: bytearray, complex, slice
+  text_of,      // torch.device, _get_layout
+  encoded,      // _codecs.encode: bytes as text
+  copied,       // the first argument as it is: bytearray, complex, slice
+  enumeration,  // its value, which is its only argument
+  member,       // getattr of an enumeration: the name of its value
   // Constants.
   storage,
   element,  // torch.float16

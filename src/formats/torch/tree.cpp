@@ -303,7 +303,9 @@ class TreeReader {
     switch (meaning(ref)) {
       case Meaning::encoded: return encoded_bytes(given, ref);
       case Meaning::text_of: return joined_text(given);
+      case Meaning::member: return value_of(given[1], depth + 1);
       case Meaning::size:
+      case Meaning::enumeration:
       case Meaning::copied:
         if (given.size() == 1) return value_of(given[0], depth + 1);
         break;

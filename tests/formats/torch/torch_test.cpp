@@ -322,6 +322,19 @@ Files distributed(const std::vector<std::int64_t>& shape, const std::vector<Box>
   return {{".metadata", to_bytes(pk::whole(all))}, {"a.distcp", to_bytes(data)}};
 }
 
+// Python 3.11 stores the values of an enumeration by their names, others by what they are.
+TEST(Torch, ValuesOfEnumerationsArePlainData) {
+  const std::string kind = pk::global("torch.distributed.checkpoint.metadata", "_MEM_FORMAT_ENCODING");
+  const std::string named = pk::call(pk::global("builtins", "getattr"), {kind, pk::text("TORCH_CONTIGUOUS_FORMAT")});
+  const std::string counted = pk::call(kind, {pk::integer(0)});
+  const Model model = open(memory_source(
+      pk::archive(pk::dict({{"w", pk::floats("0", 1)}, {"named", named}, {"counted", counted}}), {pk::counted(1)}),
+      "it.pt"));
+  EXPECT_EQ(model.tensors.size(), 1U);
+  EXPECT_EQ(*model.metadata.find("named")->text(), "TORCH_CONTIGUOUS_FORMAT");
+  EXPECT_EQ(*model.metadata.find("counted")->get<std::int64_t>(), 0);
+}
+
 TEST(Torch, ADistributedCheckpointIsOneModel) {
   const Scratch scratch;
   // 3 x 4 in a grid of four boxes.
