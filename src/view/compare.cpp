@@ -218,11 +218,6 @@ void write_exact(JsonWriter& json, const JobPtr& job) {
   json.close('}');
 }
 
-const std::shared_ptr<Comparison>& comparison_of(const Context& context) {
-  if (context.comparison == nullptr) throw Error(ErrorKind::usage, "view.request", "there is no second model");
-  return context.comparison;
-}
-
 bool is_finished(const JobPtr& job) {
   if (job == nullptr) return false;
   const std::scoped_lock lock(job->mutex);
@@ -231,22 +226,29 @@ bool is_finished(const JobPtr& job) {
 
 // Not again, once it has been done.
 void start(const Context& context, std::string_view name, void (Comparison::*work)(Progress&)) {
+  const std::shared_ptr<Comparison>& comparison = context.comparison();
   if (is_finished(context.jobs->find(name))) return;
-  static_cast<void>(context.jobs->start(std::string(name), [a = context.models[0], b = context.models[1],
-                                                            comparison = comparison_of(context), work](Job& job) {
+  static_cast<void>(context.jobs->start(std::string(name), [models = context.models, comparison, work](Job& job) {
     ((*comparison).*work)(job.progress);
-    a->check();
-    b->check();
+    for (const ExhibitPtr& model : models) model->check();
     return std::string();
   }));
+}
+
+// Somebody stopped it, which is no error of theirs: it is as if it had not been begun.
+bool is_stopped(const JobPtr& job) {
+  if (job == nullptr || job->gave_way) return false;
+  const std::scoped_lock lock(job->mutex);
+  return job->done && job->error != nullptr && job->stop.asked();
 }
 
 }  // namespace
 
 void compare(const Context& context, const Query& query, JsonWriter& json) {
-  const Comparison& comparison = *comparison_of(context);
+  const Comparison& comparison = *context.comparison();
   const JobPtr sample = context.jobs->find(kSampleJob), exact = context.jobs->find(kExactJob);
-  if (!is_finished(sample) && !is_finished(exact)) return write_job(json, sample != nullptr ? sample : exact);
+  if (!is_finished(sample) && !is_finished(exact))
+    return write_job(json, sample != nullptr ? sample : is_stopped(exact) ? nullptr : exact);
   const std::vector<Result> results = comparison.results();
   const std::vector<std::size_t> order = order_of_pairs(comparison, results, query);
   const std::uint64_t from = std::min<std::uint64_t>(query.number("from", 0, 0, UINT32_MAX), order.size());

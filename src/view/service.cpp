@@ -90,6 +90,17 @@ const Row& row_of(const Query& query) {
 
 }  // namespace
 
+Context::Context(std::vector<ExhibitPtr> shown) : models(std::move(shown)), jobs(std::make_shared<Jobs>()) {
+  if (models.size() == 2)
+    comparison_ =
+        std::make_shared<Comparison>(std::make_shared<const Pairing>(pair_up(*models.front(), *models.back())));
+}
+
+const std::shared_ptr<Comparison>& Context::comparison() const {
+  if (comparison_ == nullptr) throw Error(ErrorKind::usage, "view.request", "there is no second model");
+  return comparison_;
+}
+
 const Exhibit& Context::model(const Query& query) const { return *shared(query); }
 
 ExhibitPtr Context::shared(const Query& query) const {
@@ -115,14 +126,8 @@ void Service::reopen() const {
 }
 
 void Service::show(std::vector<ExhibitPtr> models) const {
-  Context next;
-  next.models = std::move(models);
-  next.jobs = std::make_shared<Jobs>();
+  Context next(std::move(models));
   if (requests_expected_.load(std::memory_order_relaxed)) next.jobs->stay_behind();
-  if (next.models.size() == 2) {
-    next.pairing = std::make_shared<const Pairing>(pair_up(*next.models[0], *next.models[1]));
-    next.comparison = std::make_shared<Comparison>(next.pairing);
-  }
   {
     const std::scoped_lock lock(mutex_);
     std::swap(shown_, next);
@@ -137,6 +142,11 @@ Context Service::shown() const {
 }
 
 std::vector<ExhibitPtr> Service::models() const { return shown().models; }
+
+std::shared_ptr<const Pairing> Service::pairing() const {
+  const Context context = shown();
+  return context.has_two() ? std::shared_ptr<const Pairing>(context.comparison(), &context.pairing()) : nullptr;
+}
 
 bool Service::is_dear(std::string_view target) const noexcept {
   try {
@@ -177,8 +187,9 @@ std::string Service::call(std::string_view target, bool change) const {
 
 std::string Service::call_and_wait(const std::string& asked) const {
   std::string target = asked, text = call(target);
-  // Asking how far it is begins it: nobody else will.
-  if (text.starts_with("{\"started\":false")) {
+  constexpr std::string_view kNotStarted = "{\"started\":false";
+  // Asking how far it is begins it: nobody else will. Stopping it does not.
+  if (text.starts_with(kNotStarted) && find_row(target.substr(0, target.find('?')) + "/start") != nullptr) {
     target.insert(std::min(target.find('?'), target.size()), "/start");
     text = call(target);
   }
@@ -188,7 +199,7 @@ std::string Service::call_and_wait(const std::string& asked) const {
   const bool numbers = target.starts_with("numbers/");
   const std::string state =
       target.substr(0, slash) + target.substr(mark) + (numbers ? (mark == target.size() ? "?all=1" : "&all=1") : "");
-  while (text.find("\"done\":false") != std::string::npos) {
+  while (text.find("\"done\":false") != std::string::npos && !text.starts_with(kNotStarted)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     text = call(state);
   }

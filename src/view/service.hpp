@@ -31,15 +31,25 @@ struct Answer {
 using ExhibitPtr = std::shared_ptr<const Exhibit>;
 
 // What an endpoint works with.
-struct Context {
-  std::vector<ExhibitPtr> models;          // one or two
-  std::shared_ptr<const Pairing> pairing;  // of the two; null for one
-  std::shared_ptr<Comparison> comparison;  // likewise
-  std::shared_ptr<Jobs> jobs;              // of these models: opened again, they have others
+class Context {
+ public:
+  Context() = default;
+  explicit Context(std::vector<ExhibitPtr> shown);
+
+  std::vector<ExhibitPtr> models;  // one or two
+  std::shared_ptr<Jobs> jobs;      // of these models: opened again, they have others
   // The model that "of" names: a (the first, and the default) or b; for what two models share, the first. Throws
   // `view.request` when there is none.
   const Exhibit& model(const Query& query) const;
   ExhibitPtr shared(const Query& query) const;
+
+  bool has_two() const { return comparison_ != nullptr; }
+  // What there is of two models. Throws `view.request` when there is one: nothing else leads to it.
+  const std::shared_ptr<Comparison>& comparison() const;
+  const Pairing& pairing() const { return comparison()->pairing(); }
+
+ private:
+  std::shared_ptr<Comparison> comparison_;
 };
 
 class Service {
@@ -63,7 +73,7 @@ class Service {
   void expect_requests() const;
 
   std::vector<ExhibitPtr> models() const;
-  std::shared_ptr<const Pairing> pairing() const { return shown().pairing; }  // null for one model
+  std::shared_ptr<const Pairing> pairing() const;  // null for one model
 
  private:
   void reopen() const;

@@ -148,11 +148,11 @@ Tensor subject_of(const Context& context, const Query& query) {
   const Tensor& own = model.model().tensors[place];
   const std::string_view of = query.text("of", "a");
   if (of == "a" || of == "b") return own;
-  if (context.models.size() < 2) throw Error(ErrorKind::usage, "view.request", "of: there is no second model");
-  const std::int64_t found = context.pairing->of_a[place];
-  if (found < 0 || !context.pairing->pairs[static_cast<std::size_t>(found)].in_b)
+  const Pairing& pairing = context.pairing();
+  const std::int64_t found = pairing.of_a[place];
+  if (found < 0 || !pairing.pairs[static_cast<std::size_t>(found)].in_b)
     throw Error(ErrorKind::not_found, "view.tensor", "the second model has no such tensor").about(own.name);
-  return side_of(context.pairing->pairs[static_cast<std::size_t>(found)], of);
+  return side_of(pairing.pairs[static_cast<std::size_t>(found)], of);
 }
 
 Tensor side_of(const Pair& pair, std::string_view of) {
@@ -185,11 +185,12 @@ void tensor(const Context& context, const Query& query, JsonWriter& json) {
   if (codec != nullptr)
     for (const std::string_view parameter : codec->parameters) json.text(parameter);
   json.close(']').key("others").open('[');
-  if (context.pairing != nullptr) {
+  if (context.has_two()) {
+    const Pairing& pairing = context.pairing();
     const bool first = &model == context.models[0].get();
-    const std::int64_t found = (first ? context.pairing->of_a : context.pairing->of_b)[place];
+    const std::int64_t found = (first ? pairing.of_a : pairing.of_b)[place];
     if (found >= 0) {
-      const Pair& pair = context.pairing->pairs[static_cast<std::size_t>(found)];
+      const Pair& pair = pairing.pairs[static_cast<std::size_t>(found)];
       if (const std::int64_t other = first ? pair.b : pair.a; other >= 0)
         write_item(json, *context.models[first ? 1 : 0], static_cast<std::size_t>(other));
     }

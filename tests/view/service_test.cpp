@@ -531,6 +531,40 @@ TEST(ViewCompare, SidesAreThoseThatAreCompared) {
     EXPECT_EQ(alone.answer(fmt::format("heat?tensor=0&of={}", of)).status, 400) << of;
 }
 
+// Whatever is asked about two models is refused where there is one, and the service lives.
+TEST(ViewCompare, WantsTwoModels) {
+  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  for (const std::string_view name : {"compare", "compare/start", "compare/all", "compare/stop"}) {
+    const Answer answer = alone.answer(name, true);
+    EXPECT_EQ(answer.status, 400) << name;
+    EXPECT_NE(answer.body.find("there is no second model"), std::string::npos) << name << answer.body;
+    EXPECT_THROW(static_cast<void>(alone.call_and_wait(std::string(name))), Error) << name;
+  }
+  EXPECT_THROW(static_cast<void>(picture(alone, "errors")), Error);
+  EXPECT_EQ(alone.pairing(), nullptr);
+  for (const std::string_view name : endpoint_names()) EXPECT_LT(alone.answer(name, true).status, 500) << name;
+  EXPECT_EQ(alone.answer("tensor?tensor=0").status, 200);
+}
+
+// Where nothing was begun there is nothing to stop; what was stopped before there were figures has not been begun.
+TEST(ViewCompare, StopsWhatWasNotBegun) {
+  constexpr std::string_view kNotBegun = R"({"started":false,"done":false})";
+  const Service fresh({shown(small_model()), shown(small_model())});
+  EXPECT_EQ(fresh.call_and_wait("compare/stop"), kNotBegun);
+  EXPECT_EQ(fresh.call("compare"), kNotBegun);
+  Model large;
+  large.tensors.push_back(dense("w", {1 << 22}, std::vector<float>(1 << 22, 1.0F)));
+  const ExhibitPtr model = shown(std::move(large));
+  const Service service({model, model});
+  static_cast<void>(service.call("compare/all?count=0"));
+  const std::string stopped = service.call_and_wait("compare/stop?count=0");
+  if (stopped.find("\"summary\"") == std::string::npos) {  // it was not done by then
+    EXPECT_EQ(stopped, kNotBegun);
+    EXPECT_EQ(service.call("compare?count=0"), kNotBegun);
+  }
+  EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "equal")), 1) << "begins again";
+}
+
 // Work that is stopped says so, and can be begun again; opening the models again stops it.
 TEST(ViewCompare, StopsAndBeginsAgain) {
   const auto model = [](float value) {
