@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/endian.hpp"
+#include "base/wide_integers.hpp"
 #include "codecs/streams.hpp"
 #include "inspect/blocks.hpp"
 #include "model/block_reader.hpp"
@@ -39,11 +40,50 @@ class DifferenceReader final : public BlockReader {
   std::array<std::byte, 8 * kRun> out_;
 };
 
+bool is_wide_integer(const Component& component) {
+  return component.type.empty() && (component.dtype == DType::i64 || component.dtype == DType::u64);
+}
+
+// Of integers that doubles would round before they are subtracted.
+class IntegerDifferenceReader final : public BlockReader {
+ public:
+  IntegerDifferenceReader(const Component& a, const Component& b, std::uint64_t first, std::uint64_t end)
+      : a_(a.blob.open(first * 8)),
+        b_(b.blob.open(first * 8)),
+        signed_a_(a.dtype == DType::i64),
+        signed_b_(b.dtype == DType::i64),
+        left_(end - first) {}
+
+ protected:
+  std::span<const std::byte> make_block() override {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, kRun));
+    left_ -= count;
+    a_->read(std::span(x_).first(8 * count));
+    b_->read(std::span(y_).first(8 * count));
+    for (std::size_t i = 0; i < 8 * count; i += 8)
+      store_le(out_.data() + i,
+               WideInteger::load(y_.data() + i, signed_b_).minus(WideInteger::load(x_.data() + i, signed_a_)));
+    return std::span(out_).first(8 * count);
+  }
+
+ private:
+  static constexpr std::size_t kRun = 1024;
+  std::unique_ptr<BlobReader> a_, b_;
+  bool signed_a_, signed_b_;
+  std::uint64_t left_;
+  std::array<std::byte, 8 * kRun> x_, y_, out_;
+};
+
 class DifferenceProducer final : public BlobProducer {
  public:
   DifferenceProducer(Tensor a, Tensor b, std::uint64_t count) : a_(std::move(a)), b_(std::move(b)), count_(count) {}
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
-    auto reader = std::make_unique<DifferenceReader>(*a_.component("data"), *b_.component("data"), offset / 8, count_);
+    const Component &a = *a_.component("data"), &b = *b_.component("data");
+    std::unique_ptr<BlockReader> reader;
+    if (is_wide_integer(a) && is_wide_integer(b))
+      reader = std::make_unique<IntegerDifferenceReader>(a, b, offset / 8, count_);
+    else
+      reader = std::make_unique<DifferenceReader>(a, b, offset / 8, count_);
     reader->skip(offset % 8);
     return reader;
   }

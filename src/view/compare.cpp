@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <tuple>
 
@@ -39,6 +40,11 @@ void write_place(JsonWriter& json, const Pair& pair) {
   pair.b < 0 ? json.null() : json.number(pair.b);
 }
 
+// What is infinite here says more than null would.
+void write_error(JsonWriter& json, double error) {
+  std::isinf(error) ? static_cast<void>(json.text("inf")) : write_number(json, error);
+}
+
 void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place, const Result& result) {
   const Pair& pair = comparison.pairing().pairs[place];
   const Tensor& shown = shown_of(pair);
@@ -65,11 +71,15 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
       json.key("compared").number(figures.count).key("exact").boolean(result.state == State::exact).key("changed");
       write_number(json, figures.share_changed());
       json.key("rms");
-      write_number(json, figures.rms());
+      write_error(json, figures.rms());
       json.key("relative_rms");
-      write_number(json, figures.relative_rms());
-      json.key("cosine").raw(fmt::format("{:.9g}", figures.cosine())).key("max_error");
-      write_number(json, figures.largest);
+      write_error(json, figures.relative_rms());
+      json.key("cosine");
+      const double cosine = figures.cosine();
+      std::isnan(cosine) ? json.text("nan") : json.raw(fmt::format("{:.9g}", cosine));
+      json.key("max_error");
+      write_error(json, figures.max_error());
+      json.key("not_finite").number(figures.not_finite);
     }
   }
   json.close('}');
@@ -79,8 +89,9 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
 void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
   ScaledSum error, squares;
-  double most = 0;
+  std::pair<double, double> most;  // relative error; where that is infinite, the error itself
   std::size_t worst = 0;
+  bool finite = true;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i];
     only_a += result.state == State::only_a;
@@ -96,14 +107,16 @@ void write_summary(JsonWriter& json, const Comparison& comparison, const std::ve
     const double weight = figures.count > 0 ? elements / static_cast<double>(figures.count) : 0;
     error.add({figures.squared_error.value * weight, figures.squared_error.exponent});
     squares.add({figures.squares_a.value * weight, figures.squares_a.exponent});
-    if (figures.relative_rms() > most) most = figures.relative_rms(), worst = i;
+    finite = finite && figures.not_finite == 0;
+    const std::pair here(figures.relative_rms(), figures.rms());
+    if (here > most) most = here, worst = i;
   }
   json.key("summary").open('{').key("compared").number(compared).key("exact").number(exact).key("equal").number(equal);
   json.key("only_in_a").number(only_a).key("only_in_b").number(only_b).key("shapes").number(shapes);
   json.key("problems").number(failed).key("relative_rms");
-  write_number(json, root_of_ratio(error, squares));
+  write_error(json, finite ? root_of_ratio(error, squares) : std::numeric_limits<double>::infinity());
   json.key("worst");
-  if (most > 0)  // of those that are equal none is worse than another
+  if (most.first > 0)  // of those that are equal none is worse than another
     write_row(json, comparison, worst, results[worst]);
   else
     json.null();
@@ -125,8 +138,8 @@ std::vector<Point> points_of(const Comparison& comparison, const std::vector<Res
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Point> cells;
   for (const Point& point : points) {
     const Tensor& tensor = pairs[point.pair].tensor_b;
-    const auto down =
-        static_cast<std::int64_t>(std::floor(std::log10(results[point.pair].figures.relative_rms()) * 40));
+    const double error = results[point.pair].figures.relative_rms();
+    const auto down = std::isinf(error) ? INT64_MAX : static_cast<std::int64_t>(std::floor(std::log10(error) * 40));
     const auto across = static_cast<std::int64_t>(std::round(bits_per_weight(tensor) * 10));
     const auto [cell, is_new] = cells.emplace(std::tuple(dtype_name(tensor), across, down), point);
     if (!is_new) ++cell->second.tensors;
@@ -147,7 +160,7 @@ void write_plot(JsonWriter& json, const Comparison& comparison, const std::vecto
     json.key("type").text(type_of(pair.tensor_b, true)).key("bits");
     write_number(json, bits_per_weight(pair.tensor_b));
     json.key("relative_rms");
-    write_number(json, results[point.pair].figures.relative_rms());
+    write_error(json, results[point.pair].figures.relative_rms());
     json.key("tensors").number(point.tensors).close('}');
   }
   json.close(']');
@@ -159,7 +172,8 @@ double key_of(std::string_view by, const Pair& pair, const Result& result) {
   if (by == "bits") return bits_per_weight(pair.in_b ? pair.tensor_b : pair.tensor_a);
   if (!result.compared()) return -2;
   if (by == "rms") return result.figures.rms();
-  if (by == "cosine") return result.figures.cosine();
+  // One that is none is worse than any.
+  if (by == "cosine") return result.figures.not_finite > 0 ? -3 : result.figures.cosine();
   if (by == "changed") return result.figures.share_changed();
   return result.figures.relative_rms();
 }

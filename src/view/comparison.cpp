@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/checked.hpp"
@@ -17,6 +18,22 @@ constexpr std::uint64_t kPiece = 4096, kPieces = 16;            // of a sample: 
 constexpr std::uint64_t kMostSampled = std::uint64_t{1} << 28;  // elements of all tensors together, about
 constexpr std::uint64_t kLongPiece = 32768;                     // elements read at a time
 constexpr std::size_t kMostProblems = 1000;                     // sentences that are kept
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// What integers differ by that doubles would take for equal.
+class Apart {
+ public:
+  // Of what was read last; empty where doubles tell all numbers apart.
+  std::span<const double> between(const Reading& a, const Reading& b, std::size_t count) {
+    if (!a.is_wide_integer() || !b.is_wide_integer()) return {};
+    apart_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) apart_[i] = b.wide_integer(i).minus(a.wide_integer(i));
+    return apart_;
+  }
+
+ private:
+  std::vector<double> apart_;
+};
 
 // Pieces evenly spread.
 Figures sample_of(const Pair& pair, std::uint64_t pieces) {
@@ -24,6 +41,7 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
   Figures figures;
   const std::uint64_t all = a.elements();
   std::vector<double> x(kPiece), y(kPiece);
+  Apart apart;
   const bool part = all > kPiece * pieces;
   if (!part) pieces = ceil_div(all, kPiece);
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
@@ -31,7 +49,7 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
     const auto count = static_cast<std::size_t>(std::min(kPiece, all - first));
     const auto left = std::span(x).first(count), right = std::span(y).first(count);
     if (!a.read(first, left) || !b.read(first, right)) break;
-    figures.take(left, right);
+    figures.take(left, right, apart.between(a, b, count));
   }
   return figures;
 }
@@ -41,13 +59,14 @@ Figures all_of(const Pair& pair, Progress& progress) {
   Reading a(pair.tensor_a, kNoBound), b(pair.tensor_b, kNoBound);
   Figures figures;
   std::vector<double> x(kLongPiece), y(kLongPiece);
+  Apart apart;
   for (std::uint64_t first = 0; first < a.elements(); first += kLongPiece) {
     check_stop();
     const auto count = static_cast<std::size_t>(std::min(kLongPiece, a.elements() - first));
     const auto left = std::span(x).first(count), right = std::span(y).first(count);
     static_cast<void>(a.read(first, left));
     static_cast<void>(b.read(first, right));
-    figures.take(left, right);
+    figures.take(left, right, apart.between(a, b, count));
     progress.advance(count);
   }
   return figures;
@@ -60,15 +79,17 @@ bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::i
 
 }  // namespace
 
-void Figures::take(std::span<const double> a, std::span<const double> b) {
+void Figures::take(std::span<const double> a, std::span<const double> b, std::span<const double> exact) {
   count += a.size();
   double errors = 0, squares_of_a = 0, squares_of_b = 0, products = 0, most_a = 0, most_b = 0, most_error = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i])) {
-      changed += !same_number(a[i], b[i]);
+      const bool differs = !same_number(a[i], b[i]);
+      changed += differs;
+      not_finite += differs;
       continue;
     }
-    const double error = b[i] - a[i];
+    const double error = exact.empty() ? b[i] - a[i] : exact[i];
     ++finite;
     changed += error != 0;
     errors += error * error;
@@ -116,18 +137,22 @@ double Figures::share_changed() const {
   return count > 0 ? static_cast<double>(changed) / static_cast<double>(count) : 0;
 }
 double Figures::rms() const {
+  if (not_finite > 0) return kInfinite;
   if (finite == 0) return 0;
   return std::ldexp(std::sqrt(squared_error.value / static_cast<double>(finite)), squared_error.exponent / 2);
 }
-double Figures::relative_rms() const { return root_of_ratio(squared_error, squares_a); }
+double Figures::relative_rms() const { return not_finite > 0 ? kInfinite : root_of_ratio(squared_error, squares_a); }
+double Figures::max_error() const { return not_finite > 0 ? kInfinite : largest; }
 double Figures::cosine() const {
+  if (not_finite > 0) return std::numeric_limits<double>::quiet_NaN();
   if (squares_a.value == 0 || squares_b.value == 0) return squares_a.value == squares_b.value ? 1 : 0;
   const double scaled = product.value / (std::sqrt(squares_a.value) * std::sqrt(squares_b.value));
   return std::clamp(std::ldexp(scaled, product.exponent - (squares_a.exponent + squares_b.exponent) / 2), -1.0, 1.0);
 }
 
 double root_of_ratio(const ScaledSum& a, const ScaledSum& b) {
-  return b.value > 0 ? std::ldexp(std::sqrt(a.value / b.value), (a.exponent - b.exponent) / 2) : 0;
+  if (b.value == 0) return a.value > 0 ? kInfinite : 0;
+  return std::ldexp(std::sqrt(a.value / b.value), (a.exponent - b.exponent) / 2);
 }
 
 Comparison::Comparison(std::shared_ptr<const Pairing> pairing)

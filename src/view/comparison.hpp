@@ -20,21 +20,25 @@ using inspect::ScaledSum;
 struct Figures {
   std::uint64_t count = 0, changed = 0;  // elements looked at; those that differ, NaN against a number included
   std::uint64_t finite = 0;              // in both; the sums are over these
+  std::uint64_t not_finite = 0;          // of those that differ, the ones where either is NaN or infinite
   ScaledSum squared_error, squares_a, squares_b, product;
   double largest = 0;
 
-  void take(std::span<const double> a, std::span<const double> b);
+  // `exact`: what the second has more, where doubles are not all of a number; empty where they are.
+  void take(std::span<const double> a, std::span<const double> b, std::span<const double> exact = {});
   double share_changed() const;
+  // Infinite where anything became NaN or infinite, or was: no error that is finite says so.
   double rms() const;
-  double relative_rms() const;  // against the first
-  double cosine() const;
+  double relative_rms() const;  // against the first; infinite where there is an error and the first is all zeros
+  double max_error() const;
+  double cosine() const;  // NaN where the others are infinite for that reason
 
  private:
   void take_scaled(std::span<const double> a, std::span<const double> b, double most_a, double most_b,
                    double most_error);
 };
 
-// The root of a ratio of two sums of squares; 0 without a second.
+// The root of a ratio of two sums of squares; without a second infinite, without either 0.
 double root_of_ratio(const ScaledSum& a, const ScaledSum& b);
 
 struct Result {

@@ -1,6 +1,7 @@
 // The endpoints, one function each; service.cpp has the table. Each writes one JSON object.
 #pragma once
 
+#include "base/wide_integers.hpp"
 #include "view/service.hpp"
 
 namespace tare::view {
@@ -60,6 +61,8 @@ void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
 void write_number(JsonWriter& json, double value);
 // What a tensor holds: the shortest text that reads back as the same number, of f32 or of f64; "nan", "inf" and "-inf".
 void write_element(JsonWriter& json, double value, bool is_single);
+// An integer, with all of its digits.
+void write_whole(JsonWriter& json, const WideInteger& value);
 // {"done":false,"read":..,"of":..} of a job, its result, or {"started":false}; throws the job's error.
 void write_job(JsonWriter& json, const JobPtr& job);
 

@@ -16,27 +16,36 @@ namespace tare::view {
 namespace {
 
 constexpr std::uint64_t kCornerRows = 8, kCornerValues = 128;  // of one corner
-constexpr std::uint16_t kNothingRead = 0xFFFF;
+constexpr std::uint16_t kNothingRead = 0xFFFF, kNoNumber = 0x7E00;
 
 // Whether f32 holds every element.
 bool fits_single(const Reading& reading) { return reading.is_single() || size_of(reading.dtype()) <= 2; }
 
-std::string packed(std::span<const double> values, bool single) {
-  Bytes bytes(values.size() * (single ? 4 : 8));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (single)
-      store_le(bytes.data() + i * 4, static_cast<float>(values[i]));
-    else
-      store_le(bytes.data() + i * 8, values[i]);
+// Appends what was read last. Integers of 64 bits are as they are stored: no float holds them all.
+void pack(Bytes& bytes, const Reading& reading, std::span<const double> values) {
+  if (reading.is_wide_integer()) {
+    bytes.insert(bytes.end(), reading.bytes().begin(), reading.bytes().end());
+    return;
   }
-  return base64(bytes);
+  const bool single = fits_single(reading);
+  std::size_t at = bytes.size();
+  bytes.resize(at + values.size() * (single ? 4 : 8));
+  for (const double value : values) {
+    if (single)
+      store_le(bytes.data() + at, static_cast<float>(value));
+    else
+      store_le(bytes.data() + at, value);
+    at += single ? 4 : 8;
+  }
 }
 
 void write_facts(JsonWriter& json, const Tensor& tensor, const Reading& reading) {
   json.open('{').key("shape").open('[');
   for (const std::uint64_t dimension : tensor.shape) json.number(dimension);
   json.close(']').key("rows").number(reading.rows()).key("columns").number(reading.columns());
-  json.key("type").text(fits_single(reading) ? "f32" : "f64");
+  json.key("type").text(reading.is_wide_integer() ? (reading.dtype() == DType::i64 ? "i64" : "u64")
+                        : fits_single(reading)    ? "f32"
+                                                  : "f64");
 }
 
 }  // namespace
@@ -46,13 +55,13 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
   double most = 0;
   for (const double cell : map.cells)
     if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
-  // bf16 has the exponents of f32, and f64 has more.
-  const bool usual = most == 0 || (most > 0x1p-60 && most < 0x1p100);
-  const int exponent = usual ? 0 : inspect::Scale::of(most, 0).exponent;
+  // f16 has three digits, of numbers down to a billionth of its largest: that is where the largest is put.
+  constexpr int kNearLargest = 14;
+  const int exponent = most == 0 ? 0 : inspect::Scale::of(most, 0).exponent - kNearLargest;
   Bytes bytes(map.cells.size() * 2);
   for (std::size_t i = 0; i < map.cells.size(); ++i) {
-    const double cell = exponent == 0 ? map.cells[i] : std::ldexp(map.cells[i], -exponent);
-    store_le(bytes.data() + i * 2, map.seen[i] ? f64_to_bf16(cell) : kNothingRead);
+    const double cell = std::ldexp(map.cells[i], -exponent);
+    store_le(bytes.data() + i * 2, !map.seen[i] ? kNothingRead : std::isnan(cell) ? kNoNumber : f64_to_f16(cell));
   }
   std::string text;
   JsonWriter json(text);
@@ -66,11 +75,12 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
 std::string whole_json(const Tensor& tensor) {
   Reading reading(tensor);
   std::vector<double> values(static_cast<std::size_t>(reading.elements()));
-  if (!reading.read(0, values)) values.clear();  // a small tensor never costs so much
+  Bytes bytes;
+  if (reading.read(0, values)) pack(bytes, reading, values);  // a small tensor never costs too much
   std::string text;
   JsonWriter json(text);
   write_facts(json, tensor, reading);
-  json.key("values").text(packed(values, fits_single(reading))).close('}');
+  json.key("values").text(base64(bytes)).close('}');
   return text;
 }
 
@@ -83,16 +93,19 @@ std::string corners_json(const Tensor& tensor) {
   JsonWriter json(text);
   write_facts(json, tensor, reading);
   json.key("blocks").open('[');
-  std::vector<double> values(static_cast<std::size_t>(height * width));
+  std::vector<double> values(static_cast<std::size_t>(width));
+  Bytes bytes;
   bool within = height > 0 && width > 0;
   for (const std::uint64_t top : {std::uint64_t{0}, rows - height}) {
     for (const std::uint64_t left : {std::uint64_t{0}, columns - width}) {
-      for (std::uint64_t y = 0; y < height && within; ++y)
-        within = reading.read((top + y) * columns + left, std::span(values).subspan(static_cast<std::size_t>(y * width),
-                                                                                    static_cast<std::size_t>(width)));
+      bytes.clear();
+      for (std::uint64_t y = 0; y < height && within; ++y) {
+        within = reading.read((top + y) * columns + left, values);
+        if (within) pack(bytes, reading, values);
+      }
       if (within) {
         json.open('{').key("top").number(top).key("left").number(left).key("height").number(height);
-        json.key("width").number(width).key("values").text(packed(values, fits_single(reading))).close('}');
+        json.key("width").number(width).key("values").text(base64(bytes)).close('}');
       }
       if (columns == width) break;
     }

@@ -51,19 +51,27 @@ struct Plan {
 struct Outlier {
   double value = 0;
   std::uint64_t row = 0, column = 0;
+  WideInteger whole = {};  // of integers that doubles cannot all tell apart
+
+  // Doubles of larger magnitudes are no smaller.
+  std::pair<double, std::uint64_t> size() const { return {std::abs(value), whole.magnitude}; }
 };
 
 class Tally {
  public:
-  // `wide`: squares of the numbers may be more, or less, than a double holds.
-  Tally(std::uint64_t rows, std::uint64_t columns, bool wide)
-      : columns_(columns), column_points_(std::min<std::uint64_t>(columns, kPoints)), rows_(rows), wide_(wide) {
+  explicit Tally(const Reading& reading)
+      : columns_(reading.columns()),
+        column_points_(std::min<std::uint64_t>(columns_, kPoints)),
+        rows_(reading.rows()),
+        wide_(reading.dtype() == DType::f64),
+        whole_(reading.is_wide_integer()) {
     column_squares_.resize(column_points_);
     column_counts_.resize(column_points_);
   }
 
-  // The elements from `first` on.
-  void take(std::uint64_t first, std::span<const double> values) {
+  // The elements from `first` on, which `reading` has just read.
+  void take(std::uint64_t first, std::span<const double> values, const Reading& reading) {
+    if (whole_) take_whole(first, values, reading);
     while (!values.empty()) {
       const std::uint64_t row = first / columns_, column = first % columns_;
       const auto here = static_cast<std::size_t>(std::min<std::uint64_t>(values.size(), columns_ - column));
@@ -96,7 +104,12 @@ class Tally {
     // Of nothing there is no least, no largest and no mean.
     for (const auto& [name, value] : {std::pair("min", min_), std::pair("max", max_)}) {
       json.key(name);
-      finite_ > 0 ? write_element(json, value, is_single) : static_cast<void>(json.null());
+      if (finite_ == 0)
+        json.null();
+      else if (whole_)
+        write_whole(json, name == std::string_view("min") ? least_whole_ : most_whole_);
+      else
+        write_element(json, value, is_single);
     }
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     json.key("mean");
@@ -116,7 +129,7 @@ class Tally {
     json.close('}').key("outliers").open('[');
     for (const Outlier& outlier : sorted_outliers()) {
       json.open('{').key("value");
-      write_element(json, outlier.value, is_single);
+      whole_ ? write_whole(json, outlier.whole) : write_element(json, outlier.value, is_single);
       json.key("row").number(outlier.row).key("column").number(outlier.column).close('}');
     }
     json.close(']');
@@ -130,6 +143,21 @@ class Tally {
     Squares squares;
     std::uint64_t count;
   };
+
+  // Which of them are the least and the largest, in whole numbers.
+  void take_whole(std::uint64_t first, std::span<const double> values, const Reading& reading) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const WideInteger whole = reading.wide_integer(i);
+      if (!any_whole_ || whole < least_whole_) least_whole_ = whole;
+      if (!any_whole_ || most_whole_ < whole) most_whole_ = whole;
+      any_whole_ = true;
+      consider({values[i], (first + i) / columns_, (first + i) % columns_, whole});
+    }
+  }
+
+  void consider(const Outlier& outlier) {
+    if (outliers_.size() < kOutliers || outlier.size() > outliers_.front().size()) remember(outlier);
+  }
 
   template <bool wide>
   void take_row(std::uint64_t row, std::uint64_t column, std::span<const double> values) {
@@ -158,7 +186,7 @@ class Tally {
         column_squares_[point].usual += v * v;
       }
       ++column_counts_[point];
-      if (outliers_.size() < kOutliers || std::abs(v) > least_) remember({v, row, column + i});
+      if (!whole_ && (outliers_.size() < kOutliers || std::abs(v) > least_)) remember({v, row, column + i});
       if (v != 0) {
         const int exponent = std::clamp(std::ilogb(v), kLeastExponent, kMostExponent);
         ++(v < 0 ? negative_ : positive_)[static_cast<std::size_t>(exponent - kLeastExponent)];
@@ -189,7 +217,7 @@ class Tally {
   }
 
   void remember(const Outlier& outlier) {
-    const auto less = [](const Outlier& a, const Outlier& b) { return std::abs(a.value) > std::abs(b.value); };
+    const auto less = [](const Outlier& a, const Outlier& b) { return a.size() > b.size(); };
     outliers_.push_back(outlier);
     std::push_heap(outliers_.begin(), outliers_.end(), less);
     if (outliers_.size() > kOutliers) {
@@ -202,7 +230,7 @@ class Tally {
   std::vector<Outlier> sorted_outliers() const {
     std::vector<Outlier> sorted = outliers_;
     std::sort(sorted.begin(), sorted.end(), [](const Outlier& a, const Outlier& b) {
-      return std::tuple(-std::abs(a.value), a.row, a.column) < std::tuple(-std::abs(b.value), b.row, b.column);
+      return a.size() != b.size() ? a.size() > b.size() : std::tie(a.row, a.column) < std::tie(b.row, b.column);
     });
     return sorted;
   }
@@ -232,7 +260,9 @@ class Tally {
   std::uint64_t columns_;
   std::size_t column_points_;
   std::uint64_t rows_;
-  bool wide_;
+  bool wide_;  // squares of the numbers may be more, or less, than a double holds
+  bool whole_, any_whole_ = false;
+  WideInteger least_whole_, most_whole_;
   std::uint64_t finite_ = 0, nan_ = 0, inf_ = 0, zeros_ = 0;
   double min_ = std::numeric_limits<double>::infinity(), max_ = -std::numeric_limits<double>::infinity();
   double least_ = 0;
@@ -250,7 +280,7 @@ class Tally {
 
 std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64_t budget, Progress* progress) {
   Reading first(tensor, budget);
-  Tally tally(first.rows(), first.columns(), first.dtype() == DType::f64);
+  Tally tally(first);
   const Plan plan = Plan::make(first.rows(), first.columns(), sample);
   std::vector<double> values(plan.length);
   if (progress != nullptr) progress->expect(2 * plan.elements);
@@ -266,7 +296,7 @@ std::string numbers_json(const Tensor& tensor, std::uint64_t sample, std::uint64
         whole = false;
         break;
       }
-      pass == 0 ? tally.take(plan.first(piece), part) : tally.bin(part);
+      pass == 0 ? tally.take(plan.first(piece), part, reading) : tally.bin(part);
       if (progress != nullptr) progress->advance(part.size());
     }
     read += reading.bytes_read();

@@ -42,6 +42,10 @@ bool Reading::is_single() const {
   return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16 || !component_->type.empty();
 }
 
+bool Reading::is_wide_integer() const {
+  return component_->type.empty() && (component_->dtype == DType::i64 || component_->dtype == DType::u64);
+}
+
 void Reading::pull(std::uint64_t offset, std::span<std::byte> out) {
   const Blob& blob = component_->blob;
   if (blob.is_plain() || (step_ > 0 && step_ <= kFine)) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/wide_integers.hpp"
 #include "tare/model.hpp"
 
 namespace tare::view {
@@ -30,6 +31,11 @@ class Reading {
   // Whether all of them are numbers of f32; and of which type they are stored.
   bool is_single() const;
   DType dtype() const { return component_->dtype; }
+  // Whether they are integers that doubles cannot all tell apart; and those of what was read last.
+  bool is_wide_integer() const;
+  WideInteger wide_integer(std::size_t i) const {
+    return WideInteger::load(bytes_.data() + i * 8, component_->dtype == DType::i64);
+  }
   // The bytes of what was read last.
   std::span<const std::byte> bytes() const { return bytes_; }
 

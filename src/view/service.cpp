@@ -312,6 +312,10 @@ void write_element(JsonWriter& json, double value, bool is_single) {
     json.raw(is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value));
 }
 
+void write_whole(JsonWriter& json, const WideInteger& value) {
+  json.raw(fmt::format("{}{}", value.negative ? "-" : "", value.magnitude));
+}
+
 void write_job(JsonWriter& json, const JobPtr& job) {
   if (job == nullptr) {
     json.open('{').key("started").boolean(false).key("done").boolean(false).close('}');

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -113,6 +114,7 @@ const Value& at(const Value& value, std::string_view key) {
 
 double number_in(const Value& value) {
   if (const auto* whole = value.get<std::int64_t>()) return static_cast<double>(*whole);
+  if (const auto* large = value.get<std::uint64_t>()) return static_cast<double>(*large);
   if (const auto* real = value.get<double>()) return *real;
   return 0;
 }
@@ -213,28 +215,37 @@ std::string draw_heat(const Exhibit& model, std::size_t place) {
   return drawing.finish();
 }
 
+double error_in(const Value& row) {
+  const Value& error = at(row, "relative_rms");
+  return error.text() != nullptr ? std::numeric_limits<double>::infinity() : number_in(error);
+}
+
 std::string draw_errors(const Service& service) {
   static_cast<void>(service.call_and_wait("compare/start"));
   const Value answer = parsed(service.call_and_wait("compare/all?count=0&plot=1"));
   constexpr double kHeight = 420, kLeft = 64;
   Drawing drawing(kHeight + 60, "Relative error against bits per weight, a dot for each tensor");
   double most_bits = 1, least = 0, most = -12;
+  bool infinite = false;
   for (const Value& row : list_in(at(answer, "plot"))) {
-    const double error = number_in(at(row, "relative_rms"));
+    const double error = error_in(row);
     most_bits = std::max(most_bits, number_in(at(row, "bits")));
-    if (error > 0) least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
+    infinite = infinite || std::isinf(error);
+    if (error > 0 && std::isfinite(error))
+      least = std::min(least, std::log10(error)), most = std::max(most, std::log10(error));
   }
-  least = std::floor(least), most = std::max(std::ceil(most), least + 1);
+  // What is infinite has the line above all others.
+  least = std::floor(least), most = std::max(std::ceil(most), least + 1) + (infinite ? 1 : 0);
   for (double decade = least; decade <= most; ++decade) {
     const double y = 20 + kHeight * (most - decade) / (most - least);
     drawing.line(kLeft, y, kWidth - 16, y);
-    drawing.text(kLeft - 8, y + 4, fmt::format("1e{:.0f}", decade), 11, "end");
+    drawing.text(kLeft - 8, y + 4, infinite && decade == most ? "inf" : fmt::format("1e{:.0f}", decade), 11, "end");
   }
   for (const Value& row : list_in(at(answer, "plot"))) {
-    const double error = number_in(at(row, "relative_rms")), bits = number_in(at(row, "bits"));
+    const double error = error_in(row), bits = number_in(at(row, "bits"));
     if (error <= 0) continue;
-    drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits,
-                   20 + kHeight * (most - std::log10(error)) / (most - least), 4,
+    const double high = std::isinf(error) ? most : std::log10(error);
+    drawing.circle(kLeft + (kWidth - kLeft - 24) * bits / most_bits, 20 + kHeight * (most - high) / (most - least), 4,
                    colour_of_type(text_in(at(row, "type"))),
                    fmt::format("{}: {:.3g} bits, error {:.3g}", text_in(at(row, "name")), bits, error));
   }

@@ -110,7 +110,15 @@ void write_field(JsonWriter& json, const Component& component, const codec::Bloc
   json.key("offset").number(field.offset).key("bytes").number(field.bytes);
   json.key("runs").number(field.runs).key("stride").number(field.stride).key("bits").number(std::uint64_t{field.bits});
   json.key("hex").text(to_hex(std::span(bytes).first(std::min(bytes.size(), kMostBlockBytes)))).key("values");
-  write_numbers(json, numbers_in(field, component, bytes));
+  if (field.kind == codec::FieldKind::elements && component.type.empty() &&
+      (component.dtype == DType::i64 || component.dtype == DType::u64)) {
+    json.open('[');
+    for (std::size_t i = 0; i + 8 <= std::min(bytes.size(), kMostBlockBytes * 8); i += 8)
+      write_whole(json, WideInteger::load(bytes.data() + i, component.dtype == DType::i64));
+    json.close(']');
+  } else {
+    write_numbers(json, numbers_in(field, component, bytes));
+  }
   json.close('}');
 }
 
@@ -215,8 +223,9 @@ void block(const Context& context, const Query& query, JsonWriter& json) {
       for (std::size_t i = 0; i < first.size() && read; ++i)
         read = reading.read(i * step, std::span(first).subspan(i, 1));
     }
-    if (read)
-      for (const double value : first) write_element(json, value, reading.is_single());
+    for (std::size_t i = 0; i < first.size() && read; ++i)
+      step == 1 && reading.is_wide_integer() ? write_whole(json, reading.wide_integer(i))
+                                             : write_element(json, first[i], reading.is_single());
   }
   json.close(']').close('}');
 }
@@ -241,11 +250,8 @@ void values(const Context& context, const Query& query, JsonWriter& json) {
   for (const std::uint64_t dimension : part.shape) json.number(dimension);
   json.close(']').key("elements").number(reading.elements()).key("values").open('[');
   for (std::size_t i = 0; i < numbers.size() && all; ++i) {
-    const std::byte* const at = reading.bytes().data() + i * 8;
-    if (reading.dtype() == DType::i64)  // more digits than a double has
-      json.number(load_le<std::int64_t>(at));
-    else if (reading.dtype() == DType::u64)
-      json.number(load_le<std::uint64_t>(at));
+    if (reading.is_wide_integer())
+      write_whole(json, reading.wide_integer(i));
     else
       write_element(json, numbers[i], reading.is_single());
   }

@@ -528,8 +528,9 @@ def check_report_values(tare, browser, directory):
     """What a report holds of values: a picture that zooms, slices of what is there, and words where that ends."""
     path, page = directory / "held.safetensors", directory / "held.html"
     row = struct.pack("<2048f", *(i / 4 for i in range(2048)))
-    models.safetensors(path, {"large": ("F32", [1024, 2048], 4), "small": ("F32", [2, 3, 5], 4)}, data={
-        "large": [(k * 8192, row) for k in (0, 3, 1023)], "small": [(0, struct.pack("<30f", *(0.1 * i for i in range(30))))]})
+    models.safetensors(path, {"large": ("F32", [1024, 2048], 4), "small": ("F32", [2, 3, 5], 4), "whole": ("I64", [3], 8)}, data={
+        "large": [(k * 8192, row) for k in (0, 3, 1023)], "small": [(0, struct.pack("<30f", *(0.1 * i for i in range(30))))],
+        "whole": [(0, WHOLE)]})
     subprocess.run([tare, "report", str(path), "-o", str(page)], check=True)
     browser.open("about:blank")
     browser.open(f"file://{page}#/tensors/0")
@@ -558,6 +559,61 @@ def check_report_values(tare, browser, directory):
     browser.wait("document.querySelector('.heat').parentElement.querySelector('.values td') !== null")
     assert "every value" in browser.script("document.querySelector('section[aria-label=Slice]').innerText")
     assert slice_in(browser, "1, :, ::2").split() [-9:] == ["1.5", "1.7", "1.9", "2", "2.2", "2.4", "2.5", "2.7", "2.9"]
+    # As `tare view` reads them, too.
+    assert slice_in(browser, "[1, 0, 1]").split()[-1] == "1.6"
+    assert "1 × 3" in slice_in(browser, "newaxis, 0, Ellipsis, 1") and "1 × 3" in slice_in(browser, "np.newaxis, 0, :, 1")
+    check_whole(browser, 2)
+    calm(browser)
+
+
+WHOLE = struct.pack("<3q", 1234567, -(1 << 53) - 1, 5)
+
+
+def check_whole(browser, tensor):
+    """Integers have all of their digits: in slices, among the largest, in the first bytes."""
+    browser.script(f"location.hash = '#/tensors/{tensor}'")
+    browser.wait("document.querySelector('h1.mono') && document.querySelector('h1.mono').textContent === 'whole' && document.querySelectorAll('section[aria-label=Slice] td').length === 3")
+    assert slice_in(browser, ":").split()[-3:] == ["1234567", "-9007199254740993", "5"]
+    browser.wait("document.querySelector('section[aria-label=\"Largest magnitudes\"] td') !== null")
+    assert browser.script("document.querySelector('section[aria-label=\"Largest magnitudes\"] td').textContent") == "-9007199254740993"
+    assert "-9007199254740993" in browser.script("document.querySelector('section[aria-label=Distribution]').innerText"), "the least"
+    browser.wait("document.querySelector('section[aria-label=\"First bytes\"] .hex span') !== null")
+    assert "= 1234567 -9007199254740993 5" in browser.script("document.querySelector('section[aria-label=\"First bytes\"]').innerText")
+
+
+def check_lost(browser, open_page):
+    """Tensors that became NaN or infinite are the worst of all, and are drawn."""
+    open_page()
+    browser.wait("document.querySelectorAll('circle.dot').length === 3 && document.querySelectorAll('tr.goes').length === 5")
+    names = browser.script("[...document.querySelectorAll('tr.goes a')].map((e) => e.textContent)")
+    assert sorted(names[:2]) == ["infinite", "nan"] and names[2] == "near", names
+    assert "∞" in browser.script("[...document.querySelectorAll('svg.plot text')].map((e) => e.textContent).join(' ')")
+    assert "2 tensors without any error are not drawn" in browser.script("document.querySelector('main').innerText")
+    worst = browser.script("[...document.querySelectorAll('main section')][0].innerText")
+    assert "∞" in worst and ("nan" in worst or "infinite" in worst), worst
+    browser.script("[...document.querySelectorAll('th button')].find((b) => b.textContent.startsWith('Cosine')).click()")
+    browser.wait("document.querySelector('th[aria-sort] button').textContent.startsWith('Cosine') && document.querySelector('tr.goes').innerText.includes('NaN')")
+
+
+def part_lost(tare, browser, directory, model, other):
+    kinds = {name: ("F32", [4], 4) for name in ("equal", "near", "nan", "infinite")} | {"whole": ("I64", [3], 8)}
+    numbers = {name: [(0, struct.pack("<4f", 1, 2, 3, 4))] for name in kinds} | {"whole": [(0, WHOLE)]}
+    changed = numbers | {"near": [(0, struct.pack("<4f", 1, 2, 3, 5))], "nan": [(0, struct.pack("<4f", *[float("nan")] * 4))],
+                         "infinite": [(0, struct.pack("<4f", 1, 2, 3, float("inf")))]}
+    pair = [models.safetensors(directory / f"{name}.safetensors", kinds, data=data) for name, data in (("before", numbers), ("after", changed))]
+    with Shown(tare, browser, *pair) as shown:
+        check_lost(browser, lambda: shown.view("compare"))
+    with Shown(tare, browser, pair[0]) as shown:
+        shown.view("tensors")
+        check_whole(browser, 4)
+    page = directory / "lost.html"
+    subprocess.run([tare, "report", *map(str, pair), "-o", str(page)], check=True)
+
+    def go():
+        browser.open("about:blank")
+        browser.open(f"file://{page}#/compare")
+
+    check_lost(browser, go)
     calm(browser)
 
 
@@ -695,7 +751,7 @@ def part_report(tare, browser, directory, model, other):
 
 
 PARTS = {"demo": part_demo, "two": part_two, "large": part_large, "many": part_many, "hostile": part_hostile, "gone": part_gone,
-         "report": part_report}
+         "report": part_report, "lost": part_lost}
 
 
 def main():

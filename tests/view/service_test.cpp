@@ -310,7 +310,14 @@ TEST(ViewService, ValuesAreExact) {
   has("heat?tensor=odd", R"(["nan","inf","-inf",3,1,2,3,4])");
   has("heat?tensor=odd&height=1&width=1&by=mean", R"("cells":["nan"])");
   has("numbers?tensor=f", "\"max\":16777215,");
-  has("numbers?tensor=i", "\"min\":-9007199254740992,");
+  has("numbers?tensor=i", R"("min":-9007199254740993,"max":9223372036854775807,)");
+  has("numbers?tensor=i", R"("outliers":[{"value":9223372036854775807,)");
+  has("numbers?tensor=i", R"({"value":-9007199254740993,"row":0,"column":1})");
+  has("numbers?tensor=u", R"("max":18446744073709551615,)");
+  constexpr std::string_view kWhole = R"("values":[1234567,-9007199254740993,9223372036854775807])";
+  const std::string block = service.answer("block?tensor=i").body;
+  EXPECT_NE(block.find(kWhole), std::string::npos) << block;
+  EXPECT_NE(block.rfind(kWhole), block.find(kWhole)) << "as its bytes are read, and decoded";
   has("numbers?tensor=nan", R"("min":null,"max":null,"mean":null,"std":null,"rms":null)");
   const List bins = list(in(asked(service, "numbers?tensor=wide"), "histogram"));
   EXPECT_EQ(number(bins.front()), 1) << "the range is more than a double holds";
@@ -465,7 +472,7 @@ TEST(ViewCompare, EveryValueIsExact) {
   EXPECT_DOUBLE_EQ(number(in(list(in(all, "tensors"))[1], "changed")), 0.25) << "a NaN that became a number";
   EXPECT_EQ(number(in(in(all, "summary"), "exact")), 2);
   EXPECT_EQ(number(in(in(all, "every_value"), "progress")), number(in(all, "elements")));
-  EXPECT_EQ(list(in(all, "plot")).size(), 1U);
+  EXPECT_EQ(list(in(all, "plot")).size(), 2U);
 }
 
 // Of very many tensors all are compared; an answer has a page of them, and the plot is of all.
@@ -501,6 +508,94 @@ TEST(ViewCompare, VeryManyTensors) {
   EXPECT_EQ(number(in(list(in(asked(service, "compare?from=5001"), "tensors"))[0], "elements")), 1);
   EXPECT_EQ(service.answer("compare?sort=size").status, 400);
   EXPECT_LE(report(service).size(), kMostReport);
+}
+
+// What became NaN or infinite, or was, has lost everything: no figure may say that it is nearly the same.
+TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
+  Model a, b;
+  const auto add = [&](const char* name, std::vector<float> left, std::vector<float> right) {
+    a.tensors.push_back(dense(name, {left.size()}, left));
+    b.tensors.push_back(dense(name, {right.size()}, right));
+  };
+  add("equal", {1, 2, NAN, INFINITY}, {1, 2, NAN, INFINITY});
+  add("near", {1, 2, 3, 4}, {1, 2, 3, 5});
+  add("zeros", {0, 0}, {0, 1});
+  add("nan", {1, 2, 3, 4}, {NAN, NAN, NAN, NAN});
+  add("half", {1, 2, 3, 4}, {1, NAN, 3, NAN});
+  add("infinite", {1, 2}, {INFINITY, INFINITY});
+  add("opposite", {1, INFINITY}, {1, -INFINITY});
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  const Value all = compared(service, "compare/all?sort=relative_rms&way=down&plot=1");
+  const List& rows = list(in(all, "tensors"));
+  ASSERT_EQ(rows.size(), 7U);
+  const auto text = [](const Value& value) { return value.text() == nullptr ? std::string() : *value.text(); };
+  std::size_t lost = 0;
+  for (const Value& row : rows) {
+    const std::string name = text(in(row, "name"));
+    if (number(in(row, "not_finite")) == 0) continue;
+    ++lost;
+    for (const std::string_view key : {"rms", "relative_rms", "max_error"})
+      EXPECT_EQ(text(in(row, key)), "inf") << name;
+    EXPECT_EQ(text(in(row, "cosine")), "nan") << name;
+    EXPECT_GT(number(in(row, "changed")), 0) << name;
+  }
+  EXPECT_EQ(lost, 4U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(text(in(rows[i], "relative_rms")), "inf") << i;
+  EXPECT_EQ(text(in(rows[5], "name")), "near");
+  EXPECT_EQ(text(in(rows[6], "name")), "equal");
+  EXPECT_EQ(number(in(rows[6], "relative_rms")), 0);
+  const Value& summary = in(all, "summary");
+  EXPECT_EQ(number(in(summary, "equal")), 1);
+  EXPECT_EQ(text(in(summary, "relative_rms")), "inf");
+  EXPECT_EQ(text(in(in(summary, "worst"), "name")), "nan") << "an error of zeros is the lesser one";
+  EXPECT_EQ(list(in(all, "plot")).size(), 6U) << "all but the equal one";
+  EXPECT_EQ(text(in(list(in(asked(service, "compare?sort=cosine&count=1"), "tensors"))[0], "cosine")), "nan");
+  const std::string svg = picture(service, "errors");
+  EXPECT_NE(svg.find(">inf</text>"), std::string::npos);
+  EXPECT_NE(svg.find("half: 32 bits, error inf"), std::string::npos) << svg;
+  // Of very many, those that lie on each other are one point, these too.
+  Model many_a, many_b;
+  for (int i = 0; i < 3500; ++i) {
+    many_a.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{1}));
+    many_b.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{NAN}));
+  }
+  const Service many({shown(std::move(many_a)), shown(std::move(many_b))});
+  const Value points = compared(many, "compare/all?count=0&plot=1");
+  ASSERT_EQ(list(in(points, "plot")).size(), 1U);
+  EXPECT_EQ(number(in(list(in(points, "plot"))[0], "tensors")), 3500);
+}
+
+// Integers are compared as such: doubles take 2^53 and the next one for the same.
+TEST(ViewCompare, IntegersAreExact) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 60, kEdge = std::int64_t{1} << 53;
+  Model a, b;
+  std::vector<std::int64_t> up(10), down(10);
+  for (std::size_t i = 0; i < 10; ++i) up[i] = kLarge + static_cast<std::int64_t>(i), down[9 - i] = up[i];
+  a.tensors.push_back(dense("order", {10}, up));
+  b.tensors.push_back(dense("order", {10}, down));
+  a.tensors.push_back(dense("one", {2}, std::vector<std::int64_t>{kEdge, -kEdge}));
+  b.tensors.push_back(dense("one", {2}, std::vector<std::int64_t>{kEdge + 1, -kEdge - 1}));
+  a.tensors.push_back(dense("signs", {2}, std::vector<std::int64_t>{kEdge + 1, -1}));
+  b.tensors.push_back(dense("signs", {2}, std::vector<std::uint64_t>{std::uint64_t{kEdge + 1}, 1}));
+  a.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
+  b.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  for (const std::string target : {"compare/start", "compare/all"}) {
+    const Value answer = compared(service, target);
+    const List& rows = list(in(answer, "tensors"));
+    EXPECT_EQ(number(in(rows[0], "changed")), 1);
+    EXPECT_EQ(number(in(rows[0], "max_error")), 9);
+    EXPECT_NEAR(number(in(rows[0], "rms")), std::sqrt(33.0), 1e-4);
+    EXPECT_EQ(number(in(rows[1], "changed")), 1);
+    EXPECT_EQ(number(in(rows[1], "rms")), 1);
+    EXPECT_EQ(number(in(rows[2], "changed")), 0.5);
+    EXPECT_EQ(number(in(rows[2], "max_error")), 2);
+    EXPECT_EQ(number(in(in(answer, "summary"), "equal")), 1);
+    EXPECT_EQ(*in(in(in(answer, "summary"), "worst"), "name").text(), "signs");
+  }
+  const std::string error = service.answer("values?tensor=1&of=error").body;
+  EXPECT_NE(error.find("[1,-1]"), std::string::npos) << error;
+  EXPECT_NE(service.answer("values?tensor=2&of=error&slice=1").body.find("[2]"), std::string::npos);
 }
 
 TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
@@ -742,11 +837,14 @@ TEST(ViewReport, HoldsValuesAndPictures) {
   model.tensors.push_back(numbers_of("small", {3, 5}));
   model.tensors.push_back(numbers_of("large", {1024, 512}, 0.25));
   model.tensors.push_back(dense("long", {1000}, std::vector<double>(1000, 1e300)));
+  model.tensors.push_back(dense("whole", {2}, std::vector<std::int64_t>{(std::int64_t{1} << 53) + 1, -1}));
   const Value answers = answers_in(report(Service(std::vector<ExhibitPtr>{shown(std::move(model))})));
   // 0, 1, 2 as f32.
   EXPECT_TRUE(in(in(answers, "whole?tensor=0"), "values").text()->starts_with("AAAAAAAAgD8AAABA"));
   EXPECT_EQ(*in(in(answers, "whole?tensor=2"), "type").text(), "f64");
   EXPECT_EQ(in(answers, "whole?tensor=2").get<Map>()->find("values")->text()->size(), (8000 + 2) / 3 * 4U);
+  EXPECT_EQ(*in(in(answers, "whole?tensor=3"), "type").text(), "i64");
+  EXPECT_EQ(*in(in(answers, "whole?tensor=3"), "values").text(), "AQAAAAAAIAD//////////w==") << "no digit is lost";
   EXPECT_EQ(answers.get<Map>()->find("whole?tensor=1"), nullptr);
   EXPECT_EQ(answers.get<Map>()->find("grid?tensor=0"), nullptr) << "its values say more";
   for (const auto& [target, height, width] :

@@ -1,8 +1,9 @@
 // Asks the server, or, in a report, the answers that are in the page.
 import {h, put, say} from './dom.js';
+import {parseAnswer} from './format.js';
 import {pictureOf, sliceOf, wholeOf, gridOf, cornersOf, differenceOf, heldWords} from './held.js';
 
-const answers = JSON.parse(document.getElementById('answers').textContent);
+const answers = parseAnswer(document.getElementById('answers').textContent);
 export const isReport = answers !== null;
 
 export class Trouble extends Error {
@@ -56,7 +57,9 @@ function comparedRows(answer, {search, only, sort, way, from = 0, count = 1000})
   const key = (row) => sort === 'name' ? row.name : sort === 'type' ? row.type_b || row.type_a : sort === 'bits' ? row.bits_b || row.bits_a : row[sort];
   const other = (row) => row.only_in || row.shapes || row.problem, words = (search || '').toLowerCase().split(' ').filter(Boolean);
   const rows = answer.tensors.filter((row) => (!only || only === 'all' || (only === 'changed' ? row.changed > 0 : other(row))) && words.every((word) => letters(word, row.name.toLowerCase())));
-  if (sort && sort !== 'file') rows.sort((a, b) => (way === 'down' ? -1 : 1) * (typeof key(a) === 'string' ? key(a).localeCompare(key(b), 'en', {numeric: true}) : (key(a) ?? -2) - (key(b) ?? -2)));
+  const byWord = sort === 'name' || sort === 'type', size = (row) => { const found = key(row) ?? -2; return found === 'inf' ? Infinity : found === 'nan' ? -3 : found; };
+  const compare = (a, b) => byWord ? key(a).localeCompare(key(b), 'en', {numeric: true}) : size(a) === size(b) ? 0 : size(a) < size(b) ? -1 : 1;
+  if (sort && sort !== 'file') rows.sort((a, b) => (way === 'down' ? -1 : 1) * compare(a, b));
   return {...answer, found: rows.length, from, tensors: rows.slice(from, from + count)};
 }
 
@@ -195,7 +198,7 @@ async function request(name, values, method, signal) {
     throw new Trouble(facts);
   }
   let answer;
-  try { answer = await response.json(); } catch (error) {
+  try { answer = parseAnswer(await response.text()); } catch (error) {
     if (error.name === 'AbortError') throw abandoned();
     throw new Trouble({kind: 'io', rule: 'view.answer', sentence: `The server's answer (status ${response.status}) was cut off.`, file: ''});
   }

@@ -42,20 +42,21 @@ export function line(values, {height = 110, label, wide = 420}) {
   return plot;
 }
 
-// Dots at (x, y), y on a logarithmic scale.
+// Dots at (x, y), y on a logarithmic scale; what is infinite has a line of its own above all others.
 export function dots(points, {height = 300, wide = 1100, label, xLabel, yLabel, open}) {
-  const left = 52, bottom = 38, known = points.filter((p) => p.y > 0);
+  const left = 52, bottom = 38, drawn = points.filter((p) => p.y > 0), known = drawn.filter((p) => p.y < Infinity);
   const right = Math.max(1, ...points.map((p) => p.x)) * 1.04;
   const low = known.length ? Math.floor(Math.log10(Math.min(...known.map((p) => p.y)))) : -3;
   const high = Math.max(low + 1, known.length ? Math.ceil(Math.log10(Math.max(...known.map((p) => p.y)))) : 0);
-  const px = (x) => left + x / right * (wide - left - 12), py = (y) => 26 + (high - Math.log10(y)) / (high - low) * (height - 26);
+  const top = high + (drawn.length > known.length ? 1 : 0);
+  const px = (x) => left + x / right * (wide - left - 12), py = (y) => 26 + (top - Math.min(top, Math.log10(y))) / (top - low) * (height - 26);
   const plot = s('svg', {class: 'plot', viewBox: `0 0 ${wide} ${height + bottom}`, role: 'img', 'aria-label': label});
-  for (let decade = low; decade <= high; ++decade) plot.append(s('line', {class: 'axis', x1: left, x2: wide, y1: py(10 ** decade), y2: py(10 ** decade)}),
-    axisText(left - 8, py(10 ** decade) + 4, `1e${decade}`, 'end'));
+  for (let decade = low; decade <= top; ++decade) plot.append(s('line', {class: 'axis', x1: left, x2: wide, y1: py(10 ** decade), y2: py(10 ** decade)}),
+    axisText(left - 8, py(10 ** decade) + 4, decade > high ? '∞' : `1e${decade}`, 'end'));
   const step = right > 20 ? 8 : right > 10 ? 4 : right > 5 ? 2 : 1;
   for (let x = 0; x <= right; x += step) plot.append(axisText(px(x), height + 16, String(x)));
   plot.append(axisText(left + (wide - left) / 2, height + 31, xLabel), s('text', {x: 0, y: 11}, yLabel));
-  for (const p of known) plot.append(s('circle', {class: 'dot', cx: px(p.x), cy: py(p.y), r: 4.5, fill: p.colour, 'fill-opacity': 0.78, style: {cursor: 'pointer'}, onclick: () => open(p)},
+  for (const p of drawn) plot.append(s('circle', {class: 'dot', cx: px(p.x), cy: py(p.y), r: 4.5, fill: p.colour, 'fill-opacity': 0.78, style: {cursor: 'pointer'}, onclick: () => open(p)},
     s('title', {}, p.title)));
   return plot;
 }

@@ -25,7 +25,7 @@ function table(answer, draw) {
     h('button', {type: 'button', onclick: () => sort(key)}, text, order.sort === key ? (order.way === 'down' ? ' ↓' : ' ↑') : ''))))),
   h('tbody', {}, answer.tensors.map((row) => h('tr', {class: 'goes', onclick: () => { location.hash = placeOfPair(row); }}, h('td', {class: 'name'}, h('a', {href: placeOfPair(row), style: {color: 'inherit', textDecoration: 'none'}}, row.name)),
     h('td', {}, row.type_a && chip(row.type_a), row.type_b && row.type_b !== row.type_a && [' → ', chip(row.type_b)]), h('td', {class: 'right'}, bitsText(row.bits_b || row.bits_a)),
-    words(row) ? h('td', {colspan: 4, class: 'quiet right'}, words(row)) : [h('td', {class: 'right'}, real(row.relative_rms)), h('td', {class: 'right'}, real(row.rms)), h('td', {class: 'right'}, row.cosine === undefined ? '' : row.cosine.toFixed(6)), h('td', {class: 'right'}, percent(row.changed || 0))])))),
+    words(row) ? h('td', {colspan: 4, class: 'quiet right'}, words(row)) : [h('td', {class: 'right'}, real(row.relative_rms)), h('td', {class: 'right'}, real(row.rms)), h('td', {class: 'right'}, typeof row.cosine === 'number' ? row.cosine.toFixed(6) : row.cosine && real(row.cosine)), h('td', {class: 'right'}, percent(row.changed || 0))])))),
   ), answer.found > answer.tensors.length && h('p', {class: 'small quiet'}, `and ${count(answer.found - answer.tensors.length)} more; search to find them`)];
 }
 
@@ -40,7 +40,7 @@ function summarySheet(state, answer) {
 
 function plotSheet(answer) {
   const points = answer.plot, types = [...new Set(points.map((point) => point.type))], {equal} = answer.summary;
-  return sheet('Error against bits per weight', [], dots(points.map((point) => ({x: point.bits, y: point.relative_rms, colour: typeColour(point.type), point,
+  return sheet('Error against bits per weight', [], dots(points.map((point) => ({x: point.bits, y: point.relative_rms === 'inf' ? Infinity : point.relative_rms, colour: typeColour(point.type), point,
     title: `${point.name}${point.tensors > 1 ? ` and ${count(point.tensors - 1)} more` : ''}: ${bitsText(point.bits)} bits, relative error ${real(point.relative_rms)}`})),
   {label: 'Relative error of each tensor against its bits per weight', xLabel: 'bits per weight in B', yLabel: 'relative error', open: (p) => { location.hash = placeOfPair(p.point); }}),
   legend(types.slice(0, 12).map(chip)), equal > 0 && h('p', {class: 'small quiet'}, `${many(equal, 'tensor')} without any error ${equal === 1 ? 'is' : 'are'} not drawn.`));

@@ -26,6 +26,20 @@ export function real(n, digits = 4) {
   return size >= 1e5 || size < 1e-3 ? n.toExponential(digits - 2).replace('e+', 'e') : Number(n.toPrecision(digits)).toString();
 }
 
+// An element of a tensor: integers whole.
+export function element(n, digits) { return Number.isSafeInteger(n) ? String(n) : real(n, digits); }
+
+// JSON in which elements that are integers beyond what a double holds stay as they are written, as text.
+const ELEMENTS = new Set(['"min"', '"max"', '"value"', '"values"']);
+export function parseAnswer(text) {
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  let key = '';
+  return JSON.parse(text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (part) => {
+    if (part[0] === '"') { key = part; return part; }
+    return ELEMENTS.has(key) && /^-?\d{16,}$/.test(part) && !Number.isSafeInteger(Number(part)) ? `"${part}"` : part;
+  }));
+}
+
 export function bitsText(n) { return n ? n.toFixed(n < 10 ? 2 : 1) : '–'; }
 export function shapeText(shape) { return shape.length ? shape.join(' × ') : 'scalar'; }
 // Neither none nor all is said of a share that is not.

@@ -1,7 +1,7 @@
 // The values of a tensor as pictures. Of two models there are three, A, B and their difference, which always show the same
 // place: what is done to one is done to all.
 import {h, put, sheet, picker} from './dom.js';
-import {count, real} from './format.js';
+import {count, real, element} from './format.js';
 import {valueColour} from './colour.js';
 import {ask, isReport, sorry} from './api.js';
 
@@ -82,7 +82,7 @@ class Pane {
     return h('table', {class: 'values'}, h('caption', {class: 'unseen'}, `Values ${this.side.label}`), h('tbody', {}, Array.from({length: height}, (_, y) => h('tr', {}, Array.from({length: width}, (_x, x) => {
       const cell = cells[y * width + x], colour = this.colourOf(cell, most);
       const bright = colour[0] * 0.3 + colour[1] * 0.59 + colour[2] * 0.11 > 140;
-      return h('td', {style: {background: `rgb(${colour.join(' ')})`, color: bright ? '#14171c' : '#fff'}, title: `row ${view.top + y}, column ${view.left + x}`}, real(cell));
+      return h('td', {style: {background: `rgb(${colour.join(' ')})`, color: bright ? '#14171c' : '#fff'}, title: `row ${view.top + y}, column ${view.left + x}`}, element(cell));
     })))));
   }
 }

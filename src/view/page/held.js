@@ -8,13 +8,15 @@ function bytesOf(text) {
   return bytes;
 }
 
+const READ = {f32: 'getFloat32', f64: 'getFloat64', i64: 'getBigInt64', u64: 'getBigUint64'};
 function numbersOf(text, type) {
   const view = new DataView(bytesOf(text).buffer), width = type === 'f32' ? 4 : 8;
-  return Array.from({length: view.byteLength / width}, (_, i) => type === 'f32' ? view.getFloat32(i * 4, true) : view.getFloat64(i * 8, true));
+  return Array.from({length: view.byteLength / width}, (_, i) => view[READ[type]](i * width, true));
 }
 
 // A number as answers spell it. The shortest text of an f32 is shorter than that of the double it becomes.
 function spelled(value, type) {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (type !== 'f32') return value;
@@ -22,14 +24,16 @@ function spelled(value, type) {
   return Number(value.toPrecision(9));
 }
 
-// Cells of the type bf16; FFFF is one of which nothing was read.
+// Cells of the type f16, in as many digits as that holds; FFFF is one of which nothing was read.
 function cellsOf(grid) {
-  const bits = new DataView(bytesOf(grid.cells).buffer), one = new DataView(new ArrayBuffer(4));
+  const bits = new DataView(bytesOf(grid.cells).buffer), half = Math.trunc(grid.exponent / 2);
   return Array.from({length: bits.byteLength / 2}, (_, i) => {
-    const cell = bits.getUint16(i * 2, true);
+    const cell = bits.getUint16(i * 2, true), exponent = cell >> 10 & 31, fraction = cell & 1023;
     if (cell === 0xFFFF) return null;
-    one.setUint32(0, cell << 16 >>> 0);
-    return spelled(one.getFloat32(0) * 2 ** grid.exponent, 'f64');
+    const size = exponent === 31 ? (fraction ? NaN : Infinity) : exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
+    // In two steps: a power of two may be less than any number.
+    const value = (cell & 0x8000 ? -size : size) * 2 ** half * 2 ** (grid.exponent - half), short = Number(value.toPrecision(exponent ? 3 : fraction > 63 ? 2 : 1));
+    return spelled(Number.isFinite(short) ? short : value, 'f64');
   });
 }
 
@@ -79,10 +83,11 @@ export function pictureOf(level, {top, bottom, left, right, height, width}) {
     limit: level.single ? undefined : `The report holds this tensor as ${count(level.height)} × ${count(level.width)} cells, and zooms as far as those go; \`tare view\` goes on to single values.`};
 }
 
-// 0, :8, ::2, -1, ..., None: as in NumPy. Of each axis of the result where it starts, its step and its length.
+// 0, :8, ::2, -1, ..., None, [0, 1]: as in NumPy, and as the server reads them. Of each axis of the result where it starts, its step and its length.
 export function parseSlice(text, shape) {
   const wrong = (why) => { throw new Error(`${why}; slices are written as in NumPy: 0, :8, ::2, -1, ...`); };
-  const parts = text.trim() === '' ? [] : text.split(',').map((part) => part.trim());
+  const inner = /^\s*\[([^\]]*)\]\s*$/.exec(text), bare = inner ? inner[1] : text;
+  const parts = bare.trim() === '' ? [] : bare.split(',').map((part) => part.trim().replace(/^(?:np\.)?newaxis$/, 'None').replace(/^Ellipsis$/, '...'));
   if (parts.length && parts[parts.length - 1] === '') parts.pop();
   const taken = parts.filter((part) => part !== '...' && part !== 'None').length, dots = parts.filter((part) => part === '...').length;
   if (dots > 1) wrong('"..." appears twice');
@@ -131,8 +136,8 @@ export function sliceOf(text, held, at) {
 
 // Whose values are all there, as a picture of single values and as a function of the place.
 export function wholeOf(held) {
-  const cells = numbersOf(held.values, held.type).map((value) => spelled(value, held.type));
-  return {...held, height: held.rows, width: held.columns, cells, exact: true, single: true, at: (row, column) => cells[row * held.columns + column]};
+  const raw = numbersOf(held.values, held.type), values = raw.map((value) => spelled(value, held.type)), whole = held.type === 'i64' || held.type === 'u64';
+  return {...held, height: held.rows, width: held.columns, cells: whole ? raw.map(Number) : values, exact: true, single: true, at: (row, column) => values[row * held.columns + column]};
 }
 
 // Cells are rounded, so that even one of a single element is not the element.
@@ -147,6 +152,8 @@ export function cornersOf(held) {
 }
 
 const minus = (b, a) => {
+  const whole = (value) => Number.isSafeInteger(value) || /^-?\d+$/.test(value);
+  if (a !== undefined && b !== undefined && whole(a) && whole(b)) return Number(BigInt(b) - BigInt(a));
   const number = (value) => typeof value === 'string' ? Number(value.replace('nan', 'NaN').replace('inf', 'Infinity')) : value;
   return a === undefined || b === undefined ? undefined : spelled(number(b) - number(a), 'f64');
 };

@@ -1,6 +1,6 @@
 // One tensor: facts, values as a picture, distribution, norms, slices, the first block.
 import {h, put, sheet, choice, facts, copier, meterBar} from './dom.js';
-import {bytes, count, many, rough, real, bitsText, shapeText, percent} from './format.js';
+import {bytes, count, many, rough, real, element, bitsText, shapeText, percent} from './format.js';
 import {chip} from './colour.js';
 import {bars, line, legend} from './chart.js';
 import {ask, work, isReport, heldValues, sorry} from './api.js';
@@ -16,8 +16,8 @@ function distributionSheet(sides, begin, heat, signal) {
   function histogram() {
     if (shown.min === null) { put(area, h('p', {class: 'quiet'}, 'There is no finite value.')); return; }
     if (kind === 'values') {
-      const bins = shown.histogram.length, width = shown.max / bins - shown.min / bins;
-      put(area, bars(shown.histogram, {low: shown.min, high: shown.max, log: log === 'log', label: 'Histogram of the values', names: (i, n) => `${real(shown.min + i * width)} to ${real(shown.min + (i + 1) * width)}: ${count(n)}`}));
+      const bins = shown.histogram.length, low = Number(shown.min), high = Number(shown.max), width = high / bins - low / bins;
+      put(area, bars(shown.histogram, {low, high, log: log === 'log', label: 'Histogram of the values', names: (i, n) => `${real(low + i * width)} to ${real(low + (i + 1) * width)}: ${count(n)}`}));
       return;
     }
     const {negative, positive, first_exponent: first} = shown.magnitudes, used = positive.map((n, i) => n + negative[i] > 0);
@@ -30,7 +30,7 @@ function distributionSheet(sides, begin, heat, signal) {
   function draw(answer) {
     shown = answer;
     put(words, facts([
-      ['Least', real(answer.min)], ['Largest', real(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
+      ['Least', element(answer.min)], ['Largest', element(answer.max)], ['Mean', real(answer.mean)], ['Standard deviation', real(answer.std)],
       ['Zeros', percent(answer.counted ? answer.zeros / answer.counted : 0)], (answer.nan > 0 || answer.infinite > 0) && ['Not finite', count(answer.nan + answer.infinite), `${count(answer.nan)} NaN, ${count(answer.infinite)} infinite`],
       ['Looked at', answer.exact ? 'every value' : `${rough(answer.counted)} of ${rough(answer.elements)}`],
     ]), !answer.exact && !isReport && h('p', {}, h('button', {class: 'plain', type: 'button', onclick: async (event) => {
@@ -45,7 +45,7 @@ function distributionSheet(sides, begin, heat, signal) {
     }}, 'Look at every value')), progress);
     histogram();
     put(places, h('table', {}, h('thead', {}, h('tr', {}, h('th', {class: 'right'}, 'Value'), h('th', {class: 'right'}, 'Row'), h('th', {class: 'right'}, 'Column'), h('th', {}, ''))),
-      h('tbody', {}, answer.outliers.map((place) => h('tr', {}, h('td', {class: 'right mono'}, real(place.value, 6)), h('td', {class: 'right'}, count(place.row)), h('td', {class: 'right'}, count(place.column)),
+      h('tbody', {}, answer.outliers.map((place) => h('tr', {}, h('td', {class: 'right mono'}, element(place.value, 6)), h('td', {class: 'right'}, count(place.row)), h('td', {class: 'right'}, count(place.column)),
         h('td', {}, h('button', {class: 'copy', type: 'button', onclick: () => heat.show(place.row, place.column)}, 'show')))))));
     put(norms, h('h3', {}, 'Rows'), line(answer.row_norms, {label: 'Root mean square of rows'}), h('h3', {}, 'Columns'), line(answer.column_norms, {label: 'Root mean square of columns'}));
   }
@@ -78,8 +78,8 @@ function sliceSheet(sides, begin, shape, signal) {
       const answer = await ask('values', {tensor: side.tensor, of: side.of, slice: input.value}, 'GET', signal);
       if (here !== turn) return;
       const columns = answer.shape.length ? answer.shape[answer.shape.length - 1] || 1 : 1, wide = Math.min(columns, 64), lines = [];
-      for (let i = 0; i < answer.values.length && lines.length < 128; i += columns) lines.push(h('tr', {}, answer.values.slice(i, i + wide).map((value) => h('td', {}, real(value, 6)))));
-      put(result, h('p', {class: 'small quiet'}, `${shapeText(answer.shape)}, ${many(answer.elements, 'value')}${answer.complete ? '' : `; the first ${count(answer.values.length)} are read`}`, ' ', copier(JSON.stringify(answer.values))),
+      for (let i = 0; i < answer.values.length && lines.length < 128; i += columns) lines.push(h('tr', {}, answer.values.slice(i, i + wide).map((value) => h('td', {}, element(value, 6)))));
+      put(result, h('p', {class: 'small quiet'}, `${shapeText(answer.shape)}, ${many(answer.elements, 'value')}${answer.complete ? '' : `; the first ${count(answer.values.length)} are read`}`, ' ', copier(JSON.stringify(answer.values).replace(/"(-?\d+)"/g, '$1'))),
         h('table', {class: 'values'}, h('caption', {class: 'unseen'}, 'Values of the slice'), h('tbody', {}, lines)));
     } catch (error) { if (here === turn) put(result, sorry(error)); }
   }
@@ -97,13 +97,13 @@ function fieldOf(field, i, several) {
   return h('div', {style: {margin: '0 0 12px'}},
     h('div', {class: 'small', style: {marginBottom: '3px'}}, h('b', {class: 'mono'}, field.name), ` ${field.what} `, h('span', {class: 'quiet'}, `${field.kind}${field.bits ? ` of ${field.bits}` : ''}, ${place}${several && field.component !== field.name ? ` of ${field.component}` : ''}`)),
     h('div', {class: 'hex'}, (field.hex.match(/../g) || []).slice(0, 128).map((pair) => h('span', {style: {background: FIELDS[i % FIELDS.length]}}, pair))),
-    field.values.length > 0 && h('div', {class: 'mono small quiet', style: {overflowWrap: 'anywhere'}}, `= ${field.values.slice(0, 48).map((v) => real(v)).join(' ')}${field.values.length > 48 ? ' …' : ''}`));
+    field.values.length > 0 && h('div', {class: 'mono small quiet', style: {overflowWrap: 'anywhere'}}, `= ${field.values.slice(0, 48).map((v) => element(v)).join(' ')}${field.values.length > 48 ? ' …' : ''}`));
 }
 
 // The names of the formula, for the first weights, and what they come to.
 function termsTable(answer) {
   const weights = Math.min(answer.values.length, 16);
-  const line = (name, values) => h('tr', {}, h('th', {scope: 'row', class: 'mono'}, name), values.length === 1 ? h('td', {colspan: weights, style: {textAlign: 'left'}}, real(values[0], 6)) : values.slice(0, weights).map((value) => h('td', {}, real(value, 5))));
+  const line = (name, values) => h('tr', {}, h('th', {scope: 'row', class: 'mono'}, name), values.length === 1 ? h('td', {colspan: weights, style: {textAlign: 'left'}}, element(values[0], 6)) : values.slice(0, weights).map((value) => h('td', {}, element(value, 5))));
   return h('div', {class: 'wide'}, h('table', {class: 'values terms'}, h('caption', {class: 'unseen'}, 'The first weights and what they are made of'), h('tbody', {}, answer.terms.map((term) => line(term.name, term.values)), line('w', answer.values.slice(0, weights)))));
 }
 
@@ -114,7 +114,7 @@ function blockSheet(tensor, of, signal, label) {
     if (answer.formula) whole.querySelector('h2').textContent = `First block${end}: ${many(answer.weights, 'weight')}`;
     put(area, answer.formula && h('p', {class: 'mono'}, answer.formula), answer.fields.map((field, i) => fieldOf(field, i, several)),
       answer.values.length > 0 && (answer.terms.length > 0 ? termsTable(answer) : answer.fields.length !== 1 &&
-        h('div', {}, h('div', {class: 'small'}, h('b', {}, 'decoded'), answer.values.length === 1 ? ' the first value' : ` the first ${answer.values.length} values`), h('div', {class: 'mono small quiet', style: {overflowWrap: 'anywhere'}}, answer.values.slice(0, 64).map((v) => real(v)).join(' '), answer.values.length > 64 ? ' …' : ''))));
+        h('div', {}, h('div', {class: 'small'}, h('b', {}, 'decoded'), answer.values.length === 1 ? ' the first value' : ` the first ${answer.values.length} values`), h('div', {class: 'mono small quiet', style: {overflowWrap: 'anywhere'}}, answer.values.slice(0, 64).map((v) => element(v)).join(' '), answer.values.length > 64 ? ' …' : ''))));
   }, (error) => put(area, sorry(error)));
   return whole;
 }
