@@ -110,7 +110,11 @@ LinkPage::LinkPage(const std::string& link) {
 }
 
 bool has_browser() {
-  return !named_browsers().empty() || std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+  const auto is_set = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  return !named_browsers().empty() || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
 }
 
 bool open_browser(const std::string& link) {

@@ -62,7 +62,7 @@ std::optional<Refusal> Door::refuse(const Head& head, Admission& admission) cons
     admission = {Room::api, target.substr(kApi.size()), post};
     return std::nullopt;
   }
-  if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there"};
+  if (!target.empty() || post) return Refusal{404, "view.endpoint", "nothing is there", ErrorKind::not_found};
   // Who copied the link without its last slash.
   if (slash == head.target.size() - 1) return Refusal{308, "view.endpoint", "the link ends with a slash"};
   admission = {Room::page, {}, false};

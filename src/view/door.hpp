@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tare/error.hpp"
+
 namespace tare::view {
 
 // The parts of a request's head that decide.
@@ -35,6 +37,7 @@ struct Admission {
 struct Refusal {
   int status = 403;
   std::string_view rule, sentence;
+  ErrorKind kind = ErrorKind::usage;
 };
 
 class Door {

@@ -49,6 +49,8 @@ void start_check(const Context& context, const Query& query, JsonWriter& json);
 
 // The tensor that "tensor" names: its number in the file, or, without digits only, its name. Throws not_found `view.tensor`.
 std::size_t tensor_of(const Exhibit& model, const Query& query);
+// The same of a text. `advice`: what somebody is told to do whose name no tensor has.
+std::size_t tensor_called(const Exhibit& model, std::string_view text, std::string_view advice);
 // The tensor to decode: that of the model; with of=left and of=right the first model's tensor and its counterpart as they are
 // compared, with of=error what the second differs from the first.
 Tensor subject_of(const Context& context, const Query& query);

@@ -1,33 +1,38 @@
 #include "view/pairing.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tare::view {
 namespace {
 
-// A model by the names of one convention, and which tensor each was.
+// A model by the names of one convention, and which tensor each was. One that is as it was opened is not copied: of very many
+// tensors that would be most of the memory that two models need.
 struct Released {
-  Model model;
+  std::shared_ptr<const Model> own;  // null: the one that is shown
+  const std::vector<Tensor>* tensors = nullptr;
   std::vector<std::int64_t> origin;
 };
 
 Released as_it_is(const Exhibit& shown) {
   Released released;
-  released.model.tensors = shown.model().tensors;
-  for (std::size_t i = 0; i < released.model.tensors.size(); ++i)
-    released.origin.push_back(static_cast<std::int64_t>(i));
+  released.tensors = &shown.model().tensors;
+  released.origin.resize(released.tensors->size());
+  std::iota(released.origin.begin(), released.origin.end(), std::int64_t{0});
   return released;
 }
 
 Released released_from(const Exhibit& shown) {
   const Format* const format = find_format(shown.model().format);
   if (format == nullptr || format->release == nullptr) return as_it_is(shown);
-  Released released;
-  released.model = shown.model();
+  const auto model = std::make_shared<Model>(shown.model());
   std::vector<Change> changes;
   std::vector<Renamed> renamed;
   try {
-    format->release(released.model, changes, renamed);
+    format->release(*model, changes, renamed);
   } catch (const Error&) {
     return as_it_is(shown);  // of an unknown kind: names as they are
   }
@@ -36,7 +41,8 @@ Released released_from(const Exhibit& shown) {
     before.emplace(shown.model().tensors[i].name, static_cast<std::int64_t>(i));
   for (const Renamed& entry : renamed)
     if (const auto found = before.find(entry.before); found != before.end()) after.emplace(entry.after, found->second);
-  for (const Tensor& tensor : released.model.tensors) {
+  Released released{model, &model->tensors, {}};
+  for (const Tensor& tensor : model->tensors) {
     const auto found = after.find(tensor.name), same = before.find(tensor.name);
     released.origin.push_back(found != after.end() ? found->second : same != before.end() ? same->second : -1);
   }
@@ -47,17 +53,19 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
   Pairing pairing;
   pairing.of_a.assign(count_a, -1);
   pairing.of_b.assign(count_b, -1);
+  const std::vector<Tensor>&left = *a.tensors, &right = *b.tensors;
   std::unordered_map<std::string_view, std::size_t> names;
-  for (std::size_t i = 0; i < b.model.tensors.size(); ++i) names.emplace(b.model.tensors[i].name, i);
-  std::vector<bool> used(b.model.tensors.size());
-  for (std::size_t i = 0; i < a.model.tensors.size(); ++i) {
+  for (std::size_t i = 0; i < right.size(); ++i) names.emplace(right[i].name, i);
+  std::vector<bool> used(right.size());
+  pairing.pairs.reserve(std::max(left.size(), right.size()));
+  for (std::size_t i = 0; i < left.size(); ++i) {
     Pair pair;
     pair.a = a.origin[i];
-    pair.tensor_a = a.model.tensors[i];
+    pair.tensor_a = left[i];
     pair.in_a = true;
-    if (const auto found = names.find(a.model.tensors[i].name); found != names.end() && !used[found->second]) {
+    if (const auto found = names.find(left[i].name); found != names.end() && !used[found->second]) {
       pair.b = b.origin[found->second];
-      pair.tensor_b = b.model.tensors[found->second];
+      pair.tensor_b = right[found->second];
       pair.in_b = true;
       used[found->second] = true;
     }
@@ -66,26 +74,35 @@ Pairing join(const Released& a, const Released& b, std::size_t count_a, std::siz
     if (pair.b >= 0) pairing.of_b[static_cast<std::size_t>(pair.b)] = place;
     pairing.pairs.push_back(std::move(pair));
   }
-  for (std::size_t i = 0; i < b.model.tensors.size(); ++i)
-    if (!used[i]) pairing.pairs.push_back({-1, b.origin[i], {}, b.model.tensors[i], false, true});
+  for (std::size_t i = 0; i < right.size(); ++i)
+    if (!used[i]) pairing.pairs.push_back({-1, b.origin[i], {}, right[i], false, true});
   return pairing;
 }
 
-std::size_t matched(const Pairing& pairing) {
+// How many pairs have a tensor of each.
+std::size_t matched(const Released& a, const Released& b) {
+  std::unordered_set<std::string_view> names;
+  for (const Tensor& tensor : *b.tensors) names.insert(tensor.name);
   std::size_t count = 0;
-  for (const Pair& pair : pairing.pairs) count += pair.in_a && pair.in_b;
+  for (const Tensor& tensor : *a.tensors) count += names.erase(tensor.name);
   return count;
 }
 
 }  // namespace
 
 Pairing pair_up(const Exhibit& a, const Exhibit& b) {
-  Pairing plain = join(as_it_is(a), as_it_is(b), a.items().size(), b.items().size());
-  if (2 * matched(plain) >= std::min(a.items().size(), b.items().size())) return plain;
-  Pairing renamed = join(released_from(a), released_from(b), a.items().size(), b.items().size());
-  if (matched(renamed) <= matched(plain)) return plain;
-  renamed.renamed = true;
-  return renamed;
+  const std::size_t count_a = a.items().size(), count_b = b.items().size();
+  const Released plain_a = as_it_is(a), plain_b = as_it_is(b);
+  const std::size_t plain = matched(plain_a, plain_b);
+  if (2 * plain < std::min(count_a, count_b)) {
+    const Released released_a = released_from(a), released_b = released_from(b);
+    if (matched(released_a, released_b) > plain) {
+      Pairing renamed = join(released_a, released_b, count_a, count_b);
+      renamed.renamed = true;
+      return renamed;
+    }
+  }
+  return join(plain_a, plain_b, count_a, count_b);
 }
 
 }  // namespace tare::view

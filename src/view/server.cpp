@@ -418,9 +418,8 @@ struct Server::State {
     }
   }
 
-  MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, const Refusal& refusal,
-                    ErrorKind kind = ErrorKind::usage) {
-    exchange.answer = refusal_of(refusal.status, kind, refusal.rule, refusal.sentence);
+  MHD_Result refuse(MHD_Connection* connection, Exchange& exchange, const Refusal& refusal) {
+    exchange.answer = refusal_of(refusal.status, refusal.kind, refusal.rule, refusal.sentence);
     return reply(connection, exchange.answer.status, exchange.answer.body, false, "GET, HEAD, POST");
   }
 
@@ -477,7 +476,7 @@ struct Server::State {
     if (exchange.asked) return MHD_YES;
     exchange.asked = true;
     if (queue(connection, exchange)) return MHD_YES;
-    return refuse(connection, exchange, {503, "view.busy", "too many requests are waiting"}, ErrorKind::limit);
+    return refuse(connection, exchange, {503, "view.busy", "too many requests are waiting", ErrorKind::limit});
   }
 };
 

@@ -263,11 +263,16 @@ std::size_t tensor_of(const Exhibit& model, const Query& query) {
     throw Error(
         ErrorKind::usage, "view.request",
         fmt::format("{} is about one tensor; say which, by its number or its name: tensor=0", query.endpoint()));
+  return tensor_called(model, text, "tensors?search=... finds names by a part of them");
+}
+
+std::size_t tensor_called(const Exhibit& model, std::string_view text, std::string_view advice) {
   const auto& all = model.model().tensors;
   const bool number = !text.empty() && text.size() <= 9 &&
                       std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (number) {
-    const std::uint64_t place = query.number("tensor", 0, 0, 999'999'999);
+    std::size_t place = 0;
+    for (const char digit : text) place = place * 10 + static_cast<std::size_t>(digit - '0');
     if (place < all.size()) return place;
   } else if (const Tensor* const found = model.model().tensor(text)) {
     return static_cast<std::size_t>(found - all.data());
@@ -275,8 +280,7 @@ std::size_t tensor_of(const Exhibit& model, const Query& query) {
   if (number)
     throw Error(ErrorKind::not_found, "view.tensor",
                 fmt::format("there is no tensor {}; the model has {}, counted from 0", text, all.size()));
-  throw Error(ErrorKind::not_found, "view.tensor",
-              fmt::format("no tensor is called '{}'; tensors?search=... finds names by a part of them", text));
+  throw Error(ErrorKind::not_found, "view.tensor", fmt::format("no tensor is called '{}'; {}", text, advice));
 }
 
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t place) {

@@ -177,8 +177,9 @@ std::string draw_map(const Exhibit& model) {
   return drawing.finish();
 }
 
-std::string draw_histogram(const Service& service, std::string_view tensor) {
-  const Value answer = parsed(service.call("numbers?tensor=" + escape_query(tensor)));
+std::string draw_histogram(const Service& service, const Exhibit& model, std::size_t place) {
+  const std::string tensor = model.shown_name(place);
+  const Value answer = parsed(service.call(fmt::format("numbers?tensor={}", place)));
   const List& bins = list_in(at(answer, "histogram"));
   constexpr double kHeight = 260;
   Drawing drawing(kHeight + 60, fmt::format("Histogram of {}", tensor));
@@ -262,16 +263,6 @@ std::vector<std::string> picture_names() {
   return {"treemap", "layers", "map", "errors", "histogram:TENSOR", "heat:TENSOR"};
 }
 
-std::string escape_query(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string picture(const Service& service, std::string_view name) {
   const auto models = service.models();
   const Exhibit& model = *models.front();
@@ -281,9 +272,10 @@ std::string picture(const Service& service, std::string_view name) {
   if (name == "layers") return draw_layers(service, model);
   if (name == "map") return draw_map(model);
   if (name == "errors") return draw_errors(service);
-  if (kind == "histogram" && !tensor.empty()) return draw_histogram(service, tensor);
-  if (kind == "heat" && !tensor.empty())
-    return draw_heat(model, tensor_of(model, Query::parse("heat?tensor=" + escape_query(tensor))));
+  if ((kind == "histogram" || kind == "heat") && !tensor.empty()) {
+    const std::size_t place = tensor_called(model, tensor, "`tare ls` lists the names");
+    return kind == "heat" ? draw_heat(model, place) : draw_histogram(service, model, place);
+  }
   throw Error(ErrorKind::usage, "view.picture",
               fmt::format("no picture is called '{}'; there are {}", name, fmt::join(picture_names(), ", ")));
 }

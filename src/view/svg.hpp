@@ -14,7 +14,4 @@ namespace tare::view {
 std::string picture(const Service& service, std::string_view name);
 std::vector<std::string> picture_names();
 
-// Text as a value in a query.
-std::string escape_query(std::string_view text);
-
 }  // namespace tare::view

@@ -86,7 +86,12 @@ TEST(ViewDoor, RefusesEverybodyElse) {
   head = good_head(api);
   head.body_bytes = 1;
   EXPECT_EQ(refused(head), "view.body");
-  EXPECT_EQ(refused(good_head(at("../../etc/passwd"))), "view.endpoint");
+  const std::string elsewhere = at("../../etc/passwd");
+  EXPECT_EQ(refused(good_head(elsewhere)), "view.endpoint");
+  Admission admission;
+  const auto refusal = Door(std::string(kToken), {"127.0.0.1:8080"}).refuse(good_head(elsewhere), admission);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->kind, ErrorKind::not_found) << "as its status says";
 }
 
 // Who tunnels a port or uses a name of the machine is told how to be let in.

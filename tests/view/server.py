@@ -301,6 +301,7 @@ def check_browser(path, directory):
     for environment, options, expected in ((screen, (), ["xdg-open"]), ({**plain, "WAYLAND_DISPLAY": "wayland-0"}, (), ["xdg-open"]),
                                            ({**plain, "BROWSER": "no-such-program:mine --new %s --end"}, (), ["mine", "--new", "LINK", "--end"]),
                                            ({**screen, "BROWSER": "mine"}, (), ["mine"]), (plain, (), None), (screen, ("--no-browser",), None),
+                                           ({**plain, "DISPLAY": "", "WAYLAND_DISPLAY": ""}, (), None),
                                            ({**screen, "PATH": str(directory)}, (), None)):
         record.unlink(missing_ok=True)
         process, terminal, link = run_on_terminal(path, directory, environment, *options)

@@ -139,6 +139,22 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
   says("tensor?tensor=q_proj", "tensors?search=");
 }
 
+// A picture is asked for on a command line, where other advice helps.
+TEST(ViewService, PicturesOfTensorsThatAreNot) {
+  const Service service(std::vector<ExhibitPtr>{shown(small_model())});
+  for (const std::string name : {"heat:q_proj", "histogram:q_proj"}) {
+    try {
+      static_cast<void>(picture(service, name));
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::not_found);
+      EXPECT_EQ(error.sentence(), "no tensor is called 'q_proj'; `tare ls` lists the names");
+    }
+  }
+  EXPECT_THROW(static_cast<void>(picture(service, "heat:26")), Error);
+  EXPECT_EQ(picture(service, "histogram:1"), picture(service, "histogram:model.layers.0.mlp.up_proj.weight"));
+}
+
 TEST(ViewService, OverviewAndLayers) {
   const Service service(std::vector<ExhibitPtr>{shown(small_model())});
   const Value model = list(in(asked(service, "overview"), "models")).front();
