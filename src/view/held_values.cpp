@@ -7,7 +7,6 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "base/json_stream.hpp"
-#include "inspect/moments.hpp"
 #include "view/heat.hpp"
 #include "view/page.hpp"
 #include "view/reading.hpp"
@@ -20,6 +19,14 @@ constexpr std::uint16_t kNothingRead = 0xFFFF, kNoNumber = 0x7E00;
 
 // Whether f32 holds every element.
 bool fits_single(const Reading& reading) { return reading.is_single() || size_of(reading.dtype()) <= 2; }
+
+// Three digits of a number. f16 holds these: rounded to three digits again, it is the same number.
+double in_three_digits(double value) {
+  const double size = std::abs(value);
+  if (!(size > 1e-290 && size < 1e290)) return value;
+  const double unit = std::pow(10.0, std::floor(std::log10(size)) - 2);
+  return std::round(value / unit) * unit;
+}
 
 // Appends what was read last. Integers of 64 bits are as they are stored: no float holds them all.
 void pack(Bytes& bytes, const Reading& reading, std::span<const double> values) {
@@ -57,10 +64,12 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
     if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
   // f16 has three digits, of numbers down to a billionth of its largest: that is where the largest is put.
   constexpr int kNearLargest = 14;
-  const int exponent = most == 0 ? 0 : inspect::Scale::of(most, 0).exponent - kNearLargest;
+  int exponent = 0;
+  std::frexp(most, &exponent);
+  exponent -= kNearLargest;
   Bytes bytes(map.cells.size() * 2);
   for (std::size_t i = 0; i < map.cells.size(); ++i) {
-    const double cell = std::ldexp(map.cells[i], -exponent);
+    const double cell = std::ldexp(in_three_digits(map.cells[i]), -exponent);
     store_le(bytes.data() + i * 2, !map.seen[i] ? kNothingRead : std::isnan(cell) ? kNoNumber : f64_to_f16(cell));
   }
   std::string text;

@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/half.hpp"
 #include "base/text.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
 #include "view/fuzzy.hpp"
 #include "view/heat.hpp"
+#include "view/held_values.hpp"
 #include "view/names.hpp"
 #include "view/page.hpp"
 #include "view/reading.hpp"
@@ -875,6 +877,23 @@ TEST(ViewReport, HoldsValuesAndPictures) {
   ASSERT_EQ(blocks.size(), 4U);
   EXPECT_EQ(number(in(blocks[3], "top")), 1016);
   EXPECT_EQ(number(in(blocks[3], "left")), 496);
+}
+
+// The digits that a picture in a report has are those of the number, as the page reads them.
+TEST(ViewReport, PicturesHoldThreeDigits) {
+  constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::vector<double> values{1234.567, 9.994, 9.996, 1e300, -1e300, 5e-324, 0.9999, 1.005, -65504, 3e38, 1e-45};
+  for (int i = 0; i < 3000; ++i) values.push_back(std::pow(10.0, i * 0.01 - 15));
+  for (const double value : values) {
+    wire::TreeBounds bounds;
+    const Value grid = wire::read_json(grid_json(dense("w", {1}, std::vector<double>{value}), 8, 8), bounds);
+    const std::string& text = *in(grid, "cells").text();
+    std::uint32_t bits = 0;
+    for (const char letter : text.substr(0, 3)) bits = bits << 6U | static_cast<std::uint32_t>(kLetters.find(letter));
+    const auto cell = static_cast<std::uint16_t>((bits >> 10U & 0xFFU) | (bits >> 2U & 0xFFU) << 8U);
+    const double held = std::ldexp(double{f16_to_f32(cell)}, static_cast<int>(number(in(grid, "exponent"))));
+    EXPECT_EQ(fmt::format("{:.3g}", held), fmt::format("{:.3g}", value)) << value;
+  }
 }
 
 // Whatever the model is, a report has at most as many bytes as are promised.

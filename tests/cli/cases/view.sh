@@ -15,3 +15,11 @@ tare report model.zt -o page.html --force
 cp model.zt own.zt; ln -s own.zt link.zt; tare report own.zt -o link.zt --force; cmp own.zt model.zt && echo whole
 tare report model.zt --svg treemap | head -2
 tare report model.zt --svg nothing
+tare report model.zt --svg heat:no.such
+# what is about two models, with one and with two
+tare view model.zt --json compare
+tare view model.zt --json compare/start
+tare view model.zt --json compare/all
+tare view model.zt --json compare/stop
+tare report model.zt --svg errors
+tare view model.zt own.zt --json compare/stop
