@@ -118,6 +118,13 @@ def check_door(server):
     assert server.ask(f"/{server.token}/api/reopen", "POST", body=b"x" * 100)[0] == 413
     assert server.ask(f"/{server.token}/api/tensors?search={'x' * 5000}")[0] == 400
     assert server.ask(f"/{server.token}/api/{'x' * 60000}")[0] in (413, 414, 431, 400)
+    # What is about two models, of one.
+    for name in ("compare", "compare/start", "compare/all", "compare/stop"):
+        status, answer = server.api(name, method="POST")
+        assert status == 400 and answer["error"]["sentence"] == "there is no second model", (name, answer)
+    assert server.ask(api)[0] == 200, "it lives"
+    status, answer = server.ask(f"/{server.token}/nothing")[::2]
+    assert status == 404 and json.loads(answer)["error"]["kind"] == "not_found", answer
     # No path is taken from a request.
     for path in ("../../../../etc/passwd", "..%2f..%2fetc%2fpasswd", "/etc/passwd", "page.css", "%00"):
         status, _, body = server.ask(f"/{server.token}/{path}")
