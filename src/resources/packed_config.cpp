@@ -1,9 +1,8 @@
 #include "resources/packed_config.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "io/descriptor.hpp"
+#include "resources/files_beside.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 
@@ -113,16 +112,6 @@ std::optional<StatedQuantization> stated_in_metadata(const Value& kept) {
   }
 }
 
-std::optional<StatedQuantization> stated_in_directory(const std::string& directory) {
-  return first_stated([&](std::string_view name) -> std::optional<Blob> {
-    const std::string path = directory + "/" + std::string(name);
-    std::error_code none;
-    if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
-    const SourcePtr source = open_file(path, Access::pread);
-    return Blob::range(source, 0, source->size());
-  });
-}
-
 }  // namespace
 
 std::optional<StatedQuantization> stated_in_files(const Model& model) {
@@ -137,9 +126,7 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
   if (const Value* const kept = model.metadata.find(kPackingKey))
     if (auto stated = stated_in_metadata(*kept)) return stated;
   // Of weights that were named by their own path the files are beside them.
-  if (model.attachments.empty() && !model.sources.empty() && model.sources.front()->descriptor() >= 0)
-    return stated_in_directory(io::directory_of(model.sources.front()->name()));
-  return std::nullopt;
+  return first_stated([&](std::string_view name) { return file_of(model, name); });
 }
 
 std::string packing_text(const StatedQuantization& stated) {

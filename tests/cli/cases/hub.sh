@@ -51,7 +51,7 @@ tare convert pipeline/unet unet.zt
 tare info lora16
 tare info --json lora16 | python3 -c 'import json, sys; print(json.load(sys.stdin)["adapter"])'
 tare convert lorabase merged/ --merge lora16 && tare cat merged q.weight --as f32 | od -A n -t f4
-tare convert lorabase merged2/ --merge lora16/adapter_model.safetensors
+tare convert lorabase merged3/ --merge lora16/adapter_model.safetensors && cmp merged/model.safetensors merged3/model.safetensors
 tare convert lorabase merged2/ --merge lorabase
 tare convert gptq merged2/ --merge lora16
 tare quantize lorabase merged.mcf --method q8 --merge lora16
