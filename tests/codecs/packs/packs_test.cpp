@@ -460,7 +460,16 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
                                     {"mxfp4", "_scales", 3, {0xFF}},
                                     {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFF}},
                                     {"nvfp4", ".weight_scale", 3, {0x7F}},
-                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}}};
+                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}},
+                                    // Finite, but times a code they are not.
+                                    {"bnb-int8", ".SCB", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"mlx-affine4", ".scales", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"mlx-affine4-bf16", ".scales", 0, {0x7F, 0x7F}},
+                                    {"fp8-block", ".weight_scale_inv", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"fp8-block-e8m0", ".scale", 1, {0xFE}},
+                                    {"mxfp4", "_scales", 3, {0xFE}},
+                                    {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFE}},
+                                    {"nvfp4", ".weight_global_scale", 0, {1, 0, 0, 0}}};
   Quantization quant;
   quant.method = "q8";
   for (const Spoiled& spoiled : all) {
@@ -490,6 +499,20 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
         std::ranges::any_of(told.changes, [](const Change& change) { return change.impact == Impact::results; }));
     // As it is, it goes everywhere.
     EXPECT_FALSE(written("safetensors", {.drop = {ModelPart::attachments}}).has_value());
+  }
+}
+
+// Scales that are larger than usual are decoded if the weights are finite.
+TEST(Packs, LargeScalesThatFitAreConverted) {
+  for (const auto& [name, ending, at, bytes] :
+       {std::tuple("fp8-block", ".weight_scale_inv", std::size_t{0}, std::vector<int>{0, 0, 0x80, 0x60}),
+        std::tuple("mxfp4", "_scales", std::size_t{3}, std::vector<int>{0xF8})}) {
+    Model model = arrays_of(name);
+    set_bytes(array(model, ending), at, bytes);
+    EXPECT_EQ(join(model), "");
+    const AdaptOptions options{.dtype = DType::bf16, .drop = {ModelPart::attachments}};
+    const Format& format = *find_format("safetensors");
+    EXPECT_EQ(rule_of([&] { write_bytes(format, adapt(model, format, options).model); }), "") << name;
   }
 }
 
