@@ -242,6 +242,8 @@ struct StatedMethod {
   std::string why_not;   // for a sentence, with the method's name
 };
 StatedMethod stated_method(std::string_view method);
+// Whether a config that states this speaks of arrays as some row has them: a method of the table, or what others call it.
+bool is_method_name(std::string_view method);
 // Whether an array by itself tells that some are packed. A weight of plain floats does not, though it may be codes in their
 // guise: the array beside it does.
 bool tells_packing(const Tensor& tensor);

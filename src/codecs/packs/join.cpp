@@ -49,6 +49,8 @@ class ArraySet final : public Set {
     return static_cast<std::uint64_t>(&array - model_.tensors.data());
   }
   const Stated& stated() const override { return stated_; }
+  void assume(std::string what) const override { assumed_.push_back(std::move(what)); }
+  const std::vector<std::string>& assumed() const { return assumed_; }
 
  private:
   const Model& model_;
@@ -57,6 +59,7 @@ class ArraySet final : public Set {
   const Tensor& codes_;
   const PackedSet& row_;
   std::string stem_;
+  mutable std::vector<std::string> assumed_;
 };
 
 // An array of a joined tensor, and where it was among those of the file.
@@ -110,6 +113,8 @@ std::uint64_t place_of_codes(const Tensor& tensor) {
   return *stated_count(*arrays.find(tensor.components.front().role)->get<Map>(), "at");
 }
 
+constexpr std::size_t kMostGuesses = 16;  // each is told; a hostile file has one for every tensor
+
 class Joiner {
  public:
   Joiner(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
@@ -117,17 +122,18 @@ class Joiner {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
   }
 
-  // The tensor that the codes and the arrays beside them are, and what was assumed for it. Nothing if they are none. Throws
-  // Refusal.
-  std::optional<Tensor> join(std::size_t codes, std::string_view* guess = nullptr) const {
+  // The tensor that the codes and the arrays beside them are, and what was assumed for it, as sentences. Nothing if they are
+  // none. Throws Refusal.
+  std::optional<Tensor> join(std::size_t codes, std::vector<std::string>* guesses = nullptr) const {
     std::optional<Refusal> refused;
     for (const PackedSet* const row : packed_sets()) {
       if (!is_codes(*row, model_.tensors[codes])) continue;
       const Scheme* const scheme = find_scheme(*row);
       try {
-        auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme);
+        std::vector<std::string> assumed;
+        auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme, assumed);
         if (!tensor) continue;
-        if (guess != nullptr && stated_.config.empty()) *guess = scheme->guess;
+        if (guesses != nullptr) *guesses = sentences(std::move(assumed));
         return tensor;
       } catch (const Refusal& refusal) {
         if (!refused) refused = refusal;
@@ -147,7 +153,24 @@ class Joiner {
     return std::nullopt;
   }
 
-  std::optional<Tensor> join(std::size_t codes, const Scheme& scheme) const {
+  std::vector<std::string> sentences(std::vector<std::string> assumed) const {
+    std::vector<std::string> guesses;
+    for (const std::string& what : assumed)
+      guesses.push_back(
+          stated_.config.empty()
+              ? fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
+                            "config.json beside it",
+                            what)
+              : fmt::format("packed weights of which the config does not say everything: assumed {}", what));
+    if (!stated_.method.empty() && !is_method_name(stated_.method))
+      guesses.push_back(
+          fmt::format("the config states the method \"{}\", which is not one that Tare knows: the packed weights were "
+                      "understood by names, types and shapes alone",
+                      escape_name(stated_.method)));
+    return guesses;
+  }
+
+  std::optional<Tensor> join(std::size_t codes, const Scheme& scheme, std::vector<std::string>& assumed) const {
     const ArraySet set(model_, at_, stated_, codes, *scheme.set);
     if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
       const std::string& method = stated_.method;
@@ -164,6 +187,8 @@ class Joiner {
     const Codec* const codec = find_codec(tensor->layout);
     if (codec == nullptr) refuse_variant(fmt::format("{} is not decoded", tensor->layout));
     if (const auto problem = codec->check(*tensor)) throw Refusal{*problem};
+    assumed = set.assumed();
+    if (stated_.config.empty() && !scheme.guess.empty()) assumed.emplace_back(scheme.guess);
     return tensor;
   }
 
@@ -328,21 +353,27 @@ bool may_be_packed(const Model& model) {
                              [](const Tensor& tensor) { return is_plain_array(tensor) && tells_packing(tensor); });
 }
 
-void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
+namespace {
+
+// Returns what was assumed.
+std::vector<std::string> join_all(Model& model, const Stated& stated, const std::string& file,
+                                  Diagnostics& diagnostics) {
   std::vector<std::optional<Tensor>> joined(model.tensors.size());
   std::vector<bool> taken(model.tensors.size());
   bool any = false, told = false;
   Variants variants(file, diagnostics);
-  std::vector<std::string_view> guesses;
+  std::vector<std::string> guesses;
   if (may_be_packed(model)) {
     const Joiner joiner(model, stated);
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
       if (!is_codes(model.tensors[i])) continue;
       try {
-        std::string_view guess;
-        auto tensor = joiner.join(i, &guess);
+        std::vector<std::string> own;
+        auto tensor = joiner.join(i, &own);
         if (!tensor) continue;
-        if (!guess.empty() && std::ranges::find(guesses, guess) == guesses.end()) guesses.push_back(guess);
+        for (std::string& guess : own)
+          if (guesses.size() < kMostGuesses && std::ranges::find(guesses, guess) == guesses.end())
+            guesses.push_back(std::move(guess));
         const auto placed = placed_arrays(*tensor);
         const auto is_taken = [&](const Placed& array) { return taken[static_cast<std::size_t>(array.at)]; };
         if (!placed || std::ranges::any_of(*placed, is_taken))
@@ -359,13 +390,8 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
       }
     }
   }
-  for (const std::string_view guess : guesses)
-    diagnostics.warning(
-        Error(ErrorKind::unsupported, "pack.guess",
-              fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
-                          "config.json beside it",
-                          guess))
-            .in(file));
+  for (const std::string& guess : guesses)
+    diagnostics.warning(Error(ErrorKind::unsupported, "pack.guess", guess).in(file));
   if (any) {
     std::vector<Tensor> tensors;
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
@@ -376,6 +402,23 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
   }
   if (!told) variants.add_stated(model, stated, any);
   variants.tell();
+  return guesses;
+}
+
+}  // namespace
+
+void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
+  (void)join_all(model, stated, file, diagnostics);
+}
+
+std::vector<std::string> guesses(const Model& model, const Stated& stated) {
+  struct Quiet final : Diagnostics {
+    void error(const Error&) override {}
+  } quiet;
+  Model arrays;
+  arrays.tensors = model.tensors;
+  separate(arrays);
+  return join_all(arrays, stated, {}, quiet);
 }
 
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes) {

@@ -265,7 +265,7 @@ TEST(Packs, AFileIsReadAsItsDirectoryStates) {
     for (const char* const file : {"config.json", "quantize_config.json"}) fs::remove(own + "/" + file);
     Collected told;
     open(own + "/model.safetensors", {.diagnostics = &told});
-    const bool guessed = name.starts_with("gptq") || name.starts_with("mlx");
+    const bool guessed = name != "bnb-nf4";
     EXPECT_EQ(told.rules, guessed ? std::vector<std::string>{"pack.guess"} : std::vector<std::string>());
     // Neither for bytes in memory, which lie beside nothing.
     const SourcePtr memory = memory_source(get_file(own + "/model.safetensors"), own + "/model.safetensors");
@@ -591,6 +591,35 @@ TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
     EXPECT_EQ(join(model), said) << method;
     EXPECT_EQ(model.tensors.size(), 2u);
   }
+}
+
+// What neither arrays nor config tell is told, or refused where it may well be otherwise.
+TEST(Packs, WhatIsAssumedIsTold) {
+  for (const std::string fixture : {"nvfp4", "ct-int4", "int8-channel", "fp8-channel"}) {
+    Model model = arrays_of(fixture);
+    state(model, R"({"quantization_config":{"quant_method":"mystery"}})");
+    EXPECT_EQ(join(model), "pack.guess") << fixture;
+    EXPECT_EQ(packs::guesses(model, stated_by(model)).size(), 1u);
+  }
+  // Codes of 7 bits may take the room of 8.
+  Model eight = arrays_of("ct-int8");
+  state(eight, "{}");
+  EXPECT_EQ(join(eight), "pack.guess");
+  const auto with_scales = [](Shape shape, const std::string& config) {
+    Model model;
+    model.tensors.push_back(dense("q.weight", {96, 64}, DType::u8, Blob::memory(Bytes(96 * 64)), "f8_e4m3fn"));
+    const auto count = static_cast<std::size_t>(*shape.elements());
+    model.tensors.push_back(dense("q.weight_scale", shape, std::vector<float>(count, 1)));
+    state(model, config);
+    return join(model);
+  };
+  const std::string stated = R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[32,64]}})";
+  EXPECT_EQ(with_scales({3}, "{}"), "pack.variant (note)");
+  EXPECT_EQ(with_scales({3}, R"({"quantization_config":{"quant_method":"fp8"}})"), "pack.variant (note)");
+  EXPECT_EQ(with_scales({3, 1}, stated), "");
+  EXPECT_EQ(with_scales({3, 2}, "{}"), "pack.guess");
+  EXPECT_EQ(with_scales({96}, "{}"), "");
+  EXPECT_EQ(with_scales({1}, "{}"), "");
 }
 
 // One note, however many layers.
