@@ -162,8 +162,12 @@ void read_config(const Blob& file, Adapter& adapter) {
   adapter.configured = get<std::string>(config, "peft_type") != nullptr;
   if (adapter.configured) adapter.method = *get<std::string>(config, "peft_type");
   if (const std::string* const base = get<std::string>(config, "base_model_name_or_path")) adapter.base = *base;
-  if (const auto rank = positive_number(config, "r"); rank && *rank > 0 && *rank < 0x1p32)
-    adapter.rank = static_cast<std::uint64_t>(*rank);
+  if (const auto rank = positive_number(config, "r")) {
+    const bool fits = *rank >= 1 && *rank < 0x1p32 && *rank == std::floor(*rank);
+    if (fits) adapter.rank = static_cast<std::uint64_t>(*rank);
+    if (!fits && adapter.method == "LORA")
+      refuse_config(fmt::format("\"r\" is {}; a rank is a whole number from 1 on", to_json(*config.find("r"))));
+  }
   adapter.rank_stated = adapter.rank.has_value();
   if (config.find("lora_alpha") != nullptr) adapter.alpha = stated_number(config, "lora_alpha");
   adapter.rank_stabilised = is_set(config, "use_rslora");

@@ -61,7 +61,9 @@ StatedQuantization read(const Map& stated, const StatedIn& place) {
   found.method = place.method;
   found.config = stated;
   for (const std::string_view key : kMethodKeys)
-    if (const std::string* const method = get<std::string>(stated, key)) found.method = lower(*method);
+    if (const Value* const value = stated.find(key); value != nullptr && !value->is_null())
+      found.method =
+          lower(value->text() != nullptr ? *value->text() : to_json(*value));  // what is no name is no known one
   const bool four = is_true(stated, "load_in_4bit") || is_true(stated, "_load_in_4bit");
   const bool eight = is_true(stated, "load_in_8bit") || is_true(stated, "_load_in_8bit");
   if (found.method.empty() && (four || eight)) found.method = "bitsandbytes";

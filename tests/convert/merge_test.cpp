@@ -315,6 +315,13 @@ TEST(Merge, NumbersThatAreNotFinite) {
             (std::vector<float>{4, -kInfinity, 9, 13, 17, 24}));
 }
 
+TEST(Merge, RanksThatAreNone) {
+  for (const char* const rank : {"0", "-1", "1.5", "1e300", "\"2\"", "[2]"})
+    EXPECT_EQ(refused(adapter_of(fmt::format(R"({{"peft_type": "LORA", "r": {}}})", rank), pair_for_q())),
+              "lora.config")
+        << rank;
+}
+
 TEST(Merge, AlphasThatAreNotNumbers) {
   for (const char* const alpha : {"NaN", "Infinity", "-Infinity", "null", "true", "\"16\"", "[1]", "1e400", "1e300"}) {
     SCOPED_TRACE(alpha);

@@ -318,6 +318,10 @@ constinit const std::array<Scheme, 5> kFp4Schemes = {
            .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
            .certain = true},
     Scheme{.set = &kDotScaleFp4Set, .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
-    Scheme{.set = &kBlocksSet, .join = join_experts, .weight = "", .certain_if_stated = true}};
+    Scheme{.set = &kBlocksSet,
+           .join = join_experts,
+           .weight = "",
+           .certain_if_stated = true,
+           .certain_shape = [](const Shape& blocks) { return blocks.rank() == 4 && blocks[3] == kMx / 2; }}};
 
 }  // namespace tare::codec::packs

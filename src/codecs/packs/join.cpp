@@ -126,6 +126,7 @@ class Joiner {
   // none. Throws Refusal.
   std::optional<Tensor> join(std::size_t codes, std::vector<std::string>* guesses = nullptr) const {
     std::optional<Refusal> refused;
+    bool lone = false;  // what was refused lacks the array beside the codes: whoever has it knows better
     for (const PackedSet* const row : packed_sets()) {
       if (!is_codes(*row, model_.tensors[codes])) continue;
       const Scheme* const scheme = find_scheme(*row);
@@ -136,7 +137,9 @@ class Joiner {
         if (guesses != nullptr) *guesses = sentences(std::move(assumed));
         return tensor;
       } catch (const Refusal& refusal) {
-        if (!refused) refused = refusal;
+        if (refused && !lone) continue;
+        refused = refusal;
+        lone = ArraySet(model_, at_, stated_, codes, *row).find_ending(row->beside_ending()) == nullptr;
       }
     }
     if (refused) throw *refused;
@@ -174,7 +177,9 @@ class Joiner {
     const ArraySet set(model_, at_, stated_, codes, *scheme.set);
     if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
       const std::string& method = stated_.method;
-      if (method == scheme.set->method ? scheme.certain || scheme.certain_if_stated : scheme.certain && method.empty())
+      const bool certain =
+          scheme.certain || (scheme.certain_shape != nullptr && scheme.certain_shape(set.codes().shape));
+      if (method == scheme.set->method ? certain || scheme.certain_if_stated : certain && method.empty())
         require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
@@ -207,6 +212,85 @@ void report(const Problem& problem, const Tensor& codes, const std::string& file
   else
     diagnostics.warning(about);
 }
+
+// Arrays whose names tell that codes belong to them, where those do not exist, or are of another type, or lack what makes them
+// codes.
+class Orphans {
+ public:
+  Orphans(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
+    for (const PackedSet* const row : packed_sets())
+      for (const PackedMember& member : row->members)
+        if (tells(*row, member)) telling_.push_back({row, member.ending});
+  }
+
+  // What is missing for an array that is not in a set; nothing if that is all right. `told`: tensors of which something was
+  // reported already.
+  std::optional<Problem> problem(const Tensor& tensor, const std::vector<bool>& told) {
+    if (!is_plain_array(tensor)) return std::nullopt;
+    const auto first = std::ranges::find_if(telling_, [&](const Telling& row) { return ends(tensor, row.ending); });
+    if (first == telling_.end()) return std::nullopt;
+    for (const PackedSet* const row : packed_sets())
+      for (const PackedMember& member : row->members)
+        if (ends(tensor, member.ending) && is_whole(*row, stem_of(tensor, member.ending), told)) return std::nullopt;
+    std::string stem = stem_of(tensor, first->ending);
+    if (!stems_.insert(stem).second) return std::nullopt;
+    return problem_of(*first->row, stem);
+  }
+
+ private:
+  struct Telling {
+    const PackedSet* row;
+    std::string_view ending;
+  };
+
+  static bool ends(const Tensor& tensor, std::string_view ending) {
+    return tensor.name.size() > ending.size() && tensor.name.ends_with(ending);
+  }
+  static std::string stem_of(const Tensor& tensor, std::string_view ending) {
+    return tensor.name.substr(0, tensor.name.size() - ending.size());
+  }
+
+  const Tensor* find(const std::string& stem, std::string_view ending) const {
+    const auto found = at_.find(std::string(stem).append(ending));
+    return found == at_.end() ? nullptr : &model_.tensors[found->second];
+  }
+
+  // Codes and what makes them codes exist, or were reported: whatever else is wrong is told by who joins them.
+  bool is_whole(const PackedSet& row, const std::string& stem, const std::vector<bool>& told) const {
+    const Tensor* const codes = find(stem, row.codes());
+    if (codes == nullptr || !is_plain_array(*codes)) return false;
+    if (told[static_cast<std::size_t>(codes - model_.tensors.data())]) return true;
+    return is_codes(row, *codes) && find(stem, row.beside_ending()) != nullptr;
+  }
+
+  bool tells(const PackedSet& row, const PackedMember& member) const {
+    const Scheme* const scheme = find_scheme(row);
+    const bool beside = &member == &row.members[row.beside];
+    return scheme != nullptr &&
+           (member.telling || (beside && scheme->certain_if_stated && stated_.method == row.method));
+  }
+
+  std::optional<Problem> problem_of(const PackedSet& row, const std::string& stem) const {
+    const auto missing = [&](std::string_view ending) {
+      return Problem{"pack.missing", fmt::format("{} is missing", escape_name(stem + std::string(ending)))};
+    };
+    const Tensor* const codes = find(stem, row.codes());
+    if (codes == nullptr) return missing(row.codes());
+    if (!is_plain_array(*codes)) return std::nullopt;
+    if (is_codes(row, *codes)) return missing(row.beside_ending());
+    // Plain floats beside such arrays were unpacked by somebody.
+    if (is_plain_float(*codes) && find_scheme(row)->weight == row.codes()) return std::nullopt;
+    return Problem{"pack.type", fmt::format("{} is {}; expected {}", escape_name(codes->name),
+                                            codes->components.front().type_name(), fmt::join(row.types, " or "))};
+  }
+
+  const Model& model_;
+  const Stated& stated_;
+  NameViewMap<std::size_t> at_;
+  std::vector<Telling> telling_;
+  NameSet stems_;
+};
 
 // What is not decoded, told once for each reason: models have hundreds of layers.
 class Variants {
@@ -360,6 +444,7 @@ std::vector<std::string> join_all(Model& model, const Stated& stated, const std:
                                   Diagnostics& diagnostics) {
   std::vector<std::optional<Tensor>> joined(model.tensors.size());
   std::vector<bool> taken(model.tensors.size());
+  std::vector<bool> refused(model.tensors.size());
   bool any = false, told = false;
   Variants variants(file, diagnostics);
   std::vector<std::string> guesses;
@@ -383,11 +468,20 @@ std::vector<std::string> join_all(Model& model, const Stated& stated, const std:
         any = true;
       } catch (const Refusal& refusal) {
         told = true;
+        refused[i] = true;
         if (refusal.problem.severity == Severity::note)
           variants.add(refusal.problem, model.tensors[i].name);
         else
           report(refusal.problem, model.tensors[i], file, diagnostics);
       }
+    }
+  }
+  Orphans orphans(model, stated);
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    if (taken[i] || refused[i]) continue;
+    if (const auto problem = orphans.problem(model.tensors[i], refused)) {
+      told = true;
+      report(*problem, model.tensors[i], file, diagnostics);
     }
   }
   for (const std::string& guess : guesses)

@@ -51,7 +51,9 @@ struct Scheme {
   bool certain = false;                 // nobody else has arrays of such a name: without the one beside one is missing
   // What the arrays alone do not tell, and is assumed where no config states anything; empty: they tell everything.
   std::string_view guess = {};
-  bool certain_if_stated = false;  // the same where the config states the method
+  bool certain_if_stated = false;  // `certain` where the config states the method
+  // `certain` for codes of such shapes. Null: none are.
+  bool (*certain_shape)(const Shape& codes) = nullptr;
 };
 
 // Null for a row that is not decoded.

@@ -229,7 +229,9 @@ constexpr Pack kInt8Tensor = grid_pack<false>("int8.tensor", "8-bit integers wit
 constexpr Pack kInt8Channel = grid_pack<false>("int8.channel", "8-bit integers with a scale for each row");
 constexpr Pack kInt8Group = grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row");
 
-constexpr Scheme grid_scheme(const PackedSet& set) { return {.set = &set, .join = join_grid, .weight = set.codes()}; }
+constexpr Scheme grid_scheme(const PackedSet& set, bool certain_if_stated = false) {
+  return {.set = &set, .join = join_grid, .weight = set.codes(), .certain_if_stated = certain_if_stated};
+}
 
 }  // namespace
 
@@ -238,9 +240,12 @@ constinit const std::array<const Pack*, 7> kScaledPacks = {&kFp8Tensor,  &kFp8Ch
 constinit const std::array<Codec, 7> kScaledCodecs = {
     pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
     pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};
-constinit const std::array<Scheme, 7> kScaledSchemes = {
-    grid_scheme(kWeightScaleInvSet), grid_scheme(kWeightScaleSet), grid_scheme(kWeightScaleInt8Set),
-    grid_scheme(kDotScaleSet),       grid_scheme(kScaleWeightSet), grid_scheme(kScaleInvSet),
-    grid_scheme(kScaleSet)};
+constinit const std::array<Scheme, 7> kScaledSchemes = {grid_scheme(kWeightScaleInvSet, true),
+                                                        grid_scheme(kWeightScaleSet),
+                                                        grid_scheme(kWeightScaleInt8Set),
+                                                        grid_scheme(kDotScaleSet),
+                                                        grid_scheme(kScaleWeightSet),
+                                                        grid_scheme(kScaleInvSet),
+                                                        grid_scheme(kScaleSet)};
 
 }  // namespace tare::codec::packs

@@ -561,6 +561,61 @@ TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
   }
 }
 
+// What a config states in another type than a text is not taken for the usual.
+TEST(Packs, NamesThatAreNumbers) {
+  Model format = arrays_of("gptq4");
+  state(format, R"({"quantization_config":{"quant_method":"gptq","bits":4,"checkpoint_format":2}})");
+  EXPECT_EQ(join(format), "pack.type");
+  Model method = arrays_of("gptq4");
+  state(method, R"({"quantization_config":{"quant_method":7,"bits":4}})");
+  EXPECT_EQ(join(method), "pack.variant (note)");
+  Model scaled = arrays_of("fp8-channel");
+  state(scaled, R"({"quantization_config":{"quant_method":7}})");
+  EXPECT_EQ(join(scaled), "pack.guess");
+}
+
+// Arrays that belong to codes, without them or without what makes them codes; also where no config says anything.
+TEST(Packs, LostMembersAreMissed) {
+  struct Lost {
+    std::string fixture, ending;
+  };
+  for (const auto& [fixture, ending] :
+       {Lost{"gptq4", ".qweight"}, Lost{"awq4", ".qweight"}, Lost{"bnb-nf4", "q.weight"}, Lost{"bnb-nf4", "__nf4"},
+        Lost{"bnb-int8", ".weight"}, Lost{"mxfp4", "_scales"}, Lost{"ct-int4", ".weight_packed"},
+        Lost{"nvfp4", ".weight_packed"}, Lost{"nvfp4-modelopt", ".weight"}, Lost{"fp8-block", ".weight"}})
+    for (const bool alone : {false, true}) {
+      SCOPED_TRACE(fixture + " " + ending);
+      Model model = arrays_of(fixture);
+      erase(model, ending);
+      if (alone) state(model, "{}");
+      EXPECT_EQ(join(model), "pack.missing");
+    }
+  // Some tell only what their config says.
+  Model blocks = arrays_of("mxfp4");
+  erase(blocks, "_blocks");
+  state(blocks, R"({"quantization_config":{"quant_method":"mxfp4"}})");
+  EXPECT_EQ(join(blocks), "pack.missing");
+  Model scale = arrays_of("fp8-block");
+  erase(scale, ".weight_scale_inv");
+  state(scale, R"({"quantization_config":{"quant_method":"fp8"}})");
+  EXPECT_EQ(join(scale), "pack.missing");
+  state(scale, "{}");
+  EXPECT_EQ(join(scale), "");
+  for (const DType type : {DType::i64, DType::f32}) {
+    Model typed = arrays_of("gptq4");
+    const Shape shape = array(typed, ".qweight").shape;
+    array(typed, ".qweight") = dense("q.qweight", shape, type,
+                                     Blob::memory(Bytes(static_cast<std::size_t>(*shape.elements()) * size_of(type))));
+    EXPECT_EQ(join(typed), "pack.type");
+  }
+  // Who unpacked the weights may have left the scales.
+  Model unpacked = arrays_of("fp8-block");
+  const Shape shape = array(unpacked, ".weight").shape;
+  const std::string name = array(unpacked, ".weight").name;
+  array(unpacked, ".weight") = dense(name, shape, std::vector<float>(static_cast<std::size_t>(*shape.elements())));
+  EXPECT_EQ(join(unpacked), "");
+}
+
 // Nothing is wrong with it: another format has other arrays.
 TEST(Packs, MarlinIsNotABadSet) {
   Model marlin = arrays_of("gptq4");
