@@ -73,9 +73,10 @@ class Merging {
           "this is not an adapter: it has neither an adapter_config.json that states a peft_type nor tensors of "
           "one");
     if (!facts->configured)
-      throw Error(ErrorKind::not_found, "lora.config",
-                  "there is no adapter_config.json that states a peft_type, without which nobody knows the scale; name "
-                  "the directory that has it");
+      throw Error(
+          ErrorKind::not_found, "lora.config",
+          "there is no adapter_config.json that states a peft_type, neither in the directory nor beside the file; "
+          "without it nobody knows the scale");
     facts_ = std::move(*facts);
     if (!facts_.unmergeable.empty())
       throw Error(ErrorKind::unsupported, "lora.method",
@@ -115,14 +116,15 @@ class Merging {
     if (table == nullptr && head == nullptr && whole_.empty()) return;
     const bool products = table != nullptr || head != nullptr;
     for (const auto& [name, tensor] : whole_) look(name, tensor);
-    if ((table == nullptr && head == nullptr) || !is_tied(head != nullptr)) return;
+    const Tensor* const changed = head != nullptr ? head : table;
+    if (changed == nullptr || !is_tied(head != nullptr, *changed)) return;
     if (!products && table != nullptr && head != nullptr && are_equal(*table, *head)) {
       // One matrix for both, as it was.
       if (arch::ties_embeddings(model_) == true)
         std::erase_if(whole_, [&](const auto& entry) { return entry.second == head; });
       return;
     }
-    throw unfit("lora.tied", head != nullptr ? *head : *table,
+    throw unfit("lora.tied", *changed,
                 fmt::format("it changes the {} of a model whose embedding and head are one matrix "
                             "(tie_word_embeddings), so that {}; save the model with a matrix for each and "
                             "tie_word_embeddings false, and merge into that",
@@ -130,10 +132,19 @@ class Merging {
                             head == nullptr ? "the head would change with it" : "the embedding would change with it"));
   }
 
-  bool is_tied(bool head_changes) const {
+  // `changed`: a tensor of the adapter that is for the embedding or the head.
+  bool is_tied(bool head_changes, const Tensor& changed) const {
     if (model_.config.tie_word_embeddings) return *model_.config.tie_word_embeddings;
+    const auto said = resources::text_model(model_);
+    if (said && said->tied) return *said->tied;
     // Where nothing is said, Hugging Face's libraries tie what has no head of its own; encoders have no use for one.
-    return arch::ties_embeddings(model_) == true && (head_changes || resources::generates_text(model_));
+    if (arch::ties_embeddings(model_) != true) return false;
+    if (head_changes || (said && said->generates)) return true;
+    if (!said && model_.config.empty())
+      throw unfit("lora.tied", changed,
+                  "it changes the embedding of a model that has no matrix for a head, and there is no config.json that "
+                  "says whether they are one matrix; put the model's config.json beside its weights");
+    return false;
   }
 
   static bool are_equal(const Tensor& a, const Tensor& b) {

@@ -1,11 +1,15 @@
 #include "convert/merged_blob.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,7 +35,8 @@ std::vector<float> turned(const std::vector<float>& matrix, std::size_t rows, st
 
 class LowRankProducer final : public BlobProducer, public std::enable_shared_from_this<LowRankProducer> {
  public:
-  LowRankProducer(Blob weight, LowRank added) : weight_(std::move(weight)), added_(std::move(added)) {}
+  LowRankProducer(std::string name, Blob weight, LowRank added)
+      : name_(std::move(name)), weight_(std::move(weight)), added_(std::move(added)) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override;
   std::uint64_t seek_granularity() const override {
@@ -44,6 +49,7 @@ class LowRankProducer final : public BlobProducer, public std::enable_shared_fro
     if (added_.lengths) added_.lengths->component("data")->blob.verify();
   }
 
+  const std::string& name() const { return name_; }
   const Blob& weight() const { return weight_; }
   const LowRank& added() const { return added_; }
   // Kept as long as somebody reads: all those of a model together are large.
@@ -64,6 +70,7 @@ class LowRankProducer final : public BlobProducer, public std::enable_shared_fro
   }
 
  private:
+  std::string name_;
   Blob weight_;
   LowRank added_;
   mutable std::mutex mutex_;
@@ -118,6 +125,7 @@ class LowRankReader final : public BlobReader {
       for (std::size_t row = 0; row < rows; ++row)
         bring_to_length(std::span(tile_).subspan(row * columns_, columns_),
                         factors_->lengths[static_cast<std::size_t>(row_) + row]);
+    if (!all_finite(tile_)) refuse_new(rows);
     if constexpr (!kLittleEndianHost) swap_elements(bytes, sizeof(float));
     ready_ = bytes.subspan(skip_);
     skip_ = 0;
@@ -129,6 +137,30 @@ class LowRankReader final : public BlobReader {
     for (const float value : row) squares += double{value} * double{value};
     const float factor = length / static_cast<float>(std::sqrt(squares));
     for (float& value : row) value *= factor;
+  }
+
+  // Without a branch for each weight: one more than an exponent of ones overflows into the sign.
+  static bool all_finite(std::span<const float> values) {
+    std::uint32_t overflow = 0;
+    for (const float value : values) overflow |= (std::bit_cast<std::uint32_t>(value) & 0x7F800000u) + 0x00800000u;
+    return (overflow & 0x80000000u) == 0;
+  }
+
+  // Numbers that are not finite in the model are what they were; those that the adapter makes are of no use to anybody.
+  void refuse_new(std::size_t rows) const {
+    std::vector<float> before(rows * columns_);
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(before));
+    from_->weight().open(row_ * columns_ * sizeof(float))->read(bytes);
+    if constexpr (!kLittleEndianHost) swap_elements(bytes, sizeof(float));
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (!std::isfinite(tile_[i]) && std::isfinite(before[i]))
+        throw Error(
+            ErrorKind::lossy, "lora.value",
+            fmt::format("with the adapter, element [{}, {}] would be {} (it is {}): the adapter has numbers that "
+                        "are not finite, or too large",
+                        row_ + i / columns_, i % columns_, tile_[i], before[i]))
+            .about("tensor " + escape_name(from_->name()))
+            .blame(Subject::input);
   }
 
   std::shared_ptr<const LowRankProducer> from_;
@@ -151,7 +183,8 @@ Tensor add_low_rank(const Tensor& weight, LowRank added) {
   Tensor result = cast(weight, DType::f32);
   const auto data = std::ranges::find(result.components, std::string_view("data"), &Component::role);
   const std::uint64_t size = data->blob.size();
-  if (size > 0) data->blob = Blob::produced(size, std::make_shared<LowRankProducer>(data->blob, std::move(added)));
+  if (size > 0)
+    data->blob = Blob::produced(size, std::make_shared<LowRankProducer>(weight.name, data->blob, std::move(added)));
   return result;
 }
 

@@ -34,6 +34,14 @@ PackedGuard::PackedGuard(const Model& model, const AdaptOptions& options) : pack
   throw refused;
 }
 
+std::string why_codes(const Model& model, const Tensor& tensor) {
+  const auto packed = resources::find_packed(model);
+  const auto index = static_cast<std::size_t>(&tensor - model.tensors.data());
+  if (!packed || packed->parts[index] != "codes") return {};
+  return fmt::format("codes of weights that are quantized already ({}), which Tare does not decode{}", packed->text(),
+                     reason(model, tensor.name));
+}
+
 void PackedGuard::refuse_widening(std::size_t index, const Tensor& tensor, const Format& target) const {
   if (!packed_ || packed_->parts[index] != "codes") return;
   throw Error(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "resources/packed.hpp"
 #include "tare/convert.hpp"
@@ -19,5 +20,8 @@ class PackedGuard {
  private:
   std::optional<resources::Packed> packed_;
 };
+
+// Why the numbers of a tensor of the model are codes of weights, and no weights, for a sentence; empty: they are not codes.
+std::string why_codes(const Model& model, const Tensor& tensor);
 
 }  // namespace tare

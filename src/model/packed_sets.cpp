@@ -341,6 +341,15 @@ StatedMethod stated_method(std::string_view method) {
   return {true, false, fmt::format("{}: {}", stated, found->why_not)};
 }
 
+bool is_method_name(std::string_view method) {
+  // ModelOpt's quant_algo has names for each way to quantize; those of the others are of one library each.
+  constexpr std::string_view kOthers[] = {
+      "auto-round",     "intel/auto-round", "fbgemm_fp8", "finegrained_fp8", "ptpc_fp8",  "modelopt_fp4",
+      "nvfp4",          "nvfp4_awq",        "w4a16_awq",  "fp8_pb_wo",       "fp8_pc_pt", "fp8_per_channel_per_token",
+      "mixed_precision"};
+  return stated_method(method).known || std::ranges::find(kOthers, method) != std::end(kOthers);
+}
+
 bool can_hold_codes(const Tensor& tensor, bool large) {
   constexpr std::uint64_t kLongVector = 4096;  // bytes
   if (tensor.components.size() != 1) return false;

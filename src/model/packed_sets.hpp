@@ -18,6 +18,8 @@ struct PackedMember {
   std::string_view role;  // what it is called as a component of the joined tensor
   std::string_view ending;
   std::string_view part;  // for people: "codes", "scales", ...
+  bool telling =
+      false;  // nobody has an array of such a name but beside such codes: alone, it tells that they are missing
 };
 
 struct PackedSet {
@@ -48,27 +50,27 @@ struct PackedSet {
 // Rows that codecs/packs decodes, which names them.
 namespace packed_members {
 inline constexpr PackedMember kGptq[] = {{"qweight", ".qweight", "codes"},
-                                         {"qzeros", ".qzeros", "zeros"},
+                                         {"qzeros", ".qzeros", "zeros", true},
                                          {"scales", ".scales", "scales"},
                                          {"g_idx", ".g_idx", "groups"}};
 inline constexpr PackedMember kAwq[] = {
     {"qweight", ".qweight", "codes"}, {"qzeros", ".qzeros", "zeros"}, {"scales", ".scales", "scales"}};
 inline constexpr PackedMember kNf4[] = {{"weight", ".weight", "codes"},
-                                        {"absmax", ".weight.absmax", "scales"},
+                                        {"absmax", ".weight.absmax", "scales", true},
                                         {"quant_map", ".weight.quant_map", "map"},
                                         {"nested_absmax", ".weight.nested_absmax", "scales"},
                                         {"nested_quant_map", ".weight.nested_quant_map", "map"},
-                                        {"quant_state", ".weight.quant_state.bitsandbytes__nf4", "state"}};
+                                        {"quant_state", ".weight.quant_state.bitsandbytes__nf4", "state", true}};
 inline constexpr PackedMember kFp4[] = {{"weight", ".weight", "codes"},
                                         {"absmax", ".weight.absmax", "scales"},
                                         {"quant_map", ".weight.quant_map", "map"},
                                         {"nested_absmax", ".weight.nested_absmax", "scales"},
                                         {"nested_quant_map", ".weight.nested_quant_map", "map"},
-                                        {"quant_state", ".weight.quant_state.bitsandbytes__fp4", "state"}};
+                                        {"quant_state", ".weight.quant_state.bitsandbytes__fp4", "state", true}};
 inline constexpr PackedMember kInt8[] = {
-    {"weight", ".weight", "codes"}, {"SCB", ".SCB", "scales"}, {"weight_format", ".weight_format", "state"}};
+    {"weight", ".weight", "codes"}, {"SCB", ".SCB", "scales", true}, {"weight_format", ".weight_format", "state"}};
 inline constexpr PackedMember kCtNvfp4[] = {{"weight_packed", ".weight_packed", "codes"},
-                                            {"weight_global_scale", ".weight_global_scale", "scales"},
+                                            {"weight_global_scale", ".weight_global_scale", "scales", true},
                                             {"weight_scale", ".weight_scale", "scales"},
                                             {"input_scale", ".input_scale", "scales"},
                                             {"input_global_scale", ".input_global_scale", "scales"}};
@@ -77,16 +79,16 @@ inline constexpr PackedMember kCtMxfp4[] = {{"weight_packed", ".weight_packed", 
 inline constexpr PackedMember kCt[] = {
     {"weight_packed", ".weight_packed", "codes"},         {"weight_scale", ".weight_scale", "scales"},
     {"weight_zero_point", ".weight_zero_point", "zeros"}, {"weight_g_idx", ".weight_g_idx", "groups"},
-    {"weight_shape", ".weight_shape", "shape"},           {"input_scale", ".input_scale", "scales"},
+    {"weight_shape", ".weight_shape", "shape", true},     {"input_scale", ".input_scale", "scales"},
     {"input_zero_point", ".input_zero_point", "zeros"}};
 inline constexpr PackedMember kModelopt[] = {{"weight", ".weight", "codes"},
-                                             {"weight_scale_2", ".weight_scale_2", "scales"},
+                                             {"weight_scale_2", ".weight_scale_2", "scales", true},
                                              {"weight_scale", ".weight_scale", "scales"},
                                              {"input_scale", ".input_scale", "scales"},
                                              {"input_global_scale", ".input_global_scale", "scales"}};
 inline constexpr PackedMember kBlocks[] = {{"blocks", "_blocks", "codes"}, {"scales", "_scales", "scales"}};
 inline constexpr PackedMember kWeightScaleInv[] = {{"weight", ".weight", "codes"},
-                                                   {"scale", ".weight_scale_inv", "scales"},
+                                                   {"scale", ".weight_scale_inv", "scales", true},
                                                    {"input_scale", ".input_scale", "scales"}};
 inline constexpr PackedMember kWeightScale[] = {{"weight", ".weight", "codes"},
                                                 {"scale", ".weight_scale", "scales"},
@@ -242,6 +244,8 @@ struct StatedMethod {
   std::string why_not;   // for a sentence, with the method's name
 };
 StatedMethod stated_method(std::string_view method);
+// Whether a config that states this speaks of arrays as some row has them: a method of the table, or what others call it.
+bool is_method_name(std::string_view method);
 // Whether an array by itself tells that some are packed. A weight of plain floats does not, though it may be codes in their
 // guise: the array beside it does.
 bool tells_packing(const Tensor& tensor);

@@ -8,6 +8,7 @@
 
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
+#include "resources/files_beside.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 
@@ -149,10 +150,10 @@ std::string reason_against(const Adapter& adapter, const Map& config) {
   return {};
 }
 
-void read_config(const Attachment& file, Adapter& adapter) {
+void read_config(const Blob& file, Adapter& adapter) {
   Map config;
   try {
-    const Bytes bytes = file.blob.bytes(kMaxSmallBytes);
+    const Bytes bytes = file.bytes(kMaxSmallBytes);
     config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
@@ -161,8 +162,12 @@ void read_config(const Attachment& file, Adapter& adapter) {
   adapter.configured = get<std::string>(config, "peft_type") != nullptr;
   if (adapter.configured) adapter.method = *get<std::string>(config, "peft_type");
   if (const std::string* const base = get<std::string>(config, "base_model_name_or_path")) adapter.base = *base;
-  if (const auto rank = positive_number(config, "r"); rank && *rank > 0 && *rank < 0x1p32)
-    adapter.rank = static_cast<std::uint64_t>(*rank);
+  if (const auto rank = positive_number(config, "r")) {
+    const bool fits = *rank >= 1 && *rank < 0x1p32 && *rank == std::floor(*rank);
+    if (fits) adapter.rank = static_cast<std::uint64_t>(*rank);
+    if (!fits && adapter.method == "LORA")
+      refuse_config(fmt::format("\"r\" is {}; a rank is a whole number from 1 on", to_json(*config.find("r"))));
+  }
   adapter.rank_stated = adapter.rank.has_value();
   if (config.find("lora_alpha") != nullptr) adapter.alpha = stated_number(config, "lora_alpha");
   adapter.rank_stabilised = is_set(config, "use_rslora");
@@ -234,9 +239,11 @@ std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::
 }
 
 std::optional<Adapter> find_adapter(const Model& model) {
-  const Attachment* const file = model.attachment(kAdapterFile);
   const auto is_part = [](const Tensor& tensor) { return tensor.name.find("lora_") != std::string::npos; };
-  if (file == nullptr && std::ranges::none_of(model.tensors, is_part)) return std::nullopt;
+  const bool parts = std::ranges::any_of(model.tensors, is_part);
+  // One that lies beside other weights says nothing of them.
+  if (!parts && model.attachment(kAdapterFile) == nullptr) return std::nullopt;
+  const std::optional<Blob> file = file_of(model, kAdapterFile);
   Adapter adapter;
   NameSet layers;
   std::uint64_t first_rank = 0;
@@ -252,27 +259,33 @@ std::optional<Adapter> find_adapter(const Model& model) {
       first_rank = tensor.shape[0];
   }
   adapter.layers = layers.size();
-  if (file != nullptr) read_config(*file, adapter);
+  if (file) read_config(*file, adapter);
   if (!adapter.configured && adapter.layers == 0) return std::nullopt;
   if (!adapter.rank && first_rank != 0) adapter.rank = first_rank;
   return adapter;
 }
 
-bool generates_text(const Model& model) {
-  const Attachment* const file = model.attachment("config.json");
-  if (file == nullptr || file->blob.size() > kMaxSmallBytes) return false;
+std::optional<TextModel> text_model(const Model& model) {
+  const std::optional<Blob> file = file_of(model, "config.json");
+  if (!file || file->size() > kMaxSmallBytes) return std::nullopt;
   try {
-    const Bytes bytes = file->blob.bytes(kMaxSmallBytes);
+    const Bytes bytes = file->bytes(kMaxSmallBytes);
     const Map config = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    TextModel found;
+    const Map* const text = get<Map>(config, "text_config");
+    for (const Map* const place : {&config, text})
+      if (const bool* const said = place == nullptr ? nullptr : get<bool>(*place, "tie_word_embeddings"))
+        found.tied = found.tied.value_or(*said);
     const List* const names = get<List>(config, "architectures");
-    return names != nullptr && std::ranges::any_of(*names, [](const Value& name) {
-             const std::string* const text = name.text();
-             return text != nullptr && (text->ends_with("ForCausalLM") || text->ends_with("LMHeadModel") ||
-                                        text->ends_with("ForConditionalGeneration"));
-           });
+    found.generates = names != nullptr && std::ranges::any_of(*names, [](const Value& name) {
+                        const std::string* const said = name.text();
+                        return said != nullptr && (said->ends_with("ForCausalLM") || said->ends_with("LMHeadModel") ||
+                                                   said->ends_with("ForConditionalGeneration"));
+                      });
+    return found;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    return false;  // that it does not parse is told where it is read
+    return std::nullopt;  // that it does not parse is told where it is read
   }
 }
 

@@ -63,8 +63,13 @@ struct Adapter {
 // pattern that is not a number.
 std::optional<Adapter> find_adapter(const Model& model);
 
-// Whether config.json says that the model is one with a head for text (LlamaForCausalLM).
-bool generates_text(const Model& model);
+// What config.json says, the model's own or the one beside its weights.
+struct TextModel {
+  std::optional<bool> tied;  // tie_word_embeddings
+  bool generates = false;    // a model with a head for text (LlamaForCausalLM)
+};
+// Nothing where there is none, or it does not parse.
+std::optional<TextModel> text_model(const Model& model);
 
 // The number of the first pattern that fits a layer; nothing if none does. Patterns are Python's regular expressions over
 // the end of the name; those that are more than names with `.` and `.*` throw `lora.pattern`.

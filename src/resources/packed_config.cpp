@@ -1,9 +1,8 @@
 #include "resources/packed_config.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "io/descriptor.hpp"
+#include "resources/files_beside.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 
@@ -62,7 +61,9 @@ StatedQuantization read(const Map& stated, const StatedIn& place) {
   found.method = place.method;
   found.config = stated;
   for (const std::string_view key : kMethodKeys)
-    if (const std::string* const method = get<std::string>(stated, key)) found.method = lower(*method);
+    if (const Value* const value = stated.find(key); value != nullptr && !value->is_null())
+      found.method =
+          lower(value->text() != nullptr ? *value->text() : to_json(*value));  // what is no name is no known one
   const bool four = is_true(stated, "load_in_4bit") || is_true(stated, "_load_in_4bit");
   const bool eight = is_true(stated, "load_in_8bit") || is_true(stated, "_load_in_8bit");
   if (found.method.empty() && (four || eight)) found.method = "bitsandbytes";
@@ -113,16 +114,6 @@ std::optional<StatedQuantization> stated_in_metadata(const Value& kept) {
   }
 }
 
-std::optional<StatedQuantization> stated_in_directory(const std::string& directory) {
-  return first_stated([&](std::string_view name) -> std::optional<Blob> {
-    const std::string path = directory + "/" + std::string(name);
-    std::error_code none;
-    if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
-    const SourcePtr source = open_file(path, Access::pread);
-    return Blob::range(source, 0, source->size());
-  });
-}
-
 }  // namespace
 
 std::optional<StatedQuantization> stated_in_files(const Model& model) {
@@ -137,9 +128,7 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
   if (const Value* const kept = model.metadata.find(kPackingKey))
     if (auto stated = stated_in_metadata(*kept)) return stated;
   // Of weights that were named by their own path the files are beside them.
-  if (model.attachments.empty() && !model.sources.empty() && model.sources.front()->descriptor() >= 0)
-    return stated_in_directory(io::directory_of(model.sources.front()->name()));
-  return std::nullopt;
+  return first_stated([&](std::string_view name) { return file_of(model, name); });
 }
 
 std::string packing_text(const StatedQuantization& stated) {

@@ -2,6 +2,8 @@
 #include "tare/merge.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "base/half.hpp"
 #include "codecs/simd_floats.hpp"
@@ -265,6 +267,59 @@ TEST(Merge, OneMatrixForEmbeddingAndHead) {
     EXPECT_EQ(merged(model_of(own, "", true), whole(twos, twos), "model.embed_tokens.weight"), twos);
   }
   EXPECT_EQ(merged(model_of(true, "", true), whole(twos, twos), "lm_head.weight"), twos);
+}
+
+// Weights and adapters that are named by their own paths have the configs that lie beside them.
+TEST(Merge, FilesNamedByTheirPaths) {
+  const Scratch scratch;
+  Model model;
+  model.tensors.push_back(floats("model.embed_tokens.weight", {4, 2}, std::vector<float>(8, 1)));
+  const auto base_with = [&](const std::string& name, const std::string& config) {
+    std::filesystem::create_directory(scratch / name);
+    (void)save(model, scratch / name + "/model.safetensors");
+    if (!config.empty()) put_file(scratch / name + "/config.json", to_bytes(config));
+    return scratch / name + "/model.safetensors";
+  };
+  const Model adapter = adapter_of(
+      kUsual, {floats("base_model.model.model.embed_tokens.modules_to_save.weight", {4, 2}, std::vector<float>(8, 2)),
+               floats(kQ + "lora_A.weight", {2, 3}, std::vector<float>(6)),
+               floats(kQ + "lora_B.weight", {2, 2}, std::vector<float>(4))});
+  model.tensors.push_back(floats("model.q.weight", {2, 3}, {1, 2, 3, 4, 5, 6}));
+  (void)save(adapter, scratch / "lora/");
+  const std::string weights = scratch / "lora/model.safetensors";
+  const auto rule = [&](const std::string& base) {
+    return rule_of([&] { (void)convert_merged(base, {weights}, scratch / "out.zt", {.overwrite = true}); });
+  };
+  EXPECT_EQ(rule(base_with("tied", R"({"tie_word_embeddings": true})")), "lora.tied");
+  EXPECT_EQ(rule(base_with("text", R"({"text_config": {"tie_word_embeddings": true}})")), "lora.tied");
+  EXPECT_EQ(rule(base_with("causal", R"({"architectures": ["LlamaForCausalLM"]})")), "lora.tied");
+  EXPECT_EQ(rule(base_with("unsaid", "")), "lora.tied");
+  EXPECT_EQ(rule(base_with("own", R"({"tie_word_embeddings": false})")), "");
+  EXPECT_EQ(rule(base_with("encoder", R"({"architectures": ["BertModel"]})")), "");
+}
+
+// Numbers that only the adapter makes NaN or infinite are refused; those of the model stay what they are.
+TEST(Merge, NumbersThatAreNotFinite) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInfinity, 1e30f}) {
+    const Model adapter = adapter_of(kUsual, {floats(kQ + "lora_A.weight", {2, 3}, {0, 0, bad, 0, 0, 0}),
+                                              floats(kQ + "lora_B.weight", {2, 2}, {0, 0, bad, 0})});
+    const auto error = error_of([&] { (void)merged(base(), adapter, "model.q.weight"); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->rule(), "lora.value");
+    EXPECT_EQ(error->item(), "tensor model.q.weight");
+  }
+  Model model = base();
+  model.tensors[0] = floats("model.q.weight", {2, 3}, {1, -kInfinity, 3, 4, 5, 6});
+  EXPECT_EQ(merged(model, adapter_of(kUsual, pair_for_q()), "model.q.weight"),
+            (std::vector<float>{4, -kInfinity, 9, 13, 17, 24}));
+}
+
+TEST(Merge, RanksThatAreNone) {
+  for (const char* const rank : {"0", "-1", "1.5", "1e300", "\"2\"", "[2]"})
+    EXPECT_EQ(refused(adapter_of(fmt::format(R"({{"peft_type": "LORA", "r": {}}})", rank), pair_for_q())),
+              "lora.config")
+        << rank;
 }
 
 TEST(Merge, AlphasThatAreNotNumbers) {

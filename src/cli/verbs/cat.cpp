@@ -4,7 +4,9 @@
 #include "cli/advice.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/packed_remarks.hpp"
 #include "cli/verbs.hpp"
+#include "convert/packed_guard.hpp"
 #include "model/copy_blob.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
@@ -45,6 +47,17 @@ Tensor dense_part(const Tensor& tensor, const Arguments& arguments) {
   return part;
 }
 
+// Integers that stand for weights are not written as if they were numbers.
+void refuse_codes(const Model& model, const Tensor& tensor, const std::string& file, const std::string& as) {
+  const std::string why = why_codes(model, tensor);
+  if (why.empty()) return;
+  throw Error(
+      ErrorKind::unsupported, "convert.packed",
+      fmt::format("{}: as {} they would be taken for the weights; without --as they are written as they are", why, as))
+      .in(file)
+      .about("tensor " + escape_name(tensor.name));
+}
+
 void write_as_format(const Format& format, const Model& from, Tensor tensor, const Arguments& arguments,
                      Session& session) {
   Model model;
@@ -67,6 +80,8 @@ int run(const Arguments& arguments, Session& session) {
     throw UsageError("--slice is for whole tensors, not for a --component");
   const Model model = open(file, read_options(arguments));
   const Tensor& tensor = find_tensor(model, file, arguments.operand(1));
+  if (as != "raw") refuse_codes(model, tensor, file, as);
+  remark_guesses(model, tensor, session);
   if (const Format* format = find_format(as)) {
     write_as_format(*format, model, dense_part(tensor, arguments), arguments, session);
     return kDone;

@@ -9,6 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/packed_remarks.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -382,6 +383,7 @@ int run(const Arguments& arguments, Session& session) {
   else
     print_text(model, file, session);
   session.flush();
+  remark_guesses(model, session);
   for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
     session.complain(model.broken[i].error, file);
   return kDone;

@@ -5,10 +5,12 @@
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
+#include "cli/packed_remarks.hpp"
 #include "cli/statistics_text.hpp"
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "convert/packed_guard.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
@@ -75,6 +77,9 @@ int run(const Arguments& arguments, Session& session) {
   const Model model = open(file, read_options(arguments));
   const Tensor& tensor = find_tensor(model, file, arguments.operand(1));
   if (!arguments.has("json")) print_facts(tensor, session);
+  if (const std::string why = why_codes(model, tensor); !why.empty())
+    session.remark(fmt::format("{}: the numbers below are the codes", why));
+  remark_guesses(model, tensor, session);
 
   std::optional<Statistics> stats;
   try {

@@ -1,6 +1,7 @@
 #include "codecs/packs/arrays.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/endian.hpp"
@@ -101,6 +102,36 @@ std::uint64_t Array::count_nonfinite(std::uint64_t& first) const {
       if (!std::isfinite(values[i]) && count++ == 0) first = at + i;
   }
   return count;
+}
+
+namespace {
+
+// Of f32 and bf16, whose words are in the order of their magnitudes, but for the sign, and of exponents.
+template <typename Word>
+bool any_larger(const std::byte* from, std::size_t count, Word magnitude, Word limit) {
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) any |= (load_le<Word>(from + i * sizeof(Word)) & magnitude) > limit;
+  return any;
+}
+
+}  // namespace
+
+bool Array::any_unusual() const {
+  const bool exponents = component_.type == "f8_e8m0", plain = component_.type.empty();
+  if (!exponents && !(plain && (component_.dtype == DType::f32 || component_.dtype == DType::bf16))) return false;
+  constexpr std::uint32_t kLimit = std::bit_cast<std::uint32_t>(kUsualScale);
+  Bytes buffer;
+  const std::size_t part = kChunk / width_;
+  for (std::uint64_t first = 0; first < elements(); first += part) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(part, elements() - first));
+    const std::byte* const from = at(first * width_, count * width_, buffer);
+    const bool any = exponents ? any_larger<std::uint8_t>(from, count, 0xFF, kLimit >> 23)
+                     : component_.dtype == DType::f32
+                         ? any_larger<std::uint32_t>(from, count, 0x7FFFFFFF, kLimit)
+                         : any_larger<std::uint16_t>(from, count, 0x7FFF, static_cast<std::uint16_t>(kLimit >> 16));
+    if (any) return true;
+  }
+  return false;
 }
 
 }  // namespace tare::codec::packs

@@ -12,6 +12,9 @@
 
 namespace tare::codec::packs {
 
+// No program makes scales larger than this, and three of them with any code are still a number that f32 holds.
+inline constexpr float kUsualScale = 0x1p32f;
+
 // Immutable; used by many threads.
 class Array {
  public:
@@ -30,6 +33,8 @@ class Array {
   void floats(std::uint64_t first, std::size_t count, float* out) const;
   // How many of the elements are NaN or infinite, and the first of them.
   std::uint64_t count_nonfinite(std::uint64_t& first) const;
+  // Whether some element is larger than kUsualScale, or not finite. Of types that cannot have such, nothing is read.
+  bool any_unusual() const;
 
  private:
   const Blob& seekable() const;

@@ -120,6 +120,9 @@ class Bnb4Maker final : public Maker {
     return block.term("absmax", std::move(absmax)).take();
   }
 
+ protected:
+  bool may_overflow() const override { return Maker::may_overflow() || !(std::abs(offset_) <= kUsualScale); }
+
  private:
   std::vector<float> absmax_of(std::uint64_t first, std::size_t count) const {
     std::vector<float> values(count);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/checked.hpp"
@@ -46,6 +47,19 @@ void read_scales(const Array& scales, std::uint64_t first, std::size_t count, st
   Bytes buffer;
   const std::byte* const bytes = scales.at(first, count, buffer);
   for (std::size_t i = 0; i < count; ++i) out[i] = kPowers[std::to_integer<std::uint8_t>(bytes[i])];
+}
+
+// Whether exponents, which may be of type u8, are of scales that no program makes.
+bool any_unusual_exponent(const Array& scales) {
+  Bytes buffer;
+  constexpr std::uint64_t kPart = 64 << 10;
+  std::uint8_t largest = 0;
+  for (std::uint64_t at = 0; at < scales.elements(); at += kPart) {
+    const auto part = static_cast<std::size_t>(std::min(kPart, scales.elements() - at));
+    const std::byte* const bytes = scales.at(at, part, buffer);
+    for (std::size_t i = 0; i < part; ++i) largest = std::max(largest, std::to_integer<std::uint8_t>(bytes[i]));
+  }
+  return kPowers[largest] > kUsualScale || largest == 255;
 }
 
 void verify_exponents(const Array& scales, const std::function<void(Problem)>& report) {
@@ -134,6 +148,14 @@ class Fp4Maker final : public Maker {
     return block.take();
   }
 
+ protected:
+  bool may_overflow() const override {
+    float divisor = 1;
+    if (divisor_) divisor_->floats(0, 1, &divisor);
+    return Maker::may_overflow() || (group_ == kMx && any_unusual_exponent(scales_)) ||
+           !(std::abs(divisor) >= 1 / kUsualScale);
+  }
+
  private:
   std::uint64_t group_;
   Array codes_, scales_;
@@ -177,6 +199,9 @@ class ExpertsMaker final : public Maker {
     explain_fp4(block, "blocks", scales_.component());
     return block.take();
   }
+
+ protected:
+  bool may_overflow() const override { return any_unusual_exponent(scales_); }
 
  private:
   std::uint64_t in_;
@@ -293,6 +318,10 @@ constinit const std::array<Scheme, 5> kFp4Schemes = {
            .join = [](const Set& set) { return join_mxfp4(set, kMxNames[0], kExponents); },
            .certain = true},
     Scheme{.set = &kDotScaleFp4Set, .join = [](const Set& set) { return join_mxfp4(set, kMxNames[1], kFp4E8m0); }},
-    Scheme{.set = &kBlocksSet, .join = join_experts, .weight = "", .certain_if_stated = true}};
+    Scheme{.set = &kBlocksSet,
+           .join = join_experts,
+           .weight = "",
+           .certain_if_stated = true,
+           .certain_shape = [](const Shape& blocks) { return blocks.rank() == 4 && blocks[3] == kMx / 2; }}};
 
 }  // namespace tare::codec::packs

@@ -49,6 +49,8 @@ class ArraySet final : public Set {
     return static_cast<std::uint64_t>(&array - model_.tensors.data());
   }
   const Stated& stated() const override { return stated_; }
+  void assume(std::string what) const override { assumed_.push_back(std::move(what)); }
+  const std::vector<std::string>& assumed() const { return assumed_; }
 
  private:
   const Model& model_;
@@ -57,6 +59,7 @@ class ArraySet final : public Set {
   const Tensor& codes_;
   const PackedSet& row_;
   std::string stem_;
+  mutable std::vector<std::string> assumed_;
 };
 
 // An array of a joined tensor, and where it was among those of the file.
@@ -110,6 +113,8 @@ std::uint64_t place_of_codes(const Tensor& tensor) {
   return *stated_count(*arrays.find(tensor.components.front().role)->get<Map>(), "at");
 }
 
+constexpr std::size_t kMostGuesses = 16;  // each is told; a hostile file has one for every tensor
+
 class Joiner {
  public:
   Joiner(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
@@ -117,20 +122,24 @@ class Joiner {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
   }
 
-  // The tensor that the codes and the arrays beside them are, and what was assumed for it. Nothing if they are none. Throws
-  // Refusal.
-  std::optional<Tensor> join(std::size_t codes, std::string_view* guess = nullptr) const {
+  // The tensor that the codes and the arrays beside them are, and what was assumed for it, as sentences. Nothing if they are
+  // none. Throws Refusal.
+  std::optional<Tensor> join(std::size_t codes, std::vector<std::string>* guesses = nullptr) const {
     std::optional<Refusal> refused;
+    bool lone = false;  // what was refused lacks the array beside the codes: whoever has it knows better
     for (const PackedSet* const row : packed_sets()) {
       if (!is_codes(*row, model_.tensors[codes])) continue;
       const Scheme* const scheme = find_scheme(*row);
       try {
-        auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme);
+        std::vector<std::string> assumed;
+        auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme, assumed);
         if (!tensor) continue;
-        if (guess != nullptr && stated_.config.empty()) *guess = scheme->guess;
+        if (guesses != nullptr) *guesses = sentences(std::move(assumed));
         return tensor;
       } catch (const Refusal& refusal) {
-        if (!refused) refused = refusal;
+        if (refused && !lone) continue;
+        refused = refusal;
+        lone = ArraySet(model_, at_, stated_, codes, *row).find_ending(row->beside_ending()) == nullptr;
       }
     }
     if (refused) throw *refused;
@@ -147,11 +156,30 @@ class Joiner {
     return std::nullopt;
   }
 
-  std::optional<Tensor> join(std::size_t codes, const Scheme& scheme) const {
+  std::vector<std::string> sentences(std::vector<std::string> assumed) const {
+    std::vector<std::string> guesses;
+    for (const std::string& what : assumed)
+      guesses.push_back(
+          stated_.config.empty()
+              ? fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
+                            "config.json beside it",
+                            what)
+              : fmt::format("packed weights of which the config does not say everything: assumed {}", what));
+    if (!stated_.method.empty() && !is_method_name(stated_.method))
+      guesses.push_back(
+          fmt::format("the config states the method \"{}\", which is not one that Tare knows: the packed weights were "
+                      "understood by names, types and shapes alone",
+                      escape_name(stated_.method)));
+    return guesses;
+  }
+
+  std::optional<Tensor> join(std::size_t codes, const Scheme& scheme, std::vector<std::string>& assumed) const {
     const ArraySet set(model_, at_, stated_, codes, *scheme.set);
     if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
       const std::string& method = stated_.method;
-      if (method == scheme.set->method ? scheme.certain || scheme.certain_if_stated : scheme.certain && method.empty())
+      const bool certain =
+          scheme.certain || (scheme.certain_shape != nullptr && scheme.certain_shape(set.codes().shape));
+      if (method == scheme.set->method ? certain || scheme.certain_if_stated : certain && method.empty())
         require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
@@ -164,6 +192,8 @@ class Joiner {
     const Codec* const codec = find_codec(tensor->layout);
     if (codec == nullptr) refuse_variant(fmt::format("{} is not decoded", tensor->layout));
     if (const auto problem = codec->check(*tensor)) throw Refusal{*problem};
+    assumed = set.assumed();
+    if (stated_.config.empty() && !scheme.guess.empty()) assumed.emplace_back(scheme.guess);
     return tensor;
   }
 
@@ -182,6 +212,85 @@ void report(const Problem& problem, const Tensor& codes, const std::string& file
   else
     diagnostics.warning(about);
 }
+
+// Arrays whose names tell that codes belong to them, where those do not exist, or are of another type, or lack what makes them
+// codes.
+class Orphans {
+ public:
+  Orphans(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
+    for (const PackedSet* const row : packed_sets())
+      for (const PackedMember& member : row->members)
+        if (tells(*row, member)) telling_.push_back({row, member.ending});
+  }
+
+  // What is missing for an array that is not in a set; nothing if that is all right. `told`: tensors of which something was
+  // reported already.
+  std::optional<Problem> problem(const Tensor& tensor, const std::vector<bool>& told) {
+    if (!is_plain_array(tensor)) return std::nullopt;
+    const auto first = std::ranges::find_if(telling_, [&](const Telling& row) { return ends(tensor, row.ending); });
+    if (first == telling_.end()) return std::nullopt;
+    for (const PackedSet* const row : packed_sets())
+      for (const PackedMember& member : row->members)
+        if (ends(tensor, member.ending) && is_whole(*row, stem_of(tensor, member.ending), told)) return std::nullopt;
+    std::string stem = stem_of(tensor, first->ending);
+    if (!stems_.insert(stem).second) return std::nullopt;
+    return problem_of(*first->row, stem);
+  }
+
+ private:
+  struct Telling {
+    const PackedSet* row;
+    std::string_view ending;
+  };
+
+  static bool ends(const Tensor& tensor, std::string_view ending) {
+    return tensor.name.size() > ending.size() && tensor.name.ends_with(ending);
+  }
+  static std::string stem_of(const Tensor& tensor, std::string_view ending) {
+    return tensor.name.substr(0, tensor.name.size() - ending.size());
+  }
+
+  const Tensor* find(const std::string& stem, std::string_view ending) const {
+    const auto found = at_.find(std::string(stem).append(ending));
+    return found == at_.end() ? nullptr : &model_.tensors[found->second];
+  }
+
+  // Codes and what makes them codes exist, or were reported: whatever else is wrong is told by who joins them.
+  bool is_whole(const PackedSet& row, const std::string& stem, const std::vector<bool>& told) const {
+    const Tensor* const codes = find(stem, row.codes());
+    if (codes == nullptr || !is_plain_array(*codes)) return false;
+    if (told[static_cast<std::size_t>(codes - model_.tensors.data())]) return true;
+    return is_codes(row, *codes) && find(stem, row.beside_ending()) != nullptr;
+  }
+
+  bool tells(const PackedSet& row, const PackedMember& member) const {
+    const Scheme* const scheme = find_scheme(row);
+    const bool beside = &member == &row.members[row.beside];
+    return scheme != nullptr &&
+           (member.telling || (beside && scheme->certain_if_stated && stated_.method == row.method));
+  }
+
+  std::optional<Problem> problem_of(const PackedSet& row, const std::string& stem) const {
+    const auto missing = [&](std::string_view ending) {
+      return Problem{"pack.missing", fmt::format("{} is missing", escape_name(stem + std::string(ending)))};
+    };
+    const Tensor* const codes = find(stem, row.codes());
+    if (codes == nullptr) return missing(row.codes());
+    if (!is_plain_array(*codes)) return std::nullopt;
+    if (is_codes(row, *codes)) return missing(row.beside_ending());
+    // Plain floats beside such arrays were unpacked by somebody.
+    if (is_plain_float(*codes) && find_scheme(row)->weight == row.codes()) return std::nullopt;
+    return Problem{"pack.type", fmt::format("{} is {}; expected {}", escape_name(codes->name),
+                                            codes->components.front().type_name(), fmt::join(row.types, " or "))};
+  }
+
+  const Model& model_;
+  const Stated& stated_;
+  NameViewMap<std::size_t> at_;
+  std::vector<Telling> telling_;
+  NameSet stems_;
+};
 
 // What is not decoded, told once for each reason: models have hundreds of layers.
 class Variants {
@@ -328,21 +437,28 @@ bool may_be_packed(const Model& model) {
                              [](const Tensor& tensor) { return is_plain_array(tensor) && tells_packing(tensor); });
 }
 
-void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
+namespace {
+
+// Returns what was assumed.
+std::vector<std::string> join_all(Model& model, const Stated& stated, const std::string& file,
+                                  Diagnostics& diagnostics) {
   std::vector<std::optional<Tensor>> joined(model.tensors.size());
   std::vector<bool> taken(model.tensors.size());
+  std::vector<bool> refused(model.tensors.size());
   bool any = false, told = false;
   Variants variants(file, diagnostics);
-  std::vector<std::string_view> guesses;
+  std::vector<std::string> guesses;
   if (may_be_packed(model)) {
     const Joiner joiner(model, stated);
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
       if (!is_codes(model.tensors[i])) continue;
       try {
-        std::string_view guess;
-        auto tensor = joiner.join(i, &guess);
+        std::vector<std::string> own;
+        auto tensor = joiner.join(i, &own);
         if (!tensor) continue;
-        if (!guess.empty() && std::ranges::find(guesses, guess) == guesses.end()) guesses.push_back(guess);
+        for (std::string& guess : own)
+          if (guesses.size() < kMostGuesses && std::ranges::find(guesses, guess) == guesses.end())
+            guesses.push_back(std::move(guess));
         const auto placed = placed_arrays(*tensor);
         const auto is_taken = [&](const Placed& array) { return taken[static_cast<std::size_t>(array.at)]; };
         if (!placed || std::ranges::any_of(*placed, is_taken))
@@ -352,6 +468,7 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
         any = true;
       } catch (const Refusal& refusal) {
         told = true;
+        refused[i] = true;
         if (refusal.problem.severity == Severity::note)
           variants.add(refusal.problem, model.tensors[i].name);
         else
@@ -359,13 +476,16 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
       }
     }
   }
-  for (const std::string_view guess : guesses)
-    diagnostics.warning(
-        Error(ErrorKind::unsupported, "pack.guess",
-              fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
-                          "config.json beside it",
-                          guess))
-            .in(file));
+  Orphans orphans(model, stated);
+  for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+    if (taken[i] || refused[i]) continue;
+    if (const auto problem = orphans.problem(model.tensors[i], refused)) {
+      told = true;
+      report(*problem, model.tensors[i], file, diagnostics);
+    }
+  }
+  for (const std::string& guess : guesses)
+    diagnostics.warning(Error(ErrorKind::unsupported, "pack.guess", guess).in(file));
   if (any) {
     std::vector<Tensor> tensors;
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
@@ -376,6 +496,23 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
   }
   if (!told) variants.add_stated(model, stated, any);
   variants.tell();
+  return guesses;
+}
+
+}  // namespace
+
+void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics) {
+  (void)join_all(model, stated, file, diagnostics);
+}
+
+std::vector<std::string> guesses(const Model& model, const Stated& stated) {
+  struct Quiet final : Diagnostics {
+    void error(const Error&) override {}
+  } quiet;
+  Model arrays;
+  arrays.tensors = model.tensors;
+  separate(arrays);
+  return join_all(arrays, stated, {}, quiet);
 }
 
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes) {

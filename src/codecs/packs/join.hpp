@@ -38,6 +38,8 @@ class Set {
   // Its number among the tensors of the model.
   virtual std::uint64_t place_of(const Tensor& array) const = 0;
   virtual const Stated& stated() const = 0;
+  // That something was taken for granted which neither the arrays nor the config tell ("blocks of 32 rows").
+  virtual void assume(std::string what) const = 0;
 };
 
 // How the sets of a row are joined.
@@ -49,7 +51,9 @@ struct Scheme {
   bool certain = false;                 // nobody else has arrays of such a name: without the one beside one is missing
   // What the arrays alone do not tell, and is assumed where no config states anything; empty: they tell everything.
   std::string_view guess = {};
-  bool certain_if_stated = false;  // the same where the config states the method
+  bool certain_if_stated = false;  // `certain` where the config states the method
+  // `certain` for codes of such shapes. Null: none are.
+  bool (*certain_shape)(const Shape& codes) = nullptr;
 };
 
 // Null for a row that is not decoded.
@@ -90,6 +94,8 @@ const Map* stated_weights(const Stated& stated);
 bool may_be_packed(const Model& model);
 // Joins what can be joined. `file`: where it is from, for the reports.
 void join_packs(Model& model, const Stated& stated, const std::string& file, Diagnostics& diagnostics);
+// What was assumed for the joined tensors of a model, a sentence each.
+std::vector<std::string> guesses(const Model& model, const Stated& stated);
 // Why the array of this name was not joined; empty: it is not one of codes. Without a name: why what the config states does
 // not help.
 std::string why_not_joined(const Model& model, const Stated& stated, std::string_view codes);

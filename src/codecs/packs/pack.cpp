@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/checked.hpp"
@@ -134,13 +135,16 @@ class PackProducer final : public BlobProducer {
  private:
   // There are few of them, and they are about to be read anyway.
   void check_scales() const {
-    maker_->verify_scales([&](const Problem& problem) {
-      Error error(ErrorKind::lossy, problem.rule, problem.sentence + "; weights decoded with it would not be finite");
+    const auto refuse_with = [&](const Problem& problem, std::string_view more) {
+      Error error(ErrorKind::lossy, problem.rule, fmt::format("{}{}", problem.sentence, more));
       error.about("tensor " + escape_name(name_)).blame(Subject::input);
       if (allowed_ == Scales::finite_unless_accepted) error.remedy(Remedy::accept_overflow);
       if (problem.offset) error.at(*problem.offset);
       throw error;
-    });
+    };
+    maker_->verify_scales(
+        [&](const Problem& problem) { refuse_with(problem, "; weights decoded with it would not be finite"); });
+    maker_->verify_weights([&](const Problem& problem) { refuse_with(problem, ""); });
     maker_->check_sources();
   }
 
@@ -204,6 +208,32 @@ void Maker::verify_scales(const std::function<void(Problem)>& report) const {
   }
 }
 
+bool Maker::may_overflow() const {
+  return std::ranges::any_of(scales_, [](const Array* array) { return array->any_unusual(); });
+}
+
+void Maker::verify_weights(const std::function<void(Problem)>& report) const {
+  if (rows_ == 0 || columns_ == 0 || !may_overflow()) return;
+  std::vector<float> values(static_cast<std::size_t>(std::min(tile_rows_, rows_) * std::min(tile_columns_, columns_)));
+  std::uint64_t count = 0, first_row = 0, first_column = 0;
+  for (std::uint64_t row = 0; row < rows_; row += tile_rows_)
+    for (std::uint64_t column = 0; column < columns_; column += tile_columns_) {
+      const Tile tile{row, std::min(tile_rows_, rows_ - row), column, std::min(tile_columns_, columns_ - column)};
+      make(tile, values.data());
+      for (std::uint64_t i = 0; i < tile.rows * tile.columns; ++i) {
+        if (std::isfinite(values[static_cast<std::size_t>(i)]) || count++ > 0) continue;
+        first_row = row + i / tile.columns;
+        first_column = column + i % tile.columns;
+      }
+    }
+  if (count > 0)
+    report(
+        {"pack.scale",
+         fmt::format("the weight at row {}, column {} is more than f32 holds{}: the scales are finite, but too large "
+                     "for their codes",
+                     first_row, first_column, count == 1 ? "" : fmt::format(" ({} such in all)", count))});
+}
+
 void Maker::check_sources() const {
   const Source* last = nullptr;
   for (const Array* const array : arrays_) {
@@ -226,7 +256,12 @@ std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor) try {
 
 void verify_pack(const Pack& pack, const Tensor& tensor, const std::function<void(Problem)>& report) {
   const std::shared_ptr<const Maker> maker = pack.plan(tensor);
-  maker->verify(report);
+  bool sound = true;
+  maker->verify([&](const Problem& problem) {
+    sound = false;
+    report(problem);
+  });
+  if (sound) maker->verify_weights(report);
   maker->check_sources();
 }
 

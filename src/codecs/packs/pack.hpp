@@ -72,6 +72,8 @@ class Maker {
   virtual void verify(const std::function<void(Problem)>& report) const { verify_scales(report); }
   // Scales that do not make finite weights. There are few of them.
   virtual void verify_scales(const std::function<void(Problem)>& report) const;
+  // Weights that are not finite although all scales are. Makes them all, but only where scales are large as none should be.
+  void verify_weights(const std::function<void(Problem)>& report) const;
   // The first weights of a tensor that has some, and the bytes that they are made of.
   virtual FirstBlock explain(const Tensor& tensor) const = 0;
   // Throws when a file under the arrays is not what it was.
@@ -82,6 +84,8 @@ class Maker {
  protected:
   // The arrays that it reads, and which of them are scales. They must live as long as this.
   void read_from(std::initializer_list<const Array*> arrays, std::initializer_list<const Array*> scales);
+  // Whether the product of scales and a code may be more than f32 holds.
+  virtual bool may_overflow() const;
 
  private:
   std::uint64_t rows_, columns_, tile_rows_, tile_columns_;

@@ -128,6 +128,8 @@ std::shared_ptr<const Maker> plan_grid(const Tensor& tensor) {
   return std::make_shared<GridMaker>(tensor, grid);
 }
 
+constexpr std::uint64_t kUsualBlock = 128;
+
 // How long a block is of which there are `blocks` along `length`; `stated`: what the config says, or 0.
 std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint64_t stated) {
   if (blocks == 1) return std::max<std::uint64_t>(length, 1);
@@ -137,7 +139,7 @@ std::uint64_t block_length(std::uint64_t length, std::uint64_t blocks, std::uint
     refuse("pack.group", fmt::format("{} rows or columns in blocks of {}, which the config states, are not {} blocks",
                                      length, stated, blocks));
   }
-  if (constexpr std::uint64_t kUsual = 128; ceil_div(length, kUsual) == blocks) return kUsual;
+  if (ceil_div(length, kUsualBlock) == blocks) return kUsualBlock;
   if (blocks == 0 || length % blocks != 0)
     refuse("pack.shape", fmt::format("{} rows or columns do not make {} blocks", length, blocks));
   return length / blocks;
@@ -187,6 +189,11 @@ std::optional<Tensor> join_grid(const Set& set) {
   if (grid.rank() != 2) refuse("pack.shape", fmt::format("the scales have the shape {}", scale.shape.text()));
   const std::uint64_t block_rows = block_length(out, grid[0], stated_block(set.stated(), 0));
   const std::uint64_t block_columns = block_length(in, grid[1], stated_block(set.stated(), 1));
+  // Parts of a fused matrix have scales of their own, and need not be of one length.
+  const bool told = stated_block(set.stated(), 0) != 0 || grid[0] == 1 || block_rows == 1 || block_rows == kUsualBlock;
+  if (!told && grid[1] == 1)
+    refuse_variant(fmt::format("{} scales for {} rows, of which nothing says how many rows each is for", grid[0], out));
+  if (!told) set.assume(fmt::format("blocks of {} rows and {} columns", block_rows, block_columns));
   const bool integer = codes.components.front().type_name() == kInt8[0];
   // A matrix of scales beside a stated size of blocks is one of blocks, also where a small weight has just one.
   const bool stated = stated_block(set.stated(), 0) != 0 && scale.shape.rank() == rank;
@@ -222,7 +229,9 @@ constexpr Pack kInt8Tensor = grid_pack<false>("int8.tensor", "8-bit integers wit
 constexpr Pack kInt8Channel = grid_pack<false>("int8.channel", "8-bit integers with a scale for each row");
 constexpr Pack kInt8Group = grid_pack<false>("int8.group", "8-bit integers with a scale for each group of a row");
 
-constexpr Scheme grid_scheme(const PackedSet& set) { return {.set = &set, .join = join_grid, .weight = set.codes()}; }
+constexpr Scheme grid_scheme(const PackedSet& set, bool certain_if_stated = false) {
+  return {.set = &set, .join = join_grid, .weight = set.codes(), .certain_if_stated = certain_if_stated};
+}
 
 }  // namespace
 
@@ -231,9 +240,12 @@ constinit const std::array<const Pack*, 7> kScaledPacks = {&kFp8Tensor,  &kFp8Ch
 constinit const std::array<Codec, 7> kScaledCodecs = {
     pack_row<kFp8Tensor>(),  pack_row<kFp8Channel>(),  pack_row<kFp8Group>(), pack_row<kFp8Block>(),
     pack_row<kInt8Tensor>(), pack_row<kInt8Channel>(), pack_row<kInt8Group>()};
-constinit const std::array<Scheme, 7> kScaledSchemes = {
-    grid_scheme(kWeightScaleInvSet), grid_scheme(kWeightScaleSet), grid_scheme(kWeightScaleInt8Set),
-    grid_scheme(kDotScaleSet),       grid_scheme(kScaleWeightSet), grid_scheme(kScaleInvSet),
-    grid_scheme(kScaleSet)};
+constinit const std::array<Scheme, 7> kScaledSchemes = {grid_scheme(kWeightScaleInvSet, true),
+                                                        grid_scheme(kWeightScaleSet),
+                                                        grid_scheme(kWeightScaleInt8Set),
+                                                        grid_scheme(kDotScaleSet),
+                                                        grid_scheme(kScaleWeightSet),
+                                                        grid_scheme(kScaleInvSet),
+                                                        grid_scheme(kScaleSet)};
 
 }  // namespace tare::codec::packs

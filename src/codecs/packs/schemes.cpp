@@ -64,9 +64,12 @@ std::string scale_problem(const Tensor& tensor) {
   std::string found;
   const Pack* const pack = find_pack(tensor.layout);
   if (pack == nullptr || check_pack(*pack, tensor)) return found;
-  pack->plan(tensor)->verify_scales([&](const Problem& problem) {
+  const auto take = [&](const Problem& problem) {
     if (found.empty()) found = problem.sentence;
-  });
+  };
+  const std::shared_ptr<const Maker> maker = pack->plan(tensor);
+  maker->verify_scales(take);
+  if (found.empty()) maker->verify_weights(take);
   return found;
 }
 

@@ -260,6 +260,8 @@ std::optional<Tensor> join_ct(const Set& set) {
                                codes.shape.back(), in));
   if (said && *said != bits)
     refuse("pack.shape", fmt::format("the config states codes of {} bits, the shapes those of {}", *said, bits));
+  // Of 7 bits, release 0.17 has four to a word, too.
+  if (bits == 8 && !said) set.assume("codes of 8 bits, not of 7, which may take as much room");
   const auto stated_size = stated == nullptr ? std::nullopt : stated_whole(*stated, "group_size", "pack.group");
   if (stated_size == 0) refuse("pack.group", "the config states a group size of 0");
   const std::int64_t size = stated_size.value_or(-1);  // not positive: nothing is said

@@ -157,7 +157,8 @@ class CheckpointReader {
     std::vector<const Item*> order;
     for (const auto& [key, item] : items_) order.push_back(&item);
     std::ranges::sort(order, [](const Item* a, const Item* b) {
-      return std::tie(a->file, a->offset) < std::tie(b->file, b->offset);
+      // Those of one place by name, so that the same two are named every time.
+      return std::tie(a->file, a->offset, a->length, a->name) < std::tie(b->file, b->offset, b->length, b->name);
     });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (order[i]->file == order[i - 1]->file && order[i]->offset - order[i - 1]->offset < order[i - 1]->length)

@@ -20,6 +20,10 @@ tare diff gptq out
 tare quantize gptq out.mcf --method q8
 tare convert gptq out.zt && tare hash gptq out.zt && tare ls out.zt
 tare convert gptq again/ -q && cmp again/config.json gptq/config.json && tare hash again
+# What was assumed is told by whoever decodes.
+cp gptq/model.safetensors alone.safetensors; tare info alone.safetensors | head -1
+tare cat alone.safetensors q.weight --slice '0, :2' --as f32 | od -A n -t f4
+tare show alone.safetensors q.weight | head -1
 tare convert marlin out2/ --dtype f32
 tare verify marlin unscaled
 tare info unscaled | head -3
@@ -27,6 +31,8 @@ tare convert unscaled out.npz
 # Quantized in a way that is not decoded: carried and named, and not cast.
 tare verify hqq vptq
 tare ls hqq
+tare cat hqq q.W_q --as f32
+tare show hqq q.W_q | head -2
 tare convert hqq out3/ --dtype bf16
 tare quantize vptq out3.mcf --method q8
 tare convert vptq/model.safetensors out3.zt --dtype bf16
@@ -51,7 +57,7 @@ tare convert pipeline/unet unet.zt
 tare info lora16
 tare info --json lora16 | python3 -c 'import json, sys; print(json.load(sys.stdin)["adapter"])'
 tare convert lorabase merged/ --merge lora16 && tare cat merged q.weight --as f32 | od -A n -t f4
-tare convert lorabase merged2/ --merge lora16/adapter_model.safetensors
+tare convert lorabase merged3/ --merge lora16/adapter_model.safetensors && cmp merged/model.safetensors merged3/model.safetensors
 tare convert lorabase merged2/ --merge lorabase
 tare convert gptq merged2/ --merge lora16
 tare quantize lorabase merged.mcf --method q8 --merge lora16

@@ -265,7 +265,7 @@ TEST(Packs, AFileIsReadAsItsDirectoryStates) {
     for (const char* const file : {"config.json", "quantize_config.json"}) fs::remove(own + "/" + file);
     Collected told;
     open(own + "/model.safetensors", {.diagnostics = &told});
-    const bool guessed = name.starts_with("gptq") || name.starts_with("mlx");
+    const bool guessed = name != "bnb-nf4";
     EXPECT_EQ(told.rules, guessed ? std::vector<std::string>{"pack.guess"} : std::vector<std::string>());
     // Neither for bytes in memory, which lie beside nothing.
     const SourcePtr memory = memory_source(get_file(own + "/model.safetensors"), own + "/model.safetensors");
@@ -460,7 +460,16 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
                                     {"mxfp4", "_scales", 3, {0xFF}},
                                     {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFF}},
                                     {"nvfp4", ".weight_scale", 3, {0x7F}},
-                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}}};
+                                    {"nvfp4", ".weight_global_scale", 0, {0, 0, 0, 0}},
+                                    // Finite, but times a code they are not.
+                                    {"bnb-int8", ".SCB", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"mlx-affine4", ".scales", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"mlx-affine4-bf16", ".scales", 0, {0x7F, 0x7F}},
+                                    {"fp8-block", ".weight_scale_inv", 0, {0, 0, 0x7F, 0x7F}},
+                                    {"fp8-block-e8m0", ".scale", 1, {0xFE}},
+                                    {"mxfp4", "_scales", 3, {0xFE}},
+                                    {"mxfp4-compressed-tensors", ".weight_scale", 3, {0xFE}},
+                                    {"nvfp4", ".weight_global_scale", 0, {1, 0, 0, 0}}};
   Quantization quant;
   quant.method = "q8";
   for (const Spoiled& spoiled : all) {
@@ -490,6 +499,20 @@ TEST(Packs, ScalesThatAreNotFiniteAreNotConverted) {
         std::ranges::any_of(told.changes, [](const Change& change) { return change.impact == Impact::results; }));
     // As it is, it goes everywhere.
     EXPECT_FALSE(written("safetensors", {.drop = {ModelPart::attachments}}).has_value());
+  }
+}
+
+// Scales that are larger than usual are decoded if the weights are finite.
+TEST(Packs, LargeScalesThatFitAreConverted) {
+  for (const auto& [name, ending, at, bytes] :
+       {std::tuple("fp8-block", ".weight_scale_inv", std::size_t{0}, std::vector<int>{0, 0, 0x80, 0x60}),
+        std::tuple("mxfp4", "_scales", std::size_t{3}, std::vector<int>{0xF8})}) {
+    Model model = arrays_of(name);
+    set_bytes(array(model, ending), at, bytes);
+    EXPECT_EQ(join(model), "");
+    const AdaptOptions options{.dtype = DType::bf16, .drop = {ModelPart::attachments}};
+    const Format& format = *find_format("safetensors");
+    EXPECT_EQ(rule_of([&] { write_bytes(format, adapt(model, format, options).model); }), "") << name;
   }
 }
 
@@ -538,6 +561,61 @@ TEST(Packs, AutoRoundSaysWhoseLayoutItIs) {
   }
 }
 
+// What a config states in another type than a text is not taken for the usual.
+TEST(Packs, NamesThatAreNumbers) {
+  Model format = arrays_of("gptq4");
+  state(format, R"({"quantization_config":{"quant_method":"gptq","bits":4,"checkpoint_format":2}})");
+  EXPECT_EQ(join(format), "pack.type");
+  Model method = arrays_of("gptq4");
+  state(method, R"({"quantization_config":{"quant_method":7,"bits":4}})");
+  EXPECT_EQ(join(method), "pack.variant (note)");
+  Model scaled = arrays_of("fp8-channel");
+  state(scaled, R"({"quantization_config":{"quant_method":7}})");
+  EXPECT_EQ(join(scaled), "pack.guess");
+}
+
+// Arrays that belong to codes, without them or without what makes them codes; also where no config says anything.
+TEST(Packs, LostMembersAreMissed) {
+  struct Lost {
+    std::string fixture, ending;
+  };
+  for (const auto& [fixture, ending] :
+       {Lost{"gptq4", ".qweight"}, Lost{"awq4", ".qweight"}, Lost{"bnb-nf4", "q.weight"}, Lost{"bnb-nf4", "__nf4"},
+        Lost{"bnb-int8", ".weight"}, Lost{"mxfp4", "_scales"}, Lost{"ct-int4", ".weight_packed"},
+        Lost{"nvfp4", ".weight_packed"}, Lost{"nvfp4-modelopt", ".weight"}, Lost{"fp8-block", ".weight"}})
+    for (const bool alone : {false, true}) {
+      SCOPED_TRACE(fixture + " " + ending);
+      Model model = arrays_of(fixture);
+      erase(model, ending);
+      if (alone) state(model, "{}");
+      EXPECT_EQ(join(model), "pack.missing");
+    }
+  // Some tell only what their config says.
+  Model blocks = arrays_of("mxfp4");
+  erase(blocks, "_blocks");
+  state(blocks, R"({"quantization_config":{"quant_method":"mxfp4"}})");
+  EXPECT_EQ(join(blocks), "pack.missing");
+  Model scale = arrays_of("fp8-block");
+  erase(scale, ".weight_scale_inv");
+  state(scale, R"({"quantization_config":{"quant_method":"fp8"}})");
+  EXPECT_EQ(join(scale), "pack.missing");
+  state(scale, "{}");
+  EXPECT_EQ(join(scale), "");
+  for (const DType type : {DType::i64, DType::f32}) {
+    Model typed = arrays_of("gptq4");
+    const Shape shape = array(typed, ".qweight").shape;
+    array(typed, ".qweight") = dense("q.qweight", shape, type,
+                                     Blob::memory(Bytes(static_cast<std::size_t>(*shape.elements()) * size_of(type))));
+    EXPECT_EQ(join(typed), "pack.type");
+  }
+  // Who unpacked the weights may have left the scales.
+  Model unpacked = arrays_of("fp8-block");
+  const Shape shape = array(unpacked, ".weight").shape;
+  const std::string name = array(unpacked, ".weight").name;
+  array(unpacked, ".weight") = dense(name, shape, std::vector<float>(static_cast<std::size_t>(*shape.elements())));
+  EXPECT_EQ(join(unpacked), "");
+}
+
 // Nothing is wrong with it: another format has other arrays.
 TEST(Packs, MarlinIsNotABadSet) {
   Model marlin = arrays_of("gptq4");
@@ -568,6 +646,35 @@ TEST(Packs, WhatIsLeftBesideJoinedSetsIsNamed) {
     EXPECT_EQ(join(model), said) << method;
     EXPECT_EQ(model.tensors.size(), 2u);
   }
+}
+
+// What neither arrays nor config tell is told, or refused where it may well be otherwise.
+TEST(Packs, WhatIsAssumedIsTold) {
+  for (const std::string fixture : {"nvfp4", "ct-int4", "int8-channel", "fp8-channel"}) {
+    Model model = arrays_of(fixture);
+    state(model, R"({"quantization_config":{"quant_method":"mystery"}})");
+    EXPECT_EQ(join(model), "pack.guess") << fixture;
+    EXPECT_EQ(packs::guesses(model, stated_by(model)).size(), 1u);
+  }
+  // Codes of 7 bits may take the room of 8.
+  Model eight = arrays_of("ct-int8");
+  state(eight, "{}");
+  EXPECT_EQ(join(eight), "pack.guess");
+  const auto with_scales = [](Shape shape, const std::string& config) {
+    Model model;
+    model.tensors.push_back(dense("q.weight", {96, 64}, DType::u8, Blob::memory(Bytes(96 * 64)), "f8_e4m3fn"));
+    const auto count = static_cast<std::size_t>(*shape.elements());
+    model.tensors.push_back(dense("q.weight_scale", shape, std::vector<float>(count, 1)));
+    state(model, config);
+    return join(model);
+  };
+  const std::string stated = R"({"quantization_config":{"quant_method":"fp8","weight_block_size":[32,64]}})";
+  EXPECT_EQ(with_scales({3}, "{}"), "pack.variant (note)");
+  EXPECT_EQ(with_scales({3}, R"({"quantization_config":{"quant_method":"fp8"}})"), "pack.variant (note)");
+  EXPECT_EQ(with_scales({3, 1}, stated), "");
+  EXPECT_EQ(with_scales({3, 2}, "{}"), "pack.guess");
+  EXPECT_EQ(with_scales({96}, "{}"), "");
+  EXPECT_EQ(with_scales({1}, "{}"), "");
 }
 
 // One note, however many layers.

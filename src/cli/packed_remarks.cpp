@@ -1,0 +1,19 @@
+#include "cli/packed_remarks.hpp"
+
+#include "codecs/packs/join.hpp"
+#include "resources/packed_config.hpp"
+
+namespace tare::cli {
+
+void remark_guesses(const Model& model, Session& session) {
+  if (!codec::packs::has_joined(model)) return;
+  codec::packs::Stated stated;
+  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  for (const std::string& guess : codec::packs::guesses(model, stated)) session.remark(guess);
+}
+
+void remark_guesses(const Model& model, const Tensor& tensor, Session& session) {
+  if (codec::packs::is_joined(tensor)) remark_guesses(model, session);
+}
+
+}  // namespace tare::cli
