@@ -74,8 +74,20 @@ _BY_KIND = {np.dtype(code).newbyteorder("=").str[1:]: name for name, code in _ST
 _BY_NAME = {attribute: name for name, (attribute, _) in _EXTRA.items()}
 
 
+_known = {}  # what tare_dtype said: NumPy makes the name of a type anew whenever it is asked, as slow as the rest of a save
+
+
 def tare_dtype(dtype):
     """Tare's (storage, logical) for a NumPy type, which may be one of ml_dtypes. TypeError for others."""
+    found = _known.get(dtype)
+    if found is None:
+        found = _tare_dtype(dtype)
+        if dtype.isbuiltin:  # few, unlike those that carry metadata
+            _known[dtype] = found
+    return found
+
+
+def _tare_dtype(dtype):
     name = _BY_NAME.get(dtype.name)
     if name is not None:
         return ("bf16", "") if name == "bf16" else ("u8", name)
@@ -88,6 +100,11 @@ def tare_dtype(dtype):
     if dtype.kind == "c" and dtype.itemsize in (8, 16):
         return ("f32", "complex64") if dtype.itemsize == 8 else ("f64", "complex128")
     raise TypeError(f"an array of type {dtype} cannot be stored; there are bool, integers, floats and complex numbers")
+
+
+def packed_layout(dtype):
+    """The layout of floats of 4 or 6 bits, which ml_dtypes has in a byte each; else None."""
+    return None if dtype.kind in "fiub" else PACKED_NAMES.get(dtype.name)
 
 
 def name_of(dtype):

@@ -434,8 +434,8 @@ def _row(name, value):
         return name, tuple(value.shape), value.layout, [_component(name, role, part) for role, part in value.parts.items()]
     if type(value).__module__.startswith("scipy.sparse"):
         return _sparse_row(name, value)
-    if isinstance(value, np.ndarray) and value.dtype.name in _dtypes.PACKED_NAMES:
-        return _packed_row(name, value)
+    if isinstance(value, np.ndarray):
+        return _packed_row(name, value) if _dtypes.packed_layout(value.dtype) else dense_row(name, value)
     if str(getattr(value, "dtype", "")) == "torch.float4_e2m1fn_x2":  # two in a byte
         import torch
 
@@ -471,7 +471,7 @@ def _packed_row(name, array):
     codes = np.ascontiguousarray(array).reshape(-1, group).view(np.uint8).astype(np.uint32)
     words = sum(codes[:, i] << np.uint32(bits * i) for i in range(group))
     data = np.stack([(words >> np.uint32(8 * i)).astype(np.uint8) for i in range(width)], axis=1)
-    return name, array.shape, _dtypes.PACKED_NAMES[array.dtype.name], [("payload", "u8", "", data.reshape(-1))]
+    return name, array.shape, _dtypes.packed_layout(array.dtype), [("payload", "u8", "", data.reshape(-1))]
 
 
 def dense_row(name, value):
