@@ -1,10 +1,20 @@
-# Sources of one folder are compiled together: most of a build's time went into the same headers, again and again.
+# How sources become objects: quickly.
 #
-#   tare_unity(TARGET MOST SOURCE...)   at most MOST sources of a folder in one unit
+#   tare_unity(TARGET MOST SOURCE...)   at most MOST sources of a folder in one unit: most of a build's time went into the
+#                                       same headers, again and again
 #
 # Not code that is compiled for several instruction sets, which includes itself. Names that are private to a file must
-# therefore be unique in their folder; the preset `debug` builds every file alone, which shows a missing include.
+# therefore be unique in their folder; the preset `debug` builds every file alone, which shows a missing include. What
+# is over in milliseconds, and would take longer to optimize than it ever saves, is optimized less.
+#
+#   tare_precompile(TARGET [LIKE])      the headers that nearly every unit includes are compiled once; or those of the
+#                                       target LIKE, whose flags are the same
+#
+# Not with ccache, for which a compiled header is one more input, another one in every directory.
 option(TARE_UNITY "Compile the sources of a folder together" ON)
+set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not named here
+set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
+set(TARE_O2 "src/formats/")
 
 function(tare_unity target most)
   if(NOT TARE_UNITY)
@@ -21,8 +31,44 @@ function(tare_unity target most)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
     string(MAKE_C_IDENTIFIER ${folder} folder)
+    set(level)
+    foreach(candidate 3 1 2)
+      if(NOT level AND source MATCHES ${TARE_O${candidate}})
+        set(level ${candidate})
+      endif()
+    endforeach()
+    if(level)
+      string(APPEND folder _o${level})
+    endif()
     math(EXPR group "${${folder}_count}0 / 10 / ${most}")
     math(EXPR ${folder}_count "${${folder}_count}0 / 10 + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
+    if(level)  # by the name that CMake gives to the unit
+      set_source_files_properties(
+        ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${folder}_${group}_cxx.cxx
+        PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O${level}>)
+    endif()
   endforeach()
+endfunction()
+
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(TARE_PRECOMPILE_DEFAULT OFF)
+else()
+  set(TARE_PRECOMPILE_DEFAULT ${TARE_UNITY})
+endif()
+option(TARE_PRECOMPILE "Compile the usual headers once" ${TARE_PRECOMPILE_DEFAULT})
+
+function(tare_precompile target)
+  if(NOT TARE_PRECOMPILE)
+    return()
+  elseif(ARGN)
+    target_precompile_headers(${target} REUSE_FROM ${ARGV1})
+  else()
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <functional> <limits>
+      <map> <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>
+      <fmt/format.h> ${PROJECT_SOURCE_DIR}/include/tare/codec.hpp ${PROJECT_SOURCE_DIR}/include/tare/format.hpp
+      ${PROJECT_SOURCE_DIR}/src/base/checked.hpp ${PROJECT_SOURCE_DIR}/src/base/text.hpp
+      ${PROJECT_SOURCE_DIR}/src/base/endian.hpp)
+  endif()
 endfunction()

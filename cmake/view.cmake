@@ -19,6 +19,6 @@ add_custom_command(
 add_library(tare-view STATIC ${TARE_VIEW_SOURCES} ${TARE_PAGE_SOURCE})
 target_include_directories(tare-view PRIVATE ${TARE_MICROHTTPD_INCLUDE})
 target_link_libraries(tare-view PUBLIC tare-internals PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
-# Decoding is the library's work. What is done here is over in milliseconds, and would take longer to compile.
-target_compile_options(tare-view PRIVATE $<$<NOT:$<CONFIG:Sanitize>>:-O1>)
-tare_unity(tare-view 12 ${TARE_VIEW_SOURCES})
+set_target_properties(tare-view PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+tare_unity(tare-view 20 ${TARE_VIEW_SOURCES})
+tare_precompile(tare-view tare)  # whose flags are the same

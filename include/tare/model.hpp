@@ -154,9 +154,15 @@ struct TARE_API Model {
   // Constant time, but for the first few lookups after `tensors` was edited. To say that there is none takes a look at
   // every name, since any of them may have been changed in place; for many such questions there is TensorIndex.
   [[nodiscard]] const Tensor* tensor(std::string_view name) const;
+  [[nodiscard]] Tensor* tensor(std::string_view name) {
+    return const_cast<Tensor*>(static_cast<const Model&>(*this).tensor(name));
+  }
   // Throws the error of the first broken tensor, naming the others and the option that leaves them out.
   void refuse_broken() const;
   [[nodiscard]] const Attachment* attachment(std::string_view name) const;
+  [[nodiscard]] Attachment* attachment(std::string_view name) {
+    return const_cast<Attachment*>(static_cast<const Model&>(*this).attachment(name));
+  }
 };
 
 // The names of a model's tensors as they are now, for looking up many, also such as are not there, each in constant time.

@@ -4,11 +4,13 @@
 // integer keys) is kept as Opaque: the item's own bytes, written back verbatim by the same syntax.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -88,6 +90,9 @@ class TARE_API Value {
   // Kept as int64 when it fits, so that equal numbers compare equal.
   Value(std::uint64_t v);
   Value(int v) : data_(std::int64_t{v}) {}
+  // Whole numbers of the other widths.
+  template <std::integral T>
+  Value(T v) : Value(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(v)) {}
   Value(double v) : data_(v) {}
   Value(std::string v) : data_(std::move(v)) {}
   Value(std::string_view v) : data_(std::string(v)) {}

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/lookalike.hpp"
+#include "resources/big_json.hpp"
 #include "tare/error.hpp"
 #include "wire/json.hpp"
 

@@ -12,9 +12,9 @@
 namespace tare::resources {
 namespace {
 
-class Finder {
+class SetFinder {
  public:
-  explicit Finder(const Model& model) : model_(model), stated_(stated_quantization(model)) {
+  explicit SetFinder(const Model& model) : model_(model), stated_(stated_quantization(model)) {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
     found_.parts.resize(model.tensors.size());
   }
@@ -142,7 +142,7 @@ std::optional<Packed> find_packed(const Model& model) {
     return data != nullptr && data->type.empty() && is_float(data->dtype) && !tells_packing(tensor);
   };
   if (std::ranges::all_of(model.tensors, plain)) return std::nullopt;
-  return Finder(model).run();
+  return SetFinder(model).run();
 }
 
 }  // namespace tare::resources

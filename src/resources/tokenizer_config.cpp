@@ -26,20 +26,20 @@ bool says_something(const Value& value) {
 }
 
 // About lengths, cleaning up after decoding, and how the file is loaded: the same text still gives the same tokens.
-constexpr std::string_view kHarmless[] = {"model_max_length",
-                                          "clean_up_tokenization_spaces",
-                                          "padding_side",
-                                          "truncation_side",
-                                          "use_default_system_prompt",
-                                          "sp_model_kwargs",
-                                          "model_input_names",
-                                          "auto_map",
-                                          "processor_class",
-                                          "max_length",
-                                          "stride",
-                                          "truncation_strategy",
-                                          "pad_to_multiple_of",
-                                          "special_tokens_map_file"};
+constexpr std::string_view kHarmlessSettings[] = {"model_max_length",
+                                                  "clean_up_tokenization_spaces",
+                                                  "padding_side",
+                                                  "truncation_side",
+                                                  "use_default_system_prompt",
+                                                  "sp_model_kwargs",
+                                                  "model_input_names",
+                                                  "auto_map",
+                                                  "processor_class",
+                                                  "max_length",
+                                                  "stride",
+                                                  "truncation_strategy",
+                                                  "pad_to_multiple_of",
+                                                  "special_tokens_map_file"};
 
 }  // namespace
 
@@ -49,7 +49,7 @@ std::vector<LostKey> keys_beyond_vocabulary(std::string_view tokenizer_config) {
   for (const Map::Entry* const entry : sorted_entries(root)) {
     const auto& [key, value] = *entry;
     if (says_something(value) && std::ranges::find(kKnown, key) == std::end(kKnown))
-      keys.push_back({key, std::ranges::find(kHarmless, key) == std::end(kHarmless)});
+      keys.push_back({key, std::ranges::find(kHarmlessSettings, key) == std::end(kHarmlessSettings)});
   }
   return keys;
 }

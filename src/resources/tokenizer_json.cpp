@@ -8,6 +8,7 @@
 
 #include "base/half.hpp"
 #include "base/lookalike.hpp"
+#include "resources/big_json.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"

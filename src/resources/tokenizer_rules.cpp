@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "resources/big_json.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
 #include "wire/protobuf.hpp"

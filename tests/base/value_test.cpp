@@ -22,6 +22,18 @@ TEST(KeyedHash, IsSipHash13) {
   EXPECT_NE(siphash("a", 0, 1), siphash("a", 0, 0));
 }
 
+TEST(Value, IsMadeOfEveryKindOfNumber) {
+  EXPECT_EQ(Value(5u), Value(5));
+  EXPECT_EQ(Value(5ll), Value(std::int64_t{5}));
+  EXPECT_EQ(Value(5ull), Value(std::uint64_t{5}));
+  EXPECT_EQ(Value(short{-5}), Value(-5));
+  EXPECT_EQ(Value(std::uint8_t{255}), Value(255));
+  EXPECT_EQ(Value(~0ull), Value(~std::uint64_t{0}));
+  EXPECT_NE(Value(~0ull), Value(-1));
+  EXPECT_NE(Value(true), Value(1));
+  EXPECT_EQ(Value(0.5f), Value(0.5));
+}
+
 std::string key_of(std::size_t i) { return "key " + std::to_string(i); }
 
 Map counted(std::size_t count) {

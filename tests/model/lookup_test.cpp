@@ -178,5 +178,16 @@ TEST(Lookup, BrokenTensorsThrowTheirError) {
   EXPECT_EQ(empty.tensor("a"), nullptr);
 }
 
+TEST(Lookup, FindsWhatMayBeChanged) {
+  Model model = model_of(3);
+  model.attachments.push_back({"README.md", Blob()});
+  ASSERT_NE(model.tensor(name_of_layer(1)), nullptr);
+  model.tensor(name_of_layer(1))->name = "renamed";
+  EXPECT_EQ(model.tensor("renamed"), &model.tensors[1]);
+  EXPECT_EQ(model.tensor(name_of_layer(1)), nullptr);
+  model.attachment("README.md")->name = "README";
+  EXPECT_EQ(std::as_const(model).attachment("README"), &model.attachments[0]);
+}
+
 }  // namespace
 }  // namespace tare

@@ -33,6 +33,7 @@ inline constexpr std::uint16_t kMajor = 1, kMinor = 1;
 inline constexpr std::uint64_t kHeaderBytes = 40, kDirectoryEntryBytes = 24;
 inline constexpr std::uint64_t kSectionAlignment = 8, kPayloadAlignment = 64;
 inline constexpr std::uint64_t kFlagAligned64 = 1;
+inline constexpr std::uint64_t kMaxU32 = 0xFFFF'FFFF;
 inline constexpr std::uint64_t kIndexHeaderBytes = 48, kIndexEntryBytes = 40;
 inline constexpr std::uint32_t kIndexSorted = 1, kIndexUtf8 = 2;
 inline constexpr std::uint64_t kInfoBytes = 88, kKvBytes = 24;

@@ -15,8 +15,6 @@
 namespace tare::mcf {
 namespace {
 
-constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
-
 Error unwritable(std::string_view rule, std::string_view sentence, ErrorKind kind = ErrorKind::unsupported) {
   return Error(kind, rule, sentence);
 }

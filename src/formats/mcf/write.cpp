@@ -17,8 +17,6 @@
 namespace tare::mcf {
 namespace {
 
-constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
-
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence,
                  ErrorKind kind = ErrorKind::unsupported) {
   return Error(kind, rule, sentence).about("tensor " + escape_name(tensor.name));
