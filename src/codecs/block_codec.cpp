@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/endian.hpp"
+#include "base/half.hpp"
 #include "codecs/quantized_vector.hpp"
 #include "codecs/streams.hpp"
 #include "codecs/tally.hpp"
@@ -279,7 +280,7 @@ void CodedRows::do_dot(std::uint64_t first, std::uint64_t count, const float* ve
   for_decoded(first, count, [&](std::uint64_t row, std::uint64_t column, std::span<const float> weights) {
     sums[static_cast<std::size_t>(row)] += static_cast<double>(product(weights, vector + column));
   });
-  std::transform(sums.begin(), sums.end(), out, [](double sum) { return static_cast<float>(sum); });
+  std::transform(sums.begin(), sums.end(), out, f64_to_f32);
 }
 
 void CodedRows::do_dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, float* out) const {
@@ -292,7 +293,7 @@ void CodedRows::do_dot(std::uint64_t first, std::uint64_t count, const Quantized
       sum += static_cast<double>(weights[i]) * data.codes[at] * static_cast<double>(data.scales[at / data.kBlock]);
     }
   });
-  std::transform(sums.begin(), sums.end(), out, [](double sum) { return static_cast<float>(sum); });
+  std::transform(sums.begin(), sums.end(), out, f64_to_f32);
 }
 
 std::optional<Problem> check_blocks(const BlockCodec& codec, const Tensor& tensor) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "arch/usual_names.hpp"
+#include "base/half.hpp"
 #include "base/name_map.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
@@ -234,7 +235,7 @@ class Merging {
       throw unfit("lora.rank", pair.a,
                   fmt::format("the config states rank {} for it, its shape is {}", stated, pair.a.shape.text()));
     const double alpha = resources::number_for(facts_.alpha_pattern, layer.module).value_or(facts_.alpha);
-    const auto scale = static_cast<float>(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
+    const auto scale = f64_to_f32(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
     if (!std::isfinite(scale))
       throw unfit("lora.config", pair.a,
                   fmt::format("lora_alpha is {:g}, which over rank {} is not a number that f32 holds", alpha, rank));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "base/half.hpp"
 #include "codecs/simd_floats.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -135,7 +136,7 @@ class LowRankReader final : public BlobReader {
   static void bring_to_length(std::span<float> row, float length) {
     double squares = 0;
     for (const float value : row) squares += double{value} * double{value};
-    const float factor = length / static_cast<float>(std::sqrt(squares));
+    const float factor = length / f64_to_f32(std::sqrt(squares));
     for (float& value : row) value *= factor;
   }
 

@@ -12,6 +12,7 @@ namespace tare::resources {
 namespace {
 
 constexpr std::size_t kLongestPiece = 256;  // trainers stop at 16 characters; what is longer is no piece
+constexpr std::size_t kMostBlanks = 32;     // runs of them in a merge, of which one parts its halves
 // What all merges may take: trained vocabularies have two or three for each piece, made ones one for every byte of it.
 constexpr std::size_t kMergeBytes = std::size_t{8} << 20, kMergeBytesPerByte = 16;
 
@@ -77,9 +78,12 @@ bool rank_by_merges(Vocabulary& vocabulary) {
     if (token.score != 0) return false;
     if (token.type == TokenType::normal) pieces.emplace(token.text, &token);
   }
-  // The piece that a merge makes: spelled as the tokens are, or in the byte-level alphabet. A part may have a blank in it.
+  // The piece that a merge makes: spelled as the tokens are, or in the byte-level alphabet. A part may have blanks in it.
   const auto made_by = [&](const std::string& merge) -> Token* {
+    std::size_t tries = kMostBlanks;
     for (std::size_t blank = merge.find(' '); blank != merge.npos; blank = merge.find(' ', blank + 1)) {
+      if (blank > 0 && merge[blank - 1] == ' ') continue;  // makes what the one before it makes
+      if (tries-- == 0) break;
       const std::string joined = merge.substr(0, blank) + merge.substr(blank + 1);
       auto found = pieces.find(joined);
       if (found == pieces.end())

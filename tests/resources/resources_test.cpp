@@ -584,6 +584,18 @@ TEST(TokenizerJson, RanksOfMergesSurviveAsScores) {
   EXPECT_FALSE(resources::rank_by_merges(none));
 }
 
+// A piece may have blanks, so any blank of a merge may be the one between its halves. That must not take the square of them.
+TEST(TokenizerJson, MergesOfManyBlanksTakeNoTime) {
+  Vocabulary v;
+  for (const char* const piece : {"a", "b ", "a b ", "   "}) v.tokens.push_back({piece});
+  std::string many;
+  for (int i = 0; i < 500'000; ++i) many += "a ";
+  v.merges = {many, std::string(1'000'000, ' '), "a  b ", "    "};
+  ASSERT_TRUE(resources::rank_by_merges(v));
+  EXPECT_EQ(v.tokens[2].score, 0);
+  EXPECT_EQ(v.tokens[3].score, -1);
+}
+
 // The part behind a token that is cut out first is not the beginning of the text.
 TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   Vocabulary v;

@@ -13,6 +13,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/half.hpp"
 #include "codecs/first_block.hpp"
 #include "codecs/rows.hpp"
 #include "codecs/streams.hpp"
@@ -104,7 +105,7 @@ class GroupedReader final : public BlockReader {
     block_.resize(n * sizeof(float));
     for (std::size_t i = 0; i < n; ++i) {
       const auto g = static_cast<std::size_t>(all_->scale_of(next_ + i) - first);
-      store_le(block_.data() + i * sizeof(float), static_cast<float>((numbers_[i] - zeros_[g]) * scales_[g]));
+      store_le(block_.data() + i * sizeof(float), f64_to_f32((numbers_[i] - zeros_[g]) * scales_[g]));
     }
     next_ += count;
     return block_;

@@ -9,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
 #include "formats/gguf/gguf.hpp"
+#include "formats/links.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/listing.hpp"
 #include "io/place.hpp"
@@ -49,10 +50,14 @@ std::optional<PartName> parse_name(std::string_view file) {
   return name;
 }
 
+constexpr std::string_view kOutsideRule = "gguf.split.outside";
+constexpr std::string_view kExchanged = "was exchanged for another file while the model was opened";
+
 class SetReader {
  public:
   SetReader(std::string path, const ReadOptions& options)
       : path_(std::move(path)),
+        links_(io::directory_of(path_)),
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics) {}
 
@@ -92,7 +97,13 @@ class SetReader {
     };
     SourcePtr source;
     try {
-      source = path == path_ ? opened : open_file(path, options_.access);
+      if (path == path_) {
+        source = opened;
+      } else {
+        if (const auto outside = links_.outside(path)) return wrong(kOutsideRule, *outside);
+        source = open_file(path, options_.access);
+        if (!links_.allow(*source)) return wrong(kOutsideRule, std::string(kExchanged));
+      }
     } catch (const Error& reason) {
       if (reason.kind() != ErrorKind::not_found) throw;
       whole_ = false;
@@ -134,6 +145,7 @@ class SetReader {
   }
 
   std::string path_;
+  Links links_;
   const ReadOptions& options_;
   Diagnostics strict_;
   Diagnostics& diagnostics_;
@@ -218,8 +230,11 @@ Model read(const Input& input, const ReadOptions& options) {
       throw Error(ErrorKind::unsupported, "gguf.directory",
                   fmt::format("a directory with {} models in this format, one was expected", found.size()))
           .in(path);
+    const Links links(path);
     path = (fs::path(path) / found.front()).string();
+    if (const auto outside = links.outside(path)) throw Error(ErrorKind::corrupt, kOutsideRule, *outside).in(path);
     source = open_file(path, options.access);
+    if (!links.allow(*source)) throw Error(ErrorKind::corrupt, kOutsideRule, kExchanged).in(path);
   }
   Parts parts;
   Model model = read_file(source, options, parts);

@@ -67,16 +67,18 @@ class Reader {
     resources::describe(model_, *reports_);
     apply(own);
     note_unused(files);
-    for (const SourcePtr& source : model_.sources)
-      if (!links_.allow(*source))
-        throw problem(
-            "hf.file.outside",
-            links_.outside(source->name()).value_or("was exchanged for another file while the directory was read"),
-            source->name());
+    for (const SourcePtr& source : model_.sources) require_inside(*source);
     return std::move(model_);
   }
 
  private:
+  void require_inside(const Source& source) const {
+    if (!links_.allow(source))
+      throw problem(
+          "hf.file.outside",
+          links_.outside(source.name()).value_or("was exchanged for another file while the directory was read"),
+          source.name());
+  }
   std::string path_of(std::string_view file) const { return fmt::format("{}/{}", directory_, file); }
 
   // Why a file cannot be taken; nothing: it can.
@@ -225,8 +227,9 @@ class Reader {
     if (!std::binary_search(files.begin(), files.end(), std::string(kPrivateFile))) return PrivateTree(kPrivateRule);
     const std::string path = path_of(kPrivateFile);
     require(path);
+    const SourcePtr source = open_file(path, options_.access);
+    require_inside(*source);
     try {
-      const SourcePtr source = open_file(path, options_.access);
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
       return PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
                                 private_bounds(options_.limits, bytes.size()), kPrivateRule);

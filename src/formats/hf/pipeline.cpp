@@ -23,10 +23,12 @@ bool has_weights(const std::string& directory) {
 
 Map read_pipeline_file(const std::string& directory) {
   const std::string path = fmt::format("{}/{}", directory, kPipelineFile);
-  if (const auto outside = Links(directory).outside(path))
-    throw Error(ErrorKind::corrupt, "hf.file.outside", *outside).in(path);
+  const Links links(directory);
+  const auto refuse = [&](std::string_view why) { throw Error(ErrorKind::corrupt, "hf.file.outside", why).in(path); };
+  if (const auto outside = links.outside(path)) refuse(*outside);
+  const SourcePtr source = open_file(path, Access::pread);
+  if (!links.allow(*source)) refuse("was exchanged for another file while the directory was read");
   try {
-    const SourcePtr source = open_file(path, Access::pread);
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(resources::kMaxSmallBytes);
     return resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   } catch (const Error& error) {

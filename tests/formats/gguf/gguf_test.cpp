@@ -226,6 +226,35 @@ std::string rule_of_read(const std::string& directory) {
   return "";
 }
 
+TEST(GgufSet, LinksOutOfTheDirectoryAreRefused) {
+  namespace fs = std::filesystem;
+  const Scratch scratch;
+  gguf().write_tree(of_tensors(4), scratch / "set", {.shard_bytes = 1200}, false);
+  const std::string first = scratch / "set/model-00001-of-00002.gguf";
+  for (const std::string name : {"set/model-00001-of-00002.gguf", "set/model-00002-of-00002.gguf"}) {
+    fs::rename(scratch / name, scratch / "elsewhere.gguf");
+    fs::create_symlink(scratch / "elsewhere.gguf", scratch / name);
+    EXPECT_EQ(rule_of(scratch / "set"), "gguf.split.outside") << name;
+    EXPECT_FALSE(verify(scratch / "set").ok(false)) << name;
+    fs::remove(scratch / name);
+    fs::rename(scratch / "elsewhere.gguf", scratch / name);
+  }
+  // A file that was named may be a link to anywhere; those beside it that it asks for may not.
+  const std::string second = scratch / "set/model-00002-of-00002.gguf";
+  fs::rename(second, scratch / "elsewhere.gguf");
+  fs::create_symlink(scratch / "elsewhere.gguf", second);
+  EXPECT_EQ(rule_of(first), "gguf.split.outside");
+  fs::remove(second);
+  fs::rename(scratch / "elsewhere.gguf", scratch / "set/second");
+  fs::create_symlink("second", second);
+  EXPECT_EQ(rule_of(first), "");
+  fs::create_directory(scratch / "one");
+  gguf().write_tree(of_tensors(1), scratch / "kept", {}, false);
+  fs::create_symlink(scratch / "kept/model.gguf", scratch / "one/model.gguf");
+  EXPECT_EQ(rule_of(scratch / "one"), "gguf.split.outside");
+  EXPECT_EQ(rule_of(scratch / "one/model.gguf"), "");
+}
+
 TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   namespace fs = std::filesystem;
   const Scratch scratch;
