@@ -178,7 +178,11 @@ class Generous final : public BlobProducer {
 };
 
 TEST(MisuseBlob, AProducerThatMakesTooMuch) {
-  EXPECT_EQ(misuse_of([] { Blob::produced(2, std::make_shared<Generous>()).bytes(); }), "blob.bounds");
+  const Blob blob = Blob::produced(2, std::make_shared<Generous>());
+  EXPECT_EQ(misuse_of([&] { blob.bytes(); }), "blob.bounds");
+  // A writer that was given the runs would write over what lies behind the blob.
+  EXPECT_EQ(misuse_of([&] { blob.make_piece(0, [](std::uint64_t, std::span<const std::byte>) {}); }), "blob.bounds");
+  EXPECT_EQ(misuse_of([&] { blob.open(); }), "blob.producer");
 }
 
 // Notes on which threads its pieces are made.

@@ -504,6 +504,17 @@ void keep_statement(Model& model, const std::optional<resources::StatedQuantizat
   if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*stated));
 }
 
+// By what the output itself says: not by files that lie beside the input.
+void expect_packed_again(const Model& model) {
+  if (!codec::packs::has_joined(model)) return;
+  Model shown;
+  shown.metadata = model.metadata;
+  shown.attachments = model.attachments;
+  codec::packs::Stated stated;
+  if (auto said = resources::stated_quantization(shown)) stated = {std::move(said->method), std::move(said->config)};
+  codec::packs::expect_joined_again(model, stated);
+}
+
 // What a tensor takes that is not quantized. One that has no place at all is refused later.
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
   Changes ignored;
@@ -594,6 +605,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
   keep_statement(model, stated, target);
+  expect_packed_again(model);
   codec::packs::separate(model);
   Adapted adapted{std::move(model), changes.take(), std::move(outcomes), std::move(lost)};
   adapted.changes.insert(adapted.changes.end(), lines.begin(), lines.end());

@@ -205,7 +205,13 @@ std::uint64_t Blob::seek_granularity() const { return producer_ == nullptr ? 1 :
 void Blob::make_piece(std::size_t piece, const PutRun& put) const {
   if (piece >= pieces())
     throw Error(ErrorKind::usage, "blob.pieces", fmt::format("piece {} of a blob that has {}", piece, pieces()));
-  producer_->make_piece(piece, put);
+  // Whoever writes the runs has other things behind this blob.
+  producer_->make_piece(piece, [&](std::uint64_t offset, std::span<const std::byte> run) {
+    if (!fits(offset, run.size(), size_))
+      throw Error(ErrorKind::usage, "blob.bounds",
+                  fmt::format("{} bytes at {} made for a blob of {}", run.size(), offset, size_));
+    put(offset, run);
+  });
 }
 
 std::optional<std::span<const std::byte>> Blob::view() const {
@@ -216,7 +222,11 @@ std::optional<std::span<const std::byte>> Blob::view() const {
 
 std::unique_ptr<BlobReader> Blob::open(std::uint64_t offset) const {
   if (offset > size_) throw Error(ErrorKind::usage, "blob.bounds", "opened past the end of a blob");
-  if (producer_ != nullptr) return producer_->open(offset);
+  if (producer_ != nullptr) {
+    auto reader = producer_->open(offset);
+    if (reader == nullptr) throw Error(ErrorKind::usage, "blob.producer", "a producer gave no reader");
+    return reader;
+  }
   return std::make_unique<RangeReader>(source_, offset_ + offset, offset_ + size_);
 }
 
@@ -245,9 +255,6 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
     (void)open();  // stored bytes that decode to more than nothing are found here
   } else if (pieces() != 0) {
     const PutRun put = [&](std::uint64_t offset, std::span<const std::byte> run) {
-      if (!fits(offset, run.size(), size_))
-        throw Error(ErrorKind::usage, "blob.bounds",
-                    fmt::format("{} bytes at {} made for a blob of {}", run.size(), offset, size_));
       std::copy(run.begin(), run.end(), all.begin() + static_cast<std::ptrdiff_t>(offset));
     };
     parallel_for(pieces(), threads, [&](std::size_t i) { make_piece(i, put); });

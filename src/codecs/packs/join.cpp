@@ -542,6 +542,41 @@ bool tells_itself(const Tensor& tensor) {
   return again.layout == before.layout && again.shape == before.shape && again.attributes == before.attributes;
 }
 
+void expect_joined_again(const Model& model, const Stated& stated) {
+  struct Quiet final : Diagnostics {
+    void error(const Error&) override {}
+  } quiet;
+  Model again;
+  for (const Tensor& tensor : model.tensors)
+    for (Tensor& array : arrays_of(tensor)) again.tensors.push_back(std::move(array));
+  join_packs(again, stated, {}, quiet);
+  const TensorIndex found(again);
+  for (const Tensor& tensor : model.tensors) {
+    const auto arrays = placed_arrays(tensor);
+    if (!arrays) continue;
+    const auto refused = [&](const std::string& sentence) {
+      return Error(ErrorKind::usage, "pack.changed", sentence).about("tensor " + escape_name(tensor.name));
+    };
+    const Tensor* const joined = found.tensor(tensor.name);
+    if (joined == nullptr || !is_joined(*joined))
+      throw refused(
+          fmt::format("packed weights are stored as their arrays ({}, ...), which make no tensor of this name; "
+                      "decode it to rename it",
+                      escape_name(arrays->front().array.name)));
+    const auto told = [](const Tensor& which) {
+      Map attributes = which.attributes;
+      attributes.erase(kArrays);
+      return attributes;
+    };
+    if (joined->layout == tensor.layout && joined->shape == tensor.shape && told(*joined) == told(tensor)) continue;
+    throw refused(
+        fmt::format("packed weights are stored as their arrays, which would be read as {} of {}, not as {} of {}, "
+                    "or with other attributes: keep what says how they were packed (quantization_config), and "
+                    "decode them to change them",
+                    joined->layout, joined->shape.text(), tensor.layout, tensor.shape.text()));
+  }
+}
+
 bool is_joined(const Tensor& tensor) { return placed_arrays(tensor).has_value(); }
 
 bool has_joined(const Model& model) { return std::ranges::any_of(model.tensors, is_joined); }

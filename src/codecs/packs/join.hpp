@@ -109,6 +109,10 @@ std::string scale_problem(const Tensor& tensor);
 // Whether the arrays of a joined tensor tell by themselves what it is: joined again without a config they are the same.
 bool tells_itself(const Tensor& tensor);
 
+// Throws `pack.changed` for a joined tensor that would not come back: its arrays, joined again with what is stated, make one
+// of another name, layout or shape. A program changed it, or took away what says how it was packed.
+void expect_joined_again(const Model& model, const Stated& stated);
+
 // Whether a tensor is a joined one, which can be separated.
 bool is_joined(const Tensor& tensor);
 bool has_joined(const Model& model);

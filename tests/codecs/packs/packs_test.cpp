@@ -217,6 +217,36 @@ TEST(Packs, TheWayOfPackingOutlivesTheConfig) {
   }
 }
 
+// The arrays are what is stored: what a program did to the tensor that they make would be gone, and said to be saved.
+TEST(Packs, WhatWasChangedIsNotSaved) {
+  const auto rule_of_save = [](const Model& model) -> std::string {
+    try {
+      (void)adapt(model, *find_format("zt"), {.drop = {ModelPart::attachments}});
+    } catch (const Error& error) {
+      EXPECT_NE(error.item().find("tensor "), std::string::npos) << error.item();
+      return error.rule();
+    }
+    return "";
+  };
+  for (const std::string& name : names()) {
+    SCOPED_TRACE(name);
+    const Model model = open(path_of(name));
+    EXPECT_EQ(rule_of_save(model), "");
+    Model changed = model;
+    changed.tensors[0].name = "new.weight";
+    EXPECT_EQ(rule_of_save(changed), "pack.changed");
+    changed = model;
+    changed.tensors[0].shape = {1, 1};
+    EXPECT_EQ(rule_of_save(changed), "pack.changed");
+    changed = model;
+    changed.tensors[0].attributes.set("note", "mine");
+    EXPECT_EQ(rule_of_save(changed), "pack.changed");
+    Model alone;  // without what the config says
+    alone.tensors = model.tensors;
+    EXPECT_EQ(rule_of_save(alone), packs::tells_itself(model.tensors[0]) ? "" : "pack.changed");
+  }
+}
+
 TEST(Packs, DecodedModelsSayNothingOfCodes) {
   for (const std::string& name : names()) {
     SCOPED_TRACE(name);
