@@ -213,7 +213,7 @@ constexpr Example kExamples[] = {
     {"tare convert model.zt Llama-3.2-1B/ --shard 5GB", "and back into a directory, in several files"},
     {"tare convert Llama-3.2-1B/ all.safetensors --weights-only", "its shards merged into one file"},
     {"tare convert Llama-3.2-1B/ merged/ --merge my-lora/", "with an adapter added to its weights"},
-    {"tare convert model.zt small.zt --dtype bf16 --set author='\"me\"'", "cast, with a metadata key"},
+    {"tare convert model.zt small.zt --dtype bf16 --set author=me", "cast, with a metadata key"},
 };
 
 }  // namespace

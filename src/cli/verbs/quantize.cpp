@@ -237,7 +237,7 @@ constexpr Option kOptions[] = {
          "or is an imatrix of llama.cpp",
      .completes = Completes::files},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
-    {.name = "range", .help = "asymmetric codes, where the method has them (int8, int4, qint8, qint4)"},
+    {.name = "range", .help = "asymmetric codes with a zero point, as for activations (int8, int4, qint8, qint4)"},
     kMerge,
     kShard,
     {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
