@@ -55,7 +55,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_EQ(adapted.model.config.rope_theta, 10000.0);
   EXPECT_FALSE(adapted.model.config.rms_norm_eps);
   EXPECT_NE(adapted.model.attachment("tokenizer.json"), nullptr);
-  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json made"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json generated"));
   // What is there stays as it is.
   EXPECT_EQ(adapt(directory_model(), *find_format("mcf")).model.attachments.size(), 3U);
 
