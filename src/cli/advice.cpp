@@ -22,23 +22,24 @@ constexpr Wording kWords[] = {
     {Remedy::overwrite, "device", "--force writes into it"},
     {Remedy::overwrite, "link", "--force creates that file"},
     {Remedy::overwrite, "", "--force replaces it"},
-    {Remedy::skip, "", "--skip leaves tensors out"},
-    {Remedy::skip, kAny, "convert --skip '{}' leaves it out"},
+    {Remedy::skip, "", "`tare convert --skip` omits tensors"},
+    {Remedy::skip, kAny, "`tare convert --skip '{}'` omits it"},
     {Remedy::match, "", "--match chooses among them"},
     {Remedy::cast, kAny, "--dtype {} casts tensors"},
-    {Remedy::keep, "", "--keep leaves the tensor as it is"},
+    {Remedy::keep, "", "--keep GLOB keeps the tensor as it is"},
+    {Remedy::use_method, "", "without --no-fallback another method is used"},
     {Remedy::use_method, kAny, "{} holds it"},
-    {Remedy::clip, "", "--clip cuts it"},
+    {Remedy::clip, "", "--clip MIN,MAX limits it"},
     {Remedy::no_range, "", "without --range they can be quantized"},
     {Remedy::decode_first, kAny, "which --range does not encode anew; decode with --dtype {} first"},
-    {Remedy::accept_overflow, "", "--overflow clamp or --overflow infinity says what it becomes"},
+    {Remedy::accept_overflow, "", "--overflow clamp or --overflow infinity allows it"},
     {Remedy::allow_expansion, "", "--max-expansion allows more"},
     {Remedy::allow_expansion, kAny, "--max-expansion {} allows it"},
     {Remedy::name_format, "", "name the format with --to"},
-    {Remedy::keep_names, "", "--names keep writes them as they are"},
-    {Remedy::set, "", "--set KEY=TEXT gives a text"},
+    {Remedy::keep_names, "", "--names keep keeps the input's names, but other programs may not load the file"},
+    {Remedy::set, "", "--set KEY=TEXT fills them in"},
     {Remedy::set, kAny, "`tare convert --set '{}'` writes that key into a file"},
-    {Remedy::attach, "", "--attach GLOB takes files along"},
+    {Remedy::attach, "", "--attach GLOB includes such files"},
     {Remedy::compress, "", "--zstd compresses"},
     {Remedy::shard, "smaller", "a smaller --shard puts fewer tensors into a file"},
     {Remedy::shard, "", "--shard splits the tensors over several files"},
@@ -47,7 +48,7 @@ constexpr Wording kWords[] = {
     {Remedy::restore_leftover, kAny, "`tare convert {} --force` puts it here"},
 };
 
-// Those of one option that is given several times: "--drop config --drop vocabulary leaves them out".
+// Those of one option that is given several times: "--drop config --drop vocabulary omits them".
 std::string words_for_drops(const std::vector<Advice>& remedies) {
   std::string flags;
   std::string_view them = "them";
@@ -58,12 +59,17 @@ std::string words_for_drops(const std::vector<Advice>& remedies) {
     flags += fmt::format("{}--drop {}", flags.empty() ? "" : " ", advice.argument);
   }
   if (flags.empty()) return {};
-  if (std::ranges::find(remedies, Remedy::weights_only, &Advice::remedy) != remedies.end())
-    flags = fmt::format("--weights-only (or {})", flags);
-  return fmt::format("{} leaves {} out", flags, them);
+  const bool all = std::ranges::find(remedies, Remedy::weights_only, &Advice::remedy) != remedies.end();
+  const bool config = std::ranges::find(remedies, Advice{Remedy::drop, "config"}) != remedies.end();
+  return fmt::format("{} omits {}{}", flags, them,
+                     !all     ? ""
+                     : config ? ", and so does --weights-only"
+                              : ", --weights-only omits the config too");
 }
 
-std::string words_of(const Advice& advice) {
+std::string words_of(const Advice& advice, bool has_skip) {
+  if (has_skip && advice.remedy == Remedy::skip)
+    return advice.argument.empty() ? "--skip omits tensors" : fmt::format("--skip '{}' omits it", advice.argument);
   for (const auto& [remedy, argument, words] : kWords)
     if (remedy == advice.remedy && (argument == advice.argument || (argument == kAny && !advice.argument.empty())))
       return fmt::format(fmt::runtime(words), advice.argument);
@@ -72,16 +78,16 @@ std::string words_of(const Advice& advice) {
 
 }  // namespace
 
-std::string words_for(const std::vector<Advice>& remedies) {
+std::string words_for(const std::vector<Advice>& remedies, bool has_skip) {
   std::vector<std::string> all;
   if (std::string drops = words_for_drops(remedies); !drops.empty()) all.push_back(std::move(drops));
   for (const Advice& advice : remedies)
-    if (std::string words = words_of(advice); !words.empty()) all.push_back(std::move(words));
+    if (std::string words = words_of(advice, has_skip); !words.empty()) all.push_back(std::move(words));
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-std::string advised(const std::string& sentence, const std::vector<Advice>& remedies) {
-  const std::string words = words_for(remedies);
+std::string advised(const std::string& sentence, const std::vector<Advice>& remedies, bool has_skip) {
+  const std::string words = words_for(remedies, has_skip);
   return words.empty() ? sentence : fmt::format("{}; {}", sentence, words);
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <vector>
@@ -65,7 +66,8 @@ int run(std::vector<std::string> words) {
     return usage_error(verb->name == "help" ? "" : verb->name, error.what());
   } catch (const Error& error) {
     if (stdout_reader_gone()) return kBrokenPipe;
-    to_stderr(error_line(error) + "\n");
+    const bool has_skip = std::ranges::find(verb->options, "skip", &Option::name) != verb->options.end();
+    to_stderr(error_line(error, {}, has_skip) + "\n");
     return exit_code_of(error);
   }
 }

@@ -13,7 +13,7 @@ namespace {
 
 template <typename Item>
 const Item& find_named(const std::vector<Item>& items, const std::string& file, std::string_view name,
-                       std::string_view thing) {
+                       std::string_view thing, std::string_view list) {
   for (const Item& item : items)
     if (item.name == name) return item;
   std::vector<std::string> names;
@@ -23,26 +23,27 @@ const Item& find_named(const std::vector<Item>& items, const std::string& file, 
     if (names.back() == name || one_line(item.name) == name) return item;  // as `ls` spells it, or --json
   }
   throw Error(ErrorKind::not_found, fmt::format("cli.{}", thing),
-              fmt::format("no {} '{}'{}", thing, name, did_you_mean(name, names)))
+              fmt::format("no {} '{}'{}", thing, name, did_you_mean(name, names, list)))
       .in(file);
 }
 
 }  // namespace
 
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates) {
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates,
+                         std::string_view otherwise) {
   const auto near = nearest(name, candidates, 3);
-  return near.empty() ? std::string() : fmt::format("; did you mean {}?", fmt::join(near, ", "));
+  return near.empty() ? std::string(otherwise) : fmt::format("; did you mean {}?", fmt::join(near, ", "));
 }
 
 const Tensor& find_tensor(const Model& model, const std::string& file, std::string_view name) {
   for (const BrokenTensor& broken : model.broken)
     if (broken.tensor.name == name || escape_name(broken.tensor.name) == name || one_line(broken.tensor.name) == name)
       throw broken.error;
-  return find_named(model.tensors, file, name, "tensor");
+  return find_named(model.tensors, file, name, "tensor", "; `tare ls` lists the names");
 }
 
 const Attachment& find_attachment(const Model& model, const std::string& file, std::string_view name) {
-  return find_named(model.attachments, file, name, "attachment");
+  return find_named(model.attachments, file, name, "attachment", "; `tare extract FILE` lists them");
 }
 
 std::uint64_t tensor_bytes(const Model& model) {

@@ -16,7 +16,8 @@ const Tensor& find_tensor(const Model& model, const std::string& file, std::stri
 const Attachment& find_attachment(const Model& model, const std::string& file, std::string_view name);
 
 // "; did you mean a, b?" or nothing.
-std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates,
+                         std::string_view otherwise = {});
 
 // Bytes of all tensors, decoded.
 std::uint64_t tensor_bytes(const Model& model);

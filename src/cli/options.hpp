@@ -46,7 +46,7 @@ Words drop_words();
 std::vector<ModelPart> dropped_parts(const Arguments& arguments);
 inline constexpr Option kDrop{.name = "drop",
                               .value = "WHAT",
-                              .help = "leave this out, where OUT has no place for it; may be given several times",
+                              .help = "omit this from OUT; may be given several times",
                               .repeatable = true,
                               .words = drop_words};
 
@@ -63,10 +63,11 @@ inline constexpr Option kMerge{
     .help = "add a LoRA adapter, the directory that PEFT writes, to the weights; may be given several times",
     .repeatable = true,
     .completes = Completes::files};
-inline constexpr Option kNames{.name = "names",
-                               .value = "WHAT",
-                               .help = "keep: tensors are called as in IN, whatever the programs that read OUT expect",
-                               .words = names_words};
+inline constexpr Option kNames{
+    .name = "names",
+    .value = "WHAT",
+    .help = "keep: keep the tensor names of IN, even if programs that read OUT expect others",
+    .words = names_words};
 inline constexpr Option kAttach{
     .name = "attach",
     .value = "GLOB",

@@ -90,7 +90,7 @@ void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
   Error error = refused(
       ErrorKind::lossy, "convert.components", tensor,
       fmt::format("a dense tensor that brings {} beside its data; {}", listed(std::move(extras)),
-                  quantized ? "quantized, it would lose that" : fmt::format("{} has no place for that", target.name)));
+                  quantized ? "quantized, it would lose that" : fmt::format("{} cannot hold that", target.name)));
   if (quantized) error.remedy(Remedy::keep);
   throw error.remedy(Remedy::skip, escape_glob(tensor.name));
 }
@@ -126,8 +126,8 @@ std::string methods_for(const Format& target) {
   for (const Codec& codec : codecs())
     if (lists(target.holds.layouts, codec.layout))
       names.insert(names.end(), codec.methods.begin(), codec.methods.end());
-  return names.empty() ? fmt::format("{} has no methods", target.name)
-                       : fmt::format("of {}'s own there are {}", target.name, fmt::join(names, ", "));
+  return names.empty() ? fmt::format("there is no method to quantize for {}", target.name)
+                       : fmt::format("its methods are {}", fmt::join(names, ", "));
 }
 
 // Also where no tensor would be encoded: an option that the target cannot honour is an error.
@@ -135,7 +135,7 @@ void require_room(std::string_view method, const Format& target) {
   const Codec* const codec = method.empty() ? nullptr : find_codec_by_method(method);
   if (codec != nullptr && !lists(target.holds.layouts, codec->layout))
     throw Error(ErrorKind::unsupported, "convert.quant",
-                fmt::format("{} cannot hold {}: {}; {}", target.name, codec->name, holders_of(codec->layout),
+                fmt::format("{} cannot hold {} ({}); {}", target.name, codec->name, holders_of(codec->layout),
                             methods_for(target)));
 }
 
@@ -378,7 +378,7 @@ void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& op
     if (own(key)) kept.append(key, std::move(value));
   if (kept.size() < tensor.attributes.size() && !asked_to_drop(options, ModelPart::attributes))
     throw refused(ErrorKind::lossy, "convert.room", tensor,
-                  fmt::format("{} has no place for a tensor's attributes", target.name))
+                  fmt::format("{} cannot hold a tensor's attributes", target.name))
         .remedy(Remedy::drop, name_of(ModelPart::attributes));
   tensor.attributes = std::move(kept);
 }
@@ -398,9 +398,9 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   } catch (const Error&) {
     return text;  // not JSON at all
   }
-  if (value.is_null()) refuse("null is no value; as a text it is '\"null\"'");
+  if (value.is_null()) refuse("null is not a value; for the text, write '\"null\"'");
   if (target.holds.metadata == Room::strings && value.text() == nullptr)
-    refuse(fmt::format("{} keeps texts; as a text it is '\"{}\"'", target.name, text));
+    refuse(fmt::format("{} keeps texts; for the text, write '\"{}\"'", target.name, text));
   return value;
 }
 
@@ -456,6 +456,38 @@ std::vector<Renamed> follow_conventions(Model& model, const Format& target, cons
     if (format.release != nullptr) format.release(model, lines, renamed);
   return renamed;
 }
+
+// Conventions that move rows decode what is not in rows: that is reported like any other decoding.
+class Layouts {
+ public:
+  explicit Layouts(const Model& model) {
+    for (const Tensor& tensor : model.tensors)
+      if (!tensor.is_dense()) {
+        const Codec* const codec = find_codec(tensor.layout);
+        names_[tensor.name] = codec == nullptr || codec->name.empty() ? tensor.layout : std::string(codec->name);
+      }
+  }
+
+  void tell_decoded(const Model& model, const std::vector<Renamed>& renamed, Changes& changes) const {
+    if (names_.empty()) return;
+    std::map<std::string_view, std::string_view> origins;
+    for (const Renamed& one : renamed) origins.emplace(one.after, one.before);
+    for (const Tensor& tensor : model.tensors) {
+      if (!tensor.is_dense()) continue;
+      const auto origin = origins.find(tensor.name);
+      const auto found = names_.find(origin == origins.end() ? std::string_view(tensor.name) : origin->second);
+      if (found == names_.end()) continue;
+      changes.add({.kind = ChangeKind::decoded,
+                   .impact = Impact::changed,
+                   .before = found->second,
+                   .after = dtype_name(tensor)},
+                  tensor.name);
+    }
+  }
+
+ private:
+  std::map<std::string, std::string, std::less<>> names_;  // of the layouts that are not dense
+};
 
 // A key that was set counts for more than what the files say of the same, which are left out then.
 void prefer_set(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
@@ -546,7 +578,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   }
   decode_packed(model, target, options, changes);
   std::vector<Renamed> renamed;
+  const Layouts layouts(model);
   if (!options.keep_names) renamed = follow_conventions(model, target, options, lines);
+  layouts.tell_decoded(model, renamed, changes);
   if (!renamed.empty()) prefer_set(model, target, options, lines);
   const Quantization quant = recipe::in_new_names(options.quant, model.tensors, renamed);
   if (!target.holds.many_tensors && model.tensors.size() != 1)

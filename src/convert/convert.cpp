@@ -29,7 +29,7 @@ void require_writable(const Format& format, const WriteOptions& options) {
                 fmt::format("zstd level {}; there are 1 to 22", *options.zstd_level));
   if (options.shard_bytes == std::uint64_t{0}) throw Error(ErrorKind::usage, "convert.option", "shards of 0 bytes");
   if (options.digest && !format.holds.digests)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} has no place for digests", format.name));
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} cannot hold digests", format.name));
   if (options.dedup && !format.holds.dedup)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format.name));
   if (options.shard_bytes && !format.holds.shards)

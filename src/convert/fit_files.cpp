@@ -158,8 +158,9 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
   const FileProblems problems = problems_with(model.attachments);
   FilePlan plan(model, target, problems);
   if (!plan.unplaced.empty()) {
-    const std::string_view plural = plan.unplaced.size() == 1 ? "" : "s";
-    return refused.add(fmt::format("the attachment{} {}", plural, listed(std::move(plan.unplaced))),
+    const bool one = plan.unplaced.size() == 1;
+    return refused.add(fmt::format("the attachment{}", one ? " " + listed(std::move(plan.unplaced))
+                                                           : fmt::format("s ({})", listed(std::move(plan.unplaced)))),
                        ModelPart::attachments);
   }
   const auto is_lost = [&](std::string_view file) {
@@ -169,7 +170,8 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
   };
   if (const Change* const remark = problems.remark_on(is_lost))
     throw Error(ErrorKind::lossy, "convert.resource",
-                fmt::format("{}; {} has no place for the file as it is", to_text(*remark), target.name))
+                fmt::format("{}; {} cannot carry it as a file either: repair it, or omit all attached files",
+                            to_text(*remark), target.name))
         .remedy(Remedy::drop, name_of(ModelPart::attachments));
   lines.insert(lines.end(), problems.remarks().begin(), problems.remarks().end());
   if (!asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);

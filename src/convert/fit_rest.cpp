@@ -29,7 +29,7 @@ std::string spelled(const Value& value) { return value.text() != nullptr ? *valu
 
 // Why a target that has no place for a key of some container may do without it; empty: it may not.
 std::string reason_to_omit(const OwnKey& own, const Value& value, const Format& target, const Map& config) {
-  if (own.about_file || own.about_set) return "it is about the source file";
+  if (own.about_file || own.about_set) return "it describes the original file";
   if (own.computed != nullptr && own.computed(value)) return "it is computed from the tensors";
   if (const Value* const said = target.holds.has_field(own.repeats) ? config.find(own.repeats) : nullptr;
       said != nullptr && spelled(*said) == spelled(value))
@@ -149,7 +149,7 @@ void fit_config(Model& model, const Format& target, const AdaptOptions& options,
     model.config = {};
     return;
   }
-  if (!target.holds.config) return refused.add("config", ModelPart::config);
+  if (!target.holds.config) return refused.add("the config", ModelPart::config);
   count_vocabulary(model, target, lines);
   leave_unplaced_fields(model, target, lines);
   Change filled = fill_defaults(model, target.holds);
@@ -166,7 +166,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     vocabulary = {};
     return;
   }
-  if (!target.holds.vocabulary) return refused.add("vocabulary", ModelPart::vocabulary);
+  if (!target.holds.vocabulary) return refused.add("the vocabulary", ModelPart::vocabulary);
   std::vector<std::string> lost;
   const auto leave_out = [&](std::string_view part, bool present, std::string what, const auto& clear) {
     if (!present || lists(target.holds.vocabulary_parts, part)) return;

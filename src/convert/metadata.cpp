@@ -67,21 +67,19 @@ bool same(const MetadataEntry& a, const MetadataEntry& b) {
   return a.key == b.key && a.type == b.type && (a.value == b.value || to_json(a.value) == to_json(b.value));
 }
 
-// As other programs call their types: "int", "uint32", "[float]".
+// A word that may be meant as a type: "int", "uint32", "[float]", "strng".
 bool looks_like_type(std::string_view word) {
   if (word.starts_with('[') && word.ends_with(']')) return true;
-  const std::string_view letters = word.substr(0, word.find_first_of("0123456789"));
-  const bool digits = std::ranges::all_of(word.substr(letters.size()), [](char c) { return c >= '0' && c <= '9'; });
-  constexpr std::string_view kWords[] = {"int",  "uint",  "float", "double", "bool", "boolean", "str", "string", "text",
-                                         "list", "array", "arr",   "number", "i",    "integer", "u",   "f"};
-  return digits && std::ranges::find(kWords, letters) != std::end(kWords);
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 class MetadataEditor {
  public:
   MetadataEditor(const Model& model, const Format& format) : format_(format), rules_(rules_of(format)) {
     if (format.holds.metadata == Room::none)
-      throw Error(ErrorKind::unsupported, "meta.room", fmt::format("{} has no place for metadata", format.name));
+      throw Error(ErrorKind::unsupported, "meta.room", fmt::format("{} cannot hold metadata", format.name));
     before_ = rules_.list(model);
     for (std::size_t i = 0; i < before_.size(); ++i) slots_.push_back({before_[i], i});
   }
@@ -182,7 +180,12 @@ class MetadataEditor {
     const std::string type = text.substr(colon + 1);
     if (rules_.is_type(type)) return {text.substr(0, colon), type};
     // Not a type: the key may contain a colon, unless what is before it is one, or what is behind it is meant as a type.
-    if (find(text.substr(0, colon)) != nullptr || looks_like_type(type)) throw no_type(text.substr(0, colon), type);
+    if (find(text.substr(0, colon)) != nullptr) throw no_type(text.substr(0, colon), type);
+    if (looks_like_type(type)) {
+      const Error refusal = no_type(text.substr(0, colon), type);
+      throw refusal.reworded(
+          fmt::format("{}; a key that contains a colon needs a type: {}:TYPE", refusal.sentence(), escape_name(text)));
+    }
     return {text, ""};
   }
 
@@ -243,7 +246,7 @@ class MetadataEditor {
 
   std::string usual_type(std::string_view key, const Value& value) const {
     if (value.is_null())
-      throw error(ErrorKind::unsupported, "meta.value", key, "null is no value; as a text it is '\"null\"'");
+      throw error(ErrorKind::unsupported, "meta.value", key, "null is not a value; for the text, write '\"null\"'");
     std::string type = rules_.usual_type(value);
     if (type.empty())
       throw error(ErrorKind::unsupported, "meta.value", key,

@@ -85,9 +85,10 @@ void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how
   if (row % block == 0) return;
   if (how.no_fallback)
     throw Error(ErrorKind::unsupported, "quantize.rows",
-                fmt::format("{} needs rows of whole blocks of {}, these have {}", asked, block, row))
+                fmt::format("{} needs rows that are a multiple of {}; these have {}", asked, block, row))
         .about("tensor " + escape_name(tensor.name))
-        .remedy(Remedy::keep);
+        .remedy(Remedy::keep)
+        .remedy(Remedy::use_method);
   while (!decision.method.empty()) {
     const Codec& codec = *find_codec_by_method(decision.method);
     if (row % codec.row_multiple == 0) break;
@@ -161,7 +162,8 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     throw Error(ErrorKind::usage, "quantize.importance",
                 "importance weighs the search, and the fast way does without one");
   if (how.bits && !(std::isfinite(*how.bits) && *how.bits > 0))
-    throw Error(ErrorKind::usage, "quantize.bits", fmt::format("{} bits a weight are no budget", *how.bits));
+    throw Error(ErrorKind::usage, "quantize.bits",
+                fmt::format("{} is not a valid number of bits per weight", *how.bits));
   if (how.bits && how.range)
     throw Error(ErrorKind::usage, "convert.quant",
                 "the methods that a budget of bits chooses from have no form with a range")
@@ -179,7 +181,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     const auto& [glob, method] = rule;
     codec_of(method, how);
     if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(rule.first, t.name); }))
-      throw Error(ErrorKind::usage, "quantize.rule", fmt::format("the rule {}={} fits no tensor", glob, method));
+      throw Error(ErrorKind::usage, "quantize.rule", "no tensor matches it").about("pattern " + escape_name(glob));
   }
   std::vector<Decision> decisions(tensors.size());
   std::vector<bool> open(tensors.size(), false);

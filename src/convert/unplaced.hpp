@@ -25,7 +25,7 @@ class Unplaced {
   void refuse_any() const {
     if (things_.empty()) return;
     Error error(ErrorKind::lossy, "convert.room",
-                fmt::format("{} has no place for {}", target_.name, fmt::join(things_, " and ")));
+                fmt::format("{} cannot hold {}", target_.name, fmt::join(things_, ", ")));
     // Into a container of bare weights, everything that is not about the tensors goes by one option.
     const bool bare = !target_.holds.vocabulary && !target_.holds.attachments;
     if (bare && std::ranges::find(parts_, ModelPart::metadata) == parts_.end()) error.remedy(Remedy::weights_only);

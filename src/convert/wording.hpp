@@ -28,7 +28,7 @@ inline Change no_place(std::string_view part, std::vector<std::string> names, st
           .impact = Impact::lost,
           .part = std::string(part),
           .items = std::move(names),
-          .detail = fmt::format("{} has no place for {}", target, them)};
+          .detail = fmt::format("{} cannot hold {}", target, them)};
 }
 
 // What is not in the output, and nothing is lost with it.

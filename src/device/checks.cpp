@@ -20,7 +20,7 @@ void Checks::compare(const Piece& piece, const Source& file, const Digest& found
   digests_.fetch_add(1, std::memory_order_relaxed);
   if (found == piece.digest) return;
   throw Error(ErrorKind::corrupt, "digest.mismatch",
-              fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", piece.run,
+              fmt::format("the {} stored bytes do not match their digest: expected {}, found {}", piece.run,
                           piece.digest.text(), found.text()))
       .in(file.name())
       .at(piece.begin)

@@ -19,7 +19,7 @@ class FitCheck {
     model_.refuse_broken();
     std::vector<std::string> unplaced;
     add_unplaced(unplaced);
-    if (!unplaced.empty()) throw error("room", fmt::format("{} has no place for {}", format_.name, some_of(unplaced)));
+    if (!unplaced.empty()) throw error("room", fmt::format("{} cannot hold {}", format_.name, some_of(unplaced)));
     if (!holds_.many_tensors && model_.tensors.size() != 1)
       throw error("single", fmt::format("{} tensors; {} holds exactly one", model_.tensors.size(), format_.name));
     if (!holds_.architecture.empty()) return;  // its writer knows every tensor, and lists all that is wrong at once

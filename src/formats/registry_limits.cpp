@@ -56,8 +56,7 @@ void check_expansion(const Model& model, const Limits& limits, const std::string
   if (total <= most) return;
   throw Error(
       ErrorKind::limit, "open.expansion",
-      fmt::format("{} bytes of file stand for {} bytes of tensors; without asking, at most {} and {} for each "
-                  "byte of the file are decoded",
+      fmt::format("this file of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times the file's size",
                   count_text(model.file_bytes), count_text(total), count_text(limits.decoded_bytes), limits.expansion))
       .in(file)
       .remedy(Remedy::allow_expansion, fmt::format("{}", model.file_bytes == 0 ? total : total / model.file_bytes + 1));

@@ -40,7 +40,7 @@ std::string words_for_archive(const Source& source) {
     return fmt::format("a zip archive with {} members, none of them an array", names.size());
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    return "a zip archive, cut off or damaged; download it again";
+    return "a zip archive, truncated or damaged; download it again";
   }
 }
 
@@ -118,6 +118,8 @@ std::string words_for(const Source& source) {
   const Head head(source);
   if (const std::string_view words = foreign_lookalike(head.text(), source.name()); !words.empty())
     return std::string(words);
+  if (fs::path(source.name()).filename() == "config.json")
+    return "a model's config; give the directory, not its config.json";
   return fmt::format("not a format Tare knows (first bytes {})", first_bytes(head.text()));
 }
 
@@ -131,11 +133,11 @@ std::string words_for_directory(const std::string& path) {
       ours.push_back(escape_name(file));
   }
   if (!below.empty())
-    return fmt::format("a directory without a model of its own; there {} in {}: name {}",
+    return fmt::format("this directory holds no model; there {} in {}: use {}",
                        below.size() == 1 ? "is one" : "are models", some_of(below),
-                       below.size() == 1 ? "that" : "one of them");
+                       below.size() == 1 ? "that path" : "one of these paths");
   if (!ours.empty())
-    return fmt::format("a directory, and not one in Hugging Face's layout; name a file in it: {}", some_of(ours));
+    return fmt::format("not a directory in Hugging Face's layout; give one of its files: {}", some_of(ours));
   if (!foreign.empty())
     return fmt::format("a directory without weights that Tare reads; there {} {}", foreign.size() == 1 ? "is" : "are",
                        some_of(foreign));

@@ -46,7 +46,7 @@ void verify_stored(const Source& source, std::uint64_t offset, std::uint64_t sto
   const Digest found = hasher.finish();
   if (found == expected) return;
   throw Error(ErrorKind::corrupt, "digest.mismatch",
-              fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", stored,
+              fmt::format("the {} stored bytes do not match their digest: expected {}, found {}", stored,
                           expected.text(), found.text()))
       .in(source.name())
       .at(offset);

@@ -132,7 +132,7 @@ void ZstdUnpacker::expect_end() {
         .in(source_->name())
         .at(next_ - input_.size());
   if (wanted_ != 0)
-    throw Error(ErrorKind::corrupt, "zstd.short", "the last zstd frame is cut off").in(source_->name()).at(end_);
+    throw Error(ErrorKind::corrupt, "zstd.short", "the last zstd frame is truncated").in(source_->name()).at(end_);
   source_->check();
 }
 

@@ -55,7 +55,7 @@ DigestAlgorithm arrived_algorithm(const Blob& blob) {
 void expect_arrived(const Blob& blob, const Digest& computed) {
   if (blob.digest().algorithm() == computed.algorithm() && blob.digest() != computed)
     throw Error(ErrorKind::corrupt, "digest.mismatch",
-                fmt::format("the {} stored bytes do not match their digest: {} expected, {} found", blob.size(),
+                fmt::format("the {} stored bytes do not match their digest: expected {}, found {}", blob.size(),
                             blob.digest().text(), computed.text()))
         .in(blob.source() == nullptr ? std::string() : blob.source()->name())
         .at(blob.offset());

@@ -97,6 +97,7 @@ std::vector<const Map::Entry*> sorted_entries(const Map& object) {
 
 BigJson::BigJson(std::string_view text) {
   const auto not_json = [&](std::string_view trouble) {
+    if (trouble.ends_with('.')) trouble.remove_suffix(1);  // sentences are joined to others
     const std::string_view known = lookalike(text);
     return Error(ErrorKind::corrupt, "json.syntax",
                  known.empty() ? fmt::format("not JSON: {}", trouble) : std::string(known));

@@ -136,7 +136,7 @@ std::uint64_t CborReader::read_uint_slowly() {
     }
     return value;
   }
-  fail_at(start, "cbor.type", fmt::format("an unsigned integer expected, {} found", name_of(head.major)));
+  fail_at(start, "cbor.type", fmt::format("expected an unsigned integer, found {}", name_of(head.major)));
 }
 
 std::string_view CborReader::take_string(const Head& head, CborMajor kind) {
@@ -177,7 +177,7 @@ std::string_view CborReader::read_text_slowly() {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major != CborMajor::text)
-    fail_at(start, "cbor.type", fmt::format("a text expected, {} found", name_of(head.major)));
+    fail_at(start, "cbor.type", fmt::format("expected a text, found {}", name_of(head.major)));
   return take_string(head, CborMajor::text);
 }
 
@@ -185,7 +185,7 @@ std::span<const std::byte> CborReader::read_bytes() {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major != CborMajor::bytes)
-    fail_at(start, "cbor.type", fmt::format("a byte string expected, {} found", name_of(head.major)));
+    fail_at(start, "cbor.type", fmt::format("expected a byte string, found {}", name_of(head.major)));
   return std::as_bytes(std::span(take_string(head, CborMajor::bytes)));
 }
 
@@ -193,7 +193,7 @@ CborReader::Container CborReader::enter_slowly(CborMajor kind) {
   const std::uint64_t start = offset();
   const Head head = read_head();
   if (head.major != kind)
-    fail_at(start, "cbor.type", fmt::format("{} expected, {} found", name_of(kind), name_of(head.major)));
+    fail_at(start, "cbor.type", fmt::format("expected {}, found {}", name_of(kind), name_of(head.major)));
   return open_container(head, start);
 }
 

@@ -132,7 +132,7 @@ std::optional<std::span<const std::byte>> find_extra(std::span<const std::byte> 
       throw corrupt("zip.extra.malformed",
                     fmt::format("an extra record claims {} bytes, {} are left", length, extra.size() - 4));
     if (u16(extra, 0) == id) {
-      if (found) throw corrupt("zip.extra.duplicate", fmt::format("extra record {:#06x} is there twice", id));
+      if (found) throw corrupt("zip.extra.duplicate", fmt::format("extra record {:#06x} appears twice", id));
       found = extra.subspan(4, length);
     }
     extra = extra.subspan(std::size_t{4} + length);
@@ -167,7 +167,7 @@ void Reader::find_end() {
   std::uint64_t at = tail - kZipEndSize + 1;
   do {
     if (at == 0)
-      fail(corrupt("zip.end.missing", "no end record: the archive is cut off or something follows it"), size);
+      fail(corrupt("zip.end.missing", "no end record: the archive is truncated or something follows it"), size);
     --at;
   } while (u32(bytes, at) != kZipEnd || at + kZipEndSize + u16(bytes, at + 20) != tail);
 

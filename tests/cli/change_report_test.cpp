@@ -38,7 +38,7 @@ TEST(ChangeReport, WarnsFirstAndPutsDetailsLast) {
   EXPECT_EQ(told({{.part = "config.json", .detail = "the key x is not a number"},
                   widened({"a", "b"}),
                   left_out(Impact::detail, "metadata", {"format"}, "it is about the file it stood in"),
-                  left_out(Impact::lost, "vocabulary", {"its kind (bpe)", "12 merges"}, "alt has no place for them"),
+                  left_out(Impact::lost, "vocabulary", {"its kind (bpe)", "12 merges"}, "alt cannot hold them"),
                   left_out(Impact::results, "config.json", {"rope_scaling", "logit_scale"},
                            "which may change what the model computes"),
                   left_out(Impact::detail, "config.json", {"architectures"}),
@@ -70,8 +70,9 @@ TEST(ChangeReport, SpellsOptionsWhereTheyBelong) {
     return text_of({.kind = kind, .items = {"a"}, .after = "q4", .detail = "it", .remedies = {advice}});
   };
   EXPECT_EQ(text(ChangeKind::unpacked, {Remedy::compress, ""}), "1 tensor compressed no longer, --zstd compresses: a");
-  EXPECT_EQ(text(ChangeKind::left_behind, {Remedy::attach, ""}), "left behind, it (--attach GLOB takes files along)");
-  EXPECT_EQ(text(ChangeKind::unsaid, {Remedy::set, ""}), "it, the source does not say: a; --set KEY=TEXT gives a text");
+  EXPECT_EQ(text(ChangeKind::left_behind, {Remedy::attach, ""}), "omitted, it (--attach GLOB includes such files)");
+  EXPECT_EQ(text(ChangeKind::unsaid, {Remedy::set, ""}),
+            "not stated by the input, so written as it: a; --set KEY=TEXT fills them in");
   EXPECT_EQ(text(ChangeKind::kept, {Remedy::decode_first, "f32"}),
             "1 tensor kept: q4 already, which --range does not encode anew; decode with --dtype f32 first: a");
   EXPECT_EQ(text(ChangeKind::remark, {Remedy::list_findings, ""}), "it; `tare verify` lists them");
@@ -89,13 +90,16 @@ TEST(Advice, NamesTheOptionThatHelps) {
   EXPECT_EQ(words_for({}), "");
   EXPECT_EQ(words_for({{Remedy::overwrite, ""}}), "--force replaces it");
   EXPECT_EQ(words_for({{Remedy::overwrite, "directory"}}), "--force replaces its files");
-  EXPECT_EQ(words_for({{Remedy::drop, "config"}}), "--drop config leaves it out");
-  EXPECT_EQ(words_for({{Remedy::drop, "attributes"}}), "--drop attributes leaves them out");
+  EXPECT_EQ(words_for({{Remedy::drop, "config"}}), "--drop config omits it");
+  EXPECT_EQ(words_for({{Remedy::drop, "attributes"}}), "--drop attributes omits them");
   EXPECT_EQ(words_for({{Remedy::weights_only, ""}, {Remedy::drop, "config"}, {Remedy::drop, "vocabulary"}}),
-            "--weights-only (or --drop config --drop vocabulary) leaves them out");
+            "--drop config --drop vocabulary omits them, and so does --weights-only");
+  EXPECT_EQ(words_for({{Remedy::weights_only, ""}, {Remedy::drop, "vocabulary"}, {Remedy::drop, "attachments"}}),
+            "--drop vocabulary --drop attachments omits them, --weights-only omits the config too");
   EXPECT_EQ(words_for({{Remedy::clip, ""}, {Remedy::use_method, "int8"}, {Remedy::keep, ""}}),
-            "--clip cuts it, int8 holds it, --keep leaves the tensor as it is");
-  EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "convert --skip 'a{}b' leaves it out") << "names are no patterns";
+            "--clip MIN,MAX limits it, int8 holds it, --keep GLOB keeps the tensor as it is");
+  EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "`tare convert --skip 'a{}b'` omits it") << "names are no patterns";
+  EXPECT_EQ(words_for({{Remedy::skip, "a"}}, true), "--skip 'a' omits it") << "a verb that has the option";
   EXPECT_EQ(advised("exists already", {{Remedy::overwrite, ""}}), "exists already; --force replaces it");
   EXPECT_EQ(advised("is bad", {}), "is bad");
 }

@@ -56,7 +56,7 @@ TEST(Claims, ACastTellsConfigJson) {
   for (const char* const name : {"hf", "zt"}) {
     std::vector<std::string> changes;
     EXPECT_EQ(config_after(model, *find_format(name), {.dtype = DType::f16}, &changes), "{\"dtype\": \"float16\"}");
-    EXPECT_EQ(changes.back(), "config.json: its dtype is float16 now, not bfloat16; the rest of it is as it was");
+    EXPECT_EQ(changes.back(), "config.json: dtype changed from bfloat16 to float16; the rest is unchanged");
     EXPECT_EQ(config_after(model, *find_format(name), {}), "{\"dtype\": \"bfloat16\"}");
     EXPECT_EQ(config_after(model, *find_format(name), {.dtype = DType::bf16}), "{\"dtype\": \"bfloat16\"}");
   }

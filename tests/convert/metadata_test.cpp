@@ -196,7 +196,7 @@ TEST_F(GgufMetadata, KeepsTheTypeOfAKeyAndTakesTheOneAskedFor) {
                    typed("x.floats", "[1, 0.1]"), typed("x.bytes", "[3,4]"), typed("x.none", "[\"a\",\"b\"]"),
                    typed("x.shorts", "[]"), typed("general.name", "42"), typed("tokenizer.ggml.eos_token_id", "1"),
                    typed("new.u64:u64", "5"), typed("new.list:[i8]", "[1,-2]"), typed("new.json", "[1,2]"),
-                   typed("new.real", "0.5"), typed("x.i32:i64", "9"), typed("odd:key", "1")});
+                   typed("new.real", "0.5"), typed("x.i32:i64", "9"), typed("odd:key:u32", "1")});
   EXPECT_EQ(done.changes.size(), 16U);
   EXPECT_FALSE(done.in_place);
   const std::string text = entries_text(open(path_));
@@ -268,7 +268,10 @@ TEST_F(GgufMetadata, ATypeThatThereIsNotIsNoPartOfAName) {
   EXPECT_EQ(rule_of_edit(path_, {typed("my.x:int", "1")}), "meta.type");
   EXPECT_EQ(rule_of_edit(path_, {typed("my.x:uint32", "1")}), "meta.type");
   EXPECT_EQ(rule_of_edit(path_, {typed("my.x:[int]", "[1]")}), "meta.type");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my.x:zz", "1")}), "meta.type");
   EXPECT_EQ(rule_of_edit(path_, {typed("my:X y", "1")}), "");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my:zz:u8", "1")}), "");
+  EXPECT_EQ(rule_of_edit(path_, {typed("my:zz", "2")}), "") << "a key that exists is one";
 }
 
 TEST_F(GgufMetadata, TwoWhoEditAtOnceDoNotUndoEachOther) {

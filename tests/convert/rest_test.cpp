@@ -55,7 +55,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
   EXPECT_EQ(adapted.model.config.rope_theta, 10000.0);
   EXPECT_FALSE(adapted.model.config.rms_norm_eps);
   EXPECT_NE(adapted.model.attachment("tokenizer.json"), nullptr);
-  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json made"));
+  EXPECT_TRUE(mentions(adapted.changes, "config.json, tokenizer.json, tokenizer_config.json generated"));
   // What is there stays as it is.
   EXPECT_EQ(adapt(directory_model(), *find_format("mcf")).model.attachments.size(), 3U);
 
@@ -244,7 +244,7 @@ TEST(FixedFields, WhatIsTakenFromAnInnerObjectDoesNotStayBehind) {
   // Nothing of it is kept.
   const auto changes = changes_of(R"({"architectures": ["M"]})");
   EXPECT_TRUE(mentions(changes, "config.json: architectures omitted"));
-  EXPECT_TRUE(mentions(changes, "config.json omitted, alt has no place for it"));
+  EXPECT_TRUE(mentions(changes, "config.json omitted, alt cannot hold it"));
 }
 
 // No file is said to be kept that is not.
@@ -253,7 +253,7 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   options.drop = {ModelPart::vocabulary};
   auto changes = adapt(directory_model(), *find_format("alt"), options).changes;
   EXPECT_TRUE(mentions(changes, "config.json kept as config, not as a file"));
-  EXPECT_TRUE(mentions(changes, "tokenizer.json, generation_config.json omitted, alt has no place for them"));
+  EXPECT_TRUE(mentions(changes, "tokenizer.json, generation_config.json omitted, alt cannot hold them"));
   EXPECT_FALSE(mentions(changes, "normalized"));
   options.drop = {ModelPart::config};
   changes = adapt(directory_model(), *find_format("alt"), options).changes;
@@ -264,7 +264,7 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   changes = adapt(model, *find_format("alt")).changes;
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json: not JSON"));
   EXPECT_TRUE(mentions(changes, "config.json, tokenizer.json kept as config and vocabulary, not as files"));
-  EXPECT_TRUE(mentions(changes, "tokenizer_config.json omitted, alt has no place for them"));
+  EXPECT_TRUE(mentions(changes, "tokenizer_config.json omitted, alt cannot hold them"));
 }
 
 // The refusal names the file that matters.
@@ -362,8 +362,8 @@ TEST(FixedFields, OneErrorNamesEverythingWithoutAPlace) {
   model.metadata.set("tensor", 1);
   const auto error = error_of([&] { adapt(model, *find_format("safetensors")); });
   EXPECT_EQ(error.value().sentence(),
-            "safetensors has no place for vocabulary and the attachments config.json, tokenizer.json, "
-            "generation_config.json");
+            "safetensors cannot hold the vocabulary, the attachments (config.json, tokenizer.json, "
+            "generation_config.json)");
   EXPECT_EQ(text_of(error.value().remedies()), "weights_only, drop vocabulary, drop attachments");
 }
 
@@ -392,7 +392,9 @@ TEST(FixedFields, AConversionSaysWhatIsEmpty) {
   put_file(scratch / "in.zt", write_bytes(*find_format("zt"), model));
   const Conversion done = convert(scratch / "in.zt", scratch / "out.alt");
   ASSERT_EQ(done.changes.size(), 1U);
-  EXPECT_TRUE(mentions(done.changes, "the source does not say: all parameters (no config), base_model, author"));
+  EXPECT_TRUE(mentions(
+      done.changes,
+      "not stated by the input, so written as empty, 0 or -1: all parameters (no config), base_model, author"));
   EXPECT_TRUE(mentions(done.changes, "license, the tokenizer (no vocabulary)"));
 }
 

@@ -44,6 +44,7 @@ TEST(Lookalike, WeightsOfOtherPrograms) {
        "7zXZ\0"s,
        "xz data"},
       {"words", "just some words", "not a format Tare knows (first bytes 6a 75 73 74 20 73 6f 6d)"},
+      {"config.json", R"({"model_type": "llama"})", "a model's config; give the directory, not its config.json"},
   };
   int number = 0;
   for (const auto& [name, bytes, words] : cases) {
@@ -84,12 +85,12 @@ TEST(Lookalike, Directories) {
         {"unet/diffusion_pytorch_model.safetensors", weights},
         {"vae/diffusion_pytorch_model.safetensors", weights},
         {"tokenizer/vocab.json", to_bytes("{}")}},
-       "a directory without a model of its own; there are models in unet/, vae/: name one of them"},
+       "this directory holds no model; there are models in unet/, vae/: use one of these paths"},
       {{{"blobs/x", weights}, {"refs/main", to_bytes("abc")}, {"snapshots/abc/model.safetensors", weights}},
-       "a directory without a model of its own; there is one in snapshots/abc/: name that"},
+       "this directory holds no model; there is one in snapshots/abc/: use that path"},
       {{{"a.ggml", weights}, {"b.onnx", weights}},
        "a directory without weights that Tare reads; there are a.ggml (GGML), b.onnx (ONNX)"},
-      {{{"model.zt", weights}}, "a directory, and not one in Hugging Face's layout; name a file in it: model.zt"},
+      {{{"model.zt", weights}}, "not a directory in Hugging Face's layout; give one of its files: model.zt"},
       {{{"README.md", weights}},
        "a directory without a model: it has no config.json, no tokenizer and no weights that Tare reads"},
   };

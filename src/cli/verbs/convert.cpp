@@ -62,7 +62,8 @@ Words quant_words() {
 std::vector<std::string_view> written_suffixes() {
   std::vector<std::string_view> all;
   for (const Format& format : formats())
-    if (is_writable(format)) all.insert(all.end(), format.suffixes.begin(), format.suffixes.end());
+    for (const std::string_view suffix : is_writable(format) ? format.suffixes : decltype(format.suffixes){})
+      if (std::find(all.begin(), all.end(), suffix) == all.end()) all.push_back(suffix);
   return all;
 }
 
@@ -76,9 +77,13 @@ const Format& target_format(const Arguments& arguments) {
         output == "-" ? "standard output has no suffix; name the format with --to"
                       : fmt::format("'{}' does not end in the suffix of a known format ({}); name the format with --to",
                                     output, fmt::join(written_suffixes(), " ")));
-  if (!is_writable(*format))
-    throw UsageError(fmt::format("{} ({}) can be read, but not written ({}); name another format with --to",
-                                 format->name, format->title, format->versions));
+  if (!is_writable(*format)) {
+    // Its row ends with what to write instead.
+    const std::size_t clause = format->versions.rfind("; ");
+    throw UsageError(fmt::format("{} ({}) can be read but not written{}, or name another format with --to",
+                                 format->name, format->title,
+                                 clause == std::string_view::npos ? "" : format->versions.substr(clause)));
+  }
   const std::pair<std::string_view, bool> honoured[] = {{"zstd", format->holds.zstd},
                                                         {"no-zstd", format->holds.zstd},
                                                         {"digest", format->holds.digests},

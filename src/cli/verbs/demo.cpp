@@ -61,7 +61,10 @@ void print_wrapped(const std::string& text, std::string_view indent, Session& se
 }
 
 void print_tour(const Tour& tour, Session& session) {
-  session.line(fmt::format("A small language model, as it is downloaded: {}.", tour.model));
+  print_wrapped(fmt::format("A small language model, as if just downloaded: {}. Each file below is made from the one "
+                            "above it.",
+                            tour.model),
+                {}, session);
   session.line();
   Table table({{"FILE"}, {"MADE BY"}, {"BYTES", Align::right}, {"WEIGHTS"}, {"CONFIG"}, {"TOKENIZER"}, {"VERIFY"}});
   const Stop& start = tour.stops.front();
@@ -79,7 +82,9 @@ void print_tour(const Tour& tour, Session& session) {
     std::vector<std::string> lost;
     for (const ReportLine& change : stop.changes)
       if (change.impact == Impact::results || change.impact == Impact::lost) lost.push_back(change.brief);
-    if (!lost.empty()) print_wrapped(fmt::format("lost in {}: {}", stop.file, fmt::join(lost, "; ")), "  ", session);
+    if (lost.empty()) continue;
+    print_wrapped(fmt::format("lost on the way to {}, and so missing below it: {}", stop.file, fmt::join(lost, "; ")),
+                  "  ", session);
   }
 }
 
@@ -106,9 +111,11 @@ void print_containers(const std::vector<Visit>& visits, Session& session) {
     line += "  " + painted;
     used += 2 + plain.size();
   };
-  session.line("A model with every type and layout, in every container; tensors that fit:");
+  print_wrapped(fmt::format("A model with {} tensors, one for every type and layout; how many each container can hold:",
+                            fitting.empty() ? 0 : fitting.begin()->first),
+                {}, session);
   for (const auto& [tensors, members] : fitting) put(fmt::format("{}:", tensors), members);
-  if (!own.empty()) put("own:", own);
+  if (!own.empty()) put("its own model only:", own);
   session.line(line);
 }
 
@@ -149,7 +156,7 @@ void print_next(const std::string& kept, Session& session) {
       {fmt::format("tare info {}", model), "what is in it"},
       {fmt::format("tare convert {} model.zt", model), "the same, in one file"},
       {fmt::format("tare convert {} model.gguf", model), "for llama.cpp"},
-      {fmt::format("tare quantize {} model.mcf --method k4", model), "4 bits per weight, and the error"},
+      {fmt::format("tare quantize {} model.mcf --method k4", model), "4 bits per weight"},
   };
   if (kept.empty()) commands.emplace_back("tare demo DIR", "keep the files of this demo");
   std::size_t widest = 0;
@@ -170,8 +177,9 @@ int tour(const std::string& directory, bool kept, const Arguments& arguments, Se
   session.line();
   print_containers(visits, session);
   if (verbose(arguments)) print_details(tour, visits, session);
-  session.line(good ? session.paint(Style::green, "Every file was read back as it was written, and verified.")
-                    : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
+  session.line(
+      good ? session.paint(Style::green, "Every file was verified, and reads back exactly what was written to it.")
+           : session.paint(Style::red, "Something was lost on the way; --verbose shows what."));
   session.line();
   print_next(kept ? directory : std::string(), session);
   return good ? kDone : kFailed;

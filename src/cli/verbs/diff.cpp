@@ -1,6 +1,7 @@
 // diff: what two files disagree about.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/printable.hpp"
@@ -60,7 +61,8 @@ void print_text(const Difference& difference, Session& session) {
     session.line(fmt::format("the same: {} compared", counted(all, "tensor")));
   else
     session.line(fmt::format(
-        "{} of {} differ{}", count_text(difference.tensors.size()), counted(all, "tensor"),
+        "{} of {} {}{}", count_text(difference.tensors.size()), counted(all, "tensor"),
+        difference.tensors.size() == 1 ? "differs" : "differ",
         difference.metadata.empty()
             ? ""
             : fmt::format(", and {} of metadata", difference.metadata.size() == 1
@@ -134,11 +136,25 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   return kFailed;
 }
 
+// A pattern that selects nothing would make any two files the same.
+void expect_matches(const Arguments& arguments, const Model& a, const Model& b) {
+  for (const std::string_view option : {"match", "skip"})
+    for (const std::string& glob : arguments.all(option)) {
+      const auto hit = [&](const Tensor& tensor) { return glob_match(glob, tensor.name); };
+      const auto any = [&](const Model& model) {
+        return std::ranges::any_of(model.tensors, hit) || std::ranges::any_of(model.broken, hit, &BrokenTensor::tensor);
+      };
+      if (!any(a) && !any(b))
+        throw Error(ErrorKind::usage, "convert.match", fmt::format("no tensor matches {}", escape_name(glob)));
+    }
+}
+
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
+  expect_matches(arguments, a, b);
   for (Model* model : {&a, &b}) {
     std::erase_if(model->tensors, [&](const Tensor& tensor) { return !selected(arguments, tensor.name); });
     std::erase_if(model->broken, [&](const BrokenTensor& found) { return !selected(arguments, found.tensor.name); });

@@ -200,7 +200,7 @@ void print_text(const Model& model, const std::string& file, Session& session) {
                              printable(packed.found->text()), unpacked ? "the numbers by type" : "all numbers"));
   if (!model.broken.empty())
     session.line(session.paint(
-        Style::red, fmt::format("{} broken: `tare verify` tells why", counted(model.broken.size(), "tensor"))));
+        Style::red, fmt::format("{} broken: `tare verify` says why", counted(model.broken.size(), "tensor"))));
   if (!model.tensors.empty()) {
     print_types(summary, session);
     print_largest(summary, session);

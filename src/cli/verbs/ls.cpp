@@ -149,7 +149,7 @@ int run(const Arguments& arguments, Session& session) {
   session.flush();
   for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
   if (tensors.empty() && broken.empty() && !model.tensors.empty())
-    session.remark("no tensor is selected: a pattern is for the whole name, '*norm*' for a part of it");
+    session.remark("no tensor matches; a pattern must match the whole name: '*norm*' matches a part");
   return kDone;
 }
 
@@ -178,7 +178,8 @@ constexpr Verb kVerb{
     .summary = "list the tensors",
     .description =
         "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense (or what the tensor "
-        "is to a model that is quantized already: \"gptq codes\"), and the size of the decoded bytes. Only the file's "
+        "is to a model that is quantized already: \"gptq codes\"), and the size of its components, decompressed. Only "
+        "the file's "
         "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "
         "1.\n\n"
         "The JSON of --json is a contract: one object with format, version, bytes, metadata, config, "

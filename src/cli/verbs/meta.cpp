@@ -59,7 +59,9 @@ const MetadataEntry& find_entry(const std::vector<MetadataEntry>& entries, const
     keys.push_back(escape_name(entry.key));
     if (entry.key == key || keys.back() == key) return entry;
   }
-  throw Error(ErrorKind::not_found, "cli.key", fmt::format("no key '{}'{}", key, did_you_mean(key, keys))).in(file);
+  throw Error(ErrorKind::not_found, "cli.key",
+              fmt::format("no key '{}'{}", key, did_you_mean(key, keys, "; `tare meta FILE` lists the keys")))
+      .in(file);
 }
 
 // A text as it is, so that it can become a file; anything else as JSON on a line.

@@ -171,6 +171,17 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
   session.line(text);
 }
 
+// An error about a pattern says which option it was given with.
+Error with_option(const Error& error, const Arguments& arguments) {
+  const auto is_meant = [&](std::string_view glob) { return error.item() == "pattern " + escape_name(glob); };
+  const auto reworded = [&](std::string_view option) {
+    return error.reworded(fmt::format("--{} matches no tensor; `tare ls` lists the names", option));
+  };
+  if (std::ranges::any_of(arguments.all("keep"), is_meant)) return reworded("keep");
+  const auto glob_of = [](const std::string& word) { return std::string_view(word).substr(0, word.rfind('=')); };
+  return std::ranges::any_of(arguments.all("method"), is_meant, glob_of) ? reworded("method") : error;
+}
+
 int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
   const bool wordy = verbose(arguments);
@@ -192,8 +203,12 @@ int run(const Arguments& arguments, Session& session) {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
     options.write.progress = bar.progress();
     const std::vector<std::string> adapters = arguments.all("merge");
-    done = adapters.empty() ? convert(arguments.operand(0), arguments.operand(1), options)
-                            : convert_merged(arguments.operand(0), adapters, arguments.operand(1), options);
+    try {
+      done = adapters.empty() ? convert(arguments.operand(0), arguments.operand(1), options)
+                              : convert_merged(arguments.operand(0), adapters, arguments.operand(1), options);
+    } catch (const Error& error) {
+      throw with_option(error, arguments);
+    }
   }
   const std::vector<Group> groups = grouped(done.outcomes);
   if (arguments.has("json")) {
@@ -271,9 +286,9 @@ constexpr Verb kVerb{
         "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
         "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
-        "Methods: int8, int4, q8, q4, k6, k4, k3, k2, those of groups (qint8, qint4), ggml's q8_0, q6_k, q5_k, q5_1, "
-        "q5_0, "
-        "q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, and llama.cpp's mixes of these: q2_k, q3_k_s, q3_k_m, "
+        "Methods: int8, int4, q8, q4, k6, k4, k3, k2, group8, group4, group2, qint8, qint4, ggml's q8_0, q6_k, q5_k, "
+        "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, and llama.cpp's mixes of these: q2_k, "
+        "q3_k_s, q3_k_m, "
         "q3_k_l, q4_k_s, q4_k_m, q5_k_s, q5_k_m. `tare formats` says which container holds which.\n\n"
         "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, and finally --method METHOD; "
         "without the last, all other tensors are kept. A note names tensors for which a GLOB=METHOD could not be "

@@ -14,7 +14,7 @@ namespace {
 
 int run(const Arguments& arguments, Session& session) {
   if (session.screen().terminal && arguments.get("output").empty() && !arguments.has("force"))
-    throw UsageError("nobody reads a page on a terminal; use -o PAGE.html, a pipe, or --force");
+    throw UsageError("the page is HTML and is not written to a terminal; use -o PAGE.html, or --force");
   const std::vector<std::string> paths(arguments.operands().begin(), arguments.operands().end());
   std::error_code none;
   for (const std::string& path : paths)

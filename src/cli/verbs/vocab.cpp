@@ -183,7 +183,7 @@ constexpr Example kExamples[] = {
     {"tare vocab model.gguf | head", "the first tokens"},
     {"tare vocab model.gguf '<|im_end|>'", "is there such a token, and what is its id?"},
     {"tare vocab model.gguf --id 2 --id 151645", "which tokens are these?"},
-    {"tare vocab model/ --type control", "the tokens that steer"},
+    {"tare vocab model/ --type control", "control tokens only"},
 };
 
 }  // namespace
@@ -191,7 +191,7 @@ constexpr Example kExamples[] = {
 constexpr Verb kVerb{.name = "vocab",
                      .summary = "list the tokens, look one up",
                      .description =
-                         "Lists the vocabulary of FILE, which may also be a directory with tokenizer files: id, type, "
+                         "Lists the vocabulary of FILE, a model file or a model directory: id, type, "
                          "score if there are any, "
                          "and text, in quotes and escaped. With TEXTs, only the tokens that are exactly this text, as "
                          "bytes or as the list "

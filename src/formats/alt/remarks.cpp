@@ -48,7 +48,7 @@ std::vector<Change> remarks(const Model& model, const std::vector<std::string>& 
     lines.push_back({.kind = ChangeKind::unsaid,
                      .impact = Impact::detail,
                      .items = std::move(empty),
-                     .detail = fmt::format("{}, 0 or -1 in the file", spelled)});
+                     .detail = fmt::format("{}, 0 or -1", spelled)});
   for (const ConfigField& field : config_fields())
     std::visit([&](auto member) { remark_on_zero(field.name, model.config.*member, lines); }, field.member);
   return lines;

@@ -144,7 +144,7 @@ class TokenizerReader {
       token.score = cursor_.f32("score");
       type = cursor_.i32("type");
       if (const std::int32_t found = cursor_.i32("id"); found != id)
-        cursor_.complain("token.id", fmt::format("tokens stand in the order of their ids, this one is {}", found),
+        cursor_.complain("token.id", fmt::format("tokens must be in the order of their ids; this one is {}", found),
                          start + 8);
       token.text = cursor_.string("token", cursor_.size());
     } else {

@@ -270,8 +270,9 @@ std::vector<Change> remarks_v2(const Model& model, const WriteOptions& options) 
   if (texts_are_empty) lines.front().remedies.push_back({Remedy::set, ""});
   for (std::string& problem : problems) lines.push_back({.detail = std::move(problem)});
   if (!model.config.tie_word_embeddings && !model.config.empty() && lacks_output(model))
-    lines.push_back({.detail = "tie_word_embeddings is written as 0, the source does not say; without an lm_head the "
-                               "embeddings may be tied"});
+    lines.push_back({.detail =
+                         "tie_word_embeddings is written as 0, for the input does not state it; without an lm_head the "
+                         "embeddings may be tied"});
   if (altc)
     for (Change& line : remarks_altc(model)) lines.push_back(std::move(line));
   return lines;

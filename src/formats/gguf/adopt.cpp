@@ -339,7 +339,7 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
   if (family == nullptr || family->gguf.empty())
     throw unmapped(
-        fmt::format("what llama.cpp calls the tensors of a {} model is not known; they are {}", escape_name(type), [&] {
+        fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", escape_name(type), [&] {
           std::vector<std::string> names;
           for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
           return some_names(std::move(names));

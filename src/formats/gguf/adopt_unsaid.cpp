@@ -35,7 +35,7 @@ class Unsaid {
       const Value* const said = file_.find(name);
       const auto number = said == nullptr ? std::nullopt : resources::number_of(*said);
       if (said == nullptr || *said == value || (number && number == resources::number_of(value))) continue;
-      tell(name, fmt::format("it is {}, and llama.cpp takes {} for granted", to_json(*said), to_json(value)));
+      tell(name, fmt::format("it is {}, and llama.cpp always assumes {}", to_json(*said), to_json(value)));
     }
   }
 
@@ -43,7 +43,7 @@ class Unsaid {
     if (family_.name != "gemma2") return;
     for (const auto& [name, usual] :
          {std::pair("attn_logit_softcapping", 50), std::pair("final_logit_softcapping", 30)})
-      if (file_.is_null(name)) tell(name, fmt::format("it is null, and llama.cpp takes {} then", usual));
+      if (file_.is_null(name)) tell(name, fmt::format("it is null, for which llama.cpp uses {}", usual));
   }
 
   void tell_activation() {
@@ -71,8 +71,11 @@ class Unsaid {
 
   void tell_window() {
     if (window_period(family_) > 0 || !has_window()) return;
-    tell("sliding_window", fmt::format("it is {}, and llama.cpp lets every layer see the whole text of up to {}",
-                                       *config_.sliding_window, config_.max_position_embeddings.value_or(0)));
+    const std::int64_t window = *config_.sliding_window;
+    const auto context = config_.max_position_embeddings;
+    tell("sliding_window", fmt::format("its value is {}, but llama.cpp attends to the full context{} in every layer of "
+                                       "this model; results may differ beyond {} tokens",
+                                       window, context ? fmt::format(" of {}", *context) : "", window));
   }
 
   // SmolLM 3: which layers know positions.
@@ -94,7 +97,7 @@ class Unsaid {
         differ([&](std::size_t i) { return i < list->size() && resources::number_of((*list)[i]) != 0; }))
       tell("no_rope_layers", "llama.cpp leaves positions out of each fourth layer, and of no other");
     else if (list == nullptr && differ([&](std::size_t i) { return knows(i, step); }))
-      tell("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp takes {} for granted", step, kStep));
+      tell("no_rope_layer_interval", fmt::format("it is {}, and llama.cpp always assumes {}", step, kStep));
   }
 
   bool has_table(arch::Role role) const {
@@ -114,7 +117,7 @@ class Unsaid {
     if (kind != "yarn") return;
     const Value* const rounds = rope.find("truncate");
     if (rounds != nullptr && *rounds == false)
-      tell(fmt::format("{}.truncate", object), "it is false, and llama.cpp takes true for granted");
+      tell(fmt::format("{}.truncate", object), "it is false, and llama.cpp always assumes true");
     if (family_.name == "mistral3") return;  // there are keys for it, and they are read
     for (const auto& [name, usual] : {std::pair("beta_fast", 32.0), std::pair("beta_slow", 1.0)})
       if (const double said = rope.number(name).value_or(usual); said != 0 && said != usual)

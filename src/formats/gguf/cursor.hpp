@@ -68,7 +68,9 @@ class Cursor {
     if (count <= most_ - at_) return;
     if (count > left())
       fail("gguf.truncated",
-           fmt::format("{} needs {} bytes, the file has {} left: it was cut off", what, count, left()), at_);
+           fmt::format("{} needs {} bytes, the file has {} left: it is truncated (download it again)", what, count,
+                       left()),
+           at_);
     throw error(ErrorKind::limit, "gguf.metadata.large",
                 fmt::format("more than {} bytes of metadata, which is all that is allowed", most_), at_);
   }

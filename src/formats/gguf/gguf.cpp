@@ -51,9 +51,9 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
     all.push_back({.impact = Impact::note, .detail = std::string(sentence)});
   };
   if (!model.config.model_type)
-    add("the model does not say of which architecture it is: llama.cpp loads no such file");
+    add("the model does not state its architecture: llama.cpp will not load this file");
   else if (model.vocabulary.tokens.empty() && arch::find_family(*model.config.model_type) != nullptr)
-    add("there is no tokenizer: llama.cpp loads no such file");
+    add("there is no tokenizer: llama.cpp will not load this file");
   return all;
 }
 

@@ -77,10 +77,12 @@ class Reader {
   std::uint64_t read_count(std::string_view what, std::uint64_t least) {
     const std::uint64_t at = cursor_.at(), count = cursor_.length(what);
     if (count > cursor_.left() / least)
-      cursor_.fail("gguf.count",
-                   fmt::format("{} {}, the file has room for {}: it was cut off, or never was one", count, what,
-                               cursor_.left() / least),
-                   at);
+      cursor_.fail(
+          "gguf.count",
+          fmt::format(
+              "the header states {} {}, but the file has room for {}: it is truncated (download it again) or not GGUF",
+              count, what, cursor_.left() / least),
+          at);
     return count;
   }
 
@@ -347,9 +349,11 @@ class Reader {
     const std::uint64_t bytes = bytes_of(info, *type);
     const auto begin = checked_add(start, info.offset);
     if (!begin || !fits(*begin, bytes, source_->size()))
-      throw tensor_error(info, "gguf.bounds",
-                         fmt::format("{} bytes at {} of the data reach beyond the file of {}: it was cut off", bytes,
-                                     info.offset, source_->size()));
+      throw tensor_error(
+          info, "gguf.bounds",
+          fmt::format("its {} bytes at data offset {} extend beyond the end of the file ({} bytes): the file "
+                      "is truncated (download it again)",
+                      bytes, info.offset, source_->size()));
     const std::uint64_t end = info.offset + bytes;
     next = {end + (alignment_ - end % alignment_) % alignment_, true};  // both are far from the end of 64 bits
     if (expected.known && info.offset != expected.offset)

@@ -109,7 +109,7 @@ class SetReader {
       whole_ = false;
       return diagnostics_.error(
           Error(ErrorKind::not_found, "gguf.split.missing",
-                fmt::format("file {} of {} is not there; download it into the same directory", number + 1, count))
+                fmt::format("file {} of {} is missing; download it into the same directory", number + 1, count))
               .in(path));
     }
     Parts parts;

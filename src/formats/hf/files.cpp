@@ -304,9 +304,9 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
   const std::string leftover = leftover_in(directory);
   const auto lacking = [&](ErrorKind kind, std::string_view rule, const std::string& what, const std::string& advice) {
     if (!leftover.empty())
-      return refuse(
-                 kind, rule,
-                 fmt::format("{}; a conversion into the directory was cut off, a whole model is in {}", what, leftover))
+      return refuse(kind, rule,
+                    fmt::format("{}; a conversion into the directory was interrupted, a whole model is in {}", what,
+                                leftover))
           .remedy(Remedy::restore_leftover, fmt::format("{0}/{1} {0}/", directory, leftover));
     return refuse(
         kind, rule,

@@ -279,8 +279,10 @@ class Reader {
       resources::parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
-      Error bad = problem("hf.config.json", fmt::format("{}; move it away to go without it", error.sentence()),
-                          path_of("config.json"));
+      Error bad =
+          problem("hf.config.json",
+                  fmt::format("{}; repair it, or move it away to open the model without a config", error.sentence()),
+                  path_of("config.json"));
       if (error.offset()) bad.at(*error.offset());
       reports_->error(bad);
       drop_attachment("config.json");  // said once is enough

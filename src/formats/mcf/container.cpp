@@ -53,7 +53,7 @@ class ContainerReader {
     const auto major = load_le<std::uint16_t>(&head[4]);
     header.minor = load_le<std::uint16_t>(&head[6]);
     if (major != kMajor)
-      throw refuse("mcf.version", fmt::format("version 1.x expected, {}.{} found", major, header.minor), 4,
+      throw refuse("mcf.version", fmt::format("expected version 1.x, found {}.{}", major, header.minor), 4,
                    ErrorKind::unsupported);
     header_size_ = load_le<std::uint32_t>(&head[kSizeAt]);
     header.section_count = load_le<std::uint32_t>(&head[kCountAt]);
@@ -63,7 +63,7 @@ class ContainerReader {
     if (header.file_size != size)
       throw refuse("mcf.header.file_size",
                    fmt::format("the header says {} bytes, the file has {}{}", header.file_size, size,
-                               size < header.file_size ? ": it is cut off (download it again)" : ""),
+                               size < header.file_size ? ": it is truncated (download it again)" : ""),
                    kFileSizeAt);
     if (header_size_ < kHeaderBytes || header_size_ > size)
       throw refuse("mcf.header.size",
@@ -127,7 +127,7 @@ class ContainerReader {
       return report(section, at, "mcf.section.header",
                     fmt::format("offset {} lies in the header's {} bytes", section.offset, header_size_));
     if (section.version != 1 && is_known(section.type))
-      return report(section, at, "mcf.section.version", fmt::format("version 1 expected, {} found", section.version),
+      return report(section, at, "mcf.section.version", fmt::format("expected version 1, found {}", section.version),
                     ErrorKind::unsupported);
     out_.sections.push_back(section);
   }

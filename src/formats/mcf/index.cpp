@@ -39,7 +39,7 @@ void Index::read_header() {
     throw refuse("mcf.index.size", fmt::format("{} bytes, at least {} expected", size, kIndexHeaderBytes), 0);
   if (const auto version = bytes_.load<std::uint32_t>(0); version != 1)
     throw bytes_.refuse(ErrorKind::unsupported, "mcf.index.version",
-                        fmt::format("version 1 expected, {} found", version), 0);
+                        fmt::format("expected version 1, found {}", version), 0);
   flags_ = bytes_.load<std::uint32_t>(4);
   count_ = bytes_.load<std::uint32_t>(8);
   dims_count_ = bytes_.load<std::uint32_t>(12);

@@ -31,7 +31,7 @@ class InfoReader {
       throw refuse("mcf.info.size", fmt::format("{} bytes, at least {} expected", bytes_.size(), kInfoBytes), 0);
     if (const auto version = bytes_.load<std::uint32_t>(0); version != 1)
       throw bytes_.refuse(ErrorKind::unsupported, "mcf.info.version",
-                          fmt::format("version 1 expected, {} found", version), 0);
+                          fmt::format("expected version 1, found {}", version), 0);
     for (const std::uint64_t reserved : {std::uint64_t{4}, kFieldsAt + 4, kKvCountAt + 4}) require_zero(reserved);
 
     for (std::size_t i = 0; i < std::size(kStoredIntegers); ++i)

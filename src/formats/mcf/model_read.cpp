@@ -179,7 +179,7 @@ class ModelReader {
   void conflict(std::string_view key) {
     diagnostics_.warning(
         Error(ErrorKind::corrupt, "mcf.info.conflict",
-              fmt::format("\"{}\" is told in two places; the pair of that key is taken", escape_name(key)))
+              fmt::format("\"{}\" is stated in two places; the pair with that key is used", escape_name(key)))
             .in(input_.path));
   }
 

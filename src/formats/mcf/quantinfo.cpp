@@ -53,7 +53,7 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
                  0);
   if (const auto version = bytes.load<std::uint32_t>(0); version != 1)
     throw bytes.refuse(ErrorKind::unsupported, "mcf.quantinfo.version",
-                       fmt::format("version 1 expected, {} found", version), 0);
+                       fmt::format("expected version 1, found {}", version), 0);
   const std::uint64_t count = bytes.load<std::uint32_t>(4);
   if (bytes.size() != kQuantHeaderBytes + count * kQuantRecordBytes)
     throw broken("mcf.quantinfo.size",

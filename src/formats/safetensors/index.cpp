@@ -236,9 +236,8 @@ class SetReader {
       source = open_file(file, options_.access);
     } catch (const Error& reason) {
       if (reason.kind() != ErrorKind::not_found) throw;
-      Error missing(
-          ErrorKind::not_found, "safetensors.index.missing_shard",
-          fmt::format("the shard {} is not there; download it into the same directory", index_.shards[number]));
+      Error missing(ErrorKind::not_found, "safetensors.index.missing_shard",
+                    fmt::format("the shard {} is missing; download it into the same directory", index_.shards[number]));
       return reports_->error(missing.in(path_).at(mentions_[number]));
     }
     if (!links_.allow(*source))

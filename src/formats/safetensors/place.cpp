@@ -144,13 +144,13 @@ bool Placer::has_its_size(std::size_t i) {
 void Placer::check_length(std::uint64_t end) {
   if (end == room_) return;
   const auto need = checked_add(data_, end);
-  Error error = end > room_
-                    ? Error(ErrorKind::corrupt, "safetensors.data.truncated",
-                            fmt::format("the tensors need {} bytes, the file has {}: it was cut off, download it again",
-                                        need ? fmt::to_string(*need) : "more than 2^64", source_->size()))
-                    : Error(ErrorKind::corrupt, "safetensors.data.trailing",
-                            fmt::format("the file has {} bytes, its tensors end at {}: {} bytes follow",
-                                        source_->size(), *need, room_ - end));
+  Error error =
+      end > room_ ? Error(ErrorKind::corrupt, "safetensors.data.truncated",
+                          fmt::format("the tensors need {} bytes, the file has {}: it is truncated (download it again)",
+                                      need ? fmt::to_string(*need) : "more than 2^64", source_->size()))
+                  : Error(ErrorKind::corrupt, "safetensors.data.trailing",
+                          fmt::format("the file has {} bytes, its tensors end at {}: {} bytes follow", source_->size(),
+                                      *need, room_ - end));
   diagnostics_.error(error.in(source_->name()).at(std::min(source_->size(), need.value_or(UINT64_MAX))));
 }
 

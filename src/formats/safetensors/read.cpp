@@ -40,9 +40,9 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
     throw refuse(ErrorKind::limit, "safetensors.header.large",
                  fmt::format("the file states a header of {} bytes, at most {} allowed", length, most));
   if (length > size - 8)
-    throw refuse(
-        ErrorKind::corrupt, "safetensors.truncated",
-        fmt::format("the header needs {} bytes, the file has {}: it was cut off, download it again", length + 8, size));
+    throw refuse(ErrorKind::corrupt, "safetensors.truncated",
+                 fmt::format("the header needs {} bytes, the file has {}: it is truncated (download it again)",
+                             length + 8, size));
   return length;
 }
 

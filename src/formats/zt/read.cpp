@@ -371,9 +371,9 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
   const auto length = load_le<std::uint64_t>(tail.data() + kFooterBytes - footer);
   const std::uint64_t room = size - 8 - footer;
 
-  // Without the footer it is a container of 1.0, or, far more often, a file that is cut off.
+  // Without the footer it is a container of 1.0, or, far more often, a truncated file.
   const std::string_view cut_off =
-      "does not end in the footer magic ZTEN1000: the file is cut off (download it again) or was damaged";
+      "does not end in the footer magic ZTEN1000: the file is truncated (download it again) or damaged";
   if (length > room) {
     if (!manifest.has_footer && !v01) throw refuse("zt.footer.magic", cut_off, size - 8);
     throw refuse("zt.manifest.bounds",
@@ -382,7 +382,7 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
   }
   // 0.1 writes no list at all for no tensors, and then nothing else either: zeros at the end of more are padding.
   if (v01 && length == 0 && room > 0)
-    throw refuse("zt.truncated", fmt::format("{} bytes of data and no list of tensors: the file is cut off", room),
+    throw refuse("zt.truncated", fmt::format("{} bytes of data and no list of tensors: the file is truncated", room),
                  size - footer);
   const std::uint64_t most = std::min(kMaxManifest, limits.metadata_bytes);
   if (length > most)

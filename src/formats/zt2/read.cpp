@@ -428,7 +428,7 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
   const std::uint64_t hash = XXH3_64bits(manifest.bytes().data(), manifest.bytes().size());
   if (hash != manifest.footer.hash)
     throw Error(ErrorKind::corrupt, "zt2.manifest.hash",
-                fmt::format("the manifest does not match its hash: {:016x} expected, {:016x} found",
+                fmt::format("the manifest does not match its hash: expected {:016x}, found {:016x}",
                             manifest.footer.hash, hash))
         .in(source.name())
         .at(manifest.footer.offset);

@@ -57,7 +57,7 @@ class SeekableStream {
   void expect(const Digest& found) const {
     if (!digest_ || found.algorithm() != digest_.algorithm() || found == digest_) return;
     throw Error(ErrorKind::corrupt, "digest.mismatch",
-                fmt::format("the {} decoded bytes do not match their digest: {} expected, {} found", size_,
+                fmt::format("the {} decoded bytes do not match their digest: expected {}, found {}", size_,
                             digest_.text(), found.text()))
         .in(source_->name())
         .at(offset_);

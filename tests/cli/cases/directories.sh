@@ -13,6 +13,7 @@ tare hash hub hub/model.safetensors.index.json
 tare convert hub/ hub.zt
 tare convert hub.zt back/ --shard 4300 && ls back
 cmp hub/config.json back/config.json && cmp hub/tokenizer.json back/tokenizer.json
+tare info hub/config.json
 cat back/model.safetensors.index.json
 tare diff hub back
 tare convert hub.zt back/

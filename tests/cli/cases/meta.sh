@@ -44,6 +44,7 @@ tare meta llama.bin && tare meta llama.bin --set tllm.dropout=0.5 && tare meta l
 tare meta chat.gguf --set llama.context_length=many
 tare meta chat.gguf --set llama.context_length=-1
 tare meta chat.gguf --set llama.context_length:u128=1
+tare meta chat.gguf --set new:zz=1
 tare meta chat.gguf --set new=null
 tare meta chat.gguf --remove nothing
 tare meta chat.gguf --rename y.list=general.name

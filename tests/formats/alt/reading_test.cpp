@@ -277,7 +277,7 @@ TEST(AltWriting, WhatAltcWillNotReadIsTold) {
   EXPECT_TRUE(tells("no tokens: alt.c does not read such a file"));
   for (int i = 0; i < 32001; ++i) model.vocabulary.tokens.push_back({std::to_string(i)});
   EXPECT_TRUE(tells("32001 tokens: alt.c reads at most 32000"));
-  EXPECT_TRUE(tells("unknown, 0 or -1 in the file"));
+  EXPECT_TRUE(tells("so written as unknown, 0 or -1: "));
   model.vocabulary.tokens.pop_back();
   EXPECT_FALSE(tells("at most 32000"));
 }

@@ -74,6 +74,20 @@ TEST(GgufConventions, QuantizedRowsAreMovedAsTheyAre) {
   for (std::size_t row = 0; row < 8; ++row) EXPECT_EQ(std::to_integer<int>(bytes[34 * row + 2]), expected[row]);
 }
 
+TEST(GgufConventions, WhatIsDecodedToMoveRowsIsReportedToo) {
+  Model model = small("llama");
+  add_ffn(model);
+  AdaptOptions options;
+  options.quant.method = "int8";
+  const Model packed = adapt(model, *find_format("mcf"), options).model;
+  std::size_t codes = 0, decoded = 0;
+  for (const Tensor& tensor : packed.tensors) codes += !tensor.is_dense();
+  for (const Change& change : adapt(packed, gguf()).changes)
+    if (change.kind == ChangeKind::decoded) decoded += change.items.size();
+  EXPECT_GE(codes, 4U);
+  EXPECT_EQ(decoded, codes);
+}
+
 TEST(GgufConventions, QwenKeepsItsRowsAndGemmaShiftsItsNorms) {
   Model qwen = small("qwen2");
   add_ffn(qwen);

@@ -120,9 +120,9 @@ TEST_F(Hub, OtherWeightsAndHiddenFilesStay) {
   const Conversion done = convert(make(files), scratch_ / "m.zt");
   ASSERT_EQ(done.changes.size(), 2U);
   EXPECT_EQ(to_text(done.changes[0]),
-            "left behind, pytorch_model.bin holds weights, too; those of model.safetensors are read");
+            "omitted, pytorch_model.bin holds weights, too; those of model.safetensors are read");
   EXPECT_EQ(to_text(done.changes[1]),
-            "left behind, not part of the model: .gitattributes, image.png, model.gguf, setup.py, LICENSES/, "
+            "omitted, not part of the model: .gitattributes, image.png, model.gguf, setup.py, LICENSES/, "
             "checkpoint-5/, onnx/");
 }
 
@@ -402,7 +402,7 @@ TEST_F(Hub, ADocumentThatIsElsewhereStaysThere) {
   fs::create_symlink("../secret/key", path + "/README.md");
   const Conversion done = convert(path, scratch_ / "m.zt");
   ASSERT_EQ(done.changes.size(), 1U);
-  EXPECT_TRUE(mentions(done.changes, "left behind, not part of the model: README.md"));
+  EXPECT_TRUE(mentions(done.changes, "omitted, not part of the model: README.md"));
   EXPECT_EQ(open(scratch_ / "m.zt").attachment("README.md"), nullptr);
 }
 
@@ -412,7 +412,7 @@ TEST_F(Hub, AHugeDocumentStays) {
   put_file(path + "/README.md", to_bytes("x"));
   fs::resize_file(path + "/README.md", std::uintmax_t{1} << 30);  // sparse
   const Conversion done = convert(path, scratch_ / "m.zt");
-  EXPECT_EQ(lines_of(done.changes), Lines{"left behind, not part of the model: README.md"});
+  EXPECT_EQ(lines_of(done.changes), Lines{"omitted, not part of the model: README.md"});
   EXPECT_NE(open(scratch_ / "m.zt").attachment("LICENSE"), nullptr);
 }
 
