@@ -7,8 +7,8 @@
 # therefore be unique in their folder; the preset `debug` builds every file alone, which shows a missing include. What
 # is over in milliseconds, and would take longer to optimize than it ever saves, is optimized less.
 #
-#   tare_precompile(TARGET [LIKE])      the headers that nearly every unit includes are compiled once; or those of the
-#                                       target LIKE, whose flags are the same
+#   tare_precompile(TARGET)             the headers that nearly every unit includes are compiled once: worth it for more
+#                                       than two units
 #
 # Not with ccache, for which a compiled header is one more input, another one in every directory.
 option(TARE_UNITY "Compile the sources of a folder together" ON)
@@ -61,14 +61,11 @@ option(TARE_PRECOMPILE "Compile the usual headers once" ${TARE_PRECOMPILE_DEFAUL
 function(tare_precompile target)
   if(NOT TARE_PRECOMPILE)
     return()
-  elseif(ARGN)
-    target_precompile_headers(${target} REUSE_FROM ${ARGV1})
-  else()
-    target_precompile_headers(${target} PRIVATE
-      <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <functional> <limits>
-      <map> <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>
-      <fmt/format.h> ${PROJECT_SOURCE_DIR}/include/tare/codec.hpp ${PROJECT_SOURCE_DIR}/include/tare/format.hpp
-      ${PROJECT_SOURCE_DIR}/src/base/checked.hpp ${PROJECT_SOURCE_DIR}/src/base/text.hpp
-      ${PROJECT_SOURCE_DIR}/src/base/endian.hpp)
   endif()
+  target_precompile_headers(${target} PRIVATE
+    <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <cstdint> <cstring> <functional> <limits>
+    <map> <memory> <mutex> <numeric> <optional> <span> <string> <string_view> <thread> <unordered_map> <utility> <vector>
+    <fmt/format.h> ${PROJECT_SOURCE_DIR}/include/tare/codec.hpp ${PROJECT_SOURCE_DIR}/include/tare/format.hpp
+    ${PROJECT_SOURCE_DIR}/src/base/checked.hpp ${PROJECT_SOURCE_DIR}/src/base/text.hpp
+    ${PROJECT_SOURCE_DIR}/src/base/endian.hpp)
 endfunction()

@@ -21,4 +21,3 @@ target_include_directories(tare-view PRIVATE ${TARE_MICROHTTPD_INCLUDE})
 target_link_libraries(tare-view PUBLIC tare-internals PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(tare-view PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 tare_unity(tare-view 20 ${TARE_VIEW_SOURCES})
-tare_precompile(tare-view tare)  # whose flags are the same
