@@ -10,10 +10,15 @@ namespace tare {
 // A wish that any thread may utter. Must outlive the work that listens to it.
 class Stop {
  public:
+  Stop() = default;
+  virtual ~Stop() = default;
   void ask() noexcept { asked_.store(true, std::memory_order_relaxed); }
-  bool asked() const noexcept { return asked_.load(std::memory_order_relaxed); }
+  bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) || look(); }
 
  private:
+  // Where the wish has to be looked for: called between two pieces of the work, by every thread that does it.
+  virtual bool look() const noexcept { return false; }
+
   std::atomic<bool> asked_{false};
 };
 

@@ -10,6 +10,8 @@
 namespace tare::py {
 namespace {
 
+constexpr std::chrono::milliseconds kInterval{50};  // between two looks at signals
+
 // A job on a thread of its own. The caller's thread looks after signals and calls `report(done, expected)`, unless it is
 // None; if one of them raises, the job is stopped and the exception is passed on.
 class Worker {
@@ -47,8 +49,6 @@ class Worker {
   const Progress& progress() const { return progress_; }
 
  private:
-  static constexpr std::chrono::milliseconds kInterval{50};
-
   Progress progress_;
   Stop stop_;
   std::mutex mutex_;
@@ -58,6 +58,32 @@ class Worker {
   std::thread thread_;  // last: it uses all of the above
 };
 
+// Lets the other Python threads run, and looks for signals now and then.
+class Listening final : public Stop {
+ public:
+  Listening() : state_(PyEval_SaveThread()) {}
+  ~Listening() override { PyEval_RestoreThread(state_); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+ private:
+  bool look() const noexcept override {
+    if (std::this_thread::get_id() != thread_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return raised_;
+    next_ = now + kInterval;
+    PyEval_RestoreThread(state_);
+    raised_ = PyErr_CheckSignals() != 0;
+    state_ = PyEval_SaveThread();
+    return raised_;
+  }
+
+  const std::thread::id thread_ = std::this_thread::get_id();
+  mutable PyThreadState* state_;
+  mutable std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kInterval;
+  mutable bool raised_ = false;  // what the exception is, Python knows
+};
+
 void report_progress(PyObject* report, const Progress& progress) {
   if (report == Py_None) return;
   Ref::take(
@@ -65,6 +91,19 @@ void report_progress(PyObject* report, const Progress& progress) {
 }
 
 }  // namespace
+
+void run_here(const Job& job) {
+  try {
+    Listening stop;
+    const Stoppable here(stop);
+    Progress progress;
+    job(progress);
+  } catch (...) {
+    if (PyErr_Occurred() != nullptr) throw PythonError();
+    throw;
+  }
+  if (PyErr_Occurred() != nullptr) throw PythonError();
+}
 
 void run_job(PyObject* report, const Job& job) {
   Worker worker(job);

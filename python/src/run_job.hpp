@@ -1,4 +1,4 @@
-// Long work on a thread of its own, so that the caller's can report progress and hear Ctrl-C.
+// Long work, while progress is reported and Ctrl-C is heard.
 #pragma once
 
 #include <functional>
@@ -13,5 +13,9 @@ using Job = std::function<void(Progress& progress)>;
 // The caller's thread looks after signals and calls `report(done, expected)`, unless it is None; if one of them raises, the job
 // is stopped and the exception is passed on.
 void run_job(PyObject* report, const Job& job);
+
+// The job on the caller's thread, which looks after signals itself, between two pieces: where the bytes are in memory and only
+// need to be copied, another core is a detour.
+void run_here(const Job& job);
 
 }  // namespace tare::py

@@ -242,7 +242,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
     const Format* const format = options.to.empty() ? nullptr : find_format(options.to);
     if (path != Py_None && Options(dict).flag("hasty") && format != nullptr && format->write != nullptr) {
       const std::string output = path_of(path);
-      run_job(report, [&](Progress& progress) {
+      run_here([&](Progress& progress) {
         options.write.progress = &progress;
         write_hastily(std::move(model), *format, output, options);
       });

@@ -34,6 +34,16 @@ def test_round_trip(tmp_path, arrays):
     assert list(load_file(path)) == ["other"]
 
 
+@pytest.mark.parametrize("metadata", [None, {"format": "np"}])
+def test_the_same_bytes_as_the_package(tmp_path, metadata):
+    package = pytest.importorskip("safetensors.numpy")
+    weights = {"b": np.ones((3, 2), "f4"), "a": np.ones(5, "u1"), "c": np.ones((), "f8"), "none": np.zeros((0, 3), "i2"), "h": np.ones(3, "f2")}
+    expected = package.save(weights, metadata)
+    assert save(weights, metadata) == expected
+    save_file(weights, tmp_path / "m.safetensors", metadata)
+    assert (tmp_path / "m.safetensors").read_bytes() == expected
+
+
 def test_strides_and_byte_orders(tmp_path):
     base = np.arange(24, dtype="f4").reshape(2, 3, 4)
     cases = {
@@ -260,6 +270,16 @@ def test_interrupt_leaves_nothing(tmp_path):
     interrupt.join()
     assert os.listdir(tmp_path) == ["m.zt"]
     assert tare.verify(tmp_path / "m.zt").ok and time.monotonic() - started < 120
+
+
+def test_interrupt_of_save_file(tmp_path):
+    interrupt = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
+    weights = {f"w{i}": np.zeros(1 << 28, "u1") for i in range(6)}  # not in memory before they are read
+    interrupt.start()
+    with pytest.raises(KeyboardInterrupt):
+        save_file(weights, tmp_path / "m.safetensors")
+    interrupt.join()
+    assert os.listdir(tmp_path) == []
 
 
 def test_other_threads_run_meanwhile(tmp_path):

@@ -23,8 +23,9 @@ namespace {
 
 // Dirty pages are handed to the disk after this much, so that the final fsync finds little left to do.
 constexpr std::uint64_t kWritebackStep = std::uint64_t{32} << 20;
-// How much a file must be known to grow before its file system is asked whether there is room.
-constexpr std::uint64_t kRoomStep = std::uint64_t{1} << 20;
+// How much a file must be known to grow before its file system is asked again whether there is room: this, and a part of
+// what it was asked for.
+constexpr std::uint64_t kRoomStep = std::uint64_t{1} << 20, kRoomPart = 64;
 
 constexpr std::string_view kCreate = "io.sink.create", kCannotCreate = "cannot create a file there";
 
@@ -86,7 +87,7 @@ class FileSink : public Sink {
   // The file grows when something is written there, at the latest in commit. That it will is known now, so whether there
   // is room is asked now, not found out at the end.
   void do_skip(std::uint64_t new_end) override {
-    if (new_end < checked_end_ + kRoomStep) return;
+    if (new_end < checked_end_ + std::max(kRoomStep, checked_end_ / kRoomPart)) return;
     struct stat status {};
     const std::uint64_t there = ::fstat(file(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * 512 : 0;
     if (new_end > there) io::expect_room(file(), new_end - there, path_);

@@ -57,5 +57,16 @@ TEST(Stopping, OnlyWhoListensStopsAndOnlyMeanwhile) {
   EXPECT_EQ(current_stop(), nullptr);
 }
 
+TEST(Stopping, AWishCanBeLookedFor) {
+  class Third final : public Stop {
+    bool look() const noexcept override { return ++looks_ >= 3; }
+    mutable std::atomic<int> looks_{0};
+  } stop;
+  const Stoppable here(stop);
+  int done = 0;
+  EXPECT_EQ(rule_of([&] { parallel_for(10, 1, [&](std::size_t) { ++done; }); }), "work.stopped");
+  EXPECT_EQ(done, 2);
+}
+
 }  // namespace
 }  // namespace tare

@@ -147,6 +147,7 @@ def _made(tensor, framework, device):
     return array if array.flags.writeable else array.copy()
 
 
+_UPSTREAM = "upstream"  # the bytes that the package writes
 IN_MEMORY = object()  # in place of a path: the bytes are the result
 
 
@@ -162,10 +163,12 @@ def save_dict(tensors, filename, metadata):
     base, rows = _work._rows(tensors)
     parts = {"metadata": dict(metadata or {})}
     if filename is IN_MEMORY:
-        return _tare._save(None, rows, base, parts, {"format": "safetensors"}, None)
+        return _tare._save(None, rows, base, parts, {"format": "safetensors", "dialect": _UPSTREAM}, None)
     name = path_of(filename)
     suffix = os.path.splitext(name)[1]
     named = [row["name"] for row in _tare.formats() if suffix in row["suffixes"] and row["writes"]]
     options = {"format": named[0] if named and suffix else "safetensors", "overwrite": True, "hasty": True}
+    if options["format"] == "safetensors":
+        options["dialect"] = _UPSTREAM
     _tare._save(name, rows, base, parts, options, None)
     return None
