@@ -47,7 +47,7 @@ struct EncodeReport {
 };
 
 struct EncodeOptions {
-  std::string method;                  // "group4"
+  std::string method = {};             // "group4"
   unsigned threads = 1;                // for codecs that must look at the data before they can promise a size
   bool fast = false;                   // scales from the largest magnitude; off: searched for the least squared error
   bool range = false;                  // asymmetric: a minimum or a zero point is stored, where the method has one

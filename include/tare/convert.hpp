@@ -17,12 +17,12 @@
 namespace tare {
 
 struct AdaptOptions {
-  std::optional<DType> dtype;            // cast float tensors to this type (lossy casts included: asked for)
-  Overflow overflow = Overflow::refuse;  // of values that such a cast takes beyond the type's largest
-  Quantization quant;                    // encode float matrices
-  std::vector<std::string> match, skip;  // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set;  // metadata: key, JSON scalar or else a string
-  std::vector<ModelPart> drop;                           // what may be omitted
+  std::optional<DType> dtype = {};                 // cast float tensors to this type (lossy casts included: asked for)
+  Overflow overflow = Overflow::refuse;            // of values that such a cast takes beyond the type's largest
+  Quantization quant = {};                         // encode float matrices
+  std::vector<std::string> match = {}, skip = {};  // globs over tensor names
+  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: key, JSON scalar or else a string
+  std::vector<ModelPart> drop = {};                           // what may be omitted
   bool keep_names = false;    // of tensors, and all else that Format::adopt and Format::release would change
   bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
   unsigned threads = 0;       // for codecs that look at the data first; 0: all cores

@@ -88,12 +88,20 @@ struct TARE_API Tensor {
 
 // A copy of these elements as the bytes of a component.
 template <Element T>
-[[nodiscard]] TARE_API Blob blob_of(const std::vector<T>& elements);
+[[nodiscard]] TARE_API Blob blob_of(std::span<const T> elements);
+template <Element T>
+[[nodiscard]] Blob blob_of(const std::vector<T>& elements) {
+  return blob_of(std::span<const T>(elements));
+}
 
 // A dense tensor of the type that corresponds to T, with a copy of these elements, row after row. Throws usage
 // `values.count` unless there are as many as the shape says.
 template <Element T>
-[[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, const std::vector<T>& elements);
+[[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, std::span<const T> elements);
+template <Element T>
+[[nodiscard]] Tensor dense(std::string name, Shape shape, const std::vector<T>& elements) {
+  return dense(std::move(name), std::move(shape), std::span<const T>(elements));
+}
 
 // A file carried along verbatim.
 struct Attachment {

@@ -25,16 +25,16 @@ using Importance = std::map<std::string, std::vector<float>, std::less<>>;
 // A recipe: which method for which tensor. Matrices of a float type (coded ones included, which are decoded first)
 // are encoded; everything else is kept.
 struct Quantization {
-  std::string method;  // for tensors that no rule names, a mix (mixes()) or a float type; empty: they are kept
+  std::string method = {};  // for tensors that no rule names, a mix (mixes()) or a float type; empty: they are kept
   // A glob over names, and a method, the name of a float type ("f16") or kKeep; the first that matches decides.
-  std::vector<std::pair<std::string, std::string>> rules;
+  std::vector<std::pair<std::string, std::string>> rules = {};
   // In place of `method`: for each tensor one of the codecs that have Codec::budget and that the target holds, or none,
   // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits a weight.
-  std::optional<double> bits;
-  bool fast = false, range = false;             // see EncodeOptions
-  bool no_fallback = false;                     // refuse tensors whose rows do not fit the method (Codec::row_multiple)
-  std::optional<std::pair<float, float>> clip;  // likewise
-  Importance importance;                        // weights of columns by tensor name; others: all alike
+  std::optional<double> bits = {};
+  bool fast = false, range = false;  // see EncodeOptions
+  bool no_fallback = false;          // refuse tensors whose rows do not fit the method (Codec::row_multiple)
+  std::optional<std::pair<float, float>> clip = {};  // likewise
+  Importance importance = {};                        // weights of columns by tensor name; others: all alike
 
   bool empty() const { return method.empty() && rules.empty() && !bits; }
 };

@@ -85,14 +85,16 @@ class TARE_API Value {
 
   Value() = default;
   Value(std::nullptr_t) {}
-  Value(bool v) : data_(v) {}
+  template <std::same_as<bool> T>  // not pointers, which would be true
+  Value(T v) : data_(v) {}
   Value(std::int64_t v) : data_(v) {}
   // Kept as int64 when it fits, so that equal numbers compare equal.
   Value(std::uint64_t v);
   Value(int v) : data_(std::int64_t{v}) {}
   // Whole numbers of the other widths.
   template <std::integral T>
-  Value(T v) : Value(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(v)) {}
+  requires(!std::same_as<T, bool>) Value(T v)
+      : Value(static_cast<std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>(v)) {}
   Value(double v) : data_(v) {}
   Value(std::string v) : data_(std::move(v)) {}
   Value(std::string_view v) : data_(std::string(v)) {}

@@ -32,11 +32,12 @@ struct Token {
 };
 
 struct TARE_API Vocabulary {
-  std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty when unknown
+  std::string kind;  // "spm", "bpe", "unigram", "wordpiece", "wordlevel"; empty when unknown; UTF-8
   std::vector<Token> tokens;
   std::vector<std::string> merges;  // "left right", by rank
   std::int64_t bos = -1, eos = -1, pad = -1, unk = -1;
 
+  // Then the ids above are of nothing, and containers need not keep them.
   bool empty() const { return tokens.empty() && merges.empty(); }
   // The whole vocabulary as a metadata value, for containers with room for private keys, and back. Malformed maps
   // throw Error corrupt `vocabulary.malformed`.

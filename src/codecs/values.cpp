@@ -147,14 +147,14 @@ std::span<const T> Tensor::span() const {
 }
 
 template <Element T>
-Blob blob_of(const std::vector<T>& elements) {
+Blob blob_of(std::span<const T> elements) {
   Bytes bytes(elements.size() * sizeof(T));
   for (std::size_t i = 0; i < elements.size(); ++i) store_le<T>(bytes.data() + i * sizeof(T), elements[i]);
   return Blob::memory(std::move(bytes));
 }
 
 template <Element T>
-Tensor dense(std::string name, Shape shape, const std::vector<T>& elements) {
+Tensor dense(std::string name, Shape shape, std::span<const T> elements) {
   if (shape.elements() != elements.size())
     throw Error(ErrorKind::usage, "values.count",
                 fmt::format("{} elements for a tensor of the shape {}", elements.size(), shape.text()))
@@ -165,8 +165,8 @@ Tensor dense(std::string name, Shape shape, const std::vector<T>& elements) {
 #define TARE_ELEMENT(T)                                                              \
   template TARE_API std::vector<T> Tensor::values<T>(std::uint64_t, unsigned) const; \
   template TARE_API std::span<const T> Tensor::span<T>() const;                      \
-  template TARE_API Blob blob_of<T>(const std::vector<T>&);                          \
-  template TARE_API Tensor dense<T>(std::string, Shape, const std::vector<T>&);
+  template TARE_API Blob blob_of<T>(std::span<const T>);                             \
+  template TARE_API Tensor dense<T>(std::string, Shape, std::span<const T>);
 TARE_ELEMENT(float)
 TARE_ELEMENT(double)
 TARE_ELEMENT(std::int8_t)

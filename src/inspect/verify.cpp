@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "inspect/data_check.hpp"
 #include "tare/inspect.hpp"
 
@@ -85,6 +86,7 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
                              .blame(Subject::machine)));
     result.format = recognized(path, options.read.access);
   }
+  check_stop();  // what that cut short is no finding
   result.findings.insert(result.findings.begin(), std::make_move_iterator(collector.findings.begin()),
                          std::make_move_iterator(collector.findings.end()));
   for (Finding& finding : result.findings) {

@@ -34,6 +34,9 @@ TEST(Value, IsMadeOfEveryKindOfNumber) {
   EXPECT_EQ(Value(0.5f), Value(0.5));
 }
 
+// They would be true.
+static_assert(!std::is_constructible_v<Value, const int*> && !std::is_constructible_v<Value, const char8_t*>);
+
 std::string key_of(std::size_t i) { return "key " + std::to_string(i); }
 
 Map counted(std::size_t count) {

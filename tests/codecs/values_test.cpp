@@ -12,7 +12,7 @@ namespace {
 
 using namespace tare::testing;
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kQuietNaN = std::numeric_limits<float>::quiet_NaN();
 
 template <typename T>
 std::string refusal(const Tensor& tensor) {
@@ -50,7 +50,7 @@ TEST(Values, FloatsAreTheNearestAndNeverInfiniteByAccident) {
   EXPECT_EQ(refusal<float>(dense("t", {1}, std::vector<double>{1e39})), "cast.overflow");
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(std::isinf(dense("t", {1}, std::vector<double>{infinity}).values<float>()[0]));
-  EXPECT_TRUE(std::isnan(dense("t", {1}, std::vector<float>{kNaN}).values<double>()[0]));
+  EXPECT_TRUE(std::isnan(dense("t", {1}, std::vector<float>{kQuietNaN}).values<double>()[0]));
 }
 
 TEST(Values, IntegersAreExactOrAnError) {
@@ -60,7 +60,7 @@ TEST(Values, IntegersAreExactOrAnError) {
             std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(dense("t", {1}, std::vector<double>{0x1.fffffffffffffp63}).values<std::uint64_t>()[0], 0xFFFFFFFFFFFFF800U);
   for (const double bad :
-       {0.5, -129.0, 128.0, 1e300, -1e300, double{kNaN}, double{HUGE_VAL}, -double{HUGE_VAL}, 5e-324})
+       {0.5, -129.0, 128.0, 1e300, -1e300, double{kQuietNaN}, double{HUGE_VAL}, -double{HUGE_VAL}, 5e-324})
     EXPECT_EQ(refusal<std::int8_t>(dense("t", {2}, std::vector<double>{1, bad})), "values.inexact") << bad;
   EXPECT_EQ(refusal<std::int64_t>(dense("t", {1}, std::vector<double>{0x1p63})), "values.inexact");
   EXPECT_EQ(refusal<std::uint64_t>(dense("t", {1}, std::vector<double>{0x1p64})), "values.inexact");
@@ -207,6 +207,8 @@ TEST(Span, SaysWhyThereIsNone) {
 }
 
 TEST(Dense, OfAsManyElementsAsTheShapeHas) {
+  const std::array<float, 3> three{1, 2, 3};
+  EXPECT_EQ(dense("t", {2}, std::span<const float>(three).last(2)).values<float>(), (std::vector<float>{2, 3}));
   EXPECT_EQ(rule_of([] { (void)dense("t", {2}, std::vector<float>{1}); }), "values.count");
   EXPECT_EQ(rule_of([] { (void)dense("t", {}, std::vector<float>{}); }), "values.count");
   EXPECT_EQ(rule_of([] { (void)dense("t", {1ULL << 40, 1ULL << 40}, std::vector<float>{}); }), "values.count");

@@ -141,6 +141,9 @@ TEST(Quantize, WhatMakesNoSenseIsRefused) {
   how.method.clear();
   how.bits = 5;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
+  how.range = false;
+  how.method = "k4";  // or the budget: one of them would be ignored
+  EXPECT_EQ(rule_of([&] { quantized(how); }), "convert.quant");
   // A target without the layout must not quantize and decode again.
   EXPECT_EQ(rule_of([&] { quantized(with_method("k4"), model_of_four(), "npz"); }), "convert.quant");
 }

@@ -11,16 +11,15 @@ namespace {
 
 using namespace tare::testing;
 
-Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
-
 Model directory_model() {
   Model model;
   model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16)};
   model.attachments = {
-      file("config.json", R"({"model_type": "mistral", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
+      text_file("config.json", R"({"model_type": "mistral", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
                               "tie_word_embeddings": false, "hidden_act": "silu", "bos_token_id": 1})"),
-      file("tokenizer.json", R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})"),
-      file("generation_config.json", "{}")};
+      text_file("tokenizer.json",
+                R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})"),
+      text_file("generation_config.json", "{}")};
   Diagnostics throwing;
   resources::describe(model, throwing);
   return model;
@@ -115,7 +114,7 @@ TEST(FixedFields, NothingIsMadeUpForAModelThatIsNoTransformer) {
 
 TEST(FixedFields, OtherFilesAndKeysAreRefusedUnlessDropped) {
   Model model = directory_model();
-  model.attachments.push_back(file("notes.txt", "x"));
+  model.attachments.push_back(text_file("notes.txt", "x"));
   EXPECT_EQ(rule_of([&] { adapt(model, *find_format("alt")); }), "convert.room");
   AdaptOptions options;
   options.drop = {ModelPart::attachments};
@@ -136,7 +135,7 @@ TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
   const Format& alt = *find_format("alt");
   Model model = directory_model();
   model.vocabulary = {};
-  model.attachments[1] = file("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n");
+  model.attachments[1] = text_file("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n");
   const auto error = error_of([&] { adapt(model, alt); });
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->rule(), "convert.resource");
@@ -150,13 +149,13 @@ TEST(FixedFields, AFileThatCannotBeReadIsNotSaidToBeKept) {
 
   // Another file had the vocabulary: nothing is lost.
   model = directory_model();
-  model.attachments.push_back(file("tokenizer.model", "version https://git-lfs.github.com/spec/v1\n"));
+  model.attachments.push_back(text_file("tokenizer.model", "version https://git-lfs.github.com/spec/v1\n"));
   EXPECT_TRUE(mentions(adapt(model, alt).changes, "tokenizer.model: a git-lfs pointer"));
 }
 
 std::vector<Change> changes_of(std::string_view config_json, std::string_view target = "alt") {
   Model model;
-  model.attachments = {file("config.json", config_json)};
+  model.attachments = {text_file("config.json", config_json)};
   Diagnostics throwing;
   resources::describe(model, throwing);
   return adapt(model, *find_format(target)).changes;
@@ -164,7 +163,8 @@ std::vector<Change> changes_of(std::string_view config_json, std::string_view ta
 
 TEST(FixedFields, KeysOfConfigJsonThatStayBehindAreNamed) {
   Model model = directory_model();
-  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
+  model.attachments[0] =
+      text_file("config.json", R"({"hidden_size": 8, "bos_token_id": 1, "rope_scaling": {"factor": 2},
                                                  "architectures": ["M"], "n_layer": 3, "torch_dtype": null})");
   const Adapted adapted = adapt(model, *find_format("alt"));
   EXPECT_TRUE(
@@ -197,10 +197,38 @@ TEST(FixedFields, KeysThatChangeResultsAreNamedInFullAndFirst) {
 // What the config says stays; that config.json said more is told.
 TEST(FixedFields, KeysThatGoWithADroppedFileAreNamed) {
   Model model = directory_model();
-  model.attachments[0] = file("config.json", R"({"hidden_size": 8, "rope_scaling": {"factor": 2}})");
+  model.attachments[0] = text_file("config.json", R"({"hidden_size": 8, "rope_scaling": {"factor": 2}})");
   AdaptOptions options;
   options.drop = {ModelPart::attachments, ModelPart::vocabulary};
   EXPECT_TRUE(mentions(adapt(model, *find_format("alt"), options).changes, "rope_scaling.factor omitted"));
+}
+
+TEST(FixedFields, OfThousandsOfKeysAFewAreNamed) {
+  Model model;
+  model.tensors = {make_dense("t", {2}, DType::f32)};
+  for (int i = 0; i < 10'000; ++i) model.metadata.set(fmt::format("a\x1b[31mkey {}", i), i);
+  try {
+    (void)adapt(model, *find_format("alt"));
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    const std::string line = error.what();
+    EXPECT_LT(line.size(), 1000U) << line;
+    EXPECT_NE(line.find("9992 more"), std::string::npos) << line;
+    EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
+  }
+  AdaptOptions options;
+  options.drop = {ModelPart::metadata};
+  EXPECT_TRUE(adapt(model, *find_format("alt"), options).model.metadata.empty());
+}
+
+TEST(FixedFields, MoreRowsThanANumberCanSayAreNotCounted) {
+  Model model;
+  model.format = "alt";  // has no field for the size of the vocabulary
+  model.config.hidden_size = 8;
+  model.tensors = {make_dense("model.embed_tokens.weight", {std::uint64_t{1} << 63, 0}, DType::f32)};
+  EXPECT_FALSE(adapt(model, *find_format("mcf")).model.config.vocab_size);
+  model.tensors = {make_dense("model.embed_tokens.weight", {5, 0}, DType::f32)};
+  EXPECT_EQ(adapt(model, *find_format("mcf")).model.config.vocab_size, 5);
 }
 
 // Without tokens there is no place for their ids.
@@ -212,7 +240,7 @@ TEST(FixedFields, IdsAreLostWithTheVocabulary) {
 TEST(FixedFields, SpecialTokensThatNobodyAddsAnyMoreAreTold) {
   Model model = directory_model();
   EXPECT_FALSE(mentions(adapt(model, *find_format("alt")).changes, "post_processor"));
-  model.attachments[1] = file("tokenizer.json", R"({"post_processor": {"type": "TemplateProcessing"},
+  model.attachments[1] = text_file("tokenizer.json", R"({"post_processor": {"type": "TemplateProcessing"},
       "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})");
   EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "post_processor"));
 }
@@ -260,7 +288,7 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
   EXPECT_TRUE(mentions(changes, "tokenizer.json kept as vocabulary, not as a file"));
   EXPECT_FALSE(mentions(changes, "config.json:"));
   Model model = directory_model();
-  model.attachments.push_back(file("tokenizer_config.json", R"({"x": 1)"));
+  model.attachments.push_back(text_file("tokenizer_config.json", R"({"x": 1)"));
   changes = adapt(model, *find_format("alt")).changes;
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json: not JSON"));
   EXPECT_TRUE(mentions(changes, "config.json, tokenizer.json kept as config and vocabulary, not as files"));
@@ -271,11 +299,11 @@ TEST(FixedFields, OnlyWhatWasReadIsSaidToBeKept) {
 TEST(FixedFields, TroubleWithOneFileIsNoReasonToRefuseAnother) {
   Model model = directory_model();
   model.config = {};
-  model.attachments[0] = file("config.json", R"({"architectures": ["M"]})");
-  model.attachments[2] = file("tokenizer_config.json", "{");
+  model.attachments[0] = text_file("config.json", R"({"architectures": ["M"]})");
+  model.attachments[2] = text_file("tokenizer_config.json", "{");
   EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "tokenizer_config.json: not JSON"));
   model.vocabulary = {};
-  model.attachments[1] = file("tokenizer.json", "{");
+  model.attachments[1] = text_file("tokenizer.json", "{");
   const auto error = error_of([&] { adapt(model, *find_format("alt")); });
   EXPECT_EQ(error.value().rule(), "convert.resource");
   EXPECT_TRUE(error.value().sentence().starts_with("tokenizer.json: ")) << error.value().sentence();
@@ -338,7 +366,7 @@ TEST(FixedFields, OneErrorNamesEveryTensorOfATypeWithoutAPlace) {
 TEST(FixedFields, WhatTokenizerConfigSaysBesideTheTokensIsNamed) {
   Model model = directory_model();
   model.attachments.push_back(
-      file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
+      text_file("tokenizer_config.json", R"({"bos_token": "a", "chat_template": "{{ x }}", "model_max_length": 512,
                                         "add_prefix_space": false, "extra_special_tokens": {}, "sep_token": null})"));
   const auto changes = adapt(model, *find_format("alt")).changes;
   EXPECT_TRUE(mentions(changes, "tokenizer_config.json: chat_template omitted, which may change what a text becomes"));
@@ -369,9 +397,9 @@ TEST(FixedFields, OneErrorNamesEverythingWithoutAPlace) {
 
 TEST(FixedFields, ChatTemplatesAreLeftBehind) {
   Model model = directory_model();
-  model.attachments.push_back(file("additional_chat_templates/rag.jinja", "{{ x }}"));
+  model.attachments.push_back(text_file("additional_chat_templates/rag.jinja", "{{ x }}"));
   EXPECT_TRUE(mentions(adapt(model, *find_format("alt")).changes, "additional_chat_templates/rag.jinja omitted"));
-  model.attachments.push_back(file("additional_chat_templates/rag.txt", ""));
+  model.attachments.push_back(text_file("additional_chat_templates/rag.txt", ""));
   const auto error = error_of([&] { adapt(model, *find_format("alt")); });
   EXPECT_NE(error.value().sentence().find("attachment additional_chat_templates/rag.txt"), std::string::npos);
 }
