@@ -40,7 +40,7 @@ struct HalfType {
 const HalfType kF16 = {5, 10, 15, f16_to_f32, f32_to_f16, f64_to_f16, 0x7C00};
 const HalfType kBf16 = {8, 7, 127, bf16_to_f32, f32_to_bf16, f64_to_bf16, 0x7F80};
 
-class Half : public testing::TestWithParam<HalfType> {};
+class Half : public ::testing::TestWithParam<HalfType> {};
 
 TEST_P(Half, EveryCodeWidensToItsValueAndComesBack) {
   const HalfType& type = GetParam();
@@ -100,7 +100,7 @@ TEST_P(Half, TakesExtremesFromDouble) {
   EXPECT_TRUE(std::isnan(type.widen(type.from_f64(kNaN))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Half, testing::Values(kF16, kBf16),
+INSTANTIATE_TEST_SUITE_P(Types, Half, ::testing::Values(kF16, kBf16),
                          [](const auto& type) { return type.param.bias == 15 ? "f16" : "bf16"; });
 
 // Through f32 this double would become a tie and then round the wrong way.
@@ -128,7 +128,7 @@ Bytes bytes_of(std::initializer_list<T> values) {
   return bytes;
 }
 
-std::vector<double> decoded(DType dtype, std::string_view type, const Bytes& bytes) {
+std::vector<double> decoded_elements(DType dtype, std::string_view type, const Bytes& bytes) {
   std::vector<double> out(bytes.size() / size_of(dtype));
   decode_elements(dtype, type, bytes, out);
   return out;
@@ -137,29 +137,29 @@ std::vector<double> decoded(DType dtype, std::string_view type, const Bytes& byt
 using Doubles = std::vector<double>;
 
 TEST(Elements, EveryStorageType) {
-  EXPECT_EQ(decoded(DType::f64, "", bytes_of<double>({1.5, -1e300})), Doubles({1.5, -1e300}));
-  EXPECT_EQ(decoded(DType::f32, "", bytes_of<float>({0.1f, -2})), Doubles({double{0.1f}, -2}));
-  EXPECT_EQ(decoded(DType::f16, "", bytes_of<std::uint16_t>({0x3C00, 0xC000, 1})), Doubles({1, -2, 0x1p-24}));
-  EXPECT_EQ(decoded(DType::bf16, "", bytes_of<std::uint16_t>({0x3F80, 0xFF80})), Doubles({1, -kInf}));
-  EXPECT_EQ(decoded(DType::i64, "", bytes_of<std::int64_t>({-1, INT64_MIN})), Doubles({-1, -0x1p63}));
-  EXPECT_EQ(decoded(DType::i32, "", bytes_of<std::int32_t>({-1, INT32_MAX})), Doubles({-1, 2147483647}));
-  EXPECT_EQ(decoded(DType::i16, "", bytes_of<std::int16_t>({-32768, 7})), Doubles({-32768, 7}));
-  EXPECT_EQ(decoded(DType::i8, "", bytes_of<std::int8_t>({-128, 127})), Doubles({-128, 127}));
-  EXPECT_EQ(decoded(DType::u64, "", bytes_of<std::uint64_t>({5, UINT64_MAX})), Doubles({5, 0x1p64}));
-  EXPECT_EQ(decoded(DType::u32, "", bytes_of<std::uint32_t>({UINT32_MAX})), Doubles({4294967295.0}));
-  EXPECT_EQ(decoded(DType::u16, "", bytes_of<std::uint16_t>({65535})), Doubles({65535}));
-  EXPECT_EQ(decoded(DType::u8, "", bytes_of<std::uint8_t>({255})), Doubles({255}));
-  EXPECT_EQ(decoded(DType::boolean, "", bytes_of<std::uint8_t>({0, 1, 7})), Doubles({0, 1, 1}));
+  EXPECT_EQ(decoded_elements(DType::f64, "", bytes_of<double>({1.5, -1e300})), Doubles({1.5, -1e300}));
+  EXPECT_EQ(decoded_elements(DType::f32, "", bytes_of<float>({0.1f, -2})), Doubles({double{0.1f}, -2}));
+  EXPECT_EQ(decoded_elements(DType::f16, "", bytes_of<std::uint16_t>({0x3C00, 0xC000, 1})), Doubles({1, -2, 0x1p-24}));
+  EXPECT_EQ(decoded_elements(DType::bf16, "", bytes_of<std::uint16_t>({0x3F80, 0xFF80})), Doubles({1, -kInf}));
+  EXPECT_EQ(decoded_elements(DType::i64, "", bytes_of<std::int64_t>({-1, INT64_MIN})), Doubles({-1, -0x1p63}));
+  EXPECT_EQ(decoded_elements(DType::i32, "", bytes_of<std::int32_t>({-1, INT32_MAX})), Doubles({-1, 2147483647}));
+  EXPECT_EQ(decoded_elements(DType::i16, "", bytes_of<std::int16_t>({-32768, 7})), Doubles({-32768, 7}));
+  EXPECT_EQ(decoded_elements(DType::i8, "", bytes_of<std::int8_t>({-128, 127})), Doubles({-128, 127}));
+  EXPECT_EQ(decoded_elements(DType::u64, "", bytes_of<std::uint64_t>({5, UINT64_MAX})), Doubles({5, 0x1p64}));
+  EXPECT_EQ(decoded_elements(DType::u32, "", bytes_of<std::uint32_t>({UINT32_MAX})), Doubles({4294967295.0}));
+  EXPECT_EQ(decoded_elements(DType::u16, "", bytes_of<std::uint16_t>({65535})), Doubles({65535}));
+  EXPECT_EQ(decoded_elements(DType::u8, "", bytes_of<std::uint8_t>({255})), Doubles({255}));
+  EXPECT_EQ(decoded_elements(DType::boolean, "", bytes_of<std::uint8_t>({0, 1, 7})), Doubles({0, 1, 1}));
 }
 
 TEST(Elements, LogicalTypes) {
-  EXPECT_EQ(decoded(DType::u8, "f8_e4m3fn", bytes_of<std::uint8_t>({0x38, 0x7E})), Doubles({1, 448}));
-  EXPECT_EQ(decoded(DType::u8, "f8_e5m2", bytes_of<std::uint8_t>({0x3C})), Doubles({1}));
-  EXPECT_EQ(decoded(DType::u8, "f8_e4m3fnuz", bytes_of<std::uint8_t>({0x40})), Doubles({1}));
-  EXPECT_EQ(decoded(DType::u8, "f8_e5m2fnuz", bytes_of<std::uint8_t>({0x40})), Doubles({1}));
-  EXPECT_EQ(decoded(DType::f32, "complex64", bytes_of<float>({1, 2})), Doubles({1, 2}));
-  EXPECT_EQ(decoded(DType::u8, "mystery", bytes_of<std::uint8_t>({0x38})), Doubles({0x38}));
-  EXPECT_EQ(decoded(DType::i8, "f8_e4m3fn", bytes_of<std::int8_t>({0x38})), Doubles({0x38}));
+  EXPECT_EQ(decoded_elements(DType::u8, "f8_e4m3fn", bytes_of<std::uint8_t>({0x38, 0x7E})), Doubles({1, 448}));
+  EXPECT_EQ(decoded_elements(DType::u8, "f8_e5m2", bytes_of<std::uint8_t>({0x3C})), Doubles({1}));
+  EXPECT_EQ(decoded_elements(DType::u8, "f8_e4m3fnuz", bytes_of<std::uint8_t>({0x40})), Doubles({1}));
+  EXPECT_EQ(decoded_elements(DType::u8, "f8_e5m2fnuz", bytes_of<std::uint8_t>({0x40})), Doubles({1}));
+  EXPECT_EQ(decoded_elements(DType::f32, "complex64", bytes_of<float>({1, 2})), Doubles({1, 2}));
+  EXPECT_EQ(decoded_elements(DType::u8, "mystery", bytes_of<std::uint8_t>({0x38})), Doubles({0x38}));
+  EXPECT_EQ(decoded_elements(DType::i8, "f8_e4m3fn", bytes_of<std::int8_t>({0x38})), Doubles({0x38}));
   EXPECT_TRUE(is_numeric(DType::u8, "f8_e4m3fn"));
   EXPECT_TRUE(is_numeric(DType::f32, "complex64"));
   EXPECT_TRUE(is_numeric(DType::boolean, ""));
@@ -332,7 +332,7 @@ TEST(Cast, NaN) {
       if (to == DType::boolean) {
         EXPECT_EQ(out[33'333], std::byte{1});
       } else {
-        const auto values = decoded(to, "", out);
+        const auto values = decoded_elements(to, "", out);
         EXPECT_TRUE(std::isnan(values[33'333]));
         EXPECT_EQ(values[33'332], 0);
       }
@@ -392,10 +392,11 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
       EXPECT_EQ(error.item(), "w");
       EXPECT_NE(error.sentence().find("element 33333 "), std::string::npos) << error.sentence();
     }
-    const auto infinite = decoded(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
+    const auto infinite =
+        decoded_elements(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
     EXPECT_EQ(infinite[33'333], std::numeric_limits<double>::infinity());
     EXPECT_EQ(infinite[33'335], -std::numeric_limits<double>::infinity());
-    const auto clamped = decoded(to, "", cast(tensor, to, Overflow::clamp).component("data")->blob.bytes());
+    const auto clamped = decoded_elements(to, "", cast(tensor, to, Overflow::clamp).component("data")->blob.bytes());
     EXPECT_EQ(clamped[33'333], largest);
     EXPECT_EQ(clamped[33'335], -largest);
     EXPECT_EQ(clamped[7], infinite[7]);
@@ -455,10 +456,11 @@ TEST(CastLossless, AgreesWithTryingEveryValue) {
       if (!nan) in.insert(in.end(), all.begin() + i, all.begin() + i + width);
       has_nan |= nan;
     }
-    const Doubles values = decoded(source.dtype, source.type, in);
+    const Doubles values = decoded_elements(source.dtype, source.type, in);
     const Tensor tensor = dense("t", {values.size()}, source.dtype, Blob::memory(in), std::string(source.type));
     for (const DType to : kAllDTypes) {
-      const Doubles back = decoded(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
+      const Doubles back =
+          decoded_elements(to, "", cast(tensor, to, Overflow::infinity).component("data")->blob.bytes());
       bool same = is_float(to) || !has_nan;
       // An integer has no place for the sign of a zero.
       for (std::size_t i = 0; i < values.size(); ++i)

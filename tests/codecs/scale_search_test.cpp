@@ -47,10 +47,10 @@ Tensor encoded(const Tensor& tensor, const Method& method, bool fast, unsigned t
       ->encode(tensor, {.method = short_name, .threads = threads, .fast = fast, .range = method.range});
 }
 
-Floats decoded(const Tensor& tensor) { return tensor.values<float>(); }
+Floats decoded_values(const Tensor& tensor) { return tensor.values<float>(); }
 
 double squared_error(const Floats& values, const Tensor& coded) {
-  const Floats back = decoded(coded);
+  const Floats back = decoded_values(coded);
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double error = static_cast<double>(values[i]) - static_cast<double>(back[i]);
@@ -143,11 +143,11 @@ TEST(ScaleSearch, TheRangeThatWasUsedIsStated) {
   EXPECT_EQ(number(stated, "min_clip"), -high);
   EXPECT_GT(high, 2.0F);
   EXPECT_LT(high, 3.5F) << "of weights up to 4.4";
-  const Floats back = decoded(symmetric);
+  const Floats back = decoded_values(symmetric);
   EXPECT_FLOAT_EQ(*std::max_element(back.begin(), back.end()), high);
 
   const Tensor ranged = encoded(weights, {"alt.qint4", true}, false);
-  const Floats values_back = decoded(ranged);
+  const Floats values_back = decoded_values(ranged);
   EXPECT_EQ(*std::min_element(values_back.begin(), values_back.end()), number(ranged.attributes, "min"));
   EXPECT_FLOAT_EQ(*std::max_element(values_back.begin(), values_back.end()), number(ranged.attributes, "max"));
 }
@@ -155,9 +155,9 @@ TEST(ScaleSearch, TheRangeThatWasUsedIsStated) {
 TEST(ScaleSearch, OutliersAreCutAsFarAsThatPays) {
   Floats values = gaussian(100000, 9);
   values[17] = 1e5F;  // to keep it would cost less than to cut it
-  EXPECT_EQ(decoded(encoded(matrix(values), {"alt.qint8", false}, false))[17], 1e5F);
+  EXPECT_EQ(decoded_values(encoded(matrix(values), {"alt.qint8", false}, false))[17], 1e5F);
   values[17] = 12;
-  const Floats back = decoded(encoded(matrix(values), {"alt.qint4", false}, false));
+  const Floats back = decoded_values(encoded(matrix(values), {"alt.qint4", false}, false));
   EXPECT_LT(back[17], 4);
 }
 

@@ -12,8 +12,6 @@ namespace {
 
 using namespace tare::testing;
 
-std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) { return std::string(row.param->name); }
-
 std::vector<const Format*> rows(bool (*wanted)(const Format&)) {
   std::vector<const Format*> chosen;
   for (const Format& format : formats())

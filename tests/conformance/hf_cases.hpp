@@ -24,6 +24,13 @@ inline void put_files(const std::string& directory, const Files& files) {
     put_file(directory + "/" + name, bytes);
   }
 }
+inline Files files_in(const std::string& directory) {
+  namespace fs = std::filesystem;
+  Files files;
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    if (entry.is_regular_file()) files[fs::relative(entry.path(), directory).string()] = get_file(entry.path());
+  return files;
+}
 
 inline Bytes hf_weights() {
   return st_file("{\"__metadata__\":{\"format\":\"pt\"}," + st_entry("w", "F32", "2", 0, 8) + "}", 8);

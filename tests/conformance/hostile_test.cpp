@@ -40,8 +40,6 @@ std::vector<const Format*> file_rows() {
   return rows;
 }
 
-std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) { return std::string(row.param->name); }
-
 INSTANTIATE_TEST_SUITE_P(Formats, Hostile, ::testing::ValuesIn(file_rows()), name_of_row);
 
 // The bytes worth spoiling: all, but of a long run of equal ones (padding) only both ends and a few in between.

@@ -32,7 +32,7 @@ inline std::string padded(std::string text, std::size_t alignment) {
   return text;
 }
 
-struct Tensor {
+struct Entry {
   std::string name;
   std::uint32_t dtype = 1;
   std::vector<std::uint64_t> shape;
@@ -50,7 +50,7 @@ struct Record {
 };
 
 struct File {
-  std::vector<Tensor> tensors;  // payloads in this order; index in this order too: give them sorted
+  std::vector<Entry> tensors;  // payloads in this order; index in this order too: give them sorted
   std::vector<Record> records;
   std::map<std::uint32_t, std::string> sections;  // others, by type; overrides those made from the above
   std::map<std::string, std::uint64_t> lies;      // header and index fields
@@ -72,7 +72,7 @@ inline std::string record_bytes(const Record& r) {
 inline std::string index_bytes(const File& file, const std::vector<std::uint64_t>& offsets) {
   std::string entries, dims, strings;
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-    const Tensor& t = file.tensors[i];
+    const Entry& t = file.tensors[i];
     const auto field = [&](const std::string& name, std::uint64_t truth) {
       const auto found = t.lies.find(name);
       return found == t.lies.end() ? truth : found->second;
@@ -104,7 +104,7 @@ inline Bytes bytes_of(const File& file) {
   std::vector<std::uint64_t> offsets;
   std::string data;
   body = padded(body, 8);
-  for (const Tensor& t : file.tensors) {
+  for (const Entry& t : file.tensors) {
     data.resize((body.size() + data.size() + file.alignment - 1) / file.alignment * file.alignment - body.size(), '\0');
     offsets.push_back(body.size() + data.size());
     data += t.payload;

@@ -21,6 +21,16 @@ inline Bytes le_words(const std::vector<std::uint64_t>& numbers) {
   return out;
 }
 
+// A file beside a model's weights.
+inline Attachment text_file(std::string name, std::string_view text) {
+  return {std::move(name), Blob::memory(to_bytes(text))};
+}
+
+// The name of a test of each format.
+inline std::string name_of_row(const ::testing::TestParamInfo<const Format*>& row) {
+  return std::string(row.param->name);
+}
+
 inline Tensor make_csr(std::string name) {
   Tensor tensor;
   tensor.name = std::move(name);

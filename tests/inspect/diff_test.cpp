@@ -14,12 +14,6 @@ namespace {
 using namespace tare::test;
 using testing::Lines, testing::lines_of;
 
-Model model_of(Tensor tensor) {
-  Model model;
-  model.tensors.push_back(std::move(tensor));
-  return model;
-}
-
 Difference diff_of(Tensor a, Tensor b, unsigned threads = 0) {
   return diff(model_of(std::move(a)), model_of(std::move(b)), threads);
 }

@@ -39,6 +39,12 @@ Tensor vector_of(std::string name, DType dtype, const std::vector<T>& values, st
   return tensor_of(std::move(name), Shape{values.size()}, dtype, values, std::move(type));
 }
 
+inline Model model_of(Tensor tensor) {
+  Model model;
+  model.tensors.push_back(std::move(tensor));
+  return model;
+}
+
 inline Tensor csr(std::string name, Shape shape, const std::vector<float>& values,
                   const std::vector<std::uint64_t>& indices, const std::vector<std::uint64_t>& indptr) {
   Tensor tensor;

@@ -62,12 +62,6 @@ std::vector<Finding> check(Model model, unsigned threads = 2, Progress* progress
   return inspect::check_data(model, threads, progress);
 }
 
-Model model_of(Tensor tensor) {
-  Model model;
-  model.tensors.push_back(std::move(tensor));
-  return model;
-}
-
 Blob with_digest(Bytes bytes, const Digest& digest) {
   const std::uint64_t size = bytes.size();
   return Blob::range(memory_source(std::move(bytes)), 0, size, digest);

@@ -361,14 +361,12 @@ class Warnings final : public Diagnostics {
   std::vector<std::string> lines;
 };
 
-Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
-
 TEST(Describe, FillsWhatIsEmptyFromTheBestFile) {
   Model model;
-  model.attachments = {file("config.json", R"({"hidden_size": 8, "eos_token_id": 2})"),
-                       file("tokenizer.json", R"({"model": {"vocab": {"only": 0}}, "added_tokens":
+  model.attachments = {text_file("config.json", R"({"hidden_size": 8, "eos_token_id": 2})"),
+                       text_file("tokenizer.json", R"({"model": {"vocab": {"only": 0}}, "added_tokens":
                           [{"id": 262, "content": "<new>", "special": true}]})"),
-                       file("tokenizer.model", small_spm())};
+                       text_file("tokenizer.model", small_spm())};
   Warnings warnings;
   resources::describe(model, warnings);
   EXPECT_EQ(model.config.hidden_size, 8);
@@ -389,8 +387,9 @@ TEST(Describe, FillsWhatIsEmptyFromTheBestFile) {
 
 TEST(Describe, BadFilesAreWarningsAndTheNextOneIsTried) {
   Model model;
-  model.attachments = {file("config.json", "<html>"), file("tokenizer.model", "IQ== 0\n"), file("tokenizer.json", "{}"),
-                       file("vocab.json", R"({"a": 0})"), file("tokenizer_config.json", "[]")};
+  model.attachments = {text_file("config.json", "<html>"), text_file("tokenizer.model", "IQ== 0\n"),
+                       text_file("tokenizer.json", "{}"), text_file("vocab.json", R"({"a": 0})"),
+                       text_file("tokenizer_config.json", "[]")};
   Warnings warnings;
   resources::describe(model, warnings);
   EXPECT_EQ(model.vocabulary.tokens.size(), 1U);
@@ -402,7 +401,7 @@ TEST(Describe, BadFilesAreWarningsAndTheNextOneIsTried) {
 
 TEST(Describe, EveryFileIsToldOfItsOwnTrouble) {
   Model model;
-  model.attachments = {file("vocab.json", R"({"a": 0})"), file("merges.txt", "ab\n")};
+  model.attachments = {text_file("vocab.json", R"({"a": 0})"), text_file("merges.txt", "ab\n")};
   Warnings warnings;
   resources::describe(model, warnings);
   EXPECT_EQ(warnings.lines, std::vector<std::string>{"merges.txt tokenizer.merges"});
@@ -420,21 +419,23 @@ TEST(Describe, OtherNamesOfVocabularies) {
     return model.vocabulary;
   };
   const Vocabulary pieces =
-      described({file("spiece.model", small_spm()), file("added_tokens.json", R"({"<x>": 262})")});
+      described({text_file("spiece.model", small_spm()), text_file("added_tokens.json", R"({"<x>": 262})")});
   EXPECT_EQ(pieces.kind, "spm");
   EXPECT_EQ(pieces.tokens.size(), 263U);
   EXPECT_EQ(pieces.tokens[1].type, TokenType::bos) << "with no settings beside it";
   // Where both are there, tokenizer.json is sure to have the model's ids.
-  const Attachment json = file("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", -1]]}})");
-  EXPECT_EQ(described({file("spiece.model", small_spm()), json}).kind, "unigram");
-  EXPECT_TRUE(described({file("spiece.model", small_spm()), file("config.json", R"({"model_type": "pegasus"})")},
-                        {"spiece.model tokenizer.shifted"})
-                  .empty());
-  const Vocabulary words = described({file("vocab.txt", "[UNK]\n[CLS]\na\n"),
-                                      file("tokenizer_config.json", R"({"cls_token": "[CLS]", "pad_token": "a"})")});
+  const Attachment json = text_file("tokenizer.json", R"({"model": {"type": "Unigram", "vocab": [["a", -1]]}})");
+  EXPECT_EQ(described({text_file("spiece.model", small_spm()), json}).kind, "unigram");
+  EXPECT_TRUE(
+      described({text_file("spiece.model", small_spm()), text_file("config.json", R"({"model_type": "pegasus"})")},
+                {"spiece.model tokenizer.shifted"})
+          .empty());
+  const Vocabulary words =
+      described({text_file("vocab.txt", "[UNK]\n[CLS]\na\n"),
+                 text_file("tokenizer_config.json", R"({"cls_token": "[CLS]", "pad_token": "a"})")});
   EXPECT_EQ(words.kind, "wordpiece");
   EXPECT_EQ(words.pad, 2);
-  EXPECT_EQ(described({file("vocab.txt", "[UNK]\n[CLS]\na\n"), json}).kind, "unigram");
+  EXPECT_EQ(described({text_file("vocab.txt", "[UNK]\n[CLS]\na\n"), json}).kind, "unigram");
   for (const char* const name : {"spiece.model", "vocab.txt"}) {
     EXPECT_TRUE(resources::holds_vocabulary(name));
     EXPECT_EQ(resources::role_of(name), resources::Role::described);
@@ -444,10 +445,11 @@ TEST(Describe, OtherNamesOfVocabularies) {
 // Fine-tunes leave tokenizer.model as it was.
 TEST(Describe, SettingsNameSpecialTokensBeforeTheVocabularyDoes) {
   Model model;
-  model.attachments = {file("tokenizer.model", small_spm()), file("added_tokens.json", R"({"<|im_end|>": 262})"),
-                       file("tokenizer_config.json", R"({"eos_token": "<|im_end|>", "bos_token": null})"),
-                       file("special_tokens_map.json", R"({"eos_token": "</s>", "pad_token": "<|im_end|>"})"),
-                       file("config.json", R"({"bos_token_id": 9, "eos_token_id": 2, "unk_token_id": 5})")};
+  model.attachments = {text_file("tokenizer.model", small_spm()),
+                       text_file("added_tokens.json", R"({"<|im_end|>": 262})"),
+                       text_file("tokenizer_config.json", R"({"eos_token": "<|im_end|>", "bos_token": null})"),
+                       text_file("special_tokens_map.json", R"({"eos_token": "</s>", "pad_token": "<|im_end|>"})"),
+                       text_file("config.json", R"({"bos_token_id": 9, "eos_token_id": 2, "unk_token_id": 5})")};
   Warnings warnings;
   resources::describe(model, warnings);
   EXPECT_EQ(model.vocabulary.eos, 262);
@@ -494,7 +496,8 @@ TEST(Describe, NumbersThatJsonHasNoWordForAreSkipped) {
 
 TEST(Describe, ValuesOfTheWrongKindAreWarnings) {
   Model model;
-  model.attachments = {file("config.json", R"({"hidden_size": "64", "num_hidden_layers": 2.5, "sliding_window": null,
+  model.attachments = {
+      text_file("config.json", R"({"hidden_size": "64", "num_hidden_layers": 2.5, "sliding_window": null,
                                                "tie_word_embeddings": 1, "rope_theta": 5})")};
   Warnings warnings;
   resources::describe(model, warnings);
@@ -505,9 +508,9 @@ TEST(Describe, ValuesOfTheWrongKindAreWarnings) {
 
 TEST(Describe, TokensThatWereAddedLater) {
   Model model;
-  model.attachments = {file("vocab.json", R"({"a": 0, "b": 1, "ab": 2})"), file("merges.txt", "a b\n"),
-                       file("added_tokens.json", R"({"<im>": 4, "b": 1})"),
-                       file("tokenizer_config.json", R"({"eos_token": "<end>", "added_tokens_decoder":
+  model.attachments = {text_file("vocab.json", R"({"a": 0, "b": 1, "ab": 2})"), text_file("merges.txt", "a b\n"),
+                       text_file("added_tokens.json", R"({"<im>": 4, "b": 1})"),
+                       text_file("tokenizer_config.json", R"({"eos_token": "<end>", "added_tokens_decoder":
                             {"1": {"content": "b"}, "5": {"content": "<end>", "special": true}}})")};
   Warnings warnings;
   resources::describe(model, warnings);
@@ -666,7 +669,7 @@ TEST(Complete, LeavesFilesThatAreThereAlone) {
   Model model;
   model.config.hidden_size = 3;
   model.vocabulary = five_tokens();
-  model.attachments = {file("config.json", "{}"), file("vocab.json", "{}")};
+  model.attachments = {text_file("config.json", "{}"), text_file("vocab.json", "{}")};
   resources::complete(model);
   EXPECT_EQ(model.attachments.size(), 2U);
 }

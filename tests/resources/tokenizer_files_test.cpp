@@ -10,10 +10,8 @@ namespace {
 
 using namespace tare::testing;
 
-Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
-
 // "file rule: sentence" of each warning.
-class Warnings final : public Diagnostics {
+class WarningLines final : public Diagnostics {
  public:
   void warning(const Error& about) override {
     lines.push_back(fmt::format("{} {}: {}", about.item(), about.rule(), about.sentence()));
@@ -28,7 +26,7 @@ struct Described {
 Described described(std::vector<Attachment> files) {
   Model model;
   model.attachments = std::move(files);
-  Warnings warnings;
+  WarningLines warnings;
   resources::describe(model, warnings);
   return {std::move(model.vocabulary), std::move(warnings.lines)};
 }
@@ -38,15 +36,15 @@ const std::string kTokenizer = R"({"model": {"type": "BPE", "vocab": {"a": 0, "<
 // ---- forms that are not read
 
 TEST(TokenizerFiles, AFormThatIsNotReadIsSaidWhereThereIsNoOther) {
-  EXPECT_EQ(described({file("tekken.json", "{}")}).warnings,
+  EXPECT_EQ(described({text_file("tekken.json", "{}")}).warnings,
             std::vector<std::string>{"tekken.json tokenizer.unread: a vocabulary in a form that is not read (Mistral's "
                                      "own form); a tokenizer.json would have it"});
   EXPECT_EQ(
-      described({file("sentencepiece.bpe.model", "x")}).warnings,
+      described({text_file("sentencepiece.bpe.model", "x")}).warnings,
       std::vector<std::string>{"sentencepiece.bpe.model tokenizer.unread: a vocabulary in a form that is not read "
                                "(fairseq shifts its ids); a tokenizer.json would have it"});
-  EXPECT_TRUE(described({file("tekken.json", "{}"), file("tokenizer.json", kTokenizer)}).warnings.empty());
-  EXPECT_EQ(described({file("tekken.json", "{}"), file("tokenizer.json", "{}")}).warnings.size(), 2U);
+  EXPECT_TRUE(described({text_file("tekken.json", "{}"), text_file("tokenizer.json", kTokenizer)}).warnings.empty());
+  EXPECT_EQ(described({text_file("tekken.json", "{}"), text_file("tokenizer.json", "{}")}).warnings.size(), 2U);
 }
 
 TEST(TokenizerFiles, AFormThatIsNotReadIsNotLostInAConversion) {
@@ -54,7 +52,7 @@ TEST(TokenizerFiles, AFormThatIsNotReadIsNotLostInAConversion) {
     EXPECT_TRUE(resources::holds_vocabulary(name));
     EXPECT_EQ(resources::role_of(name), resources::Role::carried);
     Model model;
-    model.attachments = {file(name, "{}")};
+    model.attachments = {text_file(name, "{}")};
     const auto error = error_of([&] { adapt(model, *find_format("alt")); });
     ASSERT_TRUE(error) << name;
     EXPECT_EQ(error->rule(), "convert.resource");
@@ -92,32 +90,34 @@ std::string texts_and_types(const Vocabulary& vocabulary) {
 }
 
 TEST(TokenizerFiles, AddedTokensOfBothFilesAreOneList) {
-  const auto both = described({file("vocab.json", R"({"a": 0, "b": 1})"), file("added_tokens.json", R"({"<|x|>": 4})"),
-                               file("tokenizer_config.json", R"({"added_tokens_decoder":
+  const auto both =
+      described({text_file("vocab.json", R"({"a": 0, "b": 1})"), text_file("added_tokens.json", R"({"<|x|>": 4})"),
+                 text_file("tokenizer_config.json", R"({"added_tokens_decoder":
                                     {"2": {"content": "<two>", "special": true}, "3": {"content": "<three>"}}})")});
   EXPECT_EQ(texts_and_types(both.vocabulary),
             "a:normal b:normal <two>:control <three>:user_defined <|x|>:user_defined ");
   EXPECT_TRUE(both.warnings.empty());
   // In both: tokenizer_config.json says more.
   const auto twice = described(
-      {file("vocab.json", R"({"a": 0})"), file("added_tokens.json", R"({"<x>": 1})"),
-       file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>", "special": true}}})")});
+      {text_file("vocab.json", R"({"a": 0})"), text_file("added_tokens.json", R"({"<x>": 1})"),
+       text_file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>", "special": true}}})")});
   EXPECT_EQ(texts_and_types(twice.vocabulary), "a:normal <x>:control ");
 }
 
 TEST(TokenizerFiles, TheFileThatReachesFarthestAnswersForGaps) {
-  const auto far = described({file("vocab.json", R"({"a": 0})"), file("added_tokens.json", R"({"<far>": 99999999})"),
-                              file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>"}}})")});
+  const auto far =
+      described({text_file("vocab.json", R"({"a": 0})"), text_file("added_tokens.json", R"({"<far>": 99999999})"),
+                 text_file("tokenizer_config.json", R"({"added_tokens_decoder": {"1": {"content": "<x>"}}})")});
   ASSERT_EQ(far.warnings.size(), 1U);
   EXPECT_TRUE(far.warnings[0].starts_with("added_tokens.json tokenizer.ids: ")) << far.warnings[0];
   EXPECT_EQ(texts_and_types(far.vocabulary), "a:normal <x>:user_defined ") << "of the other file";
 }
 
 TEST(TokenizerFiles, ASpecialTokenThatIsNoneIsSaid) {
-  const auto odd = described({file("tokenizer.json", kTokenizer),
-                              file("tokenizer_config.json", R"({"bos_token": 5, "eos_token": "<nope>",
+  const auto odd = described({text_file("tokenizer.json", kTokenizer),
+                              text_file("tokenizer_config.json", R"({"bos_token": 5, "eos_token": "<nope>",
                                    "pad_token": null, "unk_token": ""})"),
-                              file("special_tokens_map.json", R"({"eos_token": {"content": "<s>"},
+                              text_file("special_tokens_map.json", R"({"eos_token": {"content": "<s>"},
                                    "bos_token": {"content": "<no>"}, "pad_token": {}})")});
   EXPECT_EQ(odd.warnings, (std::vector<std::string>{
                               "tokenizer_config.json tokenizer.special: \"bos_token\" is not text; it is ignored",

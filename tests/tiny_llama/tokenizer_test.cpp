@@ -1,19 +1,14 @@
 #include "tiny_llama/tokenizer.hpp"
 
 #include "conformance/scratch.hpp"
+#include "tiny_llama/tokenizer_files.hpp"
 
 namespace tiny_llama {
 namespace {
 
 using namespace tare::testing;
+using testing::tokenizer_of;
 using Tokens = std::vector<std::int32_t>;
-
-BytePairTokenizer tokenizer_of(const std::string& vocab, const std::string& merges, Rules rules = Rules::strict) {
-  const Scratch scratch(Scratch::fast_place());
-  put_file(scratch / "vocab.txt", to_bytes(vocab));
-  put_file(scratch / "merges.txt", to_bytes(merges));
-  return BytePairTokenizer::from_files(scratch / "vocab.txt", scratch / "merges.txt", rules);
-}
 
 std::string problem(const std::string& vocab, const std::string& merges) {
   const auto error = error_of([&] { tokenizer_of(vocab, merges); });

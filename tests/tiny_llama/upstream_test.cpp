@@ -6,40 +6,39 @@
 
 #include "conformance/scratch.hpp"
 #include "tiny_llama/tokenizer.hpp"
+#include "tiny_llama/tokenizer_files.hpp"
 
 namespace tiny_llama {
 namespace {
 
 using namespace tare::testing;
+using testing::tokenizer_of;
 using Tokens = std::vector<std::int32_t>;
 
-BytePairTokenizer tokenizer_of(const std::string& vocab, const std::string& merges, Rules rules = Rules::upstream) {
-  const Scratch scratch(Scratch::fast_place());
-  put_file(scratch / "vocab.txt", to_bytes(vocab));
-  put_file(scratch / "merges.txt", to_bytes(merges));
-  return BytePairTokenizer::from_files(scratch / "vocab.txt", scratch / "merges.txt", rules);
+BytePairTokenizer upstream_of(const std::string& vocab, const std::string& merges) {
+  return tokenizer_of(vocab, merges, Rules::upstream);
 }
 
 const std::string kFirst = "<unk>\n<pad>\n<bos>\n<eos>\n";
 
 TEST(TinyLlamaUpstream, DuplicatesTakeNoId) {
-  const auto tokenizer = tokenizer_of(kFirst + "a\nb\na\nthe\nb\nc\n", "t h\nth e\n");
+  const auto tokenizer = upstream_of(kFirst + "a\nb\na\nthe\nb\nc\n", "t h\nth e\n");
   EXPECT_EQ(tokenizer.size(), 8U);
   EXPECT_EQ(tokenizer.encode("abthec"), (Tokens{4, 5, 6, 7}));
   EXPECT_EQ(tokenizer.rules(), Rules::upstream);
   EXPECT_EQ(tokenizer.unknown(), 0);
   // The four are there whether the file has them or not.
-  EXPECT_EQ(tokenizer_of("a\nb\n", "").encode("b<"), (Tokens{5, 0}));
+  EXPECT_EQ(upstream_of("a\nb\n", "").encode("b<"), (Tokens{5, 0}));
 }
 
 TEST(TinyLlamaUpstream, MergesGoThroughWhatIsNoToken) {
-  const auto tokenizer = tokenizer_of(kFirst + "the\n", "#version: 0.2\nt h\nth e\nthe\n\nx\n");
+  const auto tokenizer = upstream_of(kFirst + "the\n", "#version: 0.2\nt h\nth e\nthe\n\nx\n");
   EXPECT_EQ(tokenizer.encode("the"), (Tokens{4}));
   EXPECT_EQ(tokenizer.encode("th"), (Tokens{0}));
 }
 
 TEST(TinyLlamaUpstream, ASpaceIsUnknown) {
-  const auto tokenizer = tokenizer_of(kFirst + " \na\nb\n", "");
+  const auto tokenizer = upstream_of(kFirst + " \na\nb\n", "");
   EXPECT_EQ(tokenizer.text_of(4), "") << "the line of a space";
   EXPECT_EQ(tokenizer.encode("a b"), (Tokens{5, 0, 6}));
   EXPECT_EQ(tokenizer.encode("a\t\n b\v"), (Tokens{5, 0, 0, 0, 6, 0}));
@@ -47,24 +46,24 @@ TEST(TinyLlamaUpstream, ASpaceIsUnknown) {
 }
 
 TEST(TinyLlamaUpstream, LettersAreMadeSmallAndBytesCount) {
-  const auto tokenizer = tokenizer_of(kFirst + "a\nA\nthe\n", "t h\nth e\n");
+  const auto tokenizer = upstream_of(kFirst + "a\nA\nthe\n", "t h\nth e\n");
   EXPECT_EQ(tokenizer.encode("AThE"), (Tokens{4, 6}));
   EXPECT_EQ(tokenizer.encode("a\xC3\xAF"), (Tokens{4, 0, 0}));
 }
 
 TEST(TinyLlamaUpstream, IdsInTheFile) {
-  const auto tokenizer = tokenizer_of("a 9\nb\nc -1\nd 0\ne 9x\nf +12\ng 99999999999\n", "");
+  const auto tokenizer = upstream_of("a 9\nb\nc -1\nd 0\ne 9x\nf +12\ng 99999999999\n", "");
   EXPECT_EQ(tokenizer.encode("abcdefgh"), (Tokens{9, 10, 11, 0, 9, 12, 13, 0}));
   EXPECT_EQ(tokenizer.text_of(9), "e");
   EXPECT_EQ(tokenizer.text_of(7), "");
-  EXPECT_EQ(rule_of([] { tokenizer_of("a\nb 1048576\n", ""); }), "bpe.vocab.id");
-  EXPECT_EQ(rule_of([] { tokenizer_of("b 2147483647\n", ""); }), "bpe.vocab.id");
+  EXPECT_EQ(rule_of([] { upstream_of("a\nb 1048576\n", ""); }), "bpe.vocab.id");
+  EXPECT_EQ(rule_of([] { upstream_of("b 2147483647\n", ""); }), "bpe.vocab.id");
 }
 
 TEST(TinyLlamaUpstream, AllOfAPairAreMergedBeforeABetterOneIsSeen) {
   // Merged one at a time from the left, the first ab would take the x and its neighbour before the second ab is made.
   const std::string vocab = kFirst + "ab\nabx\nabxa\nb\n", merges = "ab x\nabx a\na b\n";
-  EXPECT_EQ(tokenizer_of(vocab, merges).encode("abxab"), (Tokens{5, 4}));
+  EXPECT_EQ(upstream_of(vocab, merges).encode("abxab"), (Tokens{5, 4}));
 }
 
 TEST(TinyLlamaUpstream, EitherTakesItsFilesAndSaysWhy) {
@@ -79,7 +78,7 @@ TEST(TinyLlamaUpstream, EitherTakesItsFilesAndSaysWhy) {
 }
 
 TEST(TinyLlamaUpstream, LongWordsTakeNoSquareOfTime) {
-  const auto tokenizer = tokenizer_of(kFirst + "aaaa\n", "a a\naa aa\n");
+  const auto tokenizer = upstream_of(kFirst + "aaaa\n", "a a\naa aa\n");
   EXPECT_EQ(tokenizer.encode(std::string(1 << 20, 'a')), Tokens(1 << 18, 4));
 }
 
@@ -182,7 +181,7 @@ TEST(TinyLlamaUpstream, RandomFilesAndTextsGiveTheSameIds) {
       merges += left + (below(12) == 0 ? "" : " ") + right + (below(9) == 0 ? " z" : "") + "\n";
       parts.push_back(left + right);
     }
-    const auto tokenizer = tokenizer_of(vocab, merges);
+    const auto tokenizer = upstream_of(vocab, merges);
     const Plain plain(vocab, merges);
     for (int i = 0; i < 20; ++i) {
       std::string text;

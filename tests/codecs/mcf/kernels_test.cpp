@@ -20,8 +20,8 @@ namespace {
 
 using testing::for_each_simd_target;
 
-constexpr std::uint64_t kWidths[] = {1,   2,   15,  31,  32,  33,  63,  64,   65,   96,
-                                     255, 256, 257, 480, 511, 512, 513, 1000, 1024, 2085};
+constexpr std::uint64_t kKernelWidths[] = {1,   2,   15,  31,  32,  33,  63,  64,   65,   96,
+                                           255, 256, 257, 480, 511, 512, 513, 1000, 1024, 2085};
 
 // Which scales a payload gets.
 enum class Scales { usual, tiny, largest, zero, negative };
@@ -76,7 +76,7 @@ void for_each_payload(std::uint64_t rows, const Check& check) {
   unsigned seed = 0;
   for (const Method& method : all_methods())
     for (const Domain domain : {Domain::weights, Domain::activations})
-      for (const std::uint64_t columns : kWidths)
+      for (const std::uint64_t columns : kKernelWidths)
         for (const Scales kind : {Scales::usual, Scales::tiny, Scales::largest, Scales::zero, Scales::negative}) {
           const auto geometry = geometry_of(method, domain, Shape{rows, columns});
           if (!geometry) continue;
@@ -189,7 +189,7 @@ TEST(McfKernels, DotWithCodesIsWithinTheBound) {
 }
 
 TEST(McfKernels, VectorGivesTheReferencesCodes) {
-  for (const std::uint64_t size : kWidths) {
+  for (const std::uint64_t size : kKernelWidths) {
     auto values = random_vector(size, static_cast<unsigned>(size));
     for (const int kind : {0, 1, 2, 3, 4}) {
       SCOPED_TRACE(::testing::Message() << size << " values, kind " << kind);

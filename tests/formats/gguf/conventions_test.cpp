@@ -113,8 +113,8 @@ TEST(GgufConventions, ExpertsAreStackedAndTakenApart) {
       model.tensors.push_back(
           counted("model.layers.0.block_sparse_moe.experts." + std::to_string(expert) + "." + name + ".weight",
                   name[1] == '2' ? Shape{8, 6} : Shape{6, 8}, static_cast<float>(10 * expert + name[1])));
-  model.attachments.push_back(
-      file("config.json", R"({"model_type":"mixtral","num_local_experts":2,"num_experts_per_tok":1,"hidden_size":8})"));
+  model.attachments.push_back(text_file(
+      "config.json", R"({"model_type":"mixtral","num_local_experts":2,"num_experts_per_tok":1,"hidden_size":8})"));
   const Model there = adapt(model, gguf()).model;
   const Tensor& stacked = *there.tensor("blk.0.ffn_down_exps.weight");
   EXPECT_EQ(stacked.shape.text(), "2x8x6");
@@ -146,7 +146,7 @@ TEST(GgufConventions, WhatIsNotKnownIsRefusedWithItsName) {
 TEST(GgufConventions, Llama3sFrequencies) {
   Model model = small("llama");
   add_ffn(model);
-  model.attachments.push_back(file(
+  model.attachments.push_back(text_file(
       "config.json",
       R"({"model_type":"llama","hidden_size":8,"rope_scaling":{"rope_type":"llama3","factor":4.0,"low_freq_factor":1.0,)"
       R"("high_freq_factor":4.0,"original_max_position_embeddings":64}})"));
@@ -177,8 +177,8 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   const auto with = [](const std::string& pre) {
     Model model = small("llama");
     add_ffn(model);
-    model.attachments = {file("tokenizer.json", tokenizer(pre)),
-                         file("tokenizer_config.json", R"({"bos_token":"<s>"})")};
+    model.attachments = {text_file("tokenizer.json", tokenizer(pre)),
+                         text_file("tokenizer_config.json", R"({"bos_token":"<s>"})")};
     model.vocabulary.kind = "bpe";
     model.vocabulary.tokens = {{"a"}, {"b"}, {"<s>", 0, TokenType::control}};
     return model;
@@ -203,7 +203,8 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
 TEST(GgufConventions, FilesThatTheKeysContradictAreLeftOut) {
   Model model = small("llama");
   add_ffn(model);
-  model.attachments = {file("config.json", R"({"model_type":"llama","hidden_size":8})"), file("notes.txt", "mine")};
+  model.attachments = {text_file("config.json", R"({"model_type":"llama","hidden_size":8})"),
+                       text_file("notes.txt", "mine")};
   const Bytes bytes = write_bytes(gguf(), adapt(model, gguf()).model);
   EXPECT_EQ(open(memory_source(bytes, "m.gguf")).attachments.size(), 2U);
   // Another program changes a number.
@@ -220,7 +221,7 @@ TEST(GgufConventions, FilesThatTheKeysContradictAreLeftOut) {
 TEST(GgufConventions, WithoutItsVocabularyAModelWithFilesIsRead) {
   Model model = small("llama");
   add_ffn(model);
-  model.attachments = {file("notes.txt", "mine")};
+  model.attachments = {text_file("notes.txt", "mine")};
   model.vocabulary.kind = "spm";
   model.vocabulary.tokens = {{"a", 0, TokenType::normal}, {"b", 0, TokenType::normal}};
   const Bytes bytes = write_bytes(gguf(), adapt(model, gguf()).model);

@@ -5,6 +5,7 @@
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "formats/gguf/small_models.hpp"
 #include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 
@@ -13,7 +14,6 @@ namespace {
 
 using namespace tare::testing;
 
-const Format& gguf() { return *find_format("gguf"); }
 Model open_bytes(const Bytes& bytes) { return open(memory_source(bytes, "f.gguf")); }
 
 void expect_golden(const Model& model) {
@@ -208,22 +208,12 @@ TEST(Gguf, SetsAreWrittenAndReadAsOne) {
   EXPECT_EQ(open(scratch / "set").tensors.size(), 7U);
 }
 
-std::string rule_of(const std::string& path) {
-  try {
-    static_cast<void>(open(path));
-  } catch (const Error& error) {
-    return error.rule();
-  }
-  return "";
+std::string rule_of_open(const std::string& path) {
+  return rule_of([&] { static_cast<void>(open(path)); });
 }
 
 std::string rule_of_read(const std::string& directory) {
-  try {
-    static_cast<void>(gguf().read({directory, nullptr}, {}));
-  } catch (const Error& error) {
-    return error.rule();
-  }
-  return "";
+  return rule_of([&] { static_cast<void>(gguf().read({directory, nullptr}, {})); });
 }
 
 TEST(GgufSet, LinksOutOfTheDirectoryAreRefused) {
@@ -234,7 +224,7 @@ TEST(GgufSet, LinksOutOfTheDirectoryAreRefused) {
   for (const std::string name : {"set/model-00001-of-00002.gguf", "set/model-00002-of-00002.gguf"}) {
     fs::rename(scratch / name, scratch / "elsewhere.gguf");
     fs::create_symlink(scratch / "elsewhere.gguf", scratch / name);
-    EXPECT_EQ(rule_of(scratch / "set"), "gguf.split.outside") << name;
+    EXPECT_EQ(rule_of_open(scratch / "set"), "gguf.split.outside") << name;
     EXPECT_FALSE(verify(scratch / "set").ok(false)) << name;
     fs::remove(scratch / name);
     fs::rename(scratch / "elsewhere.gguf", scratch / name);
@@ -243,16 +233,16 @@ TEST(GgufSet, LinksOutOfTheDirectoryAreRefused) {
   const std::string second = scratch / "set/model-00002-of-00002.gguf";
   fs::rename(second, scratch / "elsewhere.gguf");
   fs::create_symlink(scratch / "elsewhere.gguf", second);
-  EXPECT_EQ(rule_of(first), "gguf.split.outside");
+  EXPECT_EQ(rule_of_open(first), "gguf.split.outside");
   fs::remove(second);
   fs::rename(scratch / "elsewhere.gguf", scratch / "set/second");
   fs::create_symlink("second", second);
-  EXPECT_EQ(rule_of(first), "");
+  EXPECT_EQ(rule_of_open(first), "");
   fs::create_directory(scratch / "one");
   gguf().write_tree(of_tensors(1), scratch / "kept", {}, false);
   fs::create_symlink(scratch / "kept/model.gguf", scratch / "one/model.gguf");
-  EXPECT_EQ(rule_of(scratch / "one"), "gguf.split.outside");
-  EXPECT_EQ(rule_of(scratch / "one/model.gguf"), "");
+  EXPECT_EQ(rule_of_open(scratch / "one"), "gguf.split.outside");
+  EXPECT_EQ(rule_of_open(scratch / "one/model.gguf"), "");
 }
 
 TEST(Gguf, SetsThatAreNotWholeAreRefused) {
@@ -264,24 +254,24 @@ TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   };
   const std::string missing = make("missing", of_tensors(4));
   fs::remove(missing + "00002-of-00002.gguf");
-  EXPECT_EQ(rule_of(missing + "00001-of-00002.gguf"), "gguf.split.missing");
+  EXPECT_EQ(rule_of_open(missing + "00001-of-00002.gguf"), "gguf.split.missing");
   const std::string doubled = make("doubled", of_tensors(4));
   fs::copy_file(doubled + "00001-of-00002.gguf", doubled + "00002-of-00002.gguf", fs::copy_options::overwrite_existing);
-  EXPECT_EQ(rule_of(doubled + "00001-of-00002.gguf"), "gguf.split.number");
+  EXPECT_EQ(rule_of_open(doubled + "00001-of-00002.gguf"), "gguf.split.number");
   const std::string other = make("other", of_tensors(4)), wide = make("wide", of_tensors(3));
   fs::copy_file(wide + "00002-of-00002.gguf", other + "00002-of-00002.gguf", fs::copy_options::overwrite_existing);
-  EXPECT_EQ(rule_of(other + "00001-of-00002.gguf"), "gguf.split.tensors");
+  EXPECT_EQ(rule_of_open(other + "00001-of-00002.gguf"), "gguf.split.tensors");
   const std::string longer = make("longer", of_tensors(6));
   fs::copy_file(longer + "00002-of-00003.gguf", missing + "00002-of-00002.gguf");
-  EXPECT_EQ(rule_of(missing + "00001-of-00002.gguf"), "gguf.split.number");
+  EXPECT_EQ(rule_of_open(missing + "00001-of-00002.gguf"), "gguf.split.number");
   Model renamed = of_tensors(4);
   renamed.tensors[2].name = "t0", renamed.tensors[0].name = "t2";
   const std::string names = make("names", renamed);
   const std::string good = make("good", of_tensors(4));
   fs::copy_file(names + "00002-of-00002.gguf", good + "00002-of-00002.gguf", fs::copy_options::overwrite_existing);
-  EXPECT_EQ(rule_of(good + "00001-of-00002.gguf"), "gguf.split.duplicate");
+  EXPECT_EQ(rule_of_open(good + "00001-of-00002.gguf"), "gguf.split.duplicate");
   fs::rename(names + "00001-of-00002.gguf", scratch / "alone.gguf");
-  EXPECT_EQ(rule_of(scratch / "alone.gguf"), "gguf.split.name");
+  EXPECT_EQ(rule_of_open(scratch / "alone.gguf"), "gguf.split.name");
   const Bytes part = get_file(good + "00001-of-00002.gguf");
   try {
     static_cast<void>(open(memory_source(part, "model-00001-of-00002.gguf")));
@@ -299,7 +289,7 @@ TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   second.entry("split.count", 2, [](GgufText& out) { out.u16(2); });
   second.entry("split.tensors.count", 5, [](GgufText& out) { out.u32(4); });
   put_file(good + "00002-of-00002.gguf", second.bytes());
-  EXPECT_EQ(rule_of(good + "00001-of-00002.gguf"), "gguf.split.metadata");
+  EXPECT_EQ(rule_of_open(good + "00001-of-00002.gguf"), "gguf.split.metadata");
 }
 
 TEST(Gguf, AMergedSetIsAFile) {

@@ -15,10 +15,6 @@ inline Tensor counted(const std::string& name, const Shape& shape, float first, 
   return cast(dense<float>(name, shape, values), type);
 }
 
-inline Attachment file(const std::string& name, const std::string& text) {
-  return {name, Blob::memory(to_bytes(text))};
-}
-
 // A layer of a model with 8 dimensions, 2 heads of 4, and 3 tokens.
 inline Model small(const std::string& type) {
   Model model;
@@ -52,7 +48,7 @@ inline void add_ffn(Model& model) {
 inline Model small(const std::string& type, const std::string& config) {
   Model model = small(type);
   add_ffn(model);
-  model.attachments.push_back(file("config.json", config));
+  model.attachments.push_back(text_file("config.json", config));
   return model;
 }
 

@@ -159,8 +159,8 @@ TEST(GgufUnsaid, TensorsThatLlamaCppDoesNotLoadAreRefused) {
 
 Model with_tokenizer(const std::string& file_text, const std::string& settings = R"({"bos_token":"<s>"})") {
   Model model = small("llama", "{}");
-  model.attachments.push_back(file("tokenizer.json", file_text));
-  model.attachments.push_back(file("tokenizer_config.json", settings));
+  model.attachments.push_back(text_file("tokenizer.json", file_text));
+  model.attachments.push_back(text_file("tokenizer_config.json", settings));
   Diagnostics silent;
   resources::describe(model, silent);
   return model;
@@ -213,8 +213,8 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
   const auto with = [](std::uint64_t model_type, const std::string& normalizer) {
     Model model = small("llama", "{}");
     model.attachments.push_back(
-        file("tokenizer.model", proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("a", -1, 1) +
-                                    proto_field(2, proto_number(3, model_type)) + proto_field(3, normalizer)));
+        text_file("tokenizer.model", proto_piece("<unk>", 0, 2) + proto_piece("<s>", 0, 3) + proto_piece("a", -1, 1) +
+                                         proto_field(2, proto_number(3, model_type)) + proto_field(3, normalizer)));
     Diagnostics silent;
     resources::describe(model, silent);
     return model;
@@ -232,7 +232,7 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
   EXPECT_EQ(warnings_of(with(2, proto_field(2, "tabl") + kept)).size(), 1U);
   // T5's way has no tokens for bytes.
   Model bytes = small("llama", "{}");
-  bytes.attachments.push_back(file("tokenizer.model", small_spm() + proto_field(3, kept)));
+  bytes.attachments.push_back(text_file("tokenizer.model", small_spm() + proto_field(3, kept)));
   Diagnostics silent;
   resources::describe(bytes, silent);
   EXPECT_EQ(adapt(bytes, gguf()).model.vocabulary.kind, "spm");
@@ -241,8 +241,8 @@ TEST(GgufUnsaid, LikelyPiecesAreT5s) {
 
 TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
   Model model = small("llama", R"({"pad_token_id":0,"eos_token_id":1})");
-  model.attachments.push_back(file("tokenizer.json", byte_level("")));
-  model.attachments.push_back(file("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"b"})"));
+  model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
+  model.attachments.push_back(text_file("tokenizer_config.json", R"({"bos_token":"<s>","eos_token":"b"})"));
   Diagnostics silent;
   resources::describe(model, silent);
   const Vocabulary there = adapt(model, gguf()).model.vocabulary;
@@ -255,8 +255,8 @@ TEST(GgufUnsaid, AnIdInConfigMakesNoTokenSpecial) {
 
 TEST(GgufUnsaid, NameSizeAndTemplate) {
   Model model = small("llama", R"({"_name_or_path":"some-people/tiny-llama-v1.1-3b-Chat"})");
-  model.attachments.push_back(file("tokenizer.json", byte_level("")));
-  model.attachments.push_back(file("chat_template.json", R"({"chat_template":"{{ messages }}"})"));
+  model.attachments.push_back(text_file("tokenizer.json", byte_level("")));
+  model.attachments.push_back(text_file("chat_template.json", R"({"chat_template":"{{ messages }}"})"));
   Diagnostics silent;
   resources::describe(model, silent);
   EXPECT_EQ(key_of(model, "general.name"), "\"Tiny Llama v1.1 3b Chat\"");

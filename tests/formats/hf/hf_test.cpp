@@ -14,13 +14,6 @@ namespace {
 using namespace tare::testing;
 namespace fs = std::filesystem;
 
-Files files_in(const std::string& path) {
-  Files files;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), path).string()] = get_file(entry.path());
-  return files;
-}
-
 class Hf : public ::testing::Test {
  protected:
   std::string make(const Files& files, const std::string& name = "d") {

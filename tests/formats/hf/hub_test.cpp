@@ -11,13 +11,6 @@ namespace {
 using namespace tare::testing;
 namespace fs = std::filesystem;
 
-Files files_in(const std::string& path) {
-  Files files;
-  for (const auto& entry : fs::recursive_directory_iterator(path))
-    if (entry.is_regular_file()) files[fs::relative(entry.path(), path).string()] = get_file(entry.path());
-  return files;
-}
-
 std::vector<std::string> names_of(const Files& files) {
   std::vector<std::string> names;
   for (const auto& [name, bytes] : files) names.push_back(name);

@@ -129,7 +129,7 @@ void index_cases(Cases& cases) {
   File shared = good;
   shared.tensors.clear();
   for (int i = 0; i < 12; ++i) {
-    mcf_bytes::Tensor t{i == 0 ? std::string(64, 'n') : "", 6, {0}, "", {}};
+    Entry t{i == 0 ? std::string(64, 'n') : "", 6, {0}, "", {}};
     if (i > 0) t.lies = {{"name_off", 0}, {"name_len", std::uint64_t(64 - i)}};
     shared.tensors.push_back(t);
   }

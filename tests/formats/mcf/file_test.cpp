@@ -2,16 +2,13 @@
 #include "base/text.hpp"
 #include "conformance/mcf_bytes.hpp"
 #include "conformance/models.hpp"
+#include "formats/mcf/write_mcf.hpp"
 
 namespace tare {
 namespace {
 
 using namespace tare::testing;
 using namespace tare::testing::mcf_bytes;
-
-Bytes write_mcf(const Model& model, const WriteOptions& options = {}) {
-  return write_bytes(*find_format("mcf"), model, options);
-}
 
 void expect_bytes(const Bytes& found, const std::string& expected) {
   EXPECT_EQ(found.size(), expected.size());

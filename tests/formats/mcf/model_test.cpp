@@ -1,6 +1,7 @@
 // What an MCF file's fields become in a model and back: names, configuration, private keys, sections of later versions.
 #include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
+#include "formats/mcf/write_mcf.hpp"
 #include "tare/formats/mcf.hpp"
 
 namespace tare {
@@ -12,7 +13,6 @@ using mcf_bytes::Info;
 using mcf_bytes::u32;
 
 const Format& format() { return *find_format("mcf"); }
-Bytes write_mcf(const Model& model, const WriteOptions& options = {}) { return write_bytes(format(), model, options); }
 Model reopen(const Model& model) { return open(memory_source(write_mcf(model), "it")); }
 Model open_file_of(const File& file) { return open(memory_source(bytes_of(file), "it")); }
 Model open_info(const Info& info) {

@@ -12,8 +12,6 @@ namespace {
 
 using namespace tare::testing;
 
-Attachment file(std::string name, std::string_view text) { return {std::move(name), Blob::memory(to_bytes(text))}; }
-
 Model model_with(std::vector<Attachment> files) {
   Model model;
   model.tensors = {make_dense("w", {2}, DType::f32)};
@@ -47,7 +45,8 @@ TEST(McfTemplate, IsInTheTokenizersConfigAndTheFilesComeBack) {
         R"({"chat_template": "an older one", "z": 0})",
         R"({"chat_template": [{"name": "default", "template": "x"}]})"}) {
     SCOPED_TRACE(config);
-    const Model model = model_with({file("tokenizer_config.json", config), file("chat_template.jinja", kTemplate)});
+    const Model model =
+        model_with({text_file("tokenizer_config.json", config), text_file("chat_template.jinja", kTemplate)});
     const Bytes bytes = write_bytes(*find_format("mcf"), model);
     Map expected = parsed(config);
     expected.set("chat_template", kTemplate);
@@ -79,7 +78,7 @@ TEST(McfTemplate, ReplacesAnOlderOne) {
 }
 
 TEST(McfTemplate, GetsASectionWhereThereIsNoFile) {
-  const Bytes bytes = write_bytes(*find_format("mcf"), model_with({file("chat_template.jinja", kTemplate)}));
+  const Bytes bytes = write_bytes(*find_format("mcf"), model_with({text_file("chat_template.jinja", kTemplate)}));
   Map expected;
   expected.append("chat_template", kTemplate);
   EXPECT_EQ(parsed(section_of(bytes, mcf::SectionType::tokenizer_config)), expected);
@@ -90,8 +89,8 @@ TEST(McfTemplate, GetsASectionWhereThereIsNoFile) {
 
 TEST(McfTemplate, IsNotPutIntoWhatCannotHoldIt) {
   const auto section = [](std::string_view config, std::string_view chat_template) {
-    return section_of(write_bytes(*find_format("mcf"), model_with({file("tokenizer_config.json", config),
-                                                                   file("chat_template.jinja", chat_template)})),
+    return section_of(write_bytes(*find_format("mcf"), model_with({text_file("tokenizer_config.json", config),
+                                                                   text_file("chat_template.jinja", chat_template)})),
                       mcf::SectionType::tokenizer_config);
   };
   EXPECT_EQ(section("<html>", kTemplate), "<html>");
@@ -103,7 +102,8 @@ TEST(McfTemplate, IsNotPutIntoWhatCannotHoldIt) {
 
 // Another program has replaced the section: what it says counts.
 TEST(McfTemplate, AChangedSectionIsReadAsItIs) {
-  const Model model = model_with({file("tokenizer_config.json", R"({"a": 1})"), file("chat_template.jinja", "abc")});
+  const Model model =
+      model_with({text_file("tokenizer_config.json", R"({"a": 1})"), text_file("chat_template.jinja", "abc")});
   std::string bytes = to_text(write_bytes(*find_format("mcf"), model));
   const std::size_t at = bytes.find("\"chat_template\": \"abc\"");
   ASSERT_NE(at, std::string::npos);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace tare::testing;
 
-class Collector final : public Diagnostics {
+class RuleCollector final : public Diagnostics {
  public:
   void error(const Error& error) override { rules.push_back(error.rule()); }
   void warning(const Error& error) override { rules.push_back(error.rule()); }
@@ -40,7 +40,7 @@ class SafetensorsSet : public ::testing::Test {
     return rules();
   }
   std::vector<std::string> rules() {
-    Collector collector;
+    RuleCollector collector;
     if (const auto error = error_of([&] { open(index(), {.diagnostics = &collector}); }))
       collector.rules.push_back(error->rule());
     return collector.rules;
