@@ -14,7 +14,7 @@
 option(TARE_UNITY "Compile the sources of a folder together" ON)
 set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not named here
 set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
-set(TARE_O2 "src/formats/")
+set(TARE_O2 "src/(device|formats|io|model)/")
 
 function(tare_unity target most)
   if(NOT TARE_UNITY)
