@@ -26,6 +26,9 @@ function(tare_unity target most)
     if(simd)
       # Unoptimized, these would take most of the time of the tests under sanitizers.
       set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Sanitize>:-O1>)
+      if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")  # precompiled headers are for one set of options
+        set_property(SOURCE ${source} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+      endif()
       continue()
     endif()
     cmake_path(GET source PARENT_PATH folder)
