@@ -7,8 +7,7 @@ namespace tare::cli {
 
 void remark_guesses(const Model& model, Session& session) {
   if (!codec::packs::has_joined(model)) return;
-  codec::packs::Stated stated;
-  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  const StatedPacking stated = resources::stated_packing(model);
   for (const std::string& guess : codec::packs::guesses(model, stated)) session.remark(guess);
 }
 

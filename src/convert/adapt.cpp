@@ -542,8 +542,7 @@ void expect_packed_again(const Model& model) {
   Model shown;
   shown.metadata = model.metadata;
   shown.attachments = model.attachments;
-  codec::packs::Stated stated;
-  if (auto said = resources::stated_quantization(shown)) stated = {std::move(said->method), std::move(said->config)};
+  const StatedPacking stated = resources::stated_packing(shown);
   codec::packs::expect_joined_again(model, stated);
 }
 

@@ -10,8 +10,7 @@ namespace {
 
 // Why the arrays are not a tensor, for a sentence; empty where nothing more is known.
 std::string reason(const Model& model, const std::string& codes) {
-  codec::packs::Stated stated;
-  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  const StatedPacking stated = resources::stated_packing(model);
   std::string why = codec::packs::why_not_joined(model, stated, codes);
   if (why.empty()) why = codec::packs::why_not_joined(model, stated, {});
   return why.empty() ? why : fmt::format(" ({})", why);

@@ -121,8 +121,7 @@ class KeepBroken final : public Diagnostics {
 void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   const auto can_be = [](const Tensor& tensor) { return can_hold_codes(tensor, false); };
   if (!codec::packs::may_be_packed(model) && std::ranges::none_of(model.tensors, can_be)) return;
-  codec::packs::Stated stated;
-  if (auto said = resources::stated_quantization(model)) stated = {std::move(said->method), std::move(said->config)};
+  const StatedPacking stated = resources::stated_packing(model);
   Diagnostics quiet;
   codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }

@@ -237,6 +237,12 @@ inline constexpr PackedSet kMlxSet = {
 // All of them, in the order in which they are tried.
 std::span<const PackedSet* const> packed_sets();
 
+// What the files of a model say about the quantization of its weights.
+struct StatedPacking {
+  std::string method;  // "gptq", in lower case; empty: nothing is said
+  Map config;          // what is said: quantization_config
+};
+
 // What a method that a config states means for arrays that are not of any row.
 struct StatedMethod {
   bool known = false;    // it is in the table

@@ -131,6 +131,11 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
   return first_stated([&](std::string_view name) { return file_of(model, name); });
 }
 
+StatedPacking stated_packing(const Model& model) {
+  auto stated = stated_quantization(model);
+  return stated ? StatedPacking{std::move(stated->method), std::move(stated->config)} : StatedPacking();
+}
+
 std::string packing_text(const StatedQuantization& stated) {
   Map config = stated.config;
   if (!stated.method.empty()) config.set(kMethodKeys[0], stated.method);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/packed_sets.hpp"
 #include "tare/model.hpp"
 
 namespace tare::resources {
@@ -24,6 +25,8 @@ inline constexpr std::string_view kPackingKey = "quantization_config";
 // quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt), of the metadata, or, for weights that were named by their own
 // path, of the files beside them. Nothing where none states one, or it does not parse.
 std::optional<StatedQuantization> stated_quantization(const Model& model);
+// The same, as those who decode take it.
+StatedPacking stated_packing(const Model& model);
 // Of the model's own files alone.
 std::optional<StatedQuantization> stated_in_files(const Model& model);
 // As the value of kPackingKey.

@@ -11,6 +11,10 @@
 namespace tare::codec::packs {
 namespace {
 
+struct Quiet final : Diagnostics {
+  void error(const Error&) override {}
+};
+
 bool is_plain_array(const Tensor& tensor) {
   return tensor.is_dense() && tensor.components.size() == 1 && tensor.components.front().role == "data" &&
          tensor.attributes.empty();
@@ -506,9 +510,7 @@ void join_packs(Model& model, const Stated& stated, const std::string& file, Dia
 }
 
 std::vector<std::string> guesses(const Model& model, const Stated& stated) {
-  struct Quiet final : Diagnostics {
-    void error(const Error&) override {}
-  } quiet;
+  Quiet quiet;
   Model arrays;
   arrays.tensors = model.tensors;
   separate(arrays);
@@ -529,9 +531,7 @@ std::string why_not_joined(const Model& model, const Stated& stated, std::string
 }
 
 bool tells_itself(const Tensor& tensor) {
-  struct Quiet final : Diagnostics {
-    void error(const Error&) override {}
-  } quiet;
+  Quiet quiet;
   Model alone;
   alone.tensors = arrays_of(tensor);
   join_packs(alone, {}, {}, quiet);
@@ -543,9 +543,7 @@ bool tells_itself(const Tensor& tensor) {
 }
 
 void expect_joined_again(const Model& model, const Stated& stated) {
-  struct Quiet final : Diagnostics {
-    void error(const Error&) override {}
-  } quiet;
+  Quiet quiet;
   Model again;
   for (const Tensor& tensor : model.tensors)
     for (Tensor& array : arrays_of(tensor)) again.tensors.push_back(std::move(array));

@@ -16,11 +16,7 @@
 
 namespace tare::codec::packs {
 
-// What the files of a model say about the quantization of its weights.
-struct Stated {
-  std::string method;  // "gptq", in lower case; empty: nothing is said
-  Map config;          // what is said: quantization_config
-};
+using Stated = StatedPacking;
 
 // An array and those beside it: their names begin with the same stem.
 class Set {
