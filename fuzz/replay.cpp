@@ -1,5 +1,5 @@
-// Feeds every file of the folders and files on the command line to the fuzz target, in order of name: the corpus as a
-// plain test, without libFuzzer. An empty corpus is a failure: it would test nothing.
+// Feeds every file of the folders and files on the command line to the fuzz target that is named first, in order of
+// name: the corpus as a plain test, without libFuzzer. An empty corpus is a failure: it would test nothing.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,13 +8,36 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+#define TARGET(name) extern "C" int fuzz_##name(const std::uint8_t* data, std::size_t size);
+#include "targets.inc"
+#undef TARGET
+
+namespace {
+
+struct Target {
+  std::string_view name;
+  int (*test)(const std::uint8_t* data, std::size_t size);
+};
+
+const Target kTargets[] = {
+#define TARGET(name) {#name, fuzz_##name},
+#include "targets.inc"
+#undef TARGET
+};
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  const Target* const target = std::ranges::find(kTargets, std::string_view(argc > 1 ? argv[1] : ""), &Target::name);
+  if (target == std::end(kTargets)) {
+    std::fprintf(stderr, "Usage: fuzz-replay TARGET PATH...\n");
+    return 2;
+  }
   std::vector<std::filesystem::path> files;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 2; i < argc; ++i) {
     if (!std::filesystem::is_directory(argv[i])) {
       files.emplace_back(argv[i]);
       continue;
@@ -33,7 +56,7 @@ int main(int argc, char** argv) {
     // The name is printed first, so that a crash says which file did it.
     std::printf("%s\n", path.c_str());
     std::fflush(stdout);
-    LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    target->test(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   }
   std::printf("%zu inputs\n", files.size());
   return files.empty() ? 1 : 0;
