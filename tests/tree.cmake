@@ -71,10 +71,8 @@ if(TARGET tare-cli)
   add_test(NAME demo COMMAND tare-cli demo --force ${CMAKE_CURRENT_BINARY_DIR}/demo)
   set_tests_properties(demo PROPERTIES FIXTURES_SETUP demo-files)
 
-  # What the README shows is what the command prints; it does so in the tests cli.*, too.
-  if(NOT TARE_SANITIZE)
-    add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
-  endif()
+  # What the README shows is what the command prints.
+  add_test(NAME tree.readme COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/readme.py --check $<TARGET_FILE:tare-cli>)
 
   # Every command and program of the guide works, and prints what is shown there. A program outside of a sanitizer's build
   # does not link what it installs.

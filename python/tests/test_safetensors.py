@@ -275,8 +275,8 @@ def test_interrupt_leaves_nothing(tmp_path):
 def test_interrupt_of_save_file(tmp_path):
     interrupt = threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT))
     weights = {f"w{i}": np.zeros(1 << 28, "u1") for i in range(6)}  # not in memory before they are read
-    interrupt.start()
     with pytest.raises(KeyboardInterrupt):
+        interrupt.start()
         save_file(weights, tmp_path / "m.safetensors")
     interrupt.join()
     assert os.listdir(tmp_path) == []

@@ -180,6 +180,21 @@ TEST(InspectVerify, SameReportForAllThreads) {
   for (const unsigned threads : {2u, 8u}) EXPECT_EQ(texts(check(model, threads)), expected);
 }
 
+// Neither of an opened file nor of its data is that a finding.
+TEST(InspectVerify, AStoppedOneThrows) {
+  const ScratchDirectory scratch;
+  write_zt(model_of(vector_of<float>("t", DType::f32, {1, 2, 3})), scratch.file("m.zt"), {});
+  Stop stop;
+  stop.ask();
+  const Stoppable here(stop);
+  try {
+    (void)verify(scratch.file("m.zt"));
+    FAIL() << "not stopped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.rule(), "work.stopped");
+  }
+}
+
 TEST(InspectVerify, GoodFile) {
   const ScratchDirectory scratch;
   Model model = model_of(vector_of("w", DType::f32, weights(5'000'000)));
