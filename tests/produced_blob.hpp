@@ -12,7 +12,8 @@ namespace tare::test {
 class BytesProducer final : public BlobProducer {
  public:
   void verify() const override {}  // made of nothing
-  BytesProducer(Bytes bytes, std::uint64_t step) : bytes_(std::move(bytes)), step_(step) {}
+  BytesProducer(Bytes bytes, std::uint64_t step)
+      : bytes_(std::make_shared<const Bytes>(std::move(bytes))), step_(step) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
     return std::make_unique<Reader>(bytes_, static_cast<std::size_t>(offset));
@@ -22,19 +23,19 @@ class BytesProducer final : public BlobProducer {
  private:
   class Reader final : public BlobReader {
    public:
-    Reader(const Bytes& bytes, std::size_t at) : bytes_(bytes), at_(at) {}
+    Reader(std::shared_ptr<const Bytes> bytes, std::size_t at) : bytes_(std::move(bytes)), at_(at) {}
     void read(std::span<std::byte> out) override {
-      if (out.size() > bytes_.size() - at_) throw Error(ErrorKind::usage, "test.bounds", "read past the end");
-      std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(at_), out.size(), out.begin());
+      if (out.size() > bytes_->size() - at_) throw Error(ErrorKind::usage, "test.bounds", "read past the end");
+      std::copy_n(bytes_->begin() + static_cast<std::ptrdiff_t>(at_), out.size(), out.begin());
       at_ += out.size();
     }
 
    private:
-    Bytes bytes_;
+    std::shared_ptr<const Bytes> bytes_;
     std::size_t at_;
   };
 
-  Bytes bytes_;
+  std::shared_ptr<const Bytes> bytes_;
   std::uint64_t step_;
 };
 

@@ -5,7 +5,8 @@
     tools/security.py --selftest
 
 A promise is a row of a table whose last column is headed "held by": names in backticks, of tests as ctest lists them (of
-a parameterised test without its parameters; NAME.* for all of a suite), or `make TARGET`."""
+a parameterised test without its parameters; NAME.* for all of a suite), `fuzz.NAME` (a folder of fuzz/corpus, replayed
+by builds with sanitizers), or `make TARGET`."""
 
 import pathlib
 import re
@@ -67,6 +68,7 @@ def main():
         return 0
     listing = subprocess.run(["ctest", "--test-dir", sys.argv[1], "-N"], capture_output=True, text=True, check=True).stdout
     tests = re.findall(r"^\s*Test\s+#\d+: (\S+)", listing, re.MULTILINE)
+    tests += ["fuzz." + folder.name for folder in (ROOT / "fuzz" / "corpus").iterdir() if folder.is_dir()]
     targets = set(re.findall(r"^([a-z0-9-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     found = problems(PAGE.read_text(), tests, targets)
     for problem in found:

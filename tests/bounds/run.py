@@ -3,8 +3,10 @@
 
     run.py growth TARE METER [CASE ...]    a file of twice the size may cost about twice as much, not four times
     run.py large  TARE METER [CASE ...]    no file of 5 MB makes the command hold 256 MB, or work without end
+    run.py resident TARE                   what is streamed does not stay in memory
     run.py table  TARE [CASE ...]          seconds and megabytes of the same, for people
 """
+import array
 import json
 import os
 import subprocess
@@ -23,6 +25,9 @@ MOST = {"peak": 256_000_000, "allocations": 30_000_000, "calls": 150_000_000, "b
 
 
 def command(tare, verb, path):
+    if verb == "drop":
+        return [tare, "convert", path, os.path.join(os.path.dirname(path), "out.zt"), "--drop", "metadata", "--force",
+                "--threads", "1"]
     rest = ["t"] if verb == "show" else []
     return [tare, verb, path, *rest] + (["--threads", "1"] if verb not in ("info", "ls") else [])
 
@@ -76,15 +81,36 @@ print(code, round(used.ru_utime + used.ru_stime, 2), used.ru_maxrss // 1000)
 """
 
 
+def probe(arguments):
+    done = subprocess.run([sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+# What a command shows as its own of a model that it streams: less than half of it, although the file is mapped.
+def check_resident(tare, problems):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "m.safetensors")
+        header = b'{"w":{"dtype":"F32","shape":[8192,4096],"data_offsets":[0,134217728]}}'
+        with open(path, "wb") as file:
+            file.write(len(header).to_bytes(8, "little") + header)
+            megabyte = array.array("f", ((i * 7919 % 65537 - 32768) / 32768 for i in range(1 << 18))).tobytes()
+            for _ in range(128):
+                file.write(megabyte)
+        for arguments in (["quantize", path, path + ".mcf", "--method", "int8"],
+                          ["quantize", path, path + ".gguf", "--method", "q8_0"],
+                          ["convert", path, path + ".npz", "--dtype", "f16"]):
+            code, _, megabytes = probe([tare, *arguments])
+            if code != "0" or int(megabytes) > 64:
+                problems.append("%s: ended with %s, %s MB resident of 134, 64 allowed" % (arguments[0], code, megabytes))
+
+
 def print_table(tare, name):
     builder, verbs = worst.CASES[name]
     with tempfile.TemporaryDirectory() as directory:
         path = builder(directory, LARGE)
         cells = []
         for verb in verbs:
-            probe = subprocess.run([sys.executable, "-c", PROBE, tare, verb, path, *(["t"] if verb == "show" else [])],
-                                   capture_output=True, text=True, check=True)
-            code, seconds, megabytes = probe.stdout.split()
+            code, seconds, megabytes = probe(command(tare, verb, path))
             cells.append("%s %s s %s MB (%s)" % (verb, seconds, megabytes, code))
         print("%-32s %8d bytes  %s" % (name, size_of(directory), "  ".join(cells)), flush=True)
 
@@ -92,6 +118,10 @@ def print_table(tare, name):
 def main(mode, tare, *rest):
     names = rest if mode == "table" else rest[1:]
     problems = []
+    if mode == "resident":
+        check_resident(tare, problems)
+        print("\n".join(problems))
+        return 1 if problems else 0
     for name in names or worst.CASES:
         if mode == "growth" and name in worst.ALLOWED:
             continue

@@ -97,7 +97,7 @@ TEST_P(Changing, WhileItIsUsed) {
       const auto use_it = [&](std::uint64_t when, unsigned kind) {
         const auto source =
             std::make_shared<ChangingSource>(sample.bytes, rewritten(sample.bytes, kind, ++seed), when, views);
-        error_of([&] { use_model(GetParam()->read({"it", source}, {}), other); });
+        error_of([&] { use_model(GetParam()->read({"it", source}, {}), other, when + kind); });
         return source->accesses();
       };
       const std::uint64_t accesses = use_it(ChangingSource::kNever, 0);

@@ -86,7 +86,7 @@ TEST(ChangingFiles, EveryReaderBesideAWriter) {
         error_of([&] { open(path, {.access = access, .diagnostics = &deaf}); });
         error_of([&] { verify(path, {.read = {.access = access}, .threads = 1}); });
       }
-      use_model(opened, other);
+      use_model(opened, other, 0);
       error_of([&] { convert(path, scratch / "out.zt", {.overwrite = true}); });
     }
   }
@@ -97,7 +97,7 @@ std::size_t open_beside_writers(const std::string& path) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
     if (!entry.is_regular_file() || entry.file_size() == 0) continue;
     const Rewriter rewriter(entry.path(), 0, 13);
-    for (int round = 0; round < 4; ++round) error_of([&] { use_model(open(path), Model()); });
+    for (std::size_t round = 0; round < 4; ++round) error_of([&] { use_model(open(path), Model(), round); });
     ++files;
   }
   return files;

@@ -74,8 +74,13 @@ inline void put_file(const std::string& path, std::span<const std::byte> bytes) 
 inline Bytes get_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + path);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return to_bytes(text);
+  Bytes bytes;
+  for (std::size_t size = 0; in; bytes.resize(size)) {  // a pipe has no size to ask for
+    bytes.resize(size + std::max(size, std::size_t{1} << 14));
+    in.read(reinterpret_cast<char*>(bytes.data() + size), static_cast<std::streamsize>(bytes.size() - size));
+    size += static_cast<std::size_t>(in.gcount());
+  }
+  return bytes;
 }
 
 // The error an action ends in, or nothing. No other exception may leave the library.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "codecs/first_block.hpp"
+#include "conformance/memory.hpp"
 #include "produced_blob.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -321,6 +322,7 @@ TEST(FirstBlocks, OfEveryQuantizedLayout) {
     ++layouts;
     const auto found = samples.find(codec.layout);
     ASSERT_NE(found, samples.end()) << "no tensor of this layout";
+    std::size_t left = testing::kCountsMemory ? found->second.size() : 3;  // to spoil, which sanitizers make slow
     for (const Tensor& coded : found->second) {
       SCOPED_TRACE(coded.name);
       // Encoders make bytes when they are asked for; here they are looked at again and again.
@@ -330,7 +332,9 @@ TEST(FirstBlocks, OfEveryQuantizedLayout) {
       ASSERT_TRUE(block);
       EXPECT_GT(block->weights, 1U);
       expect_formula(*block, weights_of(tensor, *block));
+      if (left == 0) continue;
       expect_fields(tensor, *block);
+      --left;
     }
   }
   EXPECT_GE(layouts, 60U);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -262,15 +263,15 @@ TEST(NpyHeader, WrittenAsNumPySpellsIt) {
 std::string c_order(const std::string& fortran, const Shape& shape, std::size_t item) {
   std::string out(fortran.size(), '\0');
   const u64 count = fortran.size() / item;
+  std::vector<u64> index(shape.rank());
   for (u64 c = 0; c < count; ++c) {
     u64 rest = c, at = 0;
-    std::vector<u64> index(shape.rank());
     for (std::size_t d = shape.rank(); d-- > 0;) {
       index[d] = rest % shape[d];
       rest /= shape[d];
     }
     for (std::size_t d = shape.rank(); d-- > 0;) at = at * shape[d] + index[d];
-    out.replace(c * item, item, fortran, at * item, item);
+    std::memcpy(out.data() + c * item, fortran.data() + at * item, item);
   }
   return out;
 }

@@ -1,0 +1,311 @@
+// Two models beside each other: figures by hand, the worst first, work that is stopped and begun again.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "service_cases.hpp"
+#include "view/report.hpp"
+#include "view/svg.hpp"
+
+namespace tare::view {
+namespace {
+
+TEST(ViewCompare, NumbersNearTheEndsOfADouble) {
+  Model a, b;
+  const auto add = [&](const char* name, std::vector<double> left, std::vector<double> right) {
+    a.tensors.push_back(dense(name, {left.size()}, left));
+    b.tensors.push_back(dense(name, {right.size()}, right));
+  };
+  add("large", {1e300, -2e300}, {1.1e300, -2e300});
+  add("small", {1e-300, -2e-300}, {1.1e-300, -2e-300});
+  add("opposite", {1.7e308, 1}, {-1.7e308, 1});
+  add("hair", {1, 1e-200}, {1, 2e-200});
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  wire::TreeBounds bounds;
+  const Value answer = wire::read_json(service.call_and_wait("compare/all"), bounds);
+  const List& rows = list(in(answer, "tensors"));
+  const double expected = 0.1 / std::sqrt(5.0), cosine = 5.1 / (std::sqrt(5.0) * std::sqrt(1.21 + 4));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(number(in(rows[i], "relative_rms")), expected, 1e-6) << i;
+    EXPECT_NEAR(number(in(rows[i], "cosine")), cosine, 1e-8) << i;
+    EXPECT_NEAR(number(in(rows[i], "rms")) / (i == 0 ? 1e299 : 1e-301) * std::sqrt(2.0), 1, 1e-5) << i;
+  }
+  EXPECT_NEAR(number(in(rows[2], "relative_rms")), 2, 1e-5);
+  EXPECT_NEAR(number(in(rows[2], "cosine")), -1, 1e-8);
+  EXPECT_NEAR(number(in(rows[3], "relative_rms")) / 1e-200, 1, 1e-5);
+  EXPECT_NEAR(number(in(in(answer, "summary"), "relative_rms")), 2, 1e-5);
+}
+
+TEST(ViewService, ComparesTwoModels) {
+  Model other = small_model();
+  other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.01);
+  other.tensors[1].name = "new";
+  const Service service({shown(small_model()), shown(std::move(other))});
+  const std::string text = finished(service, "compare/start", "compare");
+  wire::TreeBounds bounds;
+  const Value answer = wire::read_json(text, bounds);
+  std::size_t changed = 0, alone = 0;
+  for (const Value& row : list(in(answer, "tensors"))) {
+    if (row.get<Map>()->find("only_in") != nullptr) {
+      ++alone;
+    } else if (number(in(row, "changed")) > 0) {
+      ++changed;
+      EXPECT_NEAR(number(in(row, "relative_rms")), 0.01, 1e-4);
+      EXPECT_NEAR(number(in(row, "cosine")), 1, 1e-6);
+    }
+  }
+  EXPECT_EQ(changed, 1U);
+  EXPECT_EQ(alone, 2U);
+  const Value error = asked(service, "heat?tensor=0&of=error&height=8&width=16");
+  EXPECT_NEAR(number(list(in(error, "cells"))[127]), 1.27, 1e-3);
+  EXPECT_EQ(service.answer("heat?tensor=1&of=error").status, 404);
+}
+
+Value compared(const Service& service, const std::string& target) {
+  wire::TreeBounds bounds;
+  return wire::read_json(service.call_and_wait(target), bounds);
+}
+
+// Known errors: figures of every value are those that one computes by hand, and a sample says that it is one.
+TEST(ViewCompare, EveryValueIsExact) {
+  constexpr std::size_t kMany = 300'000;
+  std::vector<float> left(kMany, 2), right(kMany, 2);
+  for (std::size_t i = 0; i < kMany; i += 1000) right[i] = 3;  // 300 of them
+  Model a, b;
+  a.tensors.push_back(dense("w", {kMany / 100, 100}, left));
+  b.tensors.push_back(dense("w", {kMany / 100, 100}, right));
+  a.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, NAN}));
+  b.tensors.push_back(dense("odd", {4}, std::vector<float>{NAN, 1, INFINITY, 5}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  const Value sample = compared(service, "compare/start");
+  EXPECT_EQ(in(list(in(sample, "tensors"))[0], "exact"), Value(false));
+  EXPECT_EQ(number(in(list(in(sample, "tensors"))[0], "compared")), 65536);
+  EXPECT_EQ(in(list(in(sample, "tensors"))[1], "exact"), Value(true)) << "few values are all looked at";
+  EXPECT_EQ(in(in(sample, "every_value"), "started"), Value(false));
+  const Value all = compared(service, "compare/all?plot=1");
+  const Value& row = list(in(all, "tensors"))[0];
+  EXPECT_EQ(in(row, "exact"), Value(true));
+  EXPECT_EQ(number(in(row, "compared")), kMany);
+  EXPECT_DOUBLE_EQ(number(in(row, "changed")), 0.001);
+  EXPECT_NEAR(number(in(row, "rms")), std::sqrt(0.001), 1e-7);
+  EXPECT_NEAR(number(in(row, "relative_rms")), std::sqrt(0.001) / 2, 1e-7);
+  EXPECT_EQ(number(in(row, "max_error")), 1);
+  const double product = 4 * 0.999 + 6 * 0.001, squares = 4 * 0.999 + 9 * 0.001;
+  EXPECT_NEAR(number(in(row, "cosine")), product / (2 * std::sqrt(squares)), 1e-8);
+  EXPECT_DOUBLE_EQ(number(in(list(in(all, "tensors"))[1], "changed")), 0.25) << "a NaN that became a number";
+  EXPECT_EQ(number(in(in(all, "summary"), "exact")), 2);
+  EXPECT_EQ(number(in(in(all, "every_value"), "progress")), number(in(all, "elements")));
+  EXPECT_EQ(list(in(all, "plot")).size(), 2U);
+}
+
+// Of very many tensors all are compared; an answer has a page of them, and the plot is of all.
+TEST(ViewCompare, VeryManyTensors) {
+  Model a, b;
+  for (int i = 0; i < 5000; ++i) {
+    const auto value = static_cast<float>(i % 50 + 1);
+    const std::string name = fmt::format("layers.{}.{}", i / 10, std::string(180, 'x') + std::to_string(i % 10));
+    a.tensors.push_back(dense(name, {2}, std::vector<float>{1, 1}));
+    b.tensors.push_back(dense(name, {2}, std::vector<float>{1, 1 + value / 1000}));
+  }
+  b.tensors.push_back(dense("alone", {1}, std::vector<float>{1}));
+  b.tensors.push_back(dense("layers.0.shape", {1}, std::vector<float>{1}));
+  a.tensors.push_back(dense("layers.0.shape", {2}, std::vector<float>{1, 1}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  static_cast<void>(service.call_and_wait("compare/start"));
+  const Answer whole = service.answer("compare?plot=1");
+  EXPECT_LE(whole.body.size(), kMostAnswer);
+  const Value first = asked(service, "compare?sort=relative_rms&way=down&plot=1");
+  EXPECT_EQ(number(in(first, "pairs")), 5002);
+  EXPECT_EQ(list(in(first, "tensors")).size(), 1000U);
+  EXPECT_NEAR(number(in(list(in(first, "tensors"))[0], "relative_rms")), 0.05 / std::sqrt(2), 1e-6);
+  double drawn = 0;
+  for (const Value& point : list(in(first, "plot"))) drawn += number(in(point, "tensors"));
+  EXPECT_EQ(drawn, 5000);
+  EXPECT_LE(list(in(first, "plot")).size(), 3000U);
+  EXPECT_EQ(number(in(in(first, "summary"), "only_in_b")), 1);
+  EXPECT_EQ(number(in(in(first, "summary"), "shapes")), 1);
+  const Value other = asked(service, "compare?only=other&sort=name");
+  ASSERT_EQ(list(in(other, "tensors")).size(), 2U);
+  EXPECT_EQ(*in(list(in(other, "tensors"))[0], "name").text(), "alone");
+  EXPECT_EQ(number(in(asked(service, "compare?search=layers.499.&count=0"), "found")), 10);
+  EXPECT_EQ(number(in(list(in(asked(service, "compare?from=5001"), "tensors"))[0], "elements")), 1);
+  EXPECT_EQ(service.answer("compare?sort=size").status, 400);
+  EXPECT_LE(report(service).size(), kMostReport);
+}
+
+// What became NaN or infinite, or was, has lost everything: no figure may say that it is nearly the same.
+TEST(ViewCompare, WhatIsNoNumberAnyMoreIsWorst) {
+  Model a, b;
+  const auto add = [&](const char* name, std::vector<float> left, std::vector<float> right) {
+    a.tensors.push_back(dense(name, {left.size()}, left));
+    b.tensors.push_back(dense(name, {right.size()}, right));
+  };
+  add("equal", {1, 2, NAN, INFINITY}, {1, 2, NAN, INFINITY});
+  add("near", {1, 2, 3, 4}, {1, 2, 3, 5});
+  add("zeros", {0, 0}, {0, 1});
+  add("nan", {1, 2, 3, 4}, {NAN, NAN, NAN, NAN});
+  add("half", {1, 2, 3, 4}, {1, NAN, 3, NAN});
+  add("infinite", {1, 2}, {INFINITY, INFINITY});
+  add("opposite", {1, INFINITY}, {1, -INFINITY});
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  const Value all = compared(service, "compare/all?sort=relative_rms&way=down&plot=1");
+  const List& rows = list(in(all, "tensors"));
+  ASSERT_EQ(rows.size(), 7U);
+  const auto text = [](const Value& value) { return value.text() == nullptr ? std::string() : *value.text(); };
+  std::size_t lost = 0;
+  for (const Value& row : rows) {
+    const std::string name = text(in(row, "name"));
+    if (number(in(row, "not_finite")) == 0) continue;
+    ++lost;
+    for (const std::string_view key : {"rms", "relative_rms", "max_error"})
+      EXPECT_EQ(text(in(row, key)), "inf") << name;
+    EXPECT_EQ(text(in(row, "cosine")), "nan") << name;
+    EXPECT_GT(number(in(row, "changed")), 0) << name;
+  }
+  EXPECT_EQ(lost, 4U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(text(in(rows[i], "relative_rms")), "inf") << i;
+  EXPECT_EQ(text(in(rows[5], "name")), "near");
+  EXPECT_EQ(text(in(rows[6], "name")), "equal");
+  EXPECT_EQ(number(in(rows[6], "relative_rms")), 0);
+  const Value& summary = in(all, "summary");
+  EXPECT_EQ(number(in(summary, "equal")), 1);
+  EXPECT_EQ(text(in(summary, "relative_rms")), "inf");
+  EXPECT_EQ(text(in(in(summary, "worst"), "name")), "nan") << "an error of zeros is the lesser one";
+  EXPECT_EQ(list(in(all, "plot")).size(), 6U) << "all but the equal one";
+  EXPECT_EQ(text(in(list(in(asked(service, "compare?sort=cosine&count=1"), "tensors"))[0], "cosine")), "nan");
+  const std::string svg = picture(service, "errors");
+  EXPECT_NE(svg.find(">inf</text>"), std::string::npos);
+  EXPECT_NE(svg.find("half: 32 bits, error inf"), std::string::npos) << svg;
+  // Of very many, those that lie on each other are one point, these too.
+  Model many_a, many_b;
+  for (int i = 0; i < 3500; ++i) {
+    many_a.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{1}));
+    many_b.tensors.push_back(dense(fmt::format("w{}", i), {1}, std::vector<float>{NAN}));
+  }
+  const Service many({shown(std::move(many_a)), shown(std::move(many_b))});
+  const Value points = compared(many, "compare/all?count=0&plot=1");
+  ASSERT_EQ(list(in(points, "plot")).size(), 1U);
+  EXPECT_EQ(number(in(list(in(points, "plot"))[0], "tensors")), 3500);
+}
+
+// Integers are compared as such: doubles take 2^53 and the next one for the same.
+TEST(ViewCompare, IntegersAreExact) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 60, kEdge = std::int64_t{1} << 53;
+  Model a, b;
+  std::vector<std::int64_t> up(10), down(10);
+  for (std::size_t i = 0; i < 10; ++i) up[i] = kLarge + static_cast<std::int64_t>(i), down[9 - i] = up[i];
+  a.tensors.push_back(dense("order", {10}, up));
+  b.tensors.push_back(dense("order", {10}, down));
+  a.tensors.push_back(dense("one", {2}, std::vector<std::int64_t>{kEdge, -kEdge}));
+  b.tensors.push_back(dense("one", {2}, std::vector<std::int64_t>{kEdge + 1, -kEdge - 1}));
+  a.tensors.push_back(dense("signs", {2}, std::vector<std::int64_t>{kEdge + 1, -1}));
+  b.tensors.push_back(dense("signs", {2}, std::vector<std::uint64_t>{std::uint64_t{kEdge + 1}, 1}));
+  a.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
+  b.tensors.push_back(dense("same", {2}, std::vector<std::uint64_t>{UINT64_MAX, 1}));
+  const Service service({shown(std::move(a)), shown(std::move(b))});
+  for (const std::string target : {"compare/start", "compare/all"}) {
+    const Value answer = compared(service, target);
+    const List& rows = list(in(answer, "tensors"));
+    EXPECT_EQ(number(in(rows[0], "changed")), 1);
+    EXPECT_EQ(number(in(rows[0], "max_error")), 9);
+    EXPECT_NEAR(number(in(rows[0], "rms")), std::sqrt(33.0), 1e-4);
+    EXPECT_EQ(number(in(rows[1], "changed")), 1);
+    EXPECT_EQ(number(in(rows[1], "rms")), 1);
+    EXPECT_EQ(number(in(rows[2], "changed")), 0.5);
+    EXPECT_EQ(number(in(rows[2], "max_error")), 2);
+    EXPECT_EQ(number(in(in(answer, "summary"), "equal")), 1);
+    EXPECT_EQ(*in(in(in(answer, "summary"), "worst"), "name").text(), "signs");
+  }
+  const std::string error = service.answer("values?tensor=1&of=error").body;
+  EXPECT_NE(error.find("[1,-1]"), std::string::npos) << error;
+  EXPECT_NE(service.answer("values?tensor=2&of=error&slice=1").body.find("[2]"), std::string::npos);
+}
+
+TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
+  const Service service({shown(small_model()), shown(small_model())});
+  const Value all = compared(service, "compare/all?count=0");
+  EXPECT_EQ(number(in(in(all, "summary"), "equal")), 26);
+  EXPECT_TRUE(in(in(all, "summary"), "worst").is_null());
+}
+
+// The two sides and their difference are of one place, also where one of them has its rows in another order.
+TEST(ViewCompare, SidesAreThoseThatAreCompared) {
+  Model other = small_model();
+  other.tensors[0] = numbers_of(other.tensors[0].name, {8, 16}, 1.5);
+  const Service service({shown(small_model()), shown(std::move(other))});
+  const auto cells = [&](std::string_view of) {
+    return list(in(asked(service, fmt::format("heat?tensor=0&of={}&top=2&bottom=4&left=3&right=7", of)), "cells"));
+  };
+  const List left = cells("left"), right = cells("right"), error = cells("error");
+  ASSERT_EQ(left.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_NEAR(number(right[i]), 1.5 * number(left[i]), 1e-4);
+    EXPECT_NEAR(number(error[i]), number(right[i]) - number(left[i]), 1e-4);
+  }
+  EXPECT_EQ(number(in(asked(service, "values?tensor=0&of=right&slice=0,1"), "elements")), 1);
+  EXPECT_EQ(service.answer("heat?tensor=0&of=middle").status, 400);
+  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  for (const std::string_view of : {"left", "right", "error", "b"})
+    EXPECT_EQ(alone.answer(fmt::format("heat?tensor=0&of={}", of)).status, 400) << of;
+}
+
+// Whatever is asked about two models is refused where there is one, and the service lives.
+TEST(ViewCompare, WantsTwoModels) {
+  const Service alone(std::vector<ExhibitPtr>{shown(small_model())});
+  for (const std::string_view name : {"compare", "compare/start", "compare/all", "compare/stop"}) {
+    const Answer answer = alone.answer(name, true);
+    EXPECT_EQ(answer.status, 400) << name;
+    EXPECT_NE(answer.body.find("there is no second model"), std::string::npos) << name << answer.body;
+    EXPECT_THROW(static_cast<void>(alone.call_and_wait(std::string(name))), Error) << name;
+  }
+  EXPECT_THROW(static_cast<void>(picture(alone, "errors")), Error);
+  EXPECT_EQ(alone.pairing(), nullptr);
+  for (const std::string_view name : endpoint_names()) EXPECT_LT(alone.answer(name, true).status, 500) << name;
+  EXPECT_EQ(alone.answer("tensor?tensor=0").status, 200);
+}
+
+// Where nothing was begun there is nothing to stop; what was stopped before there were figures has not been begun.
+TEST(ViewCompare, StopsWhatWasNotBegun) {
+  constexpr std::string_view kNotBegun = R"({"started":false,"done":false})";
+  const Service fresh({shown(small_model()), shown(small_model())});
+  EXPECT_EQ(fresh.call_and_wait("compare/stop"), kNotBegun);
+  EXPECT_EQ(fresh.call("compare"), kNotBegun);
+  Model large;
+  large.tensors.push_back(dense("w", {1 << 22}, std::vector<float>(1 << 22, 1.0F)));
+  const ExhibitPtr model = shown(std::move(large));
+  const Service service({model, model});
+  static_cast<void>(service.call("compare/all?count=0"));
+  const std::string stopped = service.call_and_wait("compare/stop?count=0");
+  if (stopped.find("\"summary\"") == std::string::npos) {  // it was not done by then
+    EXPECT_EQ(stopped, kNotBegun);
+    EXPECT_EQ(service.call("compare?count=0"), kNotBegun);
+  }
+  EXPECT_EQ(number(in(in(compared(service, "compare?count=0"), "summary"), "equal")), 1) << "begins again";
+}
+
+// Work that is stopped says so, and can be begun again; opening the models again stops it.
+TEST(ViewCompare, StopsAndBeginsAgain) {
+  const auto model = [](float value) {
+    Model made;
+    for (int i = 0; i < 40; ++i)
+      made.tensors.push_back(dense(fmt::format("w{}", i), {1 << 18}, std::vector<float>(1 << 18, value)));
+    return shown(std::move(made));
+  };
+  const Service service({model(1), model(2)});
+  static_cast<void>(service.call_and_wait("compare/start?count=0"));
+  static_cast<void>(service.call("compare/all?count=0"));
+  static_cast<void>(service.call("compare/stop?count=0"));
+  const Value stopped = compared(service, "compare/stop?count=0");
+  if (number(in(in(stopped, "summary"), "exact")) < 40) {
+    EXPECT_NE(in(in(stopped, "every_value"), "problem").text(), nullptr);
+  }
+  const Value all = compared(service, "compare/all?count=0");
+  EXPECT_EQ(number(in(in(all, "summary"), "exact")), 40);
+  EXPECT_TRUE(in(in(all, "every_value"), "problem").is_null());
+  EXPECT_EQ(number(in(in(all, "summary"), "relative_rms")), 1);
+}
+
+}  // namespace
+}  // namespace tare::view
