@@ -2,6 +2,7 @@
 #include "base/printable.hpp"
 
 #include "base/json_stream.hpp"
+#include "conformance/memory.hpp"
 #include "tare/error.hpp"
 #include "tare/value.hpp"
 #include "wire/json.hpp"
@@ -49,7 +50,9 @@ std::string trouble_of(std::string_view text, std::string_view allowed = "") {
 // Every code point of the first plane, alone and between letters.
 template <typename Check>
 void for_each_text(const Check& check) {
-  for (std::uint32_t c = 0; c < 0x10000 && !::testing::Test::HasFailure(); ++c)
+  // With sanitizers, fewer of the many beyond punctuation, which are all alike.
+  const auto next = [](std::uint32_t c) { return c + (testing::kCountsMemory || c < 0x3100 || c > 0xD700 ? 1 : 16); };
+  for (std::uint32_t c = 0; c < 0x10000 && !::testing::Test::HasFailure(); c = next(c))
     for (const std::string& text : {utf8(c), "a" + utf8(c) + "b"}) check(c, text);
 }
 
