@@ -1,4 +1,6 @@
 // What a file may ask for, checked against its bytes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 

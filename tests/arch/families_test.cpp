@@ -1,5 +1,7 @@
 #include "arch/families.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <set>
 

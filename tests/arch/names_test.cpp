@@ -1,5 +1,6 @@
 #include "arch/names.hpp"
 
+#include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,7 @@
 #include "arch/qk_rows.hpp"
 
+#include <gtest/gtest.h>
+
 #include <numeric>
 
 #include "base/endian.hpp"

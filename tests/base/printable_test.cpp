@@ -1,6 +1,11 @@
 // Nothing that a file contains may steer a terminal, however it is shown: as a line, as JSON, as an error, as a long text.
 #include "base/printable.hpp"
 
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
 #include "base/json_stream.hpp"
 #include "conformance/memory.hpp"
 #include "tare/error.hpp"

@@ -1,5 +1,6 @@
 // Real files beside a process that writes to them, cuts them and lets them grow.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

@@ -1,6 +1,7 @@
 // Half floats bit by bit, element decoding and casts.
 #include "tare/elements.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

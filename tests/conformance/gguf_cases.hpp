@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 

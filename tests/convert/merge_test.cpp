@@ -1,6 +1,8 @@
 // Adapters: what a file says it is, and the sums that merging makes, against arithmetic done here.
 #include "tare/merge.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <filesystem>
 #include <limits>

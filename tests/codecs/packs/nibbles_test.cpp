@@ -1,6 +1,8 @@
 // Codes straight to bf16 are the rounded floats, on every SIMD target, for every scheme that has a way of its own.
 #include "codecs/packs/nibbles.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,8 @@
 // llama.cpp's conventions and Hugging Face's: names, rows, experts, types, keys and tokenizers, there and back.
 #include "formats/gguf/conventions.hpp"
 
+#include <cmath>
+
 #include "conformance/scratch.hpp"
 #include "formats/gguf/small_models.hpp"
 #include "tare/inspect.hpp"
