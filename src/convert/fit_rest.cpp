@@ -14,6 +14,7 @@
 #include "convert/fit_files.hpp"
 #include "convert/wording.hpp"
 #include "resources/piece_merges.hpp"
+#include "resources/resources.hpp"
 
 namespace tare {
 namespace {

@@ -1,5 +1,6 @@
 #include "arch/qk_rows.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>

@@ -1,5 +1,7 @@
 #include "base/nfc.hpp"
 
+#include <gtest/gtest.h>
+
 namespace tare {
 namespace {
 

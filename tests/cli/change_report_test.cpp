@@ -1,6 +1,7 @@
 // What a conversion changed, by how much it matters: what is harmless may be hidden, and nothing else.
 #include "cli/change_report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/advice.hpp"

@@ -1,6 +1,8 @@
 // The line of the progress bar: whatever does not fit, how far it is and how long it will take do.
 #include "cli/progress_line.hpp"
 
+#include <gtest/gtest.h>
+
 #include "cli/text.hpp"
 
 namespace tare::cli {

@@ -1,5 +1,7 @@
 // What every layout that other programs pack promises: a row for each of the table of codecs, checked with the files that
 // the original libraries made (tests/codecs/packs/data). What spoiled arrays get, too.
+#include <fmt/format.h>
+
 #include "codecs/packs/join.hpp"
 #include "conformance/models.hpp"
 #include "conformance/pack_cases.hpp"

@@ -1,5 +1,6 @@
 // Random models through every container and back.
 
+#include "conformance/memory.hpp"
 #include "conformance/models.hpp"
 #include "conformance/values.hpp"
 

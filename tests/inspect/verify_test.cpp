@@ -12,6 +12,7 @@
 #include "inspect/data_check.hpp"
 #include "inspect/models.hpp"
 #include "inspect/scan.hpp"
+#include "tare/stop.hpp"
 
 namespace tare {
 namespace {

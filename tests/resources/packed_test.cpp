@@ -1,6 +1,8 @@
 // Checkpoints that are quantized already are told from plain ones, and never taken for them.
 #include "resources/packed.hpp"
 
+#include <fmt/format.h>
+
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
 #include "lines.hpp"

@@ -1,6 +1,8 @@
 // JSON texts into values: the one reader, and the spellings that lose nothing.
 #include "wire/json.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <new>

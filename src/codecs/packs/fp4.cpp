@@ -18,6 +18,7 @@
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/kernels.hpp"
 #include "codecs/packs/rows.hpp"
+#include "codecs/streams.hpp"
 #include "model/element_types.hpp"
 
 namespace tare::codec::packs {

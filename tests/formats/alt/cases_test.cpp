@@ -1,4 +1,6 @@
 // Every rule that an ALT file can break, broken: the golden files with one thing changed each.
+#include <fmt/format.h>
+
 #include <limits>
 #include <set>
 
