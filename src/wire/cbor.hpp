@@ -191,6 +191,9 @@ class KeyCheck {
   std::vector<std::size_t> breaks_;  // where the order starts anew
 };
 
+// Whether the bytes are one item, all of it, nested no deeper than this.
+bool is_one_item(std::span<const std::byte> bytes, unsigned depth = 1000);
+
 class CborWriter {
  public:
   void head(CborMajor major, std::uint64_t value);
@@ -199,7 +202,8 @@ class CborWriter {
   void bytes(std::span<const std::byte> bytes);
   void array(std::uint64_t count) { head(CborMajor::array, count); }
   void map(std::uint64_t count) { head(CborMajor::map, count); }
-  // Floats in the shortest form that keeps every bit; maps in their own order.
+  // Floats in the shortest form that keeps every bit; maps in their own order. How deep it may be nested is the caller's
+  // to check.
   void value(const Value& value);
   void raw(std::span<const std::byte> bytes);
 

@@ -7,20 +7,15 @@
 
 namespace tare::wire {
 
-namespace {
-
-bool is_one_item(std::span<const std::byte> bytes) {
-  constexpr unsigned kDepth = 60;  // with room for the maps around it
+bool is_one_item(std::span<const std::byte> bytes, unsigned depth) {
   try {
-    CborReader reader(bytes, {}, 0, kDepth);
+    CborReader reader(bytes, {}, 0, depth);
     reader.skip();
     return reader.at_end();
   } catch (const Error&) {
     return false;
   }
 }
-
-}  // namespace
 
 void CborWriter::head(CborMajor major, std::uint64_t value) {
   const auto top = static_cast<std::uint8_t>(static_cast<unsigned>(major) << 5);

@@ -144,24 +144,30 @@ Error duplicate_key(std::string_view key) {
                fmt::format("the metadata key {} appears twice in one map", escape_name(key)));
 }
 
-// Keys are CBOR text, which is UTF-8, and stand once; `depth` levels may still follow.
+// Keys are CBOR text, which is UTF-8, and appear once; `depth` levels may still follow. Of attributes: what is kept of
+// unknown keys is written two levels further up.
+enum class Entries { attributes, inner };
 void check_tree(const Value& value, unsigned depth);
-void check_tree(const Map& map, unsigned depth) {
+void check_tree(const Map& map, unsigned depth, Entries entries = Entries::inner) {
   wire::KeyCheck keys;
   for (const auto& [key, value] : map) {
     if (!is_valid_utf8(key))
       throw Error(ErrorKind::unsupported, "zt.write.name",
                   fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(key)));
     keys.add(key);
-    check_tree(value, depth);
+    const bool unknown = entries == Entries::attributes && key == kUnknownKeys && value.get<Map>() != nullptr;
+    check_tree(value, unknown ? depth + 2 : depth);
   }
   if (const auto twice = keys.find_duplicate(); twice.data() != nullptr) throw duplicate_key(twice);
 }
 void check_tree(const Value& value, unsigned depth) {
   const Map* const map = value.get<Map>();
   const List* const list = value.get<List>();
-  if (map == nullptr && list == nullptr) return;
-  if (depth == 0)
+  const Opaque* const opaque = value.get<Opaque>();
+  const bool nested = map != nullptr || list != nullptr;
+  const bool hidden = opaque != nullptr && opaque->syntax == "cbor" && wire::is_one_item(opaque->bytes) &&
+                      !wire::is_one_item(opaque->bytes, depth);
+  if (hidden || (nested && depth == 0))
     throw Error(ErrorKind::unsupported, "zt.write.depth",
                 fmt::format("the metadata is nested deeper than the {} levels that readers take", Limits().depth));
   if (map != nullptr) check_tree(*map, depth - 1);
@@ -204,12 +210,12 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
-  check_tree(model.metadata, kRootDepth);
+  check_tree(model.metadata, kRootDepth, Entries::attributes);
   check_attachments(model);
   for (const Tensor& tensor : model.tensors) {
     if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
-    check_tree(tensor.attributes, kObjectDepth);
+    check_tree(tensor.attributes, kObjectDepth, Entries::attributes);
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
     for (std::size_t i = 0; i < tensor.components.size(); ++i) {
       if (!is_valid_utf8(tensor.components[i].role) || !is_valid_utf8(tensor.components[i].type))

@@ -215,6 +215,37 @@ TEST(ZtGolden, UnknownThingsAreCarried) {
   EXPECT_EQ(to_hex(write_zt(model)), to_hex(bytes));
 }
 
+// As deep as a reader takes it, whether the tree can say it (lists) or not (a tag inside); at every place for such things.
+TEST(ZtGolden, TheDeepestUnknownThingsAreCarried) {
+  using namespace zt_text;
+  for (const bool opaque : {false, true}) {
+    const auto deep = [&](int levels) {
+      cbor::Item item = opaque ? cbor::tag(7, cbor::number(9)) : cbor::number(9);
+      for (int i = 0; i < levels; ++i) item = cbor::array({item});
+      return item;
+    };
+    const auto file_with = [&](int in_root, int in_object, int in_attributes, int in_component) {
+      Entries data = component(64, 8);
+      data.emplace_back("zz", deep(in_component));
+      Entries w = object({2}, "dense", {{"data", cbor::map(data)}});
+      w.insert(w.begin() + 2, {"attributes", cbor::map({{"a", deep(in_attributes)}})});
+      w.emplace_back("zz", deep(in_object));
+      Entries all = root({{"w", cbor::map(w)}});
+      all.emplace_back("zz", deep(in_root));
+      return file(kTwoFloats, cbor::map(all));
+    };
+    const Bytes bytes = file_with(63, 61, 60, 59);
+    EXPECT_EQ(to_hex(write_zt(open(memory_source(bytes)))), to_hex(bytes));
+    for (int place = 0; place < 4; ++place) {
+      const auto more = [&](int which, int levels) { return levels + (which == place ? 1 : 0); };
+      const SourcePtr deeper = memory_source(file_with(more(0, 63), more(1, 61), more(2, 60), more(3, 59)));
+      EXPECT_EQ(rule_of([&] { static_cast<void>(open(deeper)); }), "cbor.depth") << place;
+      const Model read = open(deeper, {.limits = {.depth = 100}});
+      EXPECT_EQ(rule_of([&] { write_zt(read); }), "zt.write.depth") << place;
+    }
+  }
+}
+
 // Attributes are free to look like what we keep to ourselves; nothing is lost without a word.
 TEST(ZtGolden, MalformedPrivateAttributesAreKept) {
   using namespace zt_text;
