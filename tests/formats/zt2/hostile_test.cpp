@@ -56,7 +56,7 @@ TEST(Zt2Hostile, AManifestThatHashesRightAndSaysWrongThings) {
   for (const std::string& good : files()) {
     std::string file = good;
     for (std::size_t at = manifest_at(good); at < good.size() - 40; ++at) {
-      for (unsigned change = 1; change < 256; change += at % 16 == 0 ? 5 : 43) {
+      for (unsigned change = 1; change < 256; change += at % 16 == 0 && kCountsMemory ? 5 : 43) {
         file[at] = static_cast<char>(static_cast<unsigned char>(good[at]) ^ change);
         rehash(file);
         read_whole(to_bytes(file));
@@ -93,7 +93,7 @@ TEST(Zt2Hostile, TablesOfFramesThatLie) {
   };
   EXPECT_EQ(to_text(open(memory_source(file_of(good), "it")).tensors.at(0).components[0].blob.bytes()), "abcdefgh");
   for (std::size_t at = 0; at < good.size(); ++at)
-    for (unsigned change = 1; change < 256; ++change) {
+    for (unsigned change = 1; change < 256; change += kCountsMemory ? 1 : 6) {
       std::string bad = good;
       bad[at] = static_cast<char>(static_cast<unsigned char>(bad[at]) ^ change);
       error_of([&] {
