@@ -169,7 +169,8 @@ TEST_P(BrokenTensors, ConvertGoesWithoutItWhenAsked) {
 TEST(Broken, SeveralAreAllNamed) {
   Model model;
   for (const std::string name : {"x", "y", "z"}) {
-    BrokenTensor& broken = model.broken.emplace_back(Tensor(), Error(ErrorKind::corrupt, "some.rule", "is bad"));
+    BrokenTensor& broken =
+        model.broken.emplace_back(BrokenTensor{{}, Error(ErrorKind::corrupt, "some.rule", "is bad")});
     broken.tensor.name = name;
   }
   const auto error = error_of([&] { model.refuse_broken(); });

@@ -153,7 +153,7 @@ std::size_t cast_run(const std::byte* __restrict from, std::byte* __restrict to,
     const Value value = load<From>(from, i);
     const Out stored = convert<To>(value);
     if constexpr (kToInteger<From, To>) failed += std::isnan(value) ? 1 : 0;
-    if constexpr (kOverflows<From, To>) failed += is_infinite<To>(stored) & is_finite(value) ? 1 : 0;
+    if constexpr (kOverflows<From, To>) failed += std::size_t{is_infinite<To>(stored)} & std::size_t{is_finite(value)};
     store_le<Out>(to + i * sizeof(Out), stored);
   }
   return failed;

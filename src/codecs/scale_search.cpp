@@ -11,9 +11,6 @@
 namespace tare {
 namespace {
 
-constexpr unsigned kLowBits = 14;  // of 23 bits of fraction: nine are left
-constexpr std::size_t kBins = std::size_t{1} << (32 - kLowBits);
-
 // Powers of two, spelled out: libraries round their logarithms differently.
 constexpr double kCoarse = 0.95760328069857364694;  // 2^(-1/16)
 constexpr double kFine = 0.99459942348363317565;    // 2^(-1/128)
@@ -203,32 +200,42 @@ class Measurement {
 
 }  // namespace
 
-ValueHistogram::ValueHistogram() : counts_(kBins) {}
-
 void ValueHistogram::add(std::span<const float> values) {
-  constexpr std::uint32_t kMask = (std::uint32_t{1} << kLowBits) - 1;
+  constexpr std::uint32_t kLowMask = (std::uint32_t{1} << kLowBits) - 1,
+                          kPageMask = (std::uint32_t{1} << kPageBits) - 1;
   for (const float value : values) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
-    Count& count = counts_[bits >> kLowBits];
+    std::unique_ptr<Page>& page = pages_[bits >> 23];
+    if (page == nullptr) [[unlikely]]
+      page = std::make_unique<Page>();
+    Count& count = (*page)[bits >> kLowBits & kPageMask];
     ++count.values;
-    count.low_bits += bits & kMask;
+    count.low_bits += bits & kLowMask;
   }
 }
 
 void ValueHistogram::add(const ValueHistogram& other) {
-  for (std::size_t i = 0; i < kBins; ++i) {
-    counts_[i].values += other.counts_[i].values;
-    counts_[i].low_bits += other.counts_[i].low_bits;
+  for (std::size_t number = 0; number < pages_.size(); ++number) {
+    if (other.pages_[number] == nullptr) continue;
+    if (pages_[number] == nullptr) pages_[number] = std::make_unique<Page>();
+    for (std::size_t i = 0; i < std::tuple_size_v<Page>; ++i) {
+      (*pages_[number])[i].values += (*other.pages_[number])[i].values;
+      (*pages_[number])[i].low_bits += (*other.pages_[number])[i].low_bits;
+    }
   }
 }
 
 std::vector<ValueHistogram::Bin> ValueHistogram::bins() const {
   std::vector<Bin> bins;
-  for (std::size_t i = 0; i < kBins; ++i) {
-    const auto& [values, low_bits] = counts_[i];
-    if (values == 0) continue;
-    const auto mean = static_cast<std::uint32_t>(i << kLowBits) | static_cast<std::uint32_t>(low_bits / values);
-    bins.push_back({static_cast<double>(std::bit_cast<float>(mean)), static_cast<double>(values)});
+  for (std::size_t number = 0; number < pages_.size(); ++number) {
+    if (pages_[number] == nullptr) continue;
+    for (std::size_t i = 0; i < std::tuple_size_v<Page>; ++i) {
+      const auto& [values, low_bits] = (*pages_[number])[i];
+      if (values == 0) continue;
+      const auto mean =
+          static_cast<std::uint32_t>(number << 23 | i << kLowBits) | static_cast<std::uint32_t>(low_bits / values);
+      bins.push_back({static_cast<double>(std::bit_cast<float>(mean)), static_cast<double>(values)});
+    }
   }
   return bins;
 }

@@ -10,6 +10,8 @@
 // that libraries compute differently: every machine and any number of threads find the same range.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,7 +36,6 @@ struct CodeGrid {
 // less than 1/512.
 class ValueHistogram {
  public:
-  ValueHistogram();
   // Finite values.
   void add(std::span<const float> values);
   void add(const ValueHistogram& other);
@@ -49,7 +50,10 @@ class ValueHistogram {
   struct Count {
     std::uint64_t values = 0, low_bits = 0;  // their number, and the sum of what the bin does not tell
   };
-  std::vector<Count> counts_;
+  // The bins of a sign and an exponent, of which a tensor has few: made for the first value in them.
+  static constexpr unsigned kPageBits = 9, kLowBits = 23 - kPageBits;
+  using Page = std::array<Count, std::size_t{1} << kPageBits>;
+  std::array<std::unique_ptr<Page>, 512> pages_;
 };
 
 // A histogram for each thread that works at a time.

@@ -361,7 +361,8 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
                         {DType::i32, DType::f16, 65519.0, 70000.0, 65504.0},
                         {DType::f64, DType::f32, 0x1.fffffep127, 1e39, 0x1.fffffep127},
                         {DType::f32, DType::bf16, 0x1.fep127, 0x1.fffffep127, 0x1.fep127}};
-  for (const auto& [from, to, fits, too_large, largest] : cases) {
+  for (const Case& it : cases) {
+    const DType from = it.from, to = it.to;
     SCOPED_TRACE(fmt::format("{} to {}", name_of(from), name_of(to)));
     const std::size_t count = 40'000;
     Bytes bytes(count * size_of(from));
@@ -374,13 +375,13 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
       else
         store_le<std::int32_t>(at, static_cast<std::int32_t>(value));
     };
-    put(7, fits);
+    put(7, it.fits);
     if (from != DType::i32) put(8, std::numeric_limits<double>::infinity()), put(9, kNaN);  // were so before
     Tensor tensor = dense("w", {count}, from, Blob::memory(bytes));
     EXPECT_EQ(count_overflow(tensor, to), 0U);
     EXPECT_NO_THROW(cast(tensor, to).component("data")->blob.bytes());
-    put(33'333, too_large);
-    put(33'335, -too_large);
+    put(33'333, it.too_large);
+    put(33'335, -it.too_large);
     tensor = dense("w", {count}, from, Blob::memory(bytes));
     EXPECT_EQ(count_overflow(tensor, to, 2), 2U);
     EXPECT_EQ(count_overflow(dense("w", {count}, from, test::produced_blob(bytes, 24)), to, 2), 2U);
@@ -398,8 +399,8 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
     EXPECT_EQ(infinite[33'333], std::numeric_limits<double>::infinity());
     EXPECT_EQ(infinite[33'335], -std::numeric_limits<double>::infinity());
     const auto clamped = decoded_elements(to, "", cast(tensor, to, Overflow::clamp).component("data")->blob.bytes());
-    EXPECT_EQ(clamped[33'333], largest);
-    EXPECT_EQ(clamped[33'335], -largest);
+    EXPECT_EQ(clamped[33'333], it.largest);
+    EXPECT_EQ(clamped[33'335], -it.largest);
     EXPECT_EQ(clamped[7], infinite[7]);
     if (from != DType::i32) {
       EXPECT_TRUE(std::isinf(clamped[8]));  // not ours to mend

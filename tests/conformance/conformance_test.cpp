@@ -2,9 +2,12 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdio>
 #include <thread>
 
+#include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "tare/append.hpp"
 #include "tare/convert.hpp"
 
 namespace tare {
@@ -21,6 +24,7 @@ std::vector<const Format*> rows(bool (*wanted)(const Format&)) {
 
 bool any(const Format&) { return true; }
 bool writable(const Format& format) { return format.write != nullptr; }
+bool appendable(const Format& format) { return format.append != nullptr; }
 
 class Conformance : public ::testing::TestWithParam<const Format*> {
  protected:
@@ -31,9 +35,11 @@ class Conformance : public ::testing::TestWithParam<const Format*> {
   }
 };
 class WritableConformance : public Conformance {};
+class AppendableConformance : public Conformance {};
 
 INSTANTIATE_TEST_SUITE_P(Formats, Conformance, ::testing::ValuesIn(rows(any)), name_of_row);
 INSTANTIATE_TEST_SUITE_P(Formats, WritableConformance, ::testing::ValuesIn(rows(writable)), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Formats, AppendableConformance, ::testing::ValuesIn(rows(appendable)), name_of_row);
 
 TEST_P(Conformance, RowIsComplete) {
   EXPECT_FALSE(format().name.empty());
@@ -413,6 +419,43 @@ TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
                   "digest.mismatch");
         EXPECT_EQ(scratch.entries(), std::vector<std::string>{"it"});
       }
+  }
+}
+
+// What is read decides where a file is written and cut: from another file's contents, that would destroy it.
+TEST_P(AppendableConformance, OfTwoFilesThatAreSwappedMeanwhileOneGrowsAndOneStays) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "it", other = scratch / "other";
+  const Model extra = [] {
+    Model model;
+    model.tensors = {make_dense("new", {100}, DType::f32)};
+    return model;
+  }();
+  const auto bytes_of = [&](std::initializer_list<std::uint64_t> sizes) {
+    Model model;
+    for (const std::uint64_t size : sizes)
+      model.tensors.push_back(make_dense("old" + std::to_string(size), {size}, DType::f32));
+    return write_bytes(format(), model);
+  };
+  const auto grown = [&](const Bytes& bytes) {
+    put_file(path, bytes);
+    append(path, extra);
+    return get_file(path);
+  };
+  const Bytes small = bytes_of({30}), large = bytes_of({700, 2000, 5000});
+  const Bytes grown_small = grown(small), grown_large = grown(large);
+  for (int round = 0; round < (kCountsMemory ? 200 : 20); ++round) {
+    put_file(path, small);
+    put_file(other, large);
+    {
+      const std::jthread swapper([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+      });
+      append(path, extra);
+    }
+    Bytes first = get_file(path), second = get_file(other);
+    if (first != small && first != grown_small) std::swap(first, second);
+    EXPECT_TRUE((first == small && second == grown_large) || (first == grown_small && second == large)) << round;
   }
 }
 

@@ -123,10 +123,9 @@ inline Bytes bytes_of(const File& file) {
   body = padded(body, 8);
   const std::uint64_t at = body.size();
   for (const auto& [type, range] : directory) {
-    const auto field = [&](const std::string& name, std::uint64_t truth) {
-      return file.lie(name + "_" + std::to_string(type), truth);
-    };
-    if (file.lie("drop_" + std::to_string(type), 0) != 0) continue;
+    const std::string number = "_" + std::to_string(type);
+    const auto field = [&](const std::string& name, std::uint64_t truth) { return file.lie(name + number, truth); };
+    if (file.lie("drop" + number, 0) != 0) continue;
     body += u32(field("type", type)) + u32(field("version", 1)) + u64(field("offset", range.first)) +
             u64(field("size", range.second));
   }

@@ -123,7 +123,8 @@ HWY_INLINE hn::Vec<D> codes_at(D d, const std::byte* block, std::size_t i) {
 
 struct Q8_0 {
   static constexpr std::size_t kPart = 32, kTogether = 32;
-  static constexpr bool kMinimum = false, kWide = false;
+  static constexpr bool kMinimum = false;
+  [[maybe_unused]] static constexpr bool kWide = false;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 34, 8, out.scale); }
   template <class D>
   static HWY_INLINE hn::Vec<D> codes(D d, const std::byte* block, std::size_t i) {
@@ -136,7 +137,8 @@ struct Q8_0 {
 
 struct Q4_0 {
   static constexpr std::size_t kPart = 32, kTogether = 16;
-  static constexpr bool kMinimum = false, kWide = true;
+  static constexpr bool kMinimum = false;
+  [[maybe_unused]] static constexpr bool kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { halves(block, 18, 8, out.scale); }
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {
@@ -162,7 +164,8 @@ struct Q4_0 {
 
 struct Q4K {
   static constexpr std::size_t kPart = 32, kTogether = 32;
-  static constexpr bool kMinimum = true, kWide = true;
+  static constexpr bool kMinimum = true;
+  [[maybe_unused]] static constexpr bool kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_k_scales(block, out); }
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {
@@ -182,7 +185,8 @@ struct Q4K {
 
 struct Q6K {
   static constexpr std::size_t kPart = 16, kTogether = 32;
-  static constexpr bool kMinimum = false, kWide = true;
+  static constexpr bool kMinimum = false;
+  [[maybe_unused]] static constexpr bool kWide = true;
   static HWY_INLINE void scales(const std::byte* block, Expanded& out) { expand_q6_scales(block, out); }
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
   static HWY_INLINE hn::Vec<Codes> wide_codes(const std::byte* block, std::size_t i) {

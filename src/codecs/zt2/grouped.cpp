@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 3> kRoles = {"data", "scales", "zeros"};
 constexpr std::array<std::string_view, 6> kGroupParameters = {"bits",    "group_size", "axis",
                                                               "packing", "scale_form", "zero_point"};
 constexpr std::array<std::string_view, 3> kMxParameters = {"block_size", "axis", "scale_form"};
+constexpr Coding kF4Coding = packed_coding("f4_e2m1");
 
 // Codes that fill words, in order.
 class PackedCodes {
@@ -137,7 +138,6 @@ class GroupedReader final : public BlockReader {
     for (double& zero : zeros_) zero = codes.next();
   }
 
-  static constexpr Coding kF4Coding = packed_coding("f4_e2m1");
 
   std::shared_ptr<const Grouped> all_;
   std::uint64_t next_;
@@ -230,7 +230,7 @@ std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
     std::vector<double> codes =
         unpack("data", mx ? "4-bit floats, two in a byte, the first in the low half" : "codes", weights);
     block.term("q", codes);
-    for (double& code : codes) code = packed_coding("f4_e2m1").value(static_cast<std::uint32_t>(code));
+    for (double& code : codes) code = kF4Coding.value(static_cast<std::uint32_t>(code));
     if (mx) block.term("x", std::move(codes));
   }
   block.term("scale", block.numbers("scales", along ? "scale of the group" : "scales of the groups", 0, groups));
@@ -287,7 +287,7 @@ std::optional<FirstBlock> explain(const Tensor& tensor) {
                     "w = x; x is the float of the code q");
     std::vector<double> codes = block.codes("data", "4-bit floats, two in a byte, the first in the low half", 4);
     block.term("q", codes);
-    for (double& code : codes) code = packed_coding("f4_e2m1").value(static_cast<std::uint32_t>(code));
+    for (double& code : codes) code = kF4Coding.value(static_cast<std::uint32_t>(code));
     return block.term("x", std::move(codes)).take();
   }
   if (tensor.layout != kGroupId && tensor.layout != kMxId) return std::nullopt;

@@ -64,8 +64,8 @@ TEST(Zt2Writing, RefusesWhatNoReaderTakes) {
       {with_metadata(std::string("fine")), ""},
   };
   std::size_t number = 0;
-  for (const auto& [model, rule] : all) {
-    EXPECT_EQ(rule_of([&] { write_bytes(zt2_row(), model); }), rule) << number;
+  for (const auto& it : all) {
+    EXPECT_EQ(rule_of([&] { write_bytes(zt2_row(), it.first); }), it.second) << number;
     ++number;
   }
 }

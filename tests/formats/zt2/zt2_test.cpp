@@ -395,8 +395,8 @@ TEST(Zt2Plain, DefectsOfPlainObjectsHaveTheirRules) {
       {text::one(cbor::with(text::dense(good), "layout", cbor::text("other"))), ""},
   };
   std::size_t number = 0;
-  for (const auto& [file, rule] : all) {
-    EXPECT_EQ(rule_of([&] { reopen(file); }), rule) << number;
+  for (const auto& it : all) {
+    EXPECT_EQ(rule_of([&] { reopen(it.first); }), it.second) << number;
     ++number;
   }
 }
