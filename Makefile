@@ -15,6 +15,7 @@ FUZZ_SECONDS ?= 60
 
 # Always with the same arguments: a configured tree is brought up to date, not thrown away.
 define configure
+	@$(if $(filter asan ci-asan fuzz,$(1)),tools/packages clang)
 	@cmake --preset $(1) $(if $(V),,--log-level=WARNING)
 endef
 define build
@@ -30,7 +31,7 @@ define whole_suite
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 s390x fuzz bench format check-format lint readme install clean packages
+.PHONY: help demo test asan tsan faults bounds interop python wheel arm64 amd64 s390x fuzz bench format check-format lint readme install clean packages
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -77,11 +78,13 @@ wheel: packages  ## a wheel for older systems (x86-64, glibc 2.28), in build/whe
 arm64:  ## build for ARM64 and run the unit tests under emulation
 	@tools/cross arm64 $(JOBS) $(TESTS)
 
+amd64:  ## build for x86-64 and run the unit tests under emulation
+	@tools/cross amd64 $(JOBS) $(TESTS)
+
 s390x:  ## build for s390x, a big-endian machine, and run the unit tests under emulation
 	@tools/cross s390x $(JOBS) $(TESTS)
 
 fuzz: packages  ## fuzz every reader, syntax and layout for FUZZ_SECONDS (60) each, with libFuzzer
-	@tools/packages fuzz
 	$(call configure,fuzz)
 	$(call build,fuzz)
 	@tools/fuzz build/fuzz --seconds $(FUZZ_SECONDS)

@@ -1,10 +1,12 @@
 # Builds for another processor, against the Debian packages that tools/cross unpacks into build/ARCH-root, and runs what
 # was built under emulation. TARE_CROSS is Debian's name of the architecture.
-set(TARE_CROSS "arm64" CACHE STRING "The architecture to build for: arm64, s390x (big-endian)")
+set(TARE_CROSS "arm64" CACHE STRING "The architecture to build for: arm64, amd64, s390x (big-endian)")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TARE_CROSS)
 set(processor ${TARE_CROSS})
 if(TARE_CROSS STREQUAL "arm64")
   set(processor aarch64)
+elseif(TARE_CROSS STREQUAL "amd64")
+  set(processor x86_64)
 endif()
 set(triple ${processor}-linux-gnu)
 set(CMAKE_SYSTEM_NAME Linux)

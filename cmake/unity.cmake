@@ -15,6 +15,8 @@ option(TARE_UNITY "Compile the sources of a folder together" ON)
 set(TARE_O3 "src/convert/(importance|knapsack|merged_blob)")  # and what is not named here
 set(TARE_O1 "src/(arch|cli|convert|formats/alt|formats/hf|formats/npy|formats/tllm|resources|view)/")
 set(TARE_O2 "src/(device|formats|io|model)/")
+# What the tests under sanitizers, where all else is not optimized, would spend their time in.
+set(TARE_SANITIZED_O1 "src/(base|codecs|inspect|model|formats/npy)/[^/]*$")
 
 function(tare_unity target most)
   if(NOT TARE_UNITY)
@@ -46,10 +48,14 @@ function(tare_unity target most)
     math(EXPR group "${${folder}_count}0 / 10 / ${most}")
     math(EXPR ${folder}_count "${${folder}_count}0 / 10 + 1")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${group})
-    if(level)  # by the name that CMake gives to the unit
-      set_source_files_properties(
-        ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${folder}_${group}_cxx.cxx
-        PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O${level}>)
+    # By the name that CMake gives to the unit.
+    set(unit ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${folder}_${group}_cxx.cxx)
+    if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+      if(source MATCHES ${TARE_SANITIZED_O1})
+        set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+      endif()
+    elseif(level)
+      set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O${level}>)
     endif()
   endforeach()
 endfunction()

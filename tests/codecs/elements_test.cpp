@@ -191,12 +191,12 @@ TEST(Elements, RunsRefuseWhatIsNotDense) {
 // --- casts ---
 
 // Every kind of element a cast can start from.
-struct Source {
+struct NumberType {
   DType dtype;
   std::string_view type;
 };
-std::vector<Source> all_sources() {
-  std::vector<Source> sources;
+std::vector<NumberType> all_sources() {
+  std::vector<NumberType> sources;
   for (const DType dtype : kAllDTypes) sources.push_back({dtype, ""});
   for (const LogicalType& type : known_logical_types())
     if (type.per_element == 1) sources.push_back({type.storage, type.name});
@@ -204,7 +204,7 @@ std::vector<Source> all_sources() {
 }
 
 // The exact value of an element: long double holds all of i64, u64 and double.
-long double exact(Source source, const std::byte* bytes) {
+long double exact(NumberType source, const std::byte* bytes) {
   if (source.type.empty() && source.dtype == DType::i64) return load_le<std::int64_t>(bytes);
   if (source.type.empty() && source.dtype == DType::u64) return load_le<std::uint64_t>(bytes);
   double value = 0;
@@ -258,7 +258,7 @@ Bytes reference(long double value, DType to) {
 }
 
 // All codes of small types; of larger ones random bits and the neighbourhoods of powers of two.
-Bytes interesting(Source source) {
+Bytes interesting(NumberType source) {
   const std::size_t width = size_of(source.dtype);
   Bytes bytes;
   const auto add = [&](std::uint64_t bits) {
@@ -297,7 +297,7 @@ Bytes interesting(Source source) {
 
 TEST(Cast, EveryPairRoundsOnceAndSaturates) {
   if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "long double is too short for the reference";
-  for (const Source source : all_sources()) {
+  for (const NumberType source : all_sources()) {
     const std::size_t width = size_of(source.dtype);
     const Bytes all = interesting(source);
     Bytes in;  // without NaN, which has a test of its own
@@ -447,7 +447,7 @@ TEST(Cast, Edges) {
 
 // For types of at most 16 bits by trying every value; the rule for larger ones by their widths.
 TEST(CastLossless, AgreesWithTryingEveryValue) {
-  for (const Source source : all_sources()) {
+  for (const NumberType source : all_sources()) {
     if (size_of(source.dtype) > 2) continue;
     const std::size_t width = size_of(source.dtype);
     Bytes all = interesting(source), in;

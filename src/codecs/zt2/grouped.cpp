@@ -138,7 +138,6 @@ class GroupedReader final : public BlockReader {
     for (double& zero : zeros_) zero = codes.next();
   }
 
-
   std::shared_ptr<const Grouped> all_;
   std::uint64_t next_;
   std::optional<PackedCodes> codes_;

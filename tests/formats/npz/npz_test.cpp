@@ -262,29 +262,33 @@ TEST(NpyHeader, WrittenAsNumPySpellsIt) {
 // The array in C order from one in Fortran order, the slow and obvious way.
 std::string c_order(const std::string& fortran, const Shape& shape, std::size_t item) {
   std::string out(fortran.size(), '\0');
-  const u64 count = fortran.size() / item;
-  std::vector<u64> index(shape.rank());
-  for (u64 c = 0; c < count; ++c) {
-    u64 rest = c, at = 0;
-    for (std::size_t d = shape.rank(); d-- > 0;) {
-      index[d] = rest % shape[d];
-      rest /= shape[d];
+  const char* const from = fortran.data();
+  char* to = out.data();
+  const auto rank = static_cast<int>(shape.rank());
+  std::vector<u64> index(shape.rank()), steps(shape.rank(), item);
+  for (int d = 1; d < rank; ++d) steps[d] = steps[d - 1] * shape[d - 1];
+  for (u64 at = 0; to != out.data() + out.size(); to += item) {
+    std::memcpy(to, from + at, item);
+    for (int d = rank - 1; d >= 0; --d) {
+      at += steps[d];
+      if (++index[d] != shape[d]) break;
+      at -= steps[d] * shape[d];
+      index[d] = 0;
     }
-    for (std::size_t d = shape.rank(); d-- > 0;) at = at * shape[d] + index[d];
-    std::memcpy(out.data() + c * item, fortran.data() + at * item, item);
   }
   return out;
 }
 
 std::string swapped(std::string bytes, std::size_t width) {
-  for (std::size_t i = 0; i + width <= bytes.size(); i += width)
-    std::reverse(bytes.begin() + static_cast<long>(i), bytes.begin() + static_cast<long>(i + width));
+  char* item = bytes.data();
+  for (std::size_t left = bytes.size() / width; left > 0; --left, item += width) std::reverse(item, item + width);
   return bytes;
 }
 
 std::string counting(std::size_t size) {
   std::string bytes(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 2654435761u >> 13);
+  char* const out = bytes.data();
+  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<char>(i * 2654435761u >> 13);
   return bytes;
 }
 
