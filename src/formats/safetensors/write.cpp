@@ -62,7 +62,11 @@ void check_tensor(const Tensor& tensor) {
     throw unwritable(
         "safetensors.write.shape", tensor,
         fmt::format("readers multiply the shape {} from the left and overflow before its zero", tensor.shape.text()));
-  check_tree(tensor.attributes, Limits().depth);
+  try {
+    check_tree(tensor.attributes, Limits().depth);
+  } catch (Error& error) {
+    throw error.about("tensor " + escape_name(tensor.name));
+  }
 }
 
 std::size_t rank_of(const HeaderType* type) { return static_cast<std::size_t>(type - kTypes); }
@@ -128,7 +132,11 @@ std::string build_header(std::span<const Tensor* const> ordered, const Strings& 
 
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
-  check_tree(model.metadata, Limits().depth);
+  try {
+    check_tree(model.metadata, Limits().depth);
+  } catch (Error& error) {
+    throw error.remedy(Remedy::drop, "metadata");
+  }
   for (const Tensor& tensor : model.tensors) check_tensor(tensor);
 }
 

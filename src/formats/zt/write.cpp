@@ -210,12 +210,20 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
-  check_tree(model.metadata, kRootDepth, Entries::attributes);
+  try {
+    check_tree(model.metadata, kRootDepth, Entries::attributes);
+  } catch (Error& error) {
+    throw error.remedy(Remedy::drop, "metadata");
+  }
   check_attachments(model);
   for (const Tensor& tensor : model.tensors) {
     if (!is_valid_utf8(tensor.name) || !is_valid_utf8(tensor.layout))
       throw unwritable("zt.write.name", tensor, "its name or layout is not UTF-8, as zTensor asks");
-    check_tree(tensor.attributes, kObjectDepth, Entries::attributes);
+    try {
+      check_tree(tensor.attributes, kObjectDepth, Entries::attributes);
+    } catch (Error& error) {
+      throw error.about("tensor " + escape_name(tensor.name));
+    }
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
     for (std::size_t i = 0; i < tensor.components.size(); ++i) {
       if (!is_valid_utf8(tensor.components[i].role) || !is_valid_utf8(tensor.components[i].type))

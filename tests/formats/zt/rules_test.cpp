@@ -3,6 +3,7 @@
 
 #include "conformance/models.hpp"
 #include "conformance/zt_cases.hpp"
+#include "lines.hpp"
 
 namespace tare {
 namespace {
@@ -229,6 +230,21 @@ TEST(ZtWrite, RefusesByRule) {
               m.metadata.set("deep", std::move(deep));
             }),
             "zt.write.depth");
+}
+
+TEST(ZtWrite, RefusalsSayWhichTensorOrWhatToDrop) {
+  Model model;
+  model.tensors = {make_dense("a", {2}, DType::f32)};
+  model.metadata.set("\xFF", 1);
+  const auto of_model = error_of([&] { write_bytes(*find_format("zt"), model); });
+  ASSERT_TRUE(of_model.has_value());
+  EXPECT_EQ(text_of(of_model->remedies()), "drop metadata");
+  model.metadata = {};
+  model.tensors[0].attributes.set("\xFF", 1);
+  const auto of_tensor = error_of([&] { write_bytes(*find_format("zt"), model); });
+  ASSERT_TRUE(of_tensor.has_value());
+  EXPECT_EQ(of_tensor->item(), "tensor a");
+  EXPECT_TRUE(of_tensor->remedies().empty());
 }
 
 }  // namespace
