@@ -64,7 +64,8 @@ struct Saved {
 };
 
 // Writes a model to a file, or to a directory where the format is one or `path` ends in / or is one ("-": standard
-// output). The counterpart of `open`. The model is adapted first: nothing is lost that `options.adapt` does not allow.
+// output). The counterpart of `open`. The model is adapted first: no tensor and no part is left out that `options.adapt` does
+// not allow, and Saved::changes names every fact that the format has no place for.
 // Atomic: on any error there is what was there before. The model's own files may be replaced, and it stays valid: it
 // keeps them open.
 // Throws `convert.format`, `convert.read_only` and `convert.option` for what makes no sense, `io.sink.*` and `io.tree.*`

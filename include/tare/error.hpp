@@ -94,7 +94,7 @@ class TARE_API Error : public std::runtime_error {
   Error& at(std::uint64_t offset);
   Error& about(std::string_view item);
   Error& blame(Subject subject);
-  // Of several remedies each helps by itself; the best one comes first.
+  // Of several remedies each helps by itself, those of `drop` together; the best one comes first.
   Error& remedy(Remedy what, std::string_view argument = {});
   // The same facts with another sentence.
   Error reworded(std::string_view sentence) const;

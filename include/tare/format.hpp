@@ -1,7 +1,7 @@
 // The table of containers: what each is called, what it can hold, and how to read and write it.
 //
 // Everything that loops over formats (detection, help, `tare formats`, the README's table, conformance tests, fuzz
-// targets, benchmarks) loops over `formats()`. A new container is one source file and one row.
+// targets, benchmarks) loops over `formats()`. A new container is a folder and a row.
 #pragma once
 
 #include <cstdint>

@@ -40,11 +40,11 @@ Label label_of(Impact impact) {
 
 }  // namespace
 
-std::vector<ReportLine> weigh(const std::vector<Change>& changes) {
+std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb) {
   std::vector<ReportLine> lines;
   lines.reserve(changes.size());
   for (const Change& change : changes) {
-    std::string full = text_of(change);
+    std::string full = text_of(change, verb);
     lines.push_back({change.impact, brief_of(change, full), full, change.kind});
   }
   std::ranges::stable_sort(lines, {}, &ReportLine::impact);

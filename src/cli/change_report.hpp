@@ -17,8 +17,8 @@ struct ReportLine {
   ChangeKind kind = ChangeKind::remark;
 };
 
-// Most important first, in the order given otherwise.
-std::vector<ReportLine> weigh(const std::vector<Change>& changes);
+// Most important first, in the order given otherwise. `verb`: whose options they may name.
+std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb = nullptr);
 
 // "mistral (hf) -> model.alt (alt): 21 tensors, 340.7 KiB", of the operands IN and OUT.
 std::string headline_of(const Conversion& done, const Arguments& arguments);

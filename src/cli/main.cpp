@@ -66,8 +66,7 @@ int run(std::vector<std::string> words) {
     return usage_error(verb->name == "help" ? "" : verb->name, error.what());
   } catch (const Error& error) {
     if (stdout_reader_gone()) return kBrokenPipe;
-    const bool has_skip = std::ranges::find(verb->options, "skip", &Option::name) != verb->options.end();
-    to_stderr(error_line(error, {}, has_skip) + "\n");
+    to_stderr(error_line(error, {}, verb) + "\n");
     return exit_code_of(error);
   }
 }

@@ -124,10 +124,10 @@ int exit_code_of(const Error& error) {
   return error.kind() == ErrorKind::usage && error.subject() != Subject::output ? kUsage : kFailed;
 }
 
-std::string error_line(const Error& error, std::string_view file, bool has_skip) {
+std::string error_line(const Error& error, std::string_view file, const Verb* verb) {
   std::string text = "tare: ";
   if (error.file().empty() && !file.empty()) text += fmt::format("{}: ", file);
-  return printable(text + error.reworded(advised(error.sentence(), error.remedies(), has_skip)).what());
+  return printable(text + error.reworded(advised(error.sentence(), error.remedies(), verb)).what());
 }
 
 void to_stderr(std::string_view text) {

@@ -69,8 +69,8 @@ class Session {
 // exists, is a directory, has such a tensor already) as work that could not be done.
 int exit_code_of(const Error& error);
 // "tare: FILE: sentence; --option helps (rule, byte N)"
-// `has_skip`: the verb itself has the option --skip.
-std::string error_line(const Error& error, std::string_view file = {}, bool has_skip = false);
+// `verb`: whose options it may name.
+std::string error_line(const Error& error, std::string_view file = {}, const Verb* verb = nullptr);
 // Writes to standard error, whole, and does not care whether it arrives.
 void to_stderr(std::string_view text);
 // Whether the reader of standard output has gone away.

@@ -421,9 +421,11 @@ void tell_kept_names(const Model& model, const Format& target, std::vector<Chang
   }
   if (!renamed.empty())
     lines.push_back({.impact = Impact::note,
-                     .detail = fmt::format("{} tensors keep the names and the order of rows of {}; a Hugging Face "
-                                           "directory gets the usual ones",
-                                           renamed.size(), from->title)});
+                     .detail = fmt::format("{} {} and row order as in {}; a conversion into a directory gives the "
+                                           "usual ones",
+                                           renamed.size(),
+                                           renamed.size() == 1 ? "tensor keeps its name" : "tensors keep their names",
+                                           from->title)});
 }
 
 // Names, the order of rows and the like are those of weights, not of codes.
@@ -609,7 +611,11 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     if ((typed.dtype = recipe::type_called(method))) require_type(typed, target);
   }
   if (asked && std::all_of(decisions.begin(), decisions.end(), [](const auto& d) { return d.method.empty(); }))
-    lines.push_back({.detail = "nothing was quantized: no tensor is of a kind that the method takes"});
+    lines.push_back({.detail = quant.bits ? "nothing was quantized: the budget has room for the tensors as they are"
+                               : quant.rules.empty()
+                                   ? "nothing was quantized: no tensor is of a kind that the method takes"
+                                   : "nothing was quantized: every tensor is kept as asked, or of a kind that the "
+                                     "method does not take"});
   for (std::size_t i = 0; i < model.tensors.size(); ++i) {
     Tensor& tensor = model.tensors[i];
     TensorOutcome outcome;

@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <new>
 
 #include "base/printable.hpp"
+#include "io/descriptor.hpp"
 
 namespace tare {
 namespace {
@@ -29,6 +31,13 @@ fs::path canonical(const std::string& path, std::error_code& failed) {
   fs::path found = fs::canonical(path, failed);
   if (failed == std::errc::not_enough_memory) throw std::bad_alloc();
   return found;
+}
+
+// What keeps this process from opening anything says nothing of the file.
+void require_room(const io::Directory& opened, const std::string& path) {
+  const int why = errno;
+  if (!opened && (why == EMFILE || why == ENFILE || why == ENOMEM))
+    throw io::system_error("io.open.refused", "cannot open", path, why);
 }
 
 // Of a directory at or below models--ORG--NAME/snapshots/REVISION; empty for any other.
@@ -49,7 +58,10 @@ Links::Links(const std::string& directory) {
   inside_ = root.native();
   blobs_ = blobs_of(root).native();
   inside_folder_ = io::Directory::open(inside_.c_str());
-  if (!blobs_.empty()) blobs_folder_ = io::Directory::open(blobs_.c_str());
+  require_room(inside_folder_, inside_);
+  if (blobs_.empty()) return;
+  blobs_folder_ = io::Directory::open(blobs_.c_str());
+  require_room(blobs_folder_, blobs_);
 }
 
 std::optional<std::string> Links::outside(const std::string& path) const {
@@ -73,6 +85,7 @@ bool Links::allow(const Source& source) const {
     if (!folder || !is_below(target, root)) return false;
     const std::string below = target.lexically_relative(root).native();
     const io::Directory above = folder.walk(io::folders_of(below));
+    require_room(above, source.name());
     struct stat found {};
     return above && above.look(io::base_of(below), found) && found.st_dev == opened.st_dev &&
            found.st_ino == opened.st_ino;

@@ -88,6 +88,8 @@ TEST(Advice, EveryRemedyHasWords) {
 }
 
 TEST(Advice, NamesTheOptionThatHelps) {
+  static constexpr Option kSkip[] = {{.name = "skip"}};
+  static constexpr Verb kSkips = {.name = "skips", .options = kSkip};
   EXPECT_EQ(words_for({}), "");
   EXPECT_EQ(words_for({{Remedy::overwrite, ""}}), "--force replaces it");
   EXPECT_EQ(words_for({{Remedy::overwrite, "directory"}}), "--force replaces its files");
@@ -100,9 +102,28 @@ TEST(Advice, NamesTheOptionThatHelps) {
   EXPECT_EQ(words_for({{Remedy::clip, ""}, {Remedy::use_method, "int8"}, {Remedy::keep, ""}}),
             "--clip MIN,MAX limits it, int8 holds it, --keep GLOB keeps the tensor as it is");
   EXPECT_EQ(words_for({{Remedy::skip, "a{}b"}}), "`tare convert --skip 'a{}b'` omits it") << "names are no patterns";
-  EXPECT_EQ(words_for({{Remedy::skip, "a"}}, true), "--skip 'a' omits it") << "a verb that has the option";
+  EXPECT_EQ(words_for({{Remedy::skip, "a"}}, &kSkips), "--skip 'a' omits it") << "a verb that has the option";
   EXPECT_EQ(advised("exists already", {{Remedy::overwrite, ""}}), "exists already; --force replaces it");
   EXPECT_EQ(advised("is bad", {}), "is bad");
+}
+
+// Every option that words name is one of the verb that speaks, or the verb that has it is named.
+TEST(Advice, NamesNoOptionThatTheVerbDoesNotHave) {
+  static constexpr Option kForce[] = {{.name = "force"}};
+  static constexpr Verb kBare = {.name = "bare", .options = kForce};
+  for (std::size_t i = 0; name_of(static_cast<Remedy>(i)) != "?"; ++i)
+    for (const std::string argument : {"", "x", "*"}) {
+      const auto remedy = static_cast<Remedy>(i);
+      // These come of an option that was given.
+      if (remedy == Remedy::use_method || remedy == Remedy::no_range || remedy == Remedy::decode_first) continue;
+      const std::string words = words_for({{remedy, argument}}, &kBare);
+      const std::size_t at = words.find("--");
+      EXPECT_TRUE(at == std::string::npos || words.substr(at).starts_with("--force") ||
+                  words.substr(0, at).find("`tare ") != std::string::npos)
+          << words;
+    }
+  EXPECT_EQ(words_for({{Remedy::cast, "f32"}}, &kBare), "`tare convert --dtype f32` casts tensors");
+  EXPECT_EQ(words_for({{Remedy::drop, "config"}}, &kBare), "`tare convert --drop config` omits it");
 }
 
 TEST(Advice, IsInTheLineOfAnError) {

@@ -50,7 +50,7 @@ int run(const Arguments& arguments, Session& session) {
     options.progress = bar.progress();
     tare::append(file, extra.model, options);
   }
-  for (const Change& change : extra.changes) session.remark(text_of(change));
+  for (const Change& change : extra.changes) session.remark(text_of(change, &kVerb));
   session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),
                              size_text(tensor_bytes(extra.model))));
   return kDone;

@@ -68,7 +68,7 @@ void write_as_format(const Format& format, const Model& from, Tensor tensor, con
   format.write(adapted.model, target.sink(), write_options(arguments));
   from.check_sources();
   target.commit();
-  for (const Change& change : adapted.changes) session.remark(text_of(change));
+  for (const Change& change : adapted.changes) session.remark(text_of(change, &kVerb));
 }
 
 int run(const Arguments& arguments, Session& session) {

@@ -181,7 +181,7 @@ constexpr Option kOptions[] = {
      .words = format_words},
     {.name = "dtype",
      .value = "TYPE",
-     .help = "cast float tensors to TYPE; quantized ones are decoded",
+     .help = "cast numbers to TYPE, a float type; quantized tensors are decoded",
      .words = dtype_words},
     {.name = "overflow",
      .value = "WHAT",
@@ -233,8 +233,8 @@ constexpr Verb kVerb{
         "name that ends in / is a directory in Hugging Face's layout. OUT may be \"-\", standard output, where the "
         "format can be written to a pipe. Memory does not grow with the model. OUT appears whole or not at all; of a "
         "directory that is not empty, --force replaces the files of a model one by one, the weights last.\n\n"
-        "What the target cannot hold is converted without loss, or refused with the option that would allow "
-        "it; nothing is dropped silently. What was lost and what was changed is reported on "
+        "What the target cannot hold is converted without loss, or omitted and named, or refused with the option that "
+        "would allow it; nothing is dropped silently. What was lost and what was changed is reported on "
         "standard error, first and in full what may change the results; --verbose adds the harmless details. An "
         "option that the target does not support is an error.",
     .operands = kOperands,

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/change_report.hpp"
+#include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/plan_file.hpp"
 #include "cli/progress_bar.hpp"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "cli/model_text.hpp"
 #include "cli/options.hpp"
 #include "cli/plan_file.hpp"
 #include "cli/session.hpp"

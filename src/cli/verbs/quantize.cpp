@@ -134,6 +134,21 @@ std::vector<ReportLine> subnormal_warnings(const std::vector<Group>& groups) {
   return warnings;
 }
 
+// What the table tells is measured against what was decoded.
+std::vector<ReportLine> requantized_warnings(const std::vector<Change>& changes) {
+  std::vector<ReportLine> warnings;
+  for (const Change& change : changes) {
+    const bool coded =
+        !change.before.empty() && std::ranges::find(codecs(), change.before, &Codec::name) != codecs().end();
+    if (change.kind != ChangeKind::quantized || !coded) continue;
+    const std::string text = fmt::format(
+        "{} quantized already ({}); errors are measured against the decoded weights",
+        change.items.size() == 1 ? "1 tensor was" : fmt::format("{} tensors were", change.items.size()), change.before);
+    warnings.push_back({Impact::results, text, text});
+  }
+  return warnings;
+}
+
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
                 Session& session) {
   std::string text;
@@ -166,7 +181,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     json.close('}');
   }
   json.close(']').key("changes").open('[');
-  for (const Change& change : done.changes) json.text(text_of(change));
+  for (const Change& change : done.changes) json.text(text_of(change, &kVerb));
   json.close(']').close('}');
   session.line(text);
 }
@@ -216,7 +231,8 @@ int run(const Arguments& arguments, Session& session) {
     return kDone;
   }
   std::vector<ReportLine> lines = subnormal_warnings(groups);
-  for (ReportLine& line : weigh(done.changes))
+  for (ReportLine& line : requantized_warnings(done.changes)) lines.push_back(std::move(line));
+  for (ReportLine& line : weigh(done.changes, &kVerb))
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
   tell_changes(headline_of(done, arguments), lines, wordy, session);
   print_table(groups, session);

@@ -227,6 +227,12 @@ bool is_torch_weights(std::string_view name) {
   return stem.find("pytorch_model") != std::string_view::npos || stem == "adapter_model";
 }
 
+bool is_others_weights(std::string_view name) {
+  if (is_torch_weights(name) || is_torch_shard(name)) return true;
+  if (name.starts_with("consolidated.") && name.ends_with(".pth")) return true;
+  return name == "tf_model.h5" || name == "flax_model.msgpack" || name.ends_with(".distcp");
+}
+
 bool is_weights(std::string_view name) { return name.ends_with(safetensors::kSuffix) || is_index(name); }
 
 bool is_safe_path(std::string_view name) {

@@ -178,12 +178,20 @@ class Reader {
     std::erase_if(model_.attachments, [&](const Attachment& attachment) { return attachment.name == name; });
   }
 
+  // A folder that lies elsewhere is not even listed.
+  bool leads_out(const std::string& folder) {
+    const auto outside = links_.outside(folder);
+    if (outside) reports_->error(problem("hf.file.outside", *outside, folder));
+    return outside.has_value();
+  }
+
   void attach_templates() {
     const std::string folder = path_of(kTemplateFolder);
     std::error_code none;
     if (!fs::exists(fs::symlink_status(folder, none))) return;
     if (!fs::is_directory(folder, none))
       return reports_->error(problem("hf.file.broken", "is not a directory of chat templates; move it away", folder));
+    if (leads_out(folder)) return;
     for (const std::string& file : list_entries(folder)) {
       const std::string name = fmt::format("{}/{}", kTemplateFolder, file);
       if (is_resource(name)) attach(name, name);
@@ -198,6 +206,7 @@ class Reader {
     for (const std::string& folder : named.folders) {
       std::error_code none;
       if (!fs::is_directory(path_of(folder), none)) continue;  // a module without files
+      if (leads_out(path_of(folder))) continue;
       for (const std::string& file : list_below(directory_, folder))
         if (named.cover(file) && !has_attachment(file)) attach(file, file);
     }

@@ -68,6 +68,8 @@ bool is_weights(std::string_view name);
 // PyTorch's, whole or the index of a set; not its shards.
 bool is_torch_weights(std::string_view name);
 bool is_torch_shard(std::string_view name);
+// What some loader would take for the weights of the directory, were it there: PyTorch's and those of other programs.
+bool is_others_weights(std::string_view name);
 // What the model in a directory leaves behind when another takes its place: first the weights, in an order in which no
 // state in between can be read as a model. Links are not followed.
 // Only what the old model itself is made of: the weights that a reader would take (of a set what the index names), the

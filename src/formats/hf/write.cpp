@@ -121,7 +121,8 @@ class Plan {
         name.find("/.") != std::string::npos ||
         // Those of a module lie in its folder.
         (name.find('/') == std::string::npos &&
-         (name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix) || is_weights(name))))
+         (name.ends_with(safetensors::kSuffix) || name.ends_with(safetensors::kIndexSuffix) || is_weights(name) ||
+          is_others_weights(name))))
       return false;
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1)) {
       // A folder must not have the name of a file, be it one that the model does not have: readers look for it.

@@ -411,24 +411,42 @@ TEST_F(Hf, OtherWeightsStay) {
 // Names that would be hidden files, steer a terminal, or take a place that readers look into.
 TEST_F(Hf, AttachmentsWithNamesThatFilesMustNotHave) {
   Model model = open(make({{"config.json", config_of(2)}, {"model.safetensors", weights_of(2)}}, "new"));
-  const std::string names[] = {"config.json/x", "tokenizer.json/y",
-                               "x/.bash_login", ".ssh/keys",
-                               "line\nfeed",    "esc\x1b[31m",
-                               "c1\xc2\x9b",    "bidi\xe2\x80\xae",
-                               "tare.json/z",   "model.safetensors/deep",
-                               "plain name é",  "a/b"};
+  const std::string names[] = {"config.json/x",
+                               "tokenizer.json/y",
+                               "x/.bash_login",
+                               ".ssh/keys",
+                               "line\nfeed",
+                               "esc\x1b[31m",
+                               "c1\xc2\x9b",
+                               "bidi\xe2\x80\xae",
+                               "tare.json/z",
+                               "model.safetensors/deep",
+                               "plain name é",
+                               "a/b",
+                               "1_Dense/pytorch_model.bin"};
+  // Another loader would read these, and some of them run code.
+  const std::string weights[] = {
+      "pytorch_model.bin",  "pytorch_model.bin.index.json", "pytorch_model-00001-of-00002.bin",
+      "adapter_model.bin",  "consolidated.00.pth",          "tf_model.h5",
+      "flax_model.msgpack",
+
+      "__0_0.distcp"};
   for (const std::string& name : names) model.attachments.push_back({name, Blob::memory(to_bytes(name))});
+  for (const std::string& name : weights) model.attachments.push_back({name, Blob::memory(to_bytes(name))});
   find_format("hf")->write_tree(model, scratch_ / "d", {}, false);
   const Files files = files_in(scratch_ / "d");
   EXPECT_TRUE(files.contains("plain name é"));
   EXPECT_TRUE(files.contains("a/b"));
-  EXPECT_TRUE(files.contains("attachments/000010"));
-  EXPECT_FALSE(files.contains("attachments/000011"));
+  EXPECT_TRUE(files.contains("1_Dense/pytorch_model.bin"));
+  EXPECT_TRUE(files.contains("attachments/000018"));
+  EXPECT_FALSE(files.contains("attachments/000019"));
+  for (const std::string& name : weights) EXPECT_FALSE(files.contains(name)) << name;
   const Model found = open(scratch_ / "d");
   for (const std::string& name : names) {
     ASSERT_NE(found.attachment(name), nullptr) << escape_name(name);
     EXPECT_EQ(to_text(found.attachment(name)->blob.bytes()), name);
   }
+  for (const std::string& name : weights) EXPECT_NE(found.attachment(name), nullptr) << name;
 }
 
 TEST_F(Hf, AnAttachedConfigThatIsNoneIsNotWritten) {

@@ -1,4 +1,7 @@
 // Which files of a directory come along with the model, what its weights are called, and which links are followed.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "conformance/hf_cases.hpp"
 #include "conformance/models.hpp"
 #include "formats/hf/hf.hpp"
@@ -290,6 +293,29 @@ TEST_F(Hub, LinksOfTheHubsCacheAreFollowed) {
   EXPECT_NE(open(plain).attachment("params.json"), nullptr);
 }
 
+// Neither is a file that cannot be opened a second time one that was exchanged.
+TEST_F(Hub, WithTooFewDescriptorsNothingIsCalledOutside) {
+  const std::string shard = "model-00001-of-00001.safetensors";
+  const std::string path =
+      make({{"model.safetensors.index.json", to_bytes(hf_index(shard))}, {shard, hf_weights()}}, "few");
+  ASSERT_EQ(rule_of([&] { open(path); }), "");
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ASSERT_GE(next, 0);
+  ::close(next);
+  bool refused = false;
+  for (int more = 0; more < 8; ++more) {
+    const struct rlimit few = {static_cast<rlim_t>(next + more), before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const std::string rule = rule_of([&] { open(path); });
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    refused |= !rule.empty();
+    EXPECT_EQ(rule.find("outside"), std::string::npos) << more << " more: " << rule;
+  }
+  EXPECT_TRUE(refused);
+}
+
 TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   put_files(scratch_ / "secret",
             {{"key", to_bytes("{}")}, {"w.safetensors", hf_weights()}, {"x.jinja", to_bytes("x")}});
@@ -315,7 +341,10 @@ TEST_F(Hub, LinksOutOfTheDirectoryAreRefused) {
   std::string path = make(hf_good(), "folder");
   fs::remove_all(path + "/additional_chat_templates");
   fs::create_directory_symlink("../secret", path + "/additional_chat_templates");
-  EXPECT_EQ(rule_of([&] { open(path); }), "hf.file.outside");
+  const auto by_folder = error_of([&] { open(path); });
+  ASSERT_TRUE(by_folder.has_value());
+  EXPECT_EQ(by_folder->rule(), "hf.file.outside");
+  EXPECT_EQ(by_folder->file(), path + "/additional_chat_templates") << "the link, not what is behind it";
   path = make(
       {{"model.safetensors", hf_weights()}, {"tare.json", to_bytes(R"({"tare":1,"attachments":{"f/key":"key"}})")}},
       "own");
