@@ -185,7 +185,7 @@ TEST(GgufOptions, NamesThatAreKeptAreTold) {
   const auto told = [&](const Format& target) {
     const Adapted adapted = adapt(there, target, {.weights_only = true});
     return std::ranges::any_of(adapted.changes, [](const Change& change) {
-      return change.detail.find("keep the names and the order of rows") != std::string::npos;
+      return change.detail.find("keep their names and row order") != std::string::npos;
     });
   };
   EXPECT_TRUE(told(*find_format("safetensors")));
