@@ -78,6 +78,7 @@ COMMENT = re.compile(r"//[^\n]*")
 KNOWS = {
     "formats/registry.cpp": ("*", "the table"),
     "formats/rows.hpp": ("*", "the table"),
+    "arch": ("gguf", "a dialect of tensor names is called after it"),
     "codecs/group": ("zt", "the public name of its methods"),
     "device/decodes.cpp": ("mcf", "has kernels for layouts of that name"),
     "tiny_llama": ("tllm", "runs the models of that document"),
@@ -168,9 +169,9 @@ def named_containers(own_path, code, called):
         if may_name(own_path, container):
             continue
         words = re.compile(r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(spellings))) + r")(?![\w-])")
-        for scope in re.finditer(rf"\b{container}::", code):
+        for name in re.finditer(rf"\b{container}\b", STRING.sub('""', code)):
             if not own_path.startswith("codecs/"):  # families of codecs have namespaces of the same names
-                yield code.count("\n", 0, scope.start()) + 1, container
+                yield name.string.count("\n", 0, name.start()) + 1, container
         for string in STRING.finditer(code):
             is_include = code[:string.start()].rsplit("\n", 1)[-1].lstrip().startswith("#")
             if not is_include and not COMMAND.match(string[1]) and words.search(string[1]):
@@ -358,6 +359,8 @@ def selftest():
         ("src/convert/a.cpp", "// toy is a container", False),
         ("src/convert/a.cpp", 'words("a Toy Box file");', True),
         ("src/convert/a.cpp", "toy::read(x);", True),
+        ("src/convert/a.cpp", "enum class Kind { other, toy };", True),
+        ("src/convert/a.cpp", "int toys = 1;", False),
         ("src/cli/verbs/ls.cpp", 'example("tare ls model.toy");', False),
         ("src/cli/verbs/ls.cpp", 'words("toy");', True),
         ("src/cli/demo/story.cpp", 'words("toy");', False),
