@@ -62,7 +62,7 @@ constexpr Wording kWords[] = {
     {Remedy::restore_leftover, kAny, "`tare convert {} --force` puts it here", {}, {}},
 };
 
-// Where it is not known whose words they are, those of every verb that tells of models without writing them.
+// Without a verb as `convert` says it, but for --skip: what it is advised for, verbs that only read find, too.
 bool has(const Verb* verb, std::string_view option) {
   if (verb == nullptr) return option != "skip";
   return std::ranges::find(verb->options, option, &Option::name) != verb->options.end();

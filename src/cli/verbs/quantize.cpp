@@ -141,9 +141,9 @@ std::vector<ReportLine> requantized_warnings(const std::vector<Change>& changes)
     const bool coded =
         !change.before.empty() && std::ranges::find(codecs(), change.before, &Codec::name) != codecs().end();
     if (change.kind != ChangeKind::quantized || !coded) continue;
-    const std::string text = fmt::format(
-        "{} quantized already ({}); errors are measured against the decoded weights",
-        change.items.size() == 1 ? "1 tensor was" : fmt::format("{} tensors were", change.items.size()), change.before);
+    const std::string text =
+        fmt::format("{} {} quantized already ({}); errors are measured against the decoded weights",
+                    counted(change.items.size(), "tensor"), change.items.size() == 1 ? "was" : "were", change.before);
     warnings.push_back({Impact::results, text, text});
   }
   return warnings;

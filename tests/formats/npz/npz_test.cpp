@@ -259,7 +259,7 @@ TEST(NpyHeader, WrittenAsNumPySpellsIt) {
 
 // ---- orders
 
-// The array in C order from one in Fortran order, the slow and obvious way.
+// The array in C order from one in Fortran order: item by item, the last index first.
 std::string c_order(const std::string& fortran, const Shape& shape, std::size_t item) {
   std::string out(fortran.size(), '\0');
   const char* const from = fortran.data();
