@@ -42,8 +42,8 @@ TARE_API void write_part(const std::string& input, const std::string& output, co
 [[nodiscard]] TARE_API bool is_part(const std::string& path, const std::string& plan);
 
 // `convert`, with tensors that are in parts already. Throws usage `plan.missing` for a tensor that no part has, corrupt
-// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, and what `convert`
-// throws.
+// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, io `plan.part.owner` for
+// a file of a user other than the one who runs this, the owner of the input and root, and what `convert` throws.
 [[nodiscard]] TARE_API Conversion convert_from_parts(const std::string& input, const std::string& output,
                                                      const ConvertOptions& options, std::span<const std::string> parts,
                                                      const std::string& plan);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/name_map.hpp"
@@ -50,6 +52,29 @@ std::string stamp_of(const std::vector<SourcePtr>& sources) {
     stamp += fmt::format("{}:{}.{:09};", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
   }
   return stamp;
+}
+
+std::optional<uid_t> owner_of(const std::vector<SourcePtr>& sources) {
+  std::optional<uid_t> owner;
+  for (const SourcePtr& source : sources) {
+    struct stat status {};
+    if (source->descriptor() < 0 || ::fstat(source->descriptor(), &status) != 0) return std::nullopt;
+    if (owner && *owner != status.st_uid) return std::nullopt;
+    owner = status.st_uid;
+  }
+  return owner;
+}
+
+// A part decides what the output's weights are. Anybody can put a file of its name into a directory that all may write to, so it
+// is taken only from those who could decide that anyway: who runs this, who owns the input, root.
+void require_trusted(const std::vector<SourcePtr>& part, const std::vector<SourcePtr>& input, const std::string& path) {
+  const std::optional<uid_t> owner = owner_of(part);
+  if (owner && (*owner == ::geteuid() || *owner == 0 || owner == owner_of(input))) return;
+  throw Error(ErrorKind::io, "plan.part.owner",
+              fmt::format("belongs to {}, who is neither the user of this process nor the owner of the input and may "
+                          "have put anything there. If it is to be trusted, make a copy of it in its place",
+                          owner ? fmt::format("user {}", *owner) : "nobody knows whom"))
+      .in(path);
 }
 
 // Whether bytes are compressed in the part as the output will have them.
@@ -184,6 +209,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources);
     for (std::size_t i = 0; i < models.size(); ++i) {
+      require_trusted(models[i].sources, model.sources, parts[i]);
       const Value* const made_of = models[i].metadata.find(kSourceKey);
       if (made_of == nullptr || made_of->text() == nullptr || *made_of->text() != stamp)
         throw Error(ErrorKind::io, "plan.source",

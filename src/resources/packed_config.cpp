@@ -85,19 +85,26 @@ const Map* find_place(const Map& root, std::string_view key) {
   return text == nullptr ? nullptr : get<Map>(*text, key);
 }
 
-// `find`: the file of this name, or nothing.
+// Nothing for a file that does not parse: that is told where it is read.
+std::optional<Map> parsed(const std::optional<Blob>& file) {
+  if (!file || file->size() > kMaxSmallBytes) return std::nullopt;
+  try {
+    const Bytes bytes = file->bytes(kMaxSmallBytes);
+    return parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return std::nullopt;
+  }
+}
+
+// `find`: the file of this name, or nothing. It is asked once for each: a file may be large.
 template <class Find>
 std::optional<StatedQuantization> first_stated(const Find& find) {
+  std::string_view file;
+  std::optional<Map> root;
   for (const StatedIn& place : kPlaces) {
-    try {
-      const std::optional<Blob> file = find(place.file);
-      if (!file || file->size() > kMaxSmallBytes) continue;
-      const Bytes bytes = file->bytes(kMaxSmallBytes);
-      const Map root = parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-      if (const Map* const stated = find_place(root, place.key)) return read(*stated, place);
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
-    }
+    if (file != place.file) root = parsed(find(file = place.file));
+    if (const Map* const stated = root ? find_place(*root, place.key) : nullptr) return read(*stated, place);
   }
   return std::nullopt;
 }
@@ -128,7 +135,8 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
   if (const Value* const kept = model.metadata.find(kPackingKey))
     if (auto stated = stated_in_metadata(*kept)) return stated;
   // Of weights that were named by their own path the files are beside them.
-  return first_stated([&](std::string_view name) { return file_of(model, name); });
+  return first_stated(
+      [&](std::string_view name) { return model.attachment(name) == nullptr ? file_of(model, name) : std::nullopt; });
 }
 
 StatedPacking stated_packing(const Model& model) {

@@ -293,20 +293,28 @@ std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
 
 Map key_types(const std::vector<Entry>& entries) {
   Map types;
+  types.reserve(entries.size());
   for (const Entry& entry : entries)
     if (group_of(entry.key) < 4) types.append(entry.key, entry.type.text());
   return types;
 }
 
-// Maps are equal in any order; here the order is what matters.
-bool same_order(const Map& a, const Map& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), b.end());
+// Whether the keys and their types are those of the entries, in this order.
+bool are_keys_of(const Map& keys, const std::vector<Entry>& entries) {
+  const Map::Entry* next = keys.begin();
+  for (const Entry& entry : entries) {
+    if (group_of(entry.key) >= 4) continue;
+    if (next == keys.end() || next->first != entry.key || *next->second.text() != entry.type.text()) return false;
+    ++next;
+  }
+  return next == keys.end();
 }
 
 // What a model's metadata, config and vocabulary are as entries, and what of the vocabulary and (`unsaid`) of the metadata is
 // none. See vocabulary_entries for `with_arrays`.
 VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool with_arrays) {
   std::vector<Entry> entries;
+  entries.reserve(model.metadata.size());
   NameSet there;
   const auto add = [&](Entry entry) {
     if (there.insert(entry.key).second) entries.push_back(std::move(entry));
@@ -327,10 +335,10 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
   return {std::move(entries), std::move(rest)};
 }
 
-// In the order in which a writer would put them by itself.
-Map usual_keys(const Model& model) {
+// What a writer would make of the model without being told.
+bool are_usual_keys(const Map& keys, const Model& model) {
   Map unsaid;
-  return key_types(in_order(said_by(model, {}, unsaid, false).entries, {}));
+  return are_keys_of(keys, in_order(said_by(model, {}, unsaid, false).entries, {}));
 }
 
 }  // namespace
@@ -365,6 +373,7 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
   if (with_vocabulary) taken = VocabularyReader(entries, model, complaints).run();
   take_config(entries, model, taken, complaints);
   const Entry* own = nullptr;
+  model.metadata.reserve(model.metadata.size() + entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (taken[i] || (!with_vocabulary && is_vocabulary_key(entries[i].key))) continue;
     if (entries[i].key == kPrivateKey && entries[i].type == EntryType{ValueType::string, false})
@@ -376,8 +385,8 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
   if (own != nullptr) take_private(*own, model, complaints, {said, elsewhere});
   if (own != nullptr && compared) drop_stale_files(model, facts, said, complaints, *own);
   if (!with_vocabulary) return;
-  // What a writer would make of it without being told.
-  if (!same_order(file_keys, usual_keys(model))) model.metadata.append(std::string(kKeysKey), std::move(file_keys));
+  entries = {};  // there may be hundreds of thousands, and the model has what they said
+  if (!are_usual_keys(file_keys, model)) model.metadata.append(std::string(kKeysKey), std::move(file_keys));
 }
 
 std::vector<Entry> entries_of(const Model& model) {

@@ -111,8 +111,9 @@ std::vector<std::string> list_files(const std::string& directory) {
   return list(directory, [](const fs::directory_entry& entry) {
     std::error_code broken;
     const std::string name = entry.path().filename().string();
+    // Of some names it matters that something is there, even if it cannot be read.
     return entry.is_regular_file(broken) || is_vital_resource(name) || is_weights(name) || is_torch_weights(name) ||
-           name == kPrivateFile;
+           name == kPrivateFile || (is_resource(name) && !entry.is_directory(broken));
   });
 }
 

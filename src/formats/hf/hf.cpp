@@ -434,7 +434,7 @@ class Reader {
   Links links_;
   Model model_;
   Weights weights_;
-  std::vector<std::string> left_behind_;            // documents that are elsewhere
+  std::vector<std::string> left_behind_;            // documents that are elsewhere, large, or no files
   std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
   std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
 };

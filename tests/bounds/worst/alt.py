@@ -1,6 +1,6 @@
 import struct
 
-from worst.common import case, put
+from worst.common import case, name, put
 
 def alt_section(marker, fields):
     total = 16 + len(fields) + -(16 + len(fields)) % 32
@@ -30,8 +30,8 @@ def alt_record(name, dims=(0,)):
 
 @case
 def alt_tensors(directory, size):
-    count = size // len(alt_record(b"t00000000"))
-    return alt(directory, records=b"".join(alt_record(b"t%08d" % i) for i in range(count)), tensors=count,
+    count = size // len(alt_record(b"abc"))
+    return alt(directory, records=b"".join(alt_record(name(i).encode()) for i in range(count)), tensors=count,
                dimensions=count)
 
 
@@ -44,8 +44,8 @@ def alt_same_name(directory, size):
 @case
 def alt_dimensions(directory, size):
     dims = (0,) * 64
-    count = size // len(alt_record(b"t00000000", dims))
-    return alt(directory, records=b"".join(alt_record(b"t%08d" % i, dims) for i in range(count)), tensors=count,
+    count = size // len(alt_record(b"abc", dims))
+    return alt(directory, records=b"".join(alt_record(name(i).encode(), dims) for i in range(count)), tensors=count,
                dimensions=64 * count)
 
 

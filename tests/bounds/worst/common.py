@@ -29,6 +29,23 @@ def repeated(item, size, separator=b","):
     return separator.join([item] * max(1, size // (len(item) + len(separator))))
 
 
+ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
+
+def name(number):
+    """Another for each number, as short as can be: the shorter a name, the more a byte of the file costs."""
+    text = ""
+    while number >= 0:
+        number, digit = divmod(number, len(ALPHABET))
+        text += ALPHABET[digit]
+        number -= 1
+    return text
+
+
 def numbered(form, size, separator=","):
-    """The same with %d, which counts."""
-    return separator.join(form % i for i in range(max(1, size // (len(form % 100000) + len(separator)))))
+    """About `size` bytes of `form`, each with another name for its %s."""
+    items, used = [], 0
+    while used < size or not items:
+        items.append(form % name(len(items)))
+        used += len(items[-1]) + len(separator)
+    return separator.join(items)

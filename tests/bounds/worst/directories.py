@@ -1,6 +1,6 @@
 import os
 
-from worst.common import case, numbered, put, repeated
+from worst.common import case, name, numbered, put, repeated
 from worst.safetensors import TENSOR, safetensors
 
 def directory_with(directory, **files):
@@ -24,7 +24,7 @@ def config_infinities(directory, size):
 
 @case
 def config_keys(directory, size):
-    return directory_with(directory, config='{"model_type":"llama",%s}' % numbered('"key%08d":1', size))
+    return directory_with(directory, config='{"model_type":"llama",%s}' % numbered('"%s":1', size))
 
 
 @case
@@ -39,13 +39,13 @@ def vocab_txt_line_feeds(directory, size):
 
 @case
 def vocab_txt_words(directory, size):
-    return directory_with(directory, vocab__txt=numbered("w%d", size, "\n"))
+    return directory_with(directory, vocab__txt=numbered("%s", size, "\n"))
 
 
 @case
 def tokenizer_tokens(directory, size):
     return directory_with(directory, tokenizer__json='{"model":{"type":"BPE","vocab":{%s},"merges":[]}}' % ",".join(
-        '"w%08d":%d' % (i, i) for i in range(size // 18)))
+        '"%s":%d' % (name(i), i) for i in range(size // 13)))
 
 
 @case
@@ -64,7 +64,7 @@ def tokenizer_added(directory, size):
 
 @case
 def tokenizer_far_ids(directory, size):
-    vocab = ",".join('"w%d":%d' % (i, i * 1000) for i in range(size // 20))
+    vocab = ",".join('"%s":%d' % (name(i), i * 1000) for i in range(size // 16))
     return directory_with(directory, tokenizer__json='{"model":{"type":"BPE","vocab":{%s},"merges":[]}}' % vocab)
 
 
@@ -79,9 +79,9 @@ def tokenizer_config_added(directory, size):
 def tare_json_added(directory, size):
     home = os.path.join(directory, "model")
     put(home, "config.json", '{"model_type":"llama"}')
-    safetensors(home, '{"__metadata__":{%s},%s}' % (numbered('"key%08d":"v"', size // 2), TENSOR),
+    safetensors(home, '{"__metadata__":{%s},%s}' % (numbered('"%s":"v"', size // 2), TENSOR),
                 name="model.safetensors")
-    put(home, "tare.json", '{"tare":1,"added":[%s]}' % numbered('"other%06d"', size // 2))
+    put(home, "tare.json", '{"tare":1,"added":[%s]}' % numbered('"%s.x"', size // 2))
     return home
 
 
@@ -90,7 +90,7 @@ def tare_json_made(directory, size):
     home = directory_with(directory)
     for i in range(min(1000, size // 1000)):
         put(home, "additional_chat_templates/%d.jinja" % i, "x")
-    put(home, "tare.json", '{"tare":1,"made":[%s]}' % numbered('"other%06d"', size))
+    put(home, "tare.json", '{"tare":1,"made":[%s]}' % numbered('"%s.x"', size))
     return home
 
 

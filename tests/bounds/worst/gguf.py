@@ -1,6 +1,6 @@
 import struct
 
-from worst.common import case, put
+from worst.common import case, name, put
 
 U8, U32, STRING, ARRAY = 0, 4, 8, 9
 
@@ -39,7 +39,7 @@ def one_array(directory, size, kind):
 
 @case
 def gguf_keys(directory, size):
-    return gguf(directory, [entry("key%08d" % i, U32, bytes(4)) for i in range(size // 27)], ONE, b"\0")
+    return gguf(directory, [entry(name(i), U8, b"\0") for i in range(size // 16)], ONE, b"\0")
 
 
 @case
@@ -94,7 +94,7 @@ def gguf_merges(directory, size):
 
 @case
 def gguf_tensors(directory, size):
-    return gguf(directory, infos=[info("t%08d" % i) for i in range(size // 41)])
+    return gguf(directory, infos=[info(name(i)) for i in range(size // 35)])
 
 
 @case
@@ -105,9 +105,9 @@ def gguf_same_name(directory, size):
 @case
 def gguf_shared_bytes(directory, size):
     half = size // 2
-    return gguf(directory, infos=[info("t%08d" % i, (half,), 24) for i in range(half // 41)], data=bytes(half))
+    return gguf(directory, infos=[info(name(i), (half,), 24) for i in range(half // 35)], data=bytes(half))
 
 
 @case
 def gguf_long_name(directory, size):
-    return gguf(directory, infos=[info("n" * (size // 2))] + [info("t%08d" % i) for i in range(size // 82)])
+    return gguf(directory, infos=[info("n" * (size // 2))] + [info(name(i)) for i in range(size // 70)])

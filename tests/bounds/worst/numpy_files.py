@@ -76,7 +76,7 @@ def npz_private_zeros(directory, size):
 
 @case
 def npz_private_keys(directory, size):
-    text = '{"tare":1,"metadata":{%s}}' % numbered('"key%08d":1', min(30 << 20, size * 4))
+    text = '{"tare":1,"metadata":{%s}}' % numbered('"%s":1', size + size // 2)
     return archive(directory, [ARRAY, (b"__tare__.json", deflate([text.encode()]))])
 
 

@@ -1,7 +1,7 @@
 import json
 import struct
 
-from worst.common import VERBS, case, numbered, put, repeated
+from worst.common import VERBS, case, name, numbered, put, repeated
 
 TENSOR = '"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
 
@@ -18,12 +18,12 @@ def private(directory, tree):
 
 @case(verbs=(*VERBS, "drop"))
 def safetensors_keys(directory, size):
-    return safetensors(directory, '{"__metadata__":{%s},%s}' % (numbered('"key%08d":"v"', size), TENSOR))
+    return safetensors(directory, '{"__metadata__":{%s},%s}' % (numbered('"%s":"v"', size), TENSOR))
 
 
 @case
 def safetensors_private_keys(directory, size):
-    return private(directory, '{"tare":1,"metadata":{%s}}' % numbered('"key%08d":1', size - size // 5))
+    return private(directory, '{"tare":1,"metadata":{%s}}' % numbered('"%s":1', size - size // 5))
 
 
 @case
@@ -54,12 +54,12 @@ def safetensors_private_twice(directory, size):
 
 @case
 def safetensors_private_attributes(directory, size):
-    return private(directory, '{"tare":1,"attributes":{%s}}' % numbered('"key%08d":{"a":1}', size - size // 3))
+    return private(directory, '{"tare":1,"attributes":{%s}}' % numbered('"%s":{"a":1}', size - size // 3))
 
 
 @case
 def safetensors_tensors(directory, size):
-    return safetensors(directory, "{%s}" % numbered('"t%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size),
+    return safetensors(directory, "{%s}" % numbered('"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size),
                        b"")
 
 
@@ -72,7 +72,7 @@ def safetensors_same_name(directory, size):
 @case
 def safetensors_unknown_fields(directory, size):
     return safetensors(directory, '{"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1],%s}}' %
-                       numbered('"f%08d":0', size))
+                       numbered('"%s":0', size))
 
 
 @case
@@ -84,7 +84,7 @@ def safetensors_dimensions(directory, size):
 def safetensors_long_name(directory, size):
     long = "n" * (size // 8)
     return safetensors(directory, '{"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},%s}' %
-                       (long, numbered('"t%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size - len(long))),
+                       (long, numbered('"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size - len(long))),
                        b"")
 
 
@@ -95,7 +95,7 @@ def index(directory, metadata, weights):
 @case
 def index_keys(directory, size):
     safetensors(directory, "{%s}" % TENSOR, name="model-00001-of-00001.safetensors")
-    return index(directory, numbered('"key%08d":"v"', size), '"t":"model-00001-of-00001.safetensors"')
+    return index(directory, numbered('"%s":"v"', size), '"t":"model-00001-of-00001.safetensors"')
 
 
 @case
@@ -106,8 +106,8 @@ def index_same_key(directory, size):
 
 @case
 def index_missing_shards(directory, size):
-    count = size // 55
-    weights = ",".join('"t%08d":"model-%07d-of-%07d.safetensors"' % (i, i + 1, count) for i in range(count))
+    count = size // 49
+    weights = ",".join('"%s":"model-%07d-of-%07d.safetensors"' % (name(i), i + 1, count) for i in range(count))
     return index(directory, "", weights)
 
 
@@ -124,12 +124,12 @@ def index_many_shards(directory, size):
 def index_keys_of_shards(directory, size):
     for i in (1, 2):
         text = '{"__metadata__":{%s},"t%d":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}'
-        safetensors(directory, text % (numbered('"key%%08d":"%d"' % i, size // 2), i), name="m%d.safetensors" % i)
+        safetensors(directory, text % (numbered('"%%s":"%d"' % i, size // 2), i), name="m%d.safetensors" % i)
     return index(directory, "", '"t1":"m1.safetensors","t2":"m2.safetensors"')
 
 
 @case
 def index_extra_tensors(directory, size):
-    entries = numbered('"x%08d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size)
+    entries = numbered('"%s":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}', size)
     safetensors(directory, "{%s}" % entries, b"", name="m1.safetensors")
     return index(directory, "", '"t":"m1.safetensors"')

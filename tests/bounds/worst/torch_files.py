@@ -1,7 +1,7 @@
 import struct
 import zlib
 
-from worst.common import case
+from worst.common import case, name
 from worst.numpy_files import archive
 
 
@@ -51,7 +51,7 @@ def dictionary(items):
 
 @case
 def torch_keys(directory, size):
-    return torch(directory, dictionary(pickled(b"key%08d" % i) + b"K\1" for i in range(size // 18)))
+    return torch(directory, dictionary(pickled(name(i).encode()) + b"K\1" for i in range(size // 10)))
 
 
 @case
@@ -125,20 +125,20 @@ def torch_dimensions(directory, size):
 @case
 def torch_tensors(directory, size):
     return torch(directory, prelude(1) + dictionary(
-        pickled(b"t%08d" % i) + tensor((1,), (1,)) for i in range(size // 52)))
+        pickled(name(i).encode()) + tensor((1,), (1,)) for i in range(size // 46)))
 
 
 @case
 def torch_same_storage(directory, size):
     elements = size // 8
     return torch(directory, prelude(elements) + dictionary(
-        pickled(b"t%08d" % i) + tensor((elements,), (1,)) for i in range(size // 104)), bytes(4 * elements))
+        pickled(name(i).encode()) + tensor((elements,), (1,)) for i in range(size // 92)), bytes(4 * elements))
 
 
 @case
 def torch_expanded(directory, size):
     return torch(directory, prelude(1) + dictionary(
-        pickled(b"t%08d" % i) + tensor((1 << 15, 1 << 15), (0, 0)) for i in range(size // 62)))
+        pickled(name(i).encode()) + tensor((1 << 15, 1 << 15), (0, 0)) for i in range(size // 56)))
 
 
 @case
@@ -157,4 +157,4 @@ def torch_globals(directory, size):
 @case
 def torch_members(directory, size):
     members = [(b"a/data.pkl", stored(b"\x80\2" + dictionary([pickled(b"k"), b"K\1"]) + b"."))]
-    return archive(directory, members + [(b"a/data/%08d" % i, stored(b"")) for i in range(size // 110)], "w.pt")
+    return archive(directory, members + [(b"a/data/" + name(i).encode(), stored(b"")) for i in range(size // 110)], "w.pt")

@@ -1,7 +1,7 @@
 import io
 import struct
 
-from worst.common import case, put
+from worst.common import case, name, put
 
 ZT = b"ZTEN1000"
 
@@ -69,8 +69,8 @@ def empty_blocks(size):
 
 @case
 def zt_keys(directory, size):
-    count = size // 13
-    body = head(5, count) + b"".join(b"\x6a%010d\x01" % i for i in range(count))
+    count = size // 6
+    body = head(5, count) + b"".join(cbor(name(i)) + b"\1" for i in range(count))
     return zt(directory, ONE, body, b"\0")
 
 
@@ -111,8 +111,8 @@ def zt_tagged_values(directory, size):
 
 @case
 def zt_tagged_keys(directory, size):
-    count = size // 14
-    return zt(directory, ONE, head(5, count) + b"".join(b"\x6a%010d\xc1\x01" % i for i in range(count)), b"\0")
+    count = size // 6
+    return zt(directory, ONE, head(5, count) + b"".join(cbor(name(i)) + b"\xc1\1" for i in range(count)), b"\0")
 
 
 @case
@@ -128,8 +128,8 @@ def zt_many_pieces(directory, size):
 
 @case
 def zt_objects(directory, size):
-    each = len(cbor("t00000000") + cbor(dense(0)))
-    return zt(directory, {"t%08d" % i: dense(0) for i in range(size // each)})
+    each = len(cbor("abc") + cbor(dense(0)))
+    return zt(directory, {name(i): dense(0) for i in range(size // each)})
 
 
 @case
@@ -140,23 +140,23 @@ def zt_same_name(directory, size):
 
 @case
 def zt_unknown_fields(directory, size):
-    count = size // 13
+    count = size // 6
     return zt(directory, {"t": head(5, 3 + count) + b"".join(cbor(k) + cbor(v) for k, v in dense(1).items()) +
-                          b"".join(b"\x6a%010d\x01" % i for i in range(count))}, None, b"\0")
+                          b"".join(cbor(name(i)) + b"\1" for i in range(count))}, None, b"\0")
 
 
 @case
 def zt_components(directory, size):
-    each = len(cbor("c00000000") + cbor(component("u8", 64, 0)))
-    parts = {"c%08d" % i: component("u8", 64, 0) for i in range(size // each)}
+    each = len(cbor("abc") + cbor(component("u8", 64, 0)))
+    parts = {name(i): component("u8", 64, 0) for i in range(size // each)}
     return zt(directory, {"t": {"shape": [1], "format": "x.custom", "components": parts}})
 
 
 @case(allowed=True)
 def zt_shared_bytes(directory, size):
     """Tensors that are all of the same bytes, half the file."""
-    each = len(cbor("t00000000") + cbor(dense(size // 2)))
-    return zt(directory, {"t%08d" % i: dense(size // 2) for i in range(size // 2 // each)}, None, bytes(size // 2))
+    each = len(cbor("abc") + cbor(dense(size // 2)))
+    return zt(directory, {name(i): dense(size // 2) for i in range(size // 2 // each)}, None, bytes(size // 2))
 
 
 @case
@@ -170,8 +170,8 @@ def zt_zstd_zeros(directory, size):
 def zt_zstd_shared(directory, size):
     frame = run_of_zeros(1 << 28)
     item = dense(len(frame), uncompressed_length=1 << 28, encoding="zstd")
-    each = len(cbor("t00000000") + cbor(item))
-    return zt(directory, {"t%08d" % i: item for i in range(size // each)}, None, frame)
+    each = len(cbor("abc") + cbor(item))
+    return zt(directory, {name(i): item for i in range(size // each)}, None, frame)
 
 
 @case
@@ -195,8 +195,8 @@ def zt_zstd_empty_blocks(directory, size):
 def zt_zstd_empty_blocks_shared(directory, size):
     frame = empty_blocks(size // 2)
     item = dense(len(frame), uncompressed_length=0, encoding="zstd")
-    each = len(cbor("t00000000") + cbor(item))
-    return zt(directory, {"t%08d" % i: item for i in range(size // 2 // each)}, None, frame)
+    each = len(cbor("abc") + cbor(item))
+    return zt(directory, {name(i): item for i in range(size // 2 // each)}, None, frame)
 
 
 @case
@@ -216,7 +216,7 @@ def unmeasured(directory, size, frame):
     objects = {}
     for i in range(min(count, size // 2 // 100)):
         offset = 64 + i * len(frame)
-        objects["t%08d" % i] = {"shape": [1], "format": "x.custom", "components": {
+        objects[name(i)] = {"shape": [1], "format": "x.custom", "components": {
             "data": component("u8", offset, len(data) - i * len(frame), encoding="zstd")}}
     return zt(directory, objects, None, data, "1.1.0")
 

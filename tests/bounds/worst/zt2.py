@@ -1,7 +1,7 @@
 import ctypes
 import struct
 
-from worst.common import case, put
+from worst.common import case, name, put
 from worst.zt import head, run_of_zeros
 
 MAGIC = b"\x89ZT2\r\n\x1a\n"
@@ -49,7 +49,7 @@ def zt2(directory, objects=None, data=b"\0", **root):
 
 @case
 def zt2_keys(directory, size):
-    return zt2(directory, attributes={"key%08d" % i: 0 for i in range(size // 13)})
+    return zt2(directory, attributes={name(i): 0 for i in range(size // 5)})
 
 
 @case
@@ -80,14 +80,14 @@ def zt2_same_key(directory, size):
 
 @case
 def zt2_objects(directory, size):
-    count = size // len(cbor({"t00000000": dense(1)}))
-    return zt2(directory, {"t%08d" % i: dense(1) for i in range(count)})
+    count = size // len(cbor({"abc": dense(1)}))
+    return zt2(directory, {name(i): dense(1) for i in range(count)})
 
 
 @case
 def zt2_parts(directory, size):
-    count = size // len(cbor({"p00000000": part(1)}))
-    return zt2(directory, {"t": {"layout": "x", "shape": [1], "parts": {"p%08d" % i: part(1) for i in range(count)}}})
+    count = size // len(cbor({"abc": part(1)}))
+    return zt2(directory, {"t": {"layout": "x", "shape": [1], "parts": {name(i): part(1) for i in range(count)}}})
 
 
 @case
@@ -97,14 +97,14 @@ def zt2_dimensions(directory, size):
 
 @case
 def zt2_unknown_fields(directory, size):
-    return zt2(directory, {"t": {**dense(1), **{"field%08d" % i: 0 for i in range(size // 15)}}})
+    return zt2(directory, {"t": {**dense(1), **{name(i): 0 for i in range(size // 5)}}})
 
 
 @case
 def zt2_shared_bytes(directory, size):
     half = size // 2
-    count = half // len(cbor({"t00000000": dense(half)}))
-    return zt2(directory, {"t%08d" % i: dense(half) for i in range(count)}, bytes(half))
+    count = half // len(cbor({"abc": dense(half)}))
+    return zt2(directory, {name(i): dense(half) for i in range(count)}, bytes(half))
 
 
 @case
@@ -120,8 +120,8 @@ def zt2_zstd_shared(directory, size):
     elements = 64 << 20
     frame = run_of_zeros(elements)
     one = dense(len(frame), elements=elements, encoding="zstd", decoded_length=elements)
-    count = size // len(cbor({"t00000000": one}))
-    return zt2(directory, {"t%08d" % i: one for i in range(count)}, frame)
+    count = size // len(cbor({"abc": one}))
+    return zt2(directory, {name(i): one for i in range(count)}, frame)
 
 
 @case

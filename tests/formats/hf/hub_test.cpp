@@ -1,5 +1,6 @@
 // Which files of a directory come along with the model, what its weights are called, and which links are followed.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "conformance/hf_cases.hpp"
@@ -438,6 +439,14 @@ TEST_F(Hub, AHugeDocumentStays) {
   const Conversion done = convert(path, scratch_ / "m.zt");
   EXPECT_EQ(lines_of(done.changes), Lines{"omitted, not part of the model: README.md"});
   EXPECT_NE(open(scratch_ / "m.zt").attachment("LICENSE"), nullptr);
+}
+
+TEST_F(Hub, ADocumentThatIsNoFileIsNotAbsent) {
+  const std::string path = make(hf_good());
+  ASSERT_EQ(::mkfifo((path + "/NOTICE").c_str(), 0600), 0);
+  fs::create_symlink("nowhere", path + "/README.md");
+  const Conversion done = convert(path, scratch_ / "m.zt");
+  EXPECT_EQ(lines_of(done.changes), Lines{"omitted, not part of the model: NOTICE, README.md"});
 }
 
 TEST_F(Hub, AFolderWithoutEnd) {
