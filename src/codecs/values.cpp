@@ -86,23 +86,30 @@ void check_sources(const Tensor& tensor) {
     if (component.blob.source() != nullptr) component.blob.source()->check();
 }
 
-Error no_span(const Tensor& tensor, ErrorKind kind, std::string_view rule, std::string_view why) {
-  return Error(kind, rule, fmt::format("there is no span of the elements: {}; values() copies them", why))
-      .about(tensor.name);
+// The file that the tensor is in; of its own memory there is none.
+Error in_file_of(const Tensor& tensor, Error error) {
+  for (const Component& component : tensor.components)
+    if (const SourcePtr& source = component.blob.source(); source != nullptr && source->descriptor() >= 0)
+      error.in(source->name());
+  return error;
 }
 
-}  // namespace
+Error no_span(const Tensor& tensor, ErrorKind kind, std::string_view rule, std::string_view why) {
+  return in_file_of(tensor,
+                    Error(kind, rule, fmt::format("there is no span of the elements: {}; values() copies them", why))
+                        .about(tensor.name));
+}
 
 template <Element T>
-std::vector<T> Tensor::values(std::uint64_t limit, unsigned threads) const {
-  const Tensor plain = to_dense(*this);
+std::vector<T> values_of(const Tensor& tensor, std::uint64_t limit, unsigned threads) {
+  const Tensor plain = to_dense(tensor);
   const Tensor numbers = cast(plain, dtype_of<T>());
   const std::uint64_t bytes = numbers.component("data")->blob.size();
   if (bytes > limit)
     throw Error(ErrorKind::limit, "values.too_large",
                 fmt::format("{} elements as {} take {} bytes, at most {} allowed", bytes / sizeof(T),
                             name_of(dtype_of<T>()), bytes, limit))
-        .about(name);
+        .about(tensor.name);
   std::vector<T> all(static_cast<std::size_t>(bytes / sizeof(T)));
   const Component& data = *plain.component("data");
   const bool same = data.type.empty() && data.dtype == dtype_of<T>();
@@ -112,8 +119,19 @@ std::vector<T> Tensor::values(std::uint64_t limit, unsigned threads) const {
   } else if constexpr (!std::is_floating_point_v<T>) {
     read_exactly(plain, data, std::span(all));
   }
-  check_sources(*this);
+  check_sources(tensor);
   return all;
+}
+
+}  // namespace
+
+template <Element T>
+std::vector<T> Tensor::values(std::uint64_t limit, unsigned threads) const {
+  try {
+    return values_of<T>(*this, limit, threads);
+  } catch (const Error& error) {
+    throw in_file_of(*this, error);
+  }
 }
 
 template <Element T>

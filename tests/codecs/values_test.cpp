@@ -206,6 +206,23 @@ TEST(Span, SaysWhyThereIsNone) {
   EXPECT_EQ(no_span_of<std::int8_t>(dense("t", {4}, DType::i8, crooked)), "a span");
 }
 
+TEST(Values, AnErrorNamesTheFileThatTheTensorIsIn) {
+  const Scratch scratch;
+  Model model;
+  model.tensors.push_back(dense("t", {2}, std::vector<float>{1.5, 2}));
+  save(model, scratch / "t.zt");
+  const Model opened = open(scratch / "t.zt");
+  const Tensor& tensor = opened.tensors[0];
+  for (const auto& error :
+       {error_of([&] { (void)tensor.span<double>(); }), error_of([&] { (void)tensor.values<std::int8_t>(); }),
+        error_of([&] { (void)tensor.values<float>(7); })}) {
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->file(), scratch / "t.zt");
+    EXPECT_EQ(error->item(), "t");
+  }
+  EXPECT_EQ(error_of([&] { (void)model.tensors[0].span<double>(); })->file(), "") << "of its own memory there is none";
+}
+
 TEST(Dense, OfAsManyElementsAsTheShapeHas) {
   const std::array<float, 3> three{1, 2, 3};
   EXPECT_EQ(dense("t", {2}, std::span<const float>(three).last(2)).values<float>(), (std::vector<float>{2, 3}));
