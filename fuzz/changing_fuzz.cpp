@@ -1,7 +1,7 @@
 // A file that changes while it is read: bytes are replaced between one access and the next, as another process might.
 // Everything may end in an error or in wrong numbers, nothing in a memory error or another exception.
 //
-// The input: the format (its place in the table), how it is read, the number of changes, each as after how many accesses,
+// The input: the format (0: the one that the file is in, else its place in the table), how it is read, the number of changes, each as after how many accesses,
 // where, and what; the file.
 #include <cstring>
 #include <vector>
@@ -91,20 +91,31 @@ void use(const Tensor& tensor) {
   try_it([&] { multiply(tensor); });
 }
 
+const Format* recognized(std::span<const std::byte> file) {
+  const SourcePtr source = borrow_memory(file);
+  const Format* found = nullptr;
+  for (const Format& format : formats())
+    try_it([&] {
+      if (found == nullptr && format.recognize != nullptr && format.recognize(*source)) found = &format;
+    });
+  return found;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Script script(std::as_bytes(std::span(data, size)));
-  const Format& format = script.one_of(formats());
+  const std::size_t place = script.below(1 + formats().size());
   const bool viewed = script.coin();
   std::vector<Replacement> changes(script.below(32));
   for (Replacement& c : changes) c = {1U + script.byte(), script.word(), std::byte{script.byte()}};
-  if (format.recognize == nullptr || format.read == nullptr) return 0;
   const auto file = script.rest();
+  const Format* const format = place == 0 ? recognized(file) : &formats()[place - 1];
+  if (format == nullptr || format->recognize == nullptr || format->read == nullptr) return 0;
   const auto source = std::make_shared<ChangingSource>(Bytes(file.begin(), file.end()), changes, viewed);
   Collector collector;
   try_it([&] {
-    const Model model = format.read({"it", source}, {.diagnostics = &collector});
+    const Model model = format->read({"it", source}, {.diagnostics = &collector});
     for (const Tensor& tensor : model.tensors) use(tensor);
   });
   return 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the command-line cases: every line of a script, against what it printed when it was recorded.
 
-    run.py --tare PATH [--record] [CASE...]
+    run.py --tare PATH [--build DIRECTORY] [--record] [CASE...]
 
 A case is cases/NAME.sh, one command a line; lines that begin with # are remarks. Each line is run by bash, in one
 fresh directory per case that holds the files of fixtures.py. cases/NAME.out is the transcript: "$ line", standard
@@ -27,7 +27,7 @@ import fixtures
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def environment(tare, directory):
+def environment(tare, build, directory):
     tools = pathlib.Path(directory, ".bin")
     tools.mkdir()
     # A copy: the user of as-user may not be allowed to look into the build directory.
@@ -43,7 +43,7 @@ def environment(tare, directory):
         "LC_ALL": "C.UTF-8",
         "TERM": "xterm",
         # The driver of tests/device, for what needs a GPU: TARE_CUDA_LIBRARY=$FAKE_CUDA tare load ...
-        "FAKE_CUDA": str(pathlib.Path(tare).resolve().parent / "tests/device/fake-cuda.so"),
+        "FAKE_CUDA": str(build / "tests/device/fake-cuda.so"),
     }
 
 
@@ -54,13 +54,13 @@ def shown(output, prefix=""):
     return text + (f"{prefix}{tail}\\\n" if tail else "")
 
 
-def transcript(script, tare):
+def transcript(script, tare, build):
     out = []
     # Readable by others: as-user works in it too.
     with tempfile.TemporaryDirectory(prefix="tare-cli-") as directory:
         os.chmod(directory, 0o755)
         fixtures.make(directory)
-        env = environment(tare, directory)
+        env = environment(tare, build, directory)
         for line in script.read_text(encoding="utf-8").splitlines():
             if not line.strip() or line.startswith("#"):
                 out.append(line + "\n")
@@ -77,13 +77,15 @@ def transcript(script, tare):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tare", required=True)
+    parser.add_argument("--build", help="where the tests were built; by default where the command is")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("cases", nargs="*", help="names; all when none is given")
     arguments = parser.parse_args()
+    build = pathlib.Path(arguments.build or pathlib.Path(arguments.tare).parent).resolve()
     scripts = [HERE / "cases" / f"{name}.sh" for name in arguments.cases] or sorted((HERE / "cases").glob("*.sh"))
     failed = False
     for script in scripts:
-        now, recorded = transcript(script, arguments.tare), script.with_suffix(".out")
+        now, recorded = transcript(script, arguments.tare, build), script.with_suffix(".out")
         if arguments.record:
             recorded.write_text(now, encoding="utf-8")
             continue

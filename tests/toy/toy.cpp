@@ -104,7 +104,7 @@ class Reader {
     end_ = *begin + *bytes;
     tensor.components.push_back({"data", kTypes[type], {}, Blob::range(source_, *begin, *bytes)});
     if (!names_.insert(tensor.name).second)
-      throw error("toy.tensor.duplicate", "two tensors of this name", at).about(escape_name(tensor.name));
+      throw error("toy.tensor.duplicate", "the name appears twice", at).about(escape_name(tensor.name));
     model_.tensors.push_back(std::move(tensor));
   }
 

@@ -1,6 +1,6 @@
 tare convert tiny.zt
-tare convert tiny.zt out
-tare convert tiny.zt out --to zip
+tare convert tiny.zt out 2>&1 | sed 's/(\.zt .*)/(SUFFIXES)/'; echo "[${PIPESTATUS[0]}]"
+tare convert tiny.zt out --to zip 2>&1 | sed 's/one of zt, .*, not/one of FORMATS, not/'; echo "[${PIPESTATUS[0]}]"
 tare convert tiny.zt out.npz --zstd
 tare convert tiny.zt out.npz --digest sha256
 tare convert tiny.zt out.npz --dedup
