@@ -87,7 +87,6 @@ KNOWS = {
     "cli/verbs/demo.cpp": ("*", "likewise"),
     "formats/zt2": ("*", "its profiles and attributes are called after others, and it is the second of its name"),
     "codecs/zt2": ("zt", "the profiles of its second version are called so"),
-    "cli/verbs/hash.cpp": ("*", "an option for the digest that its document defines"),
     "resources/config_dtype.cpp": ("torch", "config.json spells types as it does"),
     "formats/torch": ("safetensors", "what to write instead"),
     "formats/npy": ("npz", "reads the arrays in it, and reports what is wrong with them as its"),

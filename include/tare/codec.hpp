@@ -41,8 +41,7 @@ struct EncodeReport {
   // The block with the largest squared error: its first element (row-major) and that error.
   std::uint64_t worst_block = 0;
   double worst_block_error = 0;
-  // Scales stored as f16, and how many of those are below its normal numbers (2^-14) and not 0. Some programs read such
-  // a scale as 0, and with it all weights of the block or super-block.
+  // Scales stored as f16, and how many of those are below its normal numbers (2^-14) and not 0 (Codec::subnormal_scales).
   std::uint64_t scales = 0, subnormal_scales = 0;
 };
 
@@ -78,6 +77,9 @@ struct Codec {
   // kept where that does not fit either.
   std::uint64_t row_multiple = 1;
   std::string_view fallback = {};
+  // What becomes of scales below f16's normal numbers (EncodeReport::subnormal_scales) in a program that reads such tensors, and
+  // what avoids it; empty: nothing is known to go wrong.
+  std::string_view subnormal_scales = {};
 
   // Roles, dtypes and lengths against the shape; touches no tensor data. Nothing when all is well.
   std::optional<Problem> (*check)(const Tensor& tensor) = nullptr;

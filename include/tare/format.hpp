@@ -211,6 +211,7 @@ struct Format {
   // The digest of a model by the container's own document: the same for every file of this format that holds these tensors.
   // Hashes the tensors on up to `threads` threads. The model must fit `holds`. Null: the document defines none.
   std::string (*content_digest)(const Model& model, unsigned threads, Progress* progress) = nullptr;
+  std::string_view content_digest_text = {};  // a sentence about it, for people
   // For containers that are a directory, or that `shard_bytes` splits into several files; null for all others. `path`
   // is the directory (created if missing). Every file is written whole and under its final name only when all are
   // complete. Returns the bytes of all files.

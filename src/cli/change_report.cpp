@@ -8,6 +8,7 @@
 #include "cli/advice.hpp"
 #include "cli/model_text.hpp"
 #include "cli/text.hpp"
+#include "tare/codec.hpp"
 
 namespace tare::cli {
 namespace {
@@ -39,6 +40,25 @@ Label label_of(Impact impact) {
 }
 
 }  // namespace
+
+bool is_measured(const TensorOutcome& outcome) { return outcome.report != nullptr && outcome.report->complete; }
+
+std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcomes) {
+  std::vector<ReportLine> warnings;
+  for (const Codec& codec : codecs()) {
+    std::uint64_t scales = 0, subnormal = 0;
+    for (const TensorOutcome& outcome : outcomes) {
+      if (codec.subnormal_scales.empty() || outcome.type != codec.name || !is_measured(outcome)) continue;
+      scales += outcome.report->scales;
+      subnormal += outcome.report->subnormal_scales;
+    }
+    if (subnormal == 0) continue;
+    const std::string text = fmt::format("{} of {} scales of {} are below 2^-14, the smallest normal f16: {}",
+                                         count_text(subnormal), count_text(scales), codec.name, codec.subnormal_scales);
+    warnings.push_back({Impact::results, text, text});
+  }
+  return warnings;
+}
 
 std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb) {
   std::vector<ReportLine> lines;

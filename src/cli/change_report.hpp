@@ -17,6 +17,11 @@ struct ReportLine {
   ChangeKind kind = ChangeKind::remark;
 };
 
+// Whether its errors are known.
+bool is_measured(const TensorOutcome& outcome);
+// Of weights so small that their scales leave f16's normal numbers, where a program that reads them is known to fail.
+std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcomes);
+
 // Most important first, in the order given otherwise. `verb`: whose options they may name.
 std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb = nullptr);
 

@@ -77,8 +77,10 @@ struct Verb {
   std::string_view name = {};
   std::string_view summary = {};      // one line
   std::string_view description = {};  // paragraphs, separated by an empty line
+  std::string (*more)() = nullptr;    // another paragraph, of what is in a table
   std::span<const Operand> operands = {};
   std::span<const Option> options = {};  // its own and the shared ones it honours; the universal ones are added
+  std::vector<Option> (*more_options)() = nullptr;  // one for each row of a table that has something to offer
   std::span<const Example> examples = {};
   int (*run)(const Arguments& arguments, Session& session) = nullptr;
   bool hidden = false;
@@ -92,7 +94,11 @@ class UsageError : public std::runtime_error {
 
 // The options every verb takes (--help, --color, --quiet).
 std::span<const Option> universal_options();
-// A verb's own options followed by the universal ones.
+// All its paragraphs.
+std::string description_of(const Verb& verb);
+// A verb's own options.
+std::vector<Option> own_options_of(const Verb& verb);
+// The same, followed by the universal ones.
 std::vector<Option> options_of(const Verb& verb);
 // "FILE [NAME]", "FILE..."
 std::string operands_text(const Verb& verb);

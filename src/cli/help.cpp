@@ -73,7 +73,7 @@ std::string verb_help(const Verb& verb, const HelpLook& look) {
   const std::string operands = operands_text(verb);
   std::string out = fmt::format("{} tare {}{}{}{}\n\n", heading("Usage:", look), verb.name,
                                 verb.options.empty() ? "" : " [OPTION...]", operands.empty() ? "" : " ", operands);
-  for (const std::string& line : wrap(verb.description, look.columns)) out += line + "\n";
+  for (const std::string& line : wrap(description_of(verb), look.columns)) out += line + "\n";
 
   out += fmt::format("\n{}\n", heading("Options:", look));
   std::size_t columns = 0;

@@ -27,8 +27,21 @@ constexpr Option kUniversal[] = {
 
 std::span<const Option> universal_options() { return kUniversal; }
 
+std::string description_of(const Verb& verb) {
+  std::string text(verb.description);
+  if (verb.more != nullptr) text += "\n\n" + verb.more();
+  return text;
+}
+
+std::vector<Option> own_options_of(const Verb& verb) {
+  std::vector<Option> options;
+  if (verb.more_options != nullptr) options = verb.more_options();
+  options.insert(options.end(), verb.options.begin(), verb.options.end());
+  return options;
+}
+
 std::vector<Option> options_of(const Verb& verb) {
-  std::vector<Option> options(verb.options.begin(), verb.options.end());
+  std::vector<Option> options = own_options_of(verb);
   options.insert(options.end(), std::begin(kUniversal), std::end(kUniversal));
   return options;
 }

@@ -119,11 +119,11 @@ Tensor sparse_points() {
   return tensor;
 }
 
-// One matrix for every method that quantizes, but for ggml's, whose blocks are wider than these.
+// One matrix for every method that takes rows of any length.
 void add_quantized(Model& model) {
   std::uint64_t seed = 50;
   for (const Codec& codec : codecs()) {
-    if (codec.encode == nullptr || codec.methods.empty() || codec.layout.starts_with("ggml.")) continue;
+    if (codec.encode == nullptr || codec.methods.empty() || codec.row_multiple != 1) continue;
     for (const std::string_view method : codec.methods) {
       const Tensor weights = demo_tensor(fmt::format("quantized.{}.weight", method), {16, 64}, DType::f32, seed++);
       EncodeOptions options;

@@ -165,10 +165,13 @@ int run(const Arguments& arguments, Session& session) {
     done = adapters.empty() ? convert(arguments.operand(0), output, options)
                             : convert_merged(arguments.operand(0), adapters, output, options);
   }
-  if (arguments.has("json"))
+  if (arguments.has("json")) {
     print_json(done, arguments, session);
-  else
-    tell_changes(headline_of(done, arguments), weigh(done.changes), wordy, session);
+    return kDone;
+  }
+  std::vector<ReportLine> lines = scale_warnings(done.outcomes);
+  for (ReportLine& line : weigh(done.changes)) lines.push_back(std::move(line));
+  tell_changes(headline_of(done, arguments), lines, wordy, session);
   return kDone;
 }
 
@@ -188,7 +191,7 @@ constexpr Option kOptions[] = {
      .help = "with --dtype: what becomes of values beyond the largest of TYPE; an error by default",
      .words = overflow_words},
     {.name = "quant", .value = "METHOD", .help = "quantize float matrices", .words = quant_words},
-    {.name = "range", .help = "with --quant: store a minimum beside the scale, where the method can"},
+    {.name = "range", .help = "with --quant: store a minimum next to the scale, if the method can"},
     kMerge,
     {.name = "dialect", .value = "NAME", .help = "write this dialect of the format of OUT", .words = dialect_words},
     kZstd,

@@ -251,7 +251,7 @@ constexpr Verb kVerb{
     .summary = "the containers and what each can hold",
     .description =
         "Prints what Tare knows of each container: its name, suffixes and versions, and whether Tare reads (r) and "
-        "writes (w) it; then what it holds beside tensors (metadata under any key, or under a few of its own; the "
+        "writes (w) it; then what it holds besides tensors (metadata under any key, or under a few of its own; the "
         "model's configuration, a vocabulary, attached files, attributes of tensors), and which types and layouts of "
         "tensors; then the options of convert that it honours, whether it can grow in place (append) and whether it "
         "can be written to a "

@@ -55,15 +55,32 @@ int run(const Arguments& arguments, Session& session) {
   return kDone;
 }
 
+// An option for each container whose document defines a digest, called after it.
+std::vector<Option> digest_options() {
+  static const std::vector<std::string> helps = [] {
+    std::vector<std::string> texts;
+    for (const Format& format : formats())
+      texts.push_back(fmt::format("print the digest that {} defines instead", format.title));
+    return texts;
+  }();
+  std::vector<Option> options;
+  for (std::size_t i = 0; i < formats().size(); ++i)
+    if (formats()[i].content_digest != nullptr) options.push_back({.name = formats()[i].name, .help = helps[i]});
+  return options;
+}
+
+std::string about_digests() {
+  std::string text =
+      "With an option that is called after a container, it is the digest that its document defines, of the file that a "
+      "conversion to it would make.";
+  for (const Format& format : formats())
+    if (format.content_digest != nullptr) text += fmt::format(" --{}: {}", format.name, format.content_digest_text);
+  return text + "\n\nWith --json, one object per line and file: file, digest.";
+}
+
 constexpr Operand kOperands[] = {kFiles};
-constexpr Option kOptions[] = {
-    {.name = "zt2", .help = "print the content digest of zTensor 2 instead, as the package ztensor has it"},
-    kJson,
-    kNoMmap,
-    kMaxExpansion,
-    kThreads};
-constexpr Example kExamples[] = {{"tare hash model.zt model.npz", "equal lines mean equal tensors"},
-                                 {"tare hash --zt2 model.zt", "what `zt id` prints"}};
+constexpr Option kOptions[] = {kJson, kNoMmap, kMaxExpansion, kThreads};
+constexpr Example kExamples[] = {{"tare hash model.zt model.npz", "equal lines mean equal tensors"}};
 
 }  // namespace
 
@@ -73,13 +90,11 @@ constexpr Verb kVerb{
     .description =
         "Prints a digest of the names, shapes, types and values of all tensors, which is the same in every "
         "container that stores the same tensors, in any order and however compressed. A lossless "
-        "conversion keeps it.\n\n"
-        "With --zt2 it is the content digest that zTensor 2 defines, of the file that a conversion to it would make: "
-        "it also "
-        "covers layouts and attributes of tensors, and a file of that format keeps the digests it was written with.\n\n"
-        "With --json, one object per line and file: file, digest.",
+        "conversion keeps it.",
+    .more = about_digests,
     .operands = kOperands,
     .options = kOptions,
+    .more_options = digest_options,
     .examples = kExamples,
     .run = run};
 

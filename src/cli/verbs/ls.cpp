@@ -177,7 +177,7 @@ constexpr Verb kVerb{
     .name = "ls",
     .summary = "list the tensors",
     .description =
-        "Lists the tensors of FILE in file order: name, shape, type, layout where it is not dense (or what the tensor "
+        "Lists the tensors of FILE in file order: name, shape, type, layout if it is not dense (or what the tensor "
         "is to a model that is quantized already: \"gptq codes\"), and the size of its components, decompressed. Only "
         "the file's "
         "metadata is read. Tensors that break a rule come last, as broken, and standard error has the rules; exit code "

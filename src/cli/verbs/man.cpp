@@ -105,8 +105,8 @@ void append_verb(std::string& out, const Verb& verb) {
   out += fmt::format(".Ss {}\n.Nm\n.Cm {}\n", argument(fmt::format("tare {}", verb.name)), verb.name);
   if (!verb.options.empty()) out += ".Op Ar option ...\n";
   for (const Operand& operand : verb.operands) out += fmt::format(".{}\n", operand_macros(operand));
-  out += ".Pp\n" + paragraphs(verb.description);
-  append_options(out, verb.options);
+  out += ".Pp\n" + paragraphs(description_of(verb));
+  append_options(out, own_options_of(verb));
   for (const Example& example : verb.examples)
     out += fmt::format(".Pp\n{}{}\n.Dl {}\n", roff(sentence_case(example.meaning)),
                        example.meaning.ends_with('?') ? "" : ":", roff(example.command));

@@ -272,7 +272,7 @@ constexpr Verb kVerb{
         "without "
         "a moment at which FILE is not whole, a few bytes are changed in place; otherwise a new file takes the place "
         "of "
-        "the old one. An error, a kill or a power cut leaves the old file or the new one.",
+        "the old one. An error, a kill or a power failure leaves the old file or the new one.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -37,8 +37,6 @@ struct Group {
   double bits() const { return elements == 0 ? 0 : static_cast<double>(bytes) * 8 / static_cast<double>(elements); }
 };
 
-bool is_measured(const TensorOutcome& outcome) { return outcome.report != nullptr && outcome.report->complete; }
-
 double rms_of(const EncodeReport& report) {
   return report.squared_sum == 0 ? 0 : std::sqrt(report.squared_error / report.squared_sum);
 }
@@ -115,23 +113,6 @@ void write_scales(JsonWriter& json, std::uint64_t scales, std::uint64_t subnorma
 void write_errors(JsonWriter& json, const Group& group) {
   if (group.measured) json.key("relative_rms").real(group.rms()).key("max_error").real(group.max_error);
   write_scales(json, group.scales, group.subnormal_scales);
-}
-
-// Weights so small that their scales leave f16's normal numbers.
-std::vector<ReportLine> subnormal_warnings(const std::vector<Group>& groups) {
-  std::vector<ReportLine> warnings;
-  for (const Group& group : groups) {
-    // The programs that read ggml's types know such numbers.
-    const bool harmless = group.type.starts_with("ggml.");
-    if (&group == &groups.back() || group.subnormal_scales == 0 || harmless) continue;
-    const std::string text = fmt::format(
-        "{} of {} scales of {} are below 2^-14, the smallest normal f16; a program that reads them as 0, as Mantle "
-        "does, "
-        "gets zeros for their weights. Fewer bits per weight make larger scales, and int8 stores its scale as f32",
-        count_text(group.subnormal_scales), count_text(group.scales), group.type);
-    warnings.push_back({Impact::results, text, text});
-  }
-  return warnings;
 }
 
 // What the table tells is measured against what was decoded.
@@ -230,13 +211,22 @@ int run(const Arguments& arguments, Session& session) {
     print_json(done, groups, arguments, session);
     return kDone;
   }
-  std::vector<ReportLine> lines = subnormal_warnings(groups);
+  std::vector<ReportLine> lines = scale_warnings(done.outcomes);
   for (ReportLine& line : requantized_warnings(done.changes)) lines.push_back(std::move(line));
   for (ReportLine& line : weigh(done.changes, &kVerb))
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
   tell_changes(headline_of(done, arguments), lines, wordy, session);
   print_table(groups, session);
   return kDone;
+}
+
+std::string about_methods() {
+  std::vector<std::string_view> methods, mixed;
+  for (const Codec& codec : codecs())
+    if (codec.encode != nullptr) methods.insert(methods.end(), codec.methods.begin(), codec.methods.end());
+  for (const Mix& mix : mixes()) mixed.push_back(mix.name);
+  return fmt::format("Methods: {}; llama.cpp's mixes of several: {}. `tare formats` says which container holds which.",
+                     fmt::join(methods, ", "), fmt::join(mixed, ", "));
 }
 
 constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
@@ -302,10 +292,6 @@ constexpr Verb kVerb{
         "Reads IN, whatever it is, and writes it as OUT with its float matrices quantized; everything else is kept as "
         "it is. Scales are searched for the least squared error unless --fast is given. Matrices that are quantized "
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
-        "Methods: int8, int4, q8, q4, k6, k4, k3, k2, group8, group4, group2, qint8, qint4, ggml's q8_0, q6_k, q5_k, "
-        "q5_1, q5_0, q4_k, q4_1, q4_0, iq4_nl, iq4_xs, mxfp4, q3_k, q2_k, and llama.cpp's mixes of these: q2_k, "
-        "q3_k_s, q3_k_m, "
-        "q3_k_l, q4_k_s, q4_k_m, q5_k_s, q5_k_m. `tare formats` says which container holds which.\n\n"
         "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, and finally --method METHOD; "
         "without the last, all other tensors are kept. A note names tensors for which a GLOB=METHOD could not be "
         "followed: methods take matrices of floats; int8 and int4, asked for by name, take floats of any rank.\n\n"
@@ -314,6 +300,7 @@ constexpr Verb kVerb{
         "Prints a table: for each method its tensors, the bits per weight, the error relative to the weights (root "
         "mean square), the largest error of one weight, and the tensor with the largest error. Before it, what "
         "was lost and changed is reported on standard error, with a warning if scales are below f16's normal numbers.",
+    .more = about_methods,
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

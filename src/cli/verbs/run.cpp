@@ -234,8 +234,8 @@ constexpr Verb kVerb{
     .summary = "generate text with a Tiny Llama",
     .description =
         "Runs the model in FILE, a Tiny Llama weight file or any container that holds its tensors, and prints what "
-        "follows the start, as it is generated: token numbers, or text where the tokens are known by --vocab and "
-        "--merges or by the file itself. The weights are used where they lie in the mapped file.\n\n"
+        "follows the start, as it is generated: token numbers, or text if the tokens are known by --vocab and "
+        "--merges or by the file itself. The weights are used in place, in the mapped file.\n\n"
         "The same file, start and seed give the same output on the same machine, with any number of threads.",
     .operands = kOperands,
     .options = kOptions,

@@ -113,7 +113,7 @@ constexpr Verb kVerb{
     .name = "show",
     .summary = "shape, statistics and histogram of a tensor",
     .description =
-        "Shows one tensor: shape, type, where its components lie; minimum, maximum, mean and standard "
+        "Shows one tensor: shape, type, where its components are; minimum, maximum, mean and standard "
         "deviation of the finite values; how many are zero, NaN or infinite; a histogram and the first "
         "values. Sparse and quantized tensors are decoded.",
     .operands = kOperands,

@@ -45,7 +45,7 @@ int run(const Arguments& arguments, Session& session) {
   options.other_host =
       "the request is addressed to a host by whose name this server does not answer; open the link as it was printed, "
       "or "
-      "start `tare view` with --host NAME to be reached by that name, with --host NAME:PORT where the port is another "
+      "start `tare view` with --host NAME to be reached by that name, with --host NAME:PORT if the port is another "
       "one, "
       "as through a tunnel";
   const view::Page page = view::live_page(paths.front());
@@ -102,7 +102,7 @@ constexpr Verb kVerb{.name = "view",
                      .description =
                          "Starts a server on this machine and prints the link of a page that shows the model: what it "
                          "is, what takes how many "
-                         "bytes, which layers differ, what lies where in the file, the values of every tensor, the "
+                         "bytes, which layers differ, what is where in the file, the values of every tensor, the "
                          "vocabulary, the metadata, and "
                          "what `verify` finds. With OTHER, also what differs between the two. The server decodes and "
                          "reduces; nothing is "

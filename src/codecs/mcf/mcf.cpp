@@ -62,6 +62,9 @@ constexpr Codec row(std::size_t method, std::string_view layout, std::string_vie
           .ranged = method < 2,
           .weighted = method >= 2,
           .budget = budget,
+          .subnormal_scales =
+              "Mantle reads them as 0, and their weights with them. Fewer bits per weight make larger "
+              "scales, and int8 stores its scale as f32",
           .check = check,
           .verify = verify,
           .decode = decode,
@@ -92,19 +95,19 @@ std::optional<Problem> check(const Tensor& tensor) {
   // A known packer writes embeddings so.
   if (geometry->method->family == Family::raw && found == geometry->codes.size)
     return Problem{"quant.no_scale", size_sentence(tensor, *geometry, found) +
-                                         ": exactly the codes, so the scale in front of them is missing"};
+                                         ": exactly the codes, so the scale before them is missing"};
   return Problem{"quant.size", size_sentence(tensor, *geometry, found)};
 }
 
 constinit const std::array<Codec, 8> kCodecs = {
     row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
     row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
-    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits a weight", coded_bytes<2>),
-    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits a weight", coded_bytes<3>),
-    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits a weight", coded_bytes<4>),
-    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits a weight", coded_bytes<5>),
-    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits a weight", coded_bytes<6>),
-    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits a weight", coded_bytes<7>),
+    row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits per weight", coded_bytes<2>),
+    row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits per weight", coded_bytes<3>),
+    row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits per weight", coded_bytes<4>),
+    row(5, "mcf.k4", "4 bits with scales for every 256 and every 32 weights: 4.31 bits per weight", coded_bytes<5>),
+    row(6, "mcf.k3", "3 bits with scales for every 256 and every 32 weights: 3.31 bits per weight", coded_bytes<6>),
+    row(7, "mcf.k2", "2 bits with scales for every 256 and every 32 weights: 2.31 bits per weight", coded_bytes<7>),
 };
 
 }  // namespace tare::codec::mcf

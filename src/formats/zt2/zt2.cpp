@@ -85,6 +85,10 @@ constexpr Format kFormat = {
     .append = append,
     .amend = amend,
     .content_digest = content_digest,
+    .content_digest_text =
+        "As `zt id` of the package ztensor prints it: it also covers layouts and attributes of tensors, and a file "
+        "keeps "
+        "the digests it was written with.",
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };
