@@ -187,7 +187,7 @@ void encode(int rounds, const std::string& plot, Table& table) {
                              {"k4", 0.945, 0.96}, {"int4", 1, 1},      {"k3", 0.87, 0.89},   {"k2", 0.65, 0.74}};
   std::vector<MethodError> errors;
   fmt::print(
-      "| method | bits a weight | Gaussian: fast | searched | Laplace: fast | searched |\n"
+      "| method | bits per weight | Gaussian: fast | searched | Laplace: fast | searched |\n"
       "| --- | --- | --- | --- | --- | --- |\n");
   for (const Goal& goal : kGoals) {
     const MethodError& e = errors.emplace_back(measure_errors(goal.method));

@@ -1,4 +1,4 @@
-// The plot of docs/quantization.md: error against bits a weight, one dot for each method and kind of scales.
+// The plot of docs/quantization.md: error against bits per weight, one dot for each method and kind of scales.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ std::string axes() {
                        kWidth - kRight, y_of(error));
     out += words(kLeft - 8, y_of(error) + 4, fmt::format("{}", error), "end");
   }
-  out += words((kLeft + kWidth) / 2, kHeight - 10, "bits a weight", "middle");
+  out += words((kLeft + kWidth) / 2, kHeight - 10, "bits per weight", "middle");
   out += words(-kHeight / 2, 18, "relative rms error", "middle", " transform=\"rotate(-90)\"");
   return out;
 }

@@ -32,6 +32,10 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.links COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py)
   add_test(NAME tree.links-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/links.py --selftest)
 
+  # Messages use the words of the glossary.
+  add_test(NAME tree.words COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py)
+  add_test(NAME tree.words-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/words.py --selftest)
+
   # Every test that the security page names exists.
   add_test(NAME tree.security COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py ${PROJECT_BINARY_DIR})
   add_test(NAME tree.security-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/security.py --selftest)

@@ -29,7 +29,7 @@ struct Quantization {
   // A glob over names, and a method, the name of a float type ("f16") or kKeep; the first that matches decides.
   std::vector<std::pair<std::string, std::string>> rules = {};
   // In place of `method`: for each tensor one of the codecs that have Codec::budget and that the target holds, or none,
-  // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits a weight.
+  // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits per weight.
   std::optional<double> bits = {};
   bool fast = false, range = false;  // see EncodeOptions
   bool no_fallback = false;          // refuse tensors whose rows do not fit the method (Codec::row_multiple)

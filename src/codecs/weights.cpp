@@ -42,7 +42,7 @@ double element_at(const Component& data, std::uint64_t element) {
 void require_floats(const Tensor& tensor, std::string_view input_rule, std::string_view type_rule) {
   const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data == nullptr || kDense.check(tensor))
-    throw Error(ErrorKind::usage, input_rule, "only a sound dense tensor can be quantized").about(tensor.name);
+    throw Error(ErrorKind::usage, input_rule, "only a valid dense tensor can be quantized").about(tensor.name);
   const ElementType* const type = element_type(data->dtype, data->type);
   if (type == nullptr || !type->is_real())
     throw Error(ErrorKind::unsupported, type_rule,

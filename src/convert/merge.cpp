@@ -76,7 +76,7 @@ class Merging {
     if (!facts->configured)
       throw Error(
           ErrorKind::not_found, "lora.config",
-          "there is no adapter_config.json that states a peft_type, neither in the directory nor beside the file; "
+          "there is no adapter_config.json that states a peft_type, neither in the directory nor next to the file; "
           "without it nobody knows the scale");
     facts_ = std::move(*facts);
     if (!facts_.unmergeable.empty())
@@ -144,7 +144,7 @@ class Merging {
     if (!said && model_.config.empty())
       throw unfit("lora.tied", changed,
                   "it changes the embedding of a model that has no matrix for a head, and there is no config.json that "
-                  "says whether they are one matrix; put the model's config.json beside its weights");
+                  "says whether they are one matrix; put the model's config.json next to its weights");
     return false;
   }
 

@@ -166,7 +166,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
                 fmt::format("{} is not a valid number of bits per weight", *how.bits));
   if (how.bits && !how.method.empty())
     throw Error(ErrorKind::usage, "convert.quant",
-                "a budget of bits chooses the methods itself; beside it only rules for single tensors may name one");
+                "a budget of bits chooses the methods itself; besides it only rules for single tensors may name one");
   if (how.bits && how.range)
     throw Error(ErrorKind::usage, "convert.quant",
                 "the methods that a budget of bits chooses from have no form with a range")

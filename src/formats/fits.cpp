@@ -114,7 +114,7 @@ class FitCheck {
     for (const Tensor& tensor : model_.tensors) names.push_back(tensor.name);
     std::ranges::sort(names);
     if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
-      throw error("duplicate", "two tensors of this name").about("tensor " + escape_name(*twice));
+      throw error("duplicate", "the name appears twice").about("tensor " + escape_name(*twice));
   }
 
   const Model& model_;

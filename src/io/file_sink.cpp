@@ -245,7 +245,7 @@ class ThroughSink final : public Sink {
     const bool looked = file_ && ::fstat(file_.get(), &status) == 0;
     if (!looked) throw io::system_error(kCreate, "cannot open for writing", path_, errno);
     // It was none when we looked; a file is not written over in place.
-    if (S_ISREG(status.st_mode)) throw io::system_error(kCreate, "became a file meanwhile", path_, EEXIST);
+    if (S_ISREG(status.st_mode)) throw io::system_error(kCreate, "became a file during the work", path_, EEXIST);
   }
   const std::string& name() const override { return path_; }
   void commit() override {}

@@ -77,7 +77,7 @@ class FileScratch final : public Scratch {
   [[noreturn]] void failed(int code) const {
     throw system_error(
         "io.scratch.full",
-        fmt::format("no room for {} temporary bytes (TMPDIR names another place); cannot write to", size_), directory_,
+        fmt::format("no space for {} temporary bytes (TMPDIR names another place); cannot write to", size_), directory_,
         code);
   }
 

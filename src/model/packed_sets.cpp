@@ -247,7 +247,7 @@ constexpr PackedSet kSpqrSet = {.scheme = "spqr",
                                 .method = "spqr",
                                 .types = kLongs,
                                 .members = kSpqr,
-                                .why_not = "SpQR has codes in the order of its kernel, and outliers beside them"};
+                                .why_not = "SpQR has codes in the order of its kernel, and outliers next to them"};
 constexpr PackedSet kHiggsSet = {
     .scheme = "higgs",
     .title = "HIGGS",

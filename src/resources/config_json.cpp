@@ -75,7 +75,7 @@ class ConfigReader {
     if (field) return;
     field = read(value, field);
     if (!field && ignored_ != nullptr)
-      ignored_->push_back(fmt::format("{} is {}, where {} is expected", key, beginning_of(value), name_of_kind(field)));
+      ignored_->push_back(fmt::format("{0}: expected {2}, found {1}", key, beginning_of(value), name_of_kind(field)));
   }
 
   // Falcon and StarCoder have a word instead of a number for one key and value for all heads, whatever number stands

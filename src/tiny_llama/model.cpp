@@ -232,7 +232,7 @@ std::span<float> TinyLlamaModel::mutable_weight(std::string_view name) {
   const Weights::Entry& entry = weights_->find(name);
   if (!is_writable())
     throw Error(ErrorKind::usage, "tllm.model.read_only",
-                "the weights lie in a mapped file; a copy in memory can change")
+                "the weights are in a mapped file; a copy in memory can change")
         .about(tare::escape_name(name));
   return {weights_->writable(entry), entry.count};
 }

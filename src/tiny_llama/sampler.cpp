@@ -26,7 +26,7 @@ Sampler::Sampler(const Sampling& sampling) : sampling_(sampling), state_(samplin
                 fmt::format("a temperature of {}; it must be finite and 0 or more", sampling.temperature));
   if (!(sampling.top_p > 0 && sampling.top_p <= 1))
     throw Error(ErrorKind::usage, "tllm.sampler.top_p",
-                fmt::format("top-p of {}; it must lie in (0, 1]", sampling.top_p));
+                fmt::format("top-p of {}; it must be in (0, 1]", sampling.top_p));
 }
 
 // SplitMix64, as 53 bits in [0, 1).

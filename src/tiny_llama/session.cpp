@@ -101,7 +101,7 @@ class Session::Run {
     if (tokens.size() > room())
       throw Error(ErrorKind::usage, "tllm.run.length",
                   position_ == 0 ? fmt::format("{} tokens; the model has {} positions", tokens.size(), capacity_)
-                                 : fmt::format("{} tokens behind {}; the model has {} positions", tokens.size(),
+                                 : fmt::format("{} tokens after {}; the model has {} positions", tokens.size(),
                                                position_, capacity_));
     for (std::size_t i = 0; i < tokens.size(); ++i)
       if (tokens[i] < 0 || tokens[i] >= config_.vocab_size)

@@ -80,11 +80,10 @@ std::string spelled_host(std::string_view name, std::uint16_t port) {
            c == '_' || c == ':' || c == '[' || c == ']';
   });
   if (host.empty() || !fine || bracket == std::string_view::npos || (!behind.empty() && !is_port))
-    throw Error(
-        ErrorKind::usage, "view.host",
-        fmt::format("a host is a name such as workstation.lan, or localhost:9000 where the port is another one, "
-                    "found '{}'",
-                    name));
+    throw Error(ErrorKind::usage, "view.host",
+                fmt::format("a host is a name such as workstation.lan, or localhost:9000 if the port is another one, "
+                            "found '{}'",
+                            name));
   if (!behind.empty()) return std::string(behind == ":80" ? host : name);
   return port == 80 ? std::string(name) : fmt::format("{}:{}", name, port);
 }

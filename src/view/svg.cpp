@@ -157,7 +157,7 @@ std::string draw_layers(const Service& service, const Exhibit& model) {
 
 std::string draw_map(const Exhibit& model) {
   const std::size_t files = std::min<std::size_t>(model.files().size(), 24);
-  Drawing drawing(40.0 * static_cast<double>(files) + 32, "What lies where in the file");
+  Drawing drawing(40.0 * static_cast<double>(files) + 32, "What is where in the file");
   for (std::size_t file = 0; file < files; ++file) {
     const double y = 40.0 * static_cast<double>(file) + 18, size = static_cast<double>(model.files()[file].bytes);
     drawing.text(8, y - 5, fmt::format("{}, {}", model.files()[file].name, size_text(model.files()[file].bytes)));

@@ -50,7 +50,7 @@ class ProtobufReader {
   static Error bad(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
   std::span<const std::byte> take(std::uint64_t count) {
-    if (count > left_.size()) throw bad("protobuf.truncated", "a field runs past the end of its message");
+    if (count > left_.size()) throw bad("protobuf.truncated", "a field extends beyond the end of its message");
     const auto part = left_.first(static_cast<std::size_t>(count));
     left_ = left_.subspan(part.size());
     return part;

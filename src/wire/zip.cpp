@@ -186,7 +186,7 @@ void Reader::find_end() {
   }
   // 65,535 members need no zip64; sizes and offsets of all ones do.
   if (saturated && (end_.size == kZipFull32 || end_.offset == kZipFull32))
-    fail(corrupt("zip.zip64.missing", "the end record points to a zip64 end record that is not there"), end_.limit);
+    fail(corrupt("zip.zip64.missing", "the end record points to a zip64 end record that does not exist"), end_.limit);
   check_end();
 }
 
@@ -223,10 +223,9 @@ void Reader::check_end() const {
                              end_.offset, end_.limit)),
          end_.limit);
   if (const std::uint64_t gap = end_.limit - end_.size - end_.offset; gap != 0)
-    fail(
-        corrupt("zip.directory.place",
-                fmt::format("{} bytes too many before the end record: data in front of the archive or inside it", gap)),
-        end_.limit);
+    fail(corrupt("zip.directory.place",
+                 fmt::format("{} bytes too many before the end record: data before the archive or inside it", gap)),
+         end_.limit);
   if (end_.size > limit_)
     fail(Error(ErrorKind::limit, "zip.directory.large",
                fmt::format("a directory of {} bytes, at most {} allowed", end_.size, limit_)),
@@ -290,8 +289,8 @@ void Reader::read_central_entry(std::span<const std::byte> entry, std::uint64_t 
                     fmt::format("stored, yet {} bytes in the file and {} decoded", member.stored, member.size));
     if (member.deflated() && member.size / kMaxRatio > member.stored)
       throw corrupt("zip.member.ratio",
-                    fmt::format("{} bytes are said to inflate to {}; deflate reaches at most {} times", member.stored,
-                                member.size, kMaxRatio));
+                    fmt::format("the directory states that {} bytes inflate to {}; deflate reaches at most {} times",
+                                member.stored, member.size, kMaxRatio));
   });
   if (good) members_.push_back(std::move(member));
 }
@@ -305,7 +304,7 @@ void Reader::drop_duplicates() {
     const ZipMember &first = members_[before], &second = members_[again];
     const auto refuse = [&] {
       throw corrupt("zip.member.duplicate",
-                    fmt::format("two members of this name, at {} and {}", first.header, second.header));
+                    fmt::format("the name appears twice, at {} and {}", first.header, second.header));
     };
     drop[again] = !accept(second.name, second.header, refuse, false);  // nobody can say which one is meant
   }
@@ -383,10 +382,10 @@ void Reader::check_descriptor(const ZipMember& member) {
   const std::size_t at = is_signed ? 4 : 0;
   if (bytes.size() < at + 12)
     throw corrupt("zip.descriptor",
-                  fmt::format("{} bytes behind its data at {}, too few for a data descriptor", bytes.size(), end));
+                  fmt::format("{} bytes after its data at {}, too few for a data descriptor", bytes.size(), end));
   throw corrupt(
       "zip.descriptor",
-      fmt::format("the data descriptor behind it says CRC-32 {:08x}, {} bytes ({} decoded), the directory {:08x}, "
+      fmt::format("the data descriptor after it says CRC-32 {:08x}, {} bytes ({} decoded), the directory {:08x}, "
                   "{} ({})",
                   u32(bytes, at), u32(bytes, at + 4), u32(bytes, at + 8), member.crc, member.stored, member.size));
 }

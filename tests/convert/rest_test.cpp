@@ -435,7 +435,7 @@ TEST(FixedFields, AConversionPassesOnWhatLooksWrongAboutTheInput) {
   put_file(scratch / "in/model.safetensors", write_bytes(*find_format("safetensors"), model));
   put_file(scratch / "in/config.json", to_bytes(R"({"hidden_size": "64", "num_attention_heads": 2})"));
   const Conversion done = convert(scratch / "in", scratch / "out.zt");
-  EXPECT_TRUE(mentions(done.changes, R"(config.json: hidden_size is "64", where a whole number is expected)"));
+  EXPECT_TRUE(mentions(done.changes, R"(config.json: hidden_size: expected a whole number, found "64")"));
 }
 
 TEST(FixedFields, ConfigAndVocabularyPassThroughAltIntoOtherContainers) {

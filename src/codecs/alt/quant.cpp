@@ -95,7 +95,7 @@ void verify(const Tensor& tensor, const std::function<void(Problem)>& report) {
       look(2 * i + 1, byte & 15);
     else if ((byte & 15) != 0)
       report({"qint.unused_nibble",
-              fmt::format("{}: the low nibble behind the last code is {}, not 0", place_of(payload, i), byte & 15)});
+              fmt::format("{}: the low nibble after the last code is {}, not 0", place_of(payload, i), byte & 15)});
   }
   if (bad > 0)
     report({"qint.code", fmt::format("element {}, {}: a code is {} to {}, found {} ({} such codes in all)", first,

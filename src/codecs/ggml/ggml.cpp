@@ -55,7 +55,7 @@ const char* fault_of_float(const std::byte* block) {
   return std::isfinite(load_le<float>(block)) ? nullptr : "its scale is not a finite number";
 }
 const char* fault_of_exponent(const std::byte* block) {
-  return byte_at(block, 0) != 255 ? nullptr : "its exponent is 255, which is no number";
+  return byte_at(block, 0) != 255 ? nullptr : "its exponent is 255, which is not a number";
 }
 
 using Fault = const char* (*)(const std::byte* block);

@@ -137,7 +137,7 @@ class Verifier {
     tail_.add(static_cast<std::uint64_t>(std::count_if(behind.begin(), behind.end(), is_set)), [&] {
       const auto at = static_cast<std::uint64_t>(std::find_if(behind.begin(), behind.end(), is_set) - behind.begin());
       return Place{code_offset(number, column + width + at),
-                   fmt::format("row {}: the {} codes behind its last column must be 0", number, behind.size())};
+                   fmt::format("row {}: the {} codes after its last column must be 0", number, behind.size())};
     });
     if (may_overflow_)
       infinite_ += static_cast<std::uint64_t>(std::count_if(codes.begin(), codes.end(), [&](std::int8_t q) {

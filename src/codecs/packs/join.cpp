@@ -166,7 +166,7 @@ class Joiner {
       guesses.push_back(
           stated_.config.empty()
               ? fmt::format("packed weights without a file that says how they were packed: assumed {}; put its "
-                            "config.json beside it",
+                            "config.json next to it",
                             what)
               : fmt::format("packed weights of which the config does not say everything: assumed {}", what));
     if (!stated_.method.empty() && !is_method_name(stated_.method))
@@ -192,7 +192,7 @@ class Joiner {
     if (!tensor) return std::nullopt;
     tensor->name = std::string(set.stem()).append(scheme.weight);
     if (tensor->name != set.codes().name && at_.contains(tensor->name))
-      refuse("pack.name", fmt::format("there is a tensor {} beside the codes", escape_name(tensor->name)));
+      refuse("pack.name", fmt::format("there is a tensor {} next to the codes", escape_name(tensor->name)));
     const Codec* const codec = find_codec(tensor->layout);
     if (codec == nullptr) refuse_variant(fmt::format("{} is not decoded", tensor->layout));
     if (const auto problem = codec->check(*tensor)) throw Refusal{*problem};

@@ -380,6 +380,6 @@ constinit const std::array<Codec, 11> kStreamCodecs = {
     pack_row<kMlx3>(), pack_row<kMlx4>(), pack_row<kMlx5>(), pack_row<kMlx6>(), pack_row<kMlx8>()};
 constinit const std::array<Scheme, 2> kStreamSchemes = {
     Scheme{.set = &kCtSet, .join = join_ct, .certain = true},
-    Scheme{.set = &kMlxSet, .join = join_mlx, .guess = "groups of 64, which says how many bits a code has"}};
+    Scheme{.set = &kMlxSet, .join = join_mlx, .guess = "groups of 64, which says how wide a code is"}};
 
 }  // namespace tare::codec::packs

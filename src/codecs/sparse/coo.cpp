@@ -298,10 +298,11 @@ class CooCursor final : public Cursor {
     next_inside(tensor_, at_, entry_);
     next_place_ = at_.place();
     if (last != kEnd && next_place_ < last)
-      throw_corrupt(tensor_, *tensor_.component("coords"),
-                    {"coo.order", fmt::format("entry {} is in front of the one before it, where a look before saw them "
-                                              "rise: the file was written to",
-                                              entry_)});
+      throw_corrupt(
+          tensor_, *tensor_.component("coords"),
+          {"coo.order", fmt::format("entry {} comes before the previous one, although an earlier look saw them "
+                                    "rise: the file was written to",
+                                    entry_)});
     next_value_ = values_.take(sum_.size());
     ++entry_;
   }

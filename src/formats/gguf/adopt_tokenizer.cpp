@@ -185,7 +185,7 @@ class TokenizerAdopter {
       if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
       if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
       tell_frame(rules_->before, *bos, "before");
-      tell_frame(rules_->behind, *eos, "behind");
+      tell_frame(rules_->behind, *eos, "after");
     }
     if (vocabulary_.kind == "unigram") {
       // llama.cpp would end a text, as T5 does.

@@ -287,7 +287,7 @@ class Reader {
         cursor_.fail("gguf.name.long", fmt::format("a name of {} bytes, at most {} allowed", name.size(), kMaxName),
                      info.at);
       info.name = name;
-      if (!names.insert(info.name).second) throw tensor_error(info, "gguf.name.duplicate", "two tensors of this name");
+      if (!names.insert(info.name).second) throw tensor_error(info, "gguf.name.duplicate", "the name appears twice");
       const auto rank = cursor_.take<std::uint32_t>("the number of dimensions");
       if (rank > kMaxRank) throw tensor_error(info, "gguf.rank", fmt::format("{} dimensions, at most 4 allowed", rank));
       std::array<std::uint64_t, kMaxRank> dims{};

@@ -189,7 +189,7 @@ std::optional<std::string> what_is_wrong(const std::string& path) {
         "is a link to {}, which cannot be reached ({}); download the file again, or remove the link",
         escape_name(leads.string()),
         failed ? failed.message() : std::make_error_code(std::errc::no_such_file_or_directory).message());
-  return "is not there; download it again";
+  return "does not exist; download it again";
 }
 
 bool is_resource(std::string_view name) {

@@ -273,7 +273,7 @@ class Reader {
     for (const auto& [file, name] : *others) {
       std::error_code none;
       if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
-        warn(fmt::format("names a file \"{}\", which is not there", escape_name(file)));
+        warn(fmt::format("names a file \"{}\", which does not exist", escape_name(file)));
       else if (!is_used(path_of(file)))  // a file that versions before this one did not know
         attach(file, *name.text());
     }

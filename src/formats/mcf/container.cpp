@@ -67,7 +67,7 @@ class ContainerReader {
                    kFileSizeAt);
     if (header_size_ < kHeaderBytes || header_size_ > size)
       throw refuse("mcf.header.size",
-                   fmt::format("a header of {} bytes, where {} to {} are possible", header_size_, kHeaderBytes, size),
+                   fmt::format("expected a header of {1} to {2} bytes, found {0}", header_size_, kHeaderBytes, size),
                    kSizeAt);
     if (header.section_count == 0) throw refuse("mcf.header.sections", "the file has no sections", kCountAt);
     if (header_size_ > limits_.metadata_bytes)
@@ -86,7 +86,7 @@ class ContainerReader {
                    kDirectoryAt);
     if (!fits(header.directory_offset, bytes, source_.size()))
       throw refuse("mcf.directory.bounds",
-                   fmt::format("{} entries at {} run past the end of the file at {}", header.section_count,
+                   fmt::format("{} entries at {} extend beyond the end of the file at {}", header.section_count,
                                header.directory_offset, source_.size()),
                    kDirectoryAt);
     if (header.directory_offset < header_size_)
@@ -121,11 +121,11 @@ class ContainerReader {
                     fmt::format("offset {} is not a multiple of 8", section.offset));
     if (!fits(section.offset, section.size, source_.size()))
       return report(section, at, "mcf.section.bounds",
-                    fmt::format("{} bytes at {} run past the end of the file at {}", section.size, section.offset,
+                    fmt::format("{} bytes at {} extend beyond the end of the file at {}", section.size, section.offset,
                                 source_.size()));
     if (section.offset < header_size_)
       return report(section, at, "mcf.section.header",
-                    fmt::format("offset {} lies in the header's {} bytes", section.offset, header_size_));
+                    fmt::format("offset {} is inside the header's {} bytes", section.offset, header_size_));
     if (section.version != 1 && is_known(section.type))
       return report(section, at, "mcf.section.version", fmt::format("expected version 1, found {}", section.version),
                     ErrorKind::unsupported);
@@ -179,10 +179,9 @@ class ContainerReader {
     // As the document's figure has it.
     const bool first = header.directory_offset - header_size_ < kSectionAlignment;
     if (sorted_ && !directory_last_ && first)
-      diagnostics_.note(
-          refuse("mcf.directory.first", "the directory is in front of the sections", header.directory_offset));
+      diagnostics_.note(refuse("mcf.directory.first", "the directory is before the sections", header.directory_offset));
     else if (!sorted_ || !directory_last_)
-      diagnostics_.warning(refuse("mcf.directory.order", "the directory is not sorted by type behind the sections",
+      diagnostics_.warning(refuse("mcf.directory.order", "the directory is not sorted by type after the sections",
                                   header.directory_offset));
     if (header.minor != kMinor)
       diagnostics_.note(refuse("mcf.version.other", fmt::format("version 1.{}", header.minor), 6));

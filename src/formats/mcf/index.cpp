@@ -101,10 +101,10 @@ void Index::read_entry(Entry& entry, std::uint64_t inner, const Section* data) c
     return report_.bad(entry, "mcf.tensor.dtype", fmt::format("the type {:#x} is not one of the format's", entry.dtype),
                        ErrorKind::unsupported);
   if (data == nullptr)
-    return report_.bad(entry, "mcf.tensor.no_data", "the file has no TensorData section for its payload to lie in");
+    return report_.bad(entry, "mcf.tensor.no_data", "the file has no TensorData section for its payload");
   if (entry.data_off < data->offset || !fits(entry.data_off - data->offset, entry.data_size, data->size))
     return report_.bad(entry, "mcf.tensor.bounds",
-                       fmt::format("{} bytes at {} do not lie in the TensorData section, {} bytes at {}",
+                       fmt::format("{} bytes at {} are not inside the TensorData section, {} bytes at {}",
                                    entry.data_size, entry.data_off, data->size, data->offset));
   entry.good = true;
 }
@@ -122,8 +122,7 @@ void Index::check_names() {
   for (std::size_t i = 1; i < entries_.size(); ++i) {
     Entry& entry = sorted_ ? entries_[i] : *by_name[i];
     const Entry& previous = sorted_ ? entries_[i - 1] : *by_name[i - 1];
-    if (entry.good && entry.name == previous.name)
-      report_.bad(entry, "mcf.tensor.duplicate", "two tensors of this name");
+    if (entry.good && entry.name == previous.name) report_.bad(entry, "mcf.tensor.duplicate", "the name appears twice");
   }
 }
 

@@ -73,7 +73,7 @@ class InfoReader {
     const auto length = bytes_.load<std::uint32_t>(offset);
     if (!fits(offset + 4, length, bytes_.size()))
       throw refuse("mcf.info.string",
-                   fmt::format("a string of {} bytes at {} runs past the section's end at {}", length, offset + 4,
+                   fmt::format("a string of {} bytes at {} extends beyond the section's end at {}", length, offset + 4,
                                bytes_.size()),
                    offset);
     account(length, offset);
@@ -86,7 +86,7 @@ class InfoReader {
     for (; end < stop; ++end)
       if (bytes_.load<std::uint8_t>(end) != 0 && !padding_warned_) {
         padding_warned_ = true;
-        diagnostics_.warning(refuse("mcf.info.padding", "a byte behind a string is not zero", end));
+        diagnostics_.warning(refuse("mcf.info.padding", "a byte after a string is not zero", end));
       }
   }
 

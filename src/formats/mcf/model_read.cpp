@@ -97,7 +97,7 @@ class ModelReader {
       const auto file = std::ranges::find(model_.attachments, name, &Attachment::name);
       if (name != kTokenizerConfig || file == model_.attachments.end() ||
           file->blob.size() > resources::kMaxFileBytes) {
-        malformed(pair, "names a file that is not there");
+        malformed(pair, "names a file that does not exist");
         model_.metadata.append(std::string(pair.key), original);
         continue;
       }

@@ -117,7 +117,7 @@ class OutlineMaker {
     return nullptr;
   }
   static Error twice(const Attachment& attachment) {
-    return unwritable("mcf.write.duplicate", "two attachments of this name")
+    return unwritable("mcf.write.duplicate", "the name appears twice")
         .about("attachment " + escape_name(attachment.name));
   }
   static std::string text_of(const Attachment& attachment) {

@@ -36,7 +36,7 @@ void check_tensor(const Tensor& tensor) {
   if (tensor.name.empty()) throw unwritable("mcf.write.name", tensor, "a tensor needs a name in MCF");
   if (tensor.components.size() != 1)
     throw unwritable("mcf.write.components", tensor,
-                     fmt::format("MCF holds one run of bytes a tensor, this one has {}", tensor.components.size()));
+                     fmt::format("MCF holds one run of bytes per tensor, this one has {}", tensor.components.size()));
   if (!tensor.is_dense() && !codec::mcf::attributes_of(tensor.attributes))
     throw unwritable("mcf.write.quant", tensor, "its domain or clipping range is not one that QuantInfo can state");
 }
@@ -71,7 +71,7 @@ class Writer {
     std::sort(by_name_.begin(), by_name_.end(), [&](std::size_t a, std::size_t b) { return name(a) < name(b); });
     for (std::size_t i = 1; i < by_name_.size(); ++i)
       if (name(by_name_[i]) == name(by_name_[i - 1]))
-        throw unwritable("mcf.write.duplicate", model_.tensors[by_name_[i]], "two tensors of this name");
+        throw unwritable("mcf.write.duplicate", model_.tensors[by_name_[i]], "the name appears twice");
   }
 
   // ---- the plan: where everything will lie ----

@@ -218,7 +218,7 @@ void check_names(const Model& model) {
       refuse("npz.write.name", fmt::format("a name of {} bytes; a member's has at most {}", name.size(),
                                            wire::kZipMaxName - kSuffix.size()));
     if (name.find('\0') != std::string::npos) refuse("npz.write.name", "a name with a zero byte cannot be a member's");
-    if (!names.insert(name).second) refuse("npz.write.duplicate", "two tensors of this name");
+    if (!names.insert(name).second) refuse("npz.write.duplicate", "the name appears twice");
   }
 }
 

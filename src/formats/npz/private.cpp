@@ -42,7 +42,7 @@ class PrivateReader {
   }
   void stale(std::string_view what, std::string_view name) {
     diagnostics_.warning(
-        malformed("npz.private.stale", fmt::format("names {} \"{}\", which is not there", what, escape_name(name))));
+        malformed("npz.private.stale", fmt::format("names {} \"{}\", which does not exist", what, escape_name(name))));
   }
 
   void set_type(const std::string& name, const std::string& type) {

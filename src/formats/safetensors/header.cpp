@@ -112,7 +112,7 @@ class HeaderParser {
         json_.walk(field, 2);
         diagnostics_.warning(
             Error(ErrorKind::corrupt, "safetensors.entry.unknown",
-                  fmt::format("the field \"{}\" is not one of the format's; it is passed over", escape_name(key)))
+                  fmt::format("the field \"{}\" is not one of the format's; it is ignored", escape_name(key)))
                 .in(file_)
                 .at(at_)
                 .about("tensor " + escape_name(name)));

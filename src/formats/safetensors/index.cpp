@@ -86,7 +86,7 @@ class IndexParser {
         numbers_.try_emplace(std::string(shard), static_cast<std::uint32_t>(index_.shards.size()));
     if (is_new) {
       if (!is_plain_name(shard) || printable(shard) != shard)
-        fail("path", fmt::format("\"{}\" is not the name of a file beside the index", escape_name(shard)));
+        fail("path", fmt::format("\"{}\" is not the name of a file next to the index", escape_name(shard)));
       if (const std::string_view foreign = foreign_weights(shard); !foreign.empty())
         fail("path",
              fmt::format("an index of weights in {} ({}), which Tare cannot read yet; download the model's safetensors "
@@ -365,7 +365,7 @@ Index read_index(const std::string& path, const Source& source, const Limits& li
 Model read_set(const std::string& path, const SourcePtr& source, const ReadOptions& options) {
   if (source->descriptor() < 0)
     throw Error(ErrorKind::usage, "safetensors.index.memory",
-                "an index names files beside it: it must be opened as a file")
+                "an index names files next to it: it must be opened as a file")
         .in(path)
         .at(0);
   return SetReader(path, read_index(path, *source, options.limits), options).run(source->size());

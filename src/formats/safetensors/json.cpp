@@ -100,7 +100,7 @@ void Json::expect_end() {
 void Json::fail_trailing(std::size_t at) const {
   const bool zeros = at < text_.size() && text_[at] == '\0';
   fail("trailing",
-       zeros ? "zero bytes behind the JSON object, where only white space may stand"
+       zeros ? "zero bytes after the JSON object, where only white space is allowed"
              : "something follows the JSON object",
        base_ + at);
 }
@@ -167,7 +167,7 @@ void Json::fail(std::string_view rule, std::string_view sentence, std::uint64_t 
 void Json::fail(simdjson::error_code code) {
   switch (code) {
     case simdjson::UTF8_ERROR: fail("utf8", "not UTF-8", base_ + find_invalid(text_));
-    case simdjson::EMPTY: fail("json", "empty, where a JSON object was expected", base_);
+    case simdjson::EMPTY: fail("json", "expected a JSON object, found nothing", base_);
     case simdjson::UNCLOSED_STRING: fail("json", "a string is not closed", base_ + text_.size());
     case simdjson::UNESCAPED_CHARS: {
       fail("json", "a string has a control character in it, or is not closed", base_);

@@ -165,7 +165,7 @@ void Placer::note_unaligned(const std::vector<Tensor>& tensors) {
   }
   if (first == nullptr) return;
   diagnostics_.note(Error(ErrorKind::corrupt, "safetensors.tensor.unaligned",
-                          fmt::format("lies at no multiple of its element size; {} such in all", count))
+                          fmt::format("is not at a multiple of its element size; {} such in all", count))
                         .in(source_->name())
                         .at(first->components.front().blob.offset())
                         .about("tensor " + escape_name(first->name)));

@@ -33,7 +33,7 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
   const std::string_view letters(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (length > most && is_text(letters))
     throw refuse(ErrorKind::corrupt, "safetensors.header.large",
-                 fmt::format("the file begins with text (\"{}\"), where the length of a header was expected: something "
+                 fmt::format("the file begins with text (\"{}\"), not with the length of a header: something "
                              "else was saved in its place; download it again",
                              escape_name(letters)));
   if (length > most)

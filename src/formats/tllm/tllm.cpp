@@ -42,7 +42,7 @@ std::vector<HeaderProblem> check_header(const Header& header) {
   }
   if (!(header.dropout >= 0 && header.dropout < 1))
     problems.push_back(
-        {"tllm.config.dropout", "dropout rate", fmt::format("{}; it must lie in [0, 1)", header.dropout), 32});
+        {"tllm.config.dropout", "dropout rate", fmt::format("{}; it must be in [0, 1)", header.dropout), 32});
   if (problems.empty() && header.dim % header.heads != 0)
     problems.push_back({"tllm.config.heads", "number of heads",
                         fmt::format("{} heads do not divide a model dimension of {}", header.heads, header.dim), 16});

@@ -109,7 +109,7 @@ class Plan {
     for (const std::int64_t other : others)
       if (value == 0) value = other;
     if (value < 0 || value > kMost) {
-      problems_.settings.push_back(fmt::format("{} = {} lies outside 1 to {}", field, value, kMost));
+      problems_.settings.push_back(fmt::format("{} = {} is outside 1 to {}", field, value, kMost));
       value = 0;
     }
     header_.*member = static_cast<std::int32_t>(value);

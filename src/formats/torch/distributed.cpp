@@ -136,7 +136,7 @@ class CheckpointReader {
       if (item.file.empty() || item.file.starts_with('.') ||
           item.file.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos)
         fail("torch.distributed.file",
-             fmt::format("\"{}\" is not the name of a file beside the metadata", escape_name(item.file)));
+             fmt::format("\"{}\" is not the name of a file next to the metadata", escape_name(item.file)));
       if (const auto changed = find_field(info, "transform_descriptors");
           changed && p_->kind(*changed) != PickleKind::none)
         fail("torch.distributed.transform",

@@ -171,10 +171,11 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
     return bad(ErrorKind::corrupt, "zt.component.misaligned",
                fmt::format("offset {} is not a multiple of 64", *raw.offset));
   if (*raw.offset < kAlignment)
-    return bad(ErrorKind::corrupt, "zt.component.header", fmt::format("offset {} lies in the header", *raw.offset));
+    return bad(ErrorKind::corrupt, "zt.component.header", fmt::format("offset {} is inside the header", *raw.offset));
   if (!fits(*raw.offset, *raw.length, data_end_))
-    return bad(ErrorKind::corrupt, "zt.component.bounds",
-               fmt::format("{} bytes at {} run past the end of the data at {}", *raw.length, *raw.offset, data_end_));
+    return bad(
+        ErrorKind::corrupt, "zt.component.bounds",
+        fmt::format("{} bytes at {} extend beyond the end of the data at {}", *raw.length, *raw.offset, data_end_));
   const auto size = decoded_size(object, raw, *dtype);
   if (!size) return false;
 

@@ -187,7 +187,7 @@ void check_attachments(const Model& model) {
     names.add(attachment.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    throw Error(ErrorKind::unsupported, "zt.write.duplicate", "two attachments of this name")
+    throw Error(ErrorKind::unsupported, "zt.write.duplicate", "the name appears twice")
         .about("attachment " + escape_name(twice));
 }
 

@@ -95,7 +95,7 @@ class ShardFinder {
     }
     if (shard.source != nullptr || shard.trouble) return;
     shard.trouble = Error(ErrorKind::not_found, "zt2.shard.missing",
-                          fmt::format("{} is not there, nor is another file of {} bytes with the digest {}",
+                          fmt::format("{} does not exist, nor does another file of {} bytes with the digest {}",
                                       positional_name(stem_of(root_), shard.name), shard.size, shard.digest))
                         .in(root_)
                         .about("shard " + shard.name);

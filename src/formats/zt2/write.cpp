@@ -226,7 +226,7 @@ void check_writable(const Model& model) {
     names.add(attachment.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two attachments of this name")
+    throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "the name appears twice")
         .about("attachment " + escape_name(twice));
   scratch.take();
   put_map(scratch, fold(model.metadata), kRootAttributes);

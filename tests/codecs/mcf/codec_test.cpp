@@ -146,7 +146,7 @@ TEST(McfCodec, APayloadWithoutItsScaleIsNamed) {
   const auto problem = find_codec("mcf.int8")->check(tensor);
   ASSERT_TRUE(problem);
   EXPECT_EQ(problem->rule, "quant.no_scale");
-  EXPECT_NE(problem->sentence.find("the scale in front of them is missing"), std::string::npos) << problem->sentence;
+  EXPECT_NE(problem->sentence.find("the scale before them is missing"), std::string::npos) << problem->sentence;
   EXPECT_NE(problem->sentence.find("96 bytes, found 32"), std::string::npos) << problem->sentence;
 }
 

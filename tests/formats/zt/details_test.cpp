@@ -235,7 +235,7 @@ TEST(ZtExtras, AreNamedWhereThereIsNoPlaceForThem) {
     const auto error = error_of([&] { convert(scratch / "a.zt", scratch / name); });
     ASSERT_TRUE(error.has_value()) << name;
     EXPECT_EQ(error->rule(), "convert.components") << name;
-    EXPECT_NE(error->sentence().find("brings bias beside its data"), std::string::npos) << error->sentence();
+    EXPECT_NE(error->sentence().find("brings bias besides its data"), std::string::npos) << error->sentence();
   }
   EXPECT_EQ(rule_of([&] { convert(scratch / "a.zt", scratch / "x.npz", {.adapt = {.skip = {"w"}}}); }), "");
   convert(scratch / "a.zt", scratch / "b.zt", {.adapt = {.dtype = DType::f16}});  // not cast: it would lose the other
