@@ -1,11 +1,11 @@
 // The one exception of the library, and the findings that `verify` collects in its place.
 //
 // Both carry the same facts: what kind of trouble, the stable id of the rule that was broken, the file, the byte
-// offset where known, the item (a tensor, a section) and one sentence with the numbers: expected, found. Beside the words
+// offset where known, the item (a tensor, a section) and one sentence with the numbers: expected, found. Besides the words
 // they say what a program can act on: whose fault it is (Subject) and what would help (Remedy).
 //
-// Two exceptions leave the library: Error, and std::bad_alloc when there is no memory. Lack of memory is never told as
-// something else: a file that could not be read for want of it may be perfectly good.
+// Two exceptions leave the library: Error, and std::bad_alloc when there is no memory. Lack of memory is never reported
+// as something else: a file that could not be read because of it may be perfectly good.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ enum class ErrorKind : std::uint8_t {
   usage,        // the caller asked for something that makes no sense
 };
 
-TARE_API std::string_view name_of(ErrorKind kind);
+[[nodiscard]] TARE_API std::string_view name_of(ErrorKind kind);
 
 // On which side of the work the cause is. A weight that a codec cannot hold is met while the output is written, and is
 // the input's all the same.
@@ -47,7 +47,7 @@ enum class Subject : std::uint8_t {
 // the command, which adds that to what it prints. After the name: the argument that goes with it (see Advice).
 enum class Remedy : std::uint8_t {
   overwrite,         // allow that; what is there: nothing said for a file, else "directory", "device", "link"
-  drop,              // leave out a part of the model: its name (AdaptOptions::drop)
+  drop,              // omit a part of the model: its name (AdaptOptions::drop)
   weights_only,      // leave out everything but the tensors
   skip,              // leave out tensors: a glob, if one is known that does
   match,             // take only some of the tensors
@@ -57,6 +57,7 @@ enum class Remedy : std::uint8_t {
   clip,              // cut weights to what the method can hold
   no_range,          // quantize without a minimum
   decode_first,      // decode it, then encode it anew
+  accept_owners,     // take files whoever owns them
   accept_overflow,   // say what becomes of values beyond the largest
   allow_expansion,   // raise Limits::expansion: to this number, if it is known
   name_format,       // say which format is meant
@@ -125,7 +126,7 @@ enum class Severity : std::uint8_t {
   error,    // breaks a rule
 };
 
-TARE_API std::string_view name_of(Severity severity);
+[[nodiscard]] TARE_API std::string_view name_of(Severity severity);
 
 struct Finding {
   Severity severity = Severity::error;

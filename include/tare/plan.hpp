@@ -38,14 +38,20 @@ struct Part {
 TARE_API void write_part(const std::string& input, const std::string& output, const ConvertOptions& options,
                          const Part& part, const std::string& path);
 
-// Whether a file is a part of this plan. It is whole if it is there.
+// Whether a file, not a link to one, is a part of this plan. It is whole if it is there.
 [[nodiscard]] TARE_API bool is_part(const std::string& path, const std::string& plan);
 
+// Whose files are taken.
+enum class Owners : std::uint8_t {
+  trusted,  // the user of this process, and root
+  any,      // for a directory that only those can write to whom the caller trusts
+};
+
 // `convert`, with tensors that are in parts already. Throws usage `plan.missing` for a tensor that no part has, corrupt
-// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, io `plan.part.owner` for
-// a file of a user other than the one who runs this, the owner of the input and root, and what `convert` throws.
+// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, io `plan.part.link` for a
+// link, io `plan.part.owner` for a file of somebody whom `owners` leaves out, and what `convert` throws.
 [[nodiscard]] TARE_API Conversion convert_from_parts(const std::string& input, const std::string& output,
                                                      const ConvertOptions& options, std::span<const std::string> parts,
-                                                     const std::string& plan);
+                                                     const std::string& plan, Owners owners = Owners::trusted);
 
 }  // namespace tare

@@ -70,6 +70,8 @@ struct FileSinkOptions {
   bool overwrite = false;
   // Wait until the bytes and the directory entry are on the disk. Off is for scratch files only.
   bool durable = true;
+  // A link of the user's own leads to the file. Off: it is refused with `io.sink.link`, as those of others are.
+  bool follow_links = true;
 };
 
 // A file written beside its target under no name (or a temporary one) and renamed over it by `commit`. A kill at any

@@ -383,12 +383,12 @@ bool is_model(PyObject* object) {
 }
 
 std::shared_ptr<const Model> model_of(PyObject* object) {
-  if (!is_model(object)) raise_type_error("a model of tare was expected");
+  if (!is_model(object)) raise_type_error("expected a model of tare");
   return opened(object)->model;
 }
 
 std::shared_ptr<const Model> complete_model_of(PyObject* object) {
-  if (!is_model(object)) raise_type_error("a model of tare was expected");
+  if (!is_model(object)) raise_type_error("expected a model of tare");
   const auto model = opened(object);
   if (model->path.empty()) return model->model;
   ModelObject& self = self_of_model(object);

@@ -94,7 +94,7 @@ WriteOptions Options::write() const {
   if (const std::string digest = text("digest"); !digest.empty()) {
     options.digest = parse_digest_algorithm(digest);
     if (!options.digest)
-      raise_value_error("there is no digest \"" + digest + "\"; there are sha256, crc32c, xxh3, xxh3-128 and none");
+      raise_value_error("no digest \"" + digest + "\"; the choices are sha256, crc32c, xxh3, xxh3-128 and none");
   }
   options.dedup = flag("dedup");
   options.dialect = text("dialect");
@@ -146,7 +146,7 @@ AdaptOptions Options::adapt() const {
     const auto part = parse_model_part(name);
     if (!part)
       raise_value_error("there is no part \"" + name +
-                        "\" of a model; there are metadata, config, vocabulary, attachments and attributes");
+                        "\" of a model; the choices are metadata, config, vocabulary, attachments and attributes");
     options.drop.push_back(*part);
   }
   options.keep_names = flag("keep_names");

@@ -365,7 +365,7 @@ bool is_tensor(PyObject* object) {
 }
 
 const Tensor& tensor_of(PyObject* object) {
-  if (!is_tensor(object)) raise_type_error("a tensor of tare was expected");
+  if (!is_tensor(object)) raise_type_error("expected a tensor of tare");
   return self_of_tensor(object).tensor;
 }
 

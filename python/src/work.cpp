@@ -487,11 +487,13 @@ PyObject* is_planned_part(PyObject*, PyObject* args) {
   });
 }
 
-// _finish(input, output, options, parts, plan, report)
+// _finish(input, output, options, parts, plan, any_owner, report)
 PyObject* finish_plan(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *list = nullptr, *plan = nullptr, *report = nullptr;
-    if (PyArg_ParseTuple(args, "OOOOOO", &from, &to, &dict, &list, &plan, &report) == 0) throw PythonError();
+    int any_owner = 0;
+    if (PyArg_ParseTuple(args, "OOOOOpO", &from, &to, &dict, &list, &plan, &any_owner, &report) == 0)
+      throw PythonError();
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to), id = text_of(plan, "a plan");
     std::vector<std::string> parts;
@@ -500,7 +502,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
     Conversion done;
     run_job(report, [&](Progress& progress) {
       options.write.progress = &progress;
-      done = convert_from_parts(input, output, options, parts, id);
+      done = convert_from_parts(input, output, options, parts, id, any_owner != 0 ? Owners::any : Owners::trusted);
     });
     return saved_dict(done).set("from", text(done.from)).done();
   });

@@ -101,7 +101,7 @@ class ClosedError(UsageError):
 
 
 class WrongTypeError(Error, TypeError):
-    """Something is of a type that cannot be stored: an array of objects, a name that is not a text."""
+    """Something is of a type that cannot be stored: an array of objects, a name that is not text."""
 
     rule = "python.type"
 
@@ -133,6 +133,7 @@ _REMEDIES = {
     "use_method": lambda method: f"{method} holds it" if method else "without no_fallback=True another method is used",
     "clip": "clip=(low, high) limits it",
     "no_range": "without range=True they can be quantized",
+    "accept_owners": "any_owner=True takes it all the same",
     "accept_overflow": "overflow='clamp' or 'infinity' allows it",
     "allow_expansion": lambda number: f"max_expansion={number or 'N'} allows it",
     "name_format": "name the format: format=...",

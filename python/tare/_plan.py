@@ -4,11 +4,11 @@ A plan fixes which tensors of the target each task makes. A task opens the sourc
 part: whole or not at all, the same bytes whoever writes it. `finish` puts the parts together.
 """
 
+import contextlib
 import hashlib
 import json
 import operator
 import os
-import shutil
 
 from . import _errors, _progress, _tare, _work
 from ._model import open
@@ -38,8 +38,9 @@ class Plan:
             task.run()
         return self.finish()
 
-    def finish(self, progress=None):
-        """Writes the target from the parts, and removes them. Raises an error if a part is missing."""
+    def finish(self, progress=None, any_owner=False):
+        """Writes the target from the parts, and removes them. Raises an error if a part is missing, or belongs to another user
+        (not root): any_owner=True takes those, too, from a folder that only people you trust can write to."""
         missing = self.missing()
         if missing and not os.path.exists(self.folder) and os.path.exists(self.target):
             raise _errors.UsageError(
@@ -57,8 +58,12 @@ class Plan:
         options = _work._options(**facts["options"])
         paths = [task.path for task in self.tasks]
         with _progress.reporter(progress, "finishing") as report:
-            done = _tare._finish(facts["source"], facts["target"], options, paths, facts["id"], report)
-        shutil.rmtree(facts["folder"], ignore_errors=True)
+            done = _tare._finish(facts["source"], facts["target"], options, paths, facts["id"], any_owner, report)
+        for path in paths:
+            with contextlib.suppress(OSError):
+                os.remove(path)
+        with contextlib.suppress(OSError):  # what else is in it stays
+            os.rmdir(facts["folder"])
         return _work._saved(_work.Conversion, done, source_format=done["from"])
 
     def __repr__(self):

@@ -7,6 +7,7 @@ import os
 
 from . import torch as _torch
 from ._model import open as _open
+from ._work import formats as _formats
 
 
 def register():
@@ -45,7 +46,8 @@ def find(model_config):
     names = sorted(os.listdir(path))
     if any(name.endswith(".safetensors") for name in names):
         return path
-    files = [name for name in names if name.endswith((".gguf", ".zt", ".mcf", ".npz", ".alt"))]
+    suffixes = tuple(suffix for format in _formats() for suffix in format["suffixes"] if suffix.startswith("."))
+    files = [name for name in names if name.endswith(suffixes)]
     if len(files) == 1:
         return os.path.join(path, files[0])
     return path

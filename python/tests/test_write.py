@@ -159,6 +159,14 @@ def test_plan_gives_the_bytes_of_convert(demo, tmp_path, target, options):
             assert open(os.path.join(folder, name), "rb").read() == open(other, "rb").read(), name
 
 
+def test_finish_removes_nothing_but_parts(demo, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("precious")
+    plan = tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=2, folder=tmp_path / "mine")
+    plan.run()
+    assert os.listdir(tmp_path / "mine") == ["notes.txt"]
+
+
 def test_killed_tasks_run_again(demo, tmp_path):
     plan = tare.plan(demo / "mistral", tmp_path / "o.mcf", tasks=3, quant="k4")
     code = "import pickle, sys; pickle.load(sys.stdin.buffer).run()"

@@ -45,6 +45,7 @@ std::string_view name_of(Remedy remedy) {
     case Remedy::clip: return "clip";
     case Remedy::no_range: return "no_range";
     case Remedy::decode_first: return "decode_first";
+    case Remedy::accept_owners: return "accept_owners";
     case Remedy::accept_overflow: return "accept_overflow";
     case Remedy::allow_expansion: return "allow_expansion";
     case Remedy::name_format: return "name_format";

@@ -39,6 +39,8 @@ constexpr Wording kWords[] = {
     {Remedy::no_range, "", "without --range they can be quantized", {}, {}},
     {Remedy::decode_first, kAny, "which --range does not encode anew; decode with --dtype {} first", "dtype",
      "which --range does not encode anew; decode with `tare convert --dtype {}` first"},
+    {Remedy::accept_owners, "", "--any-owner takes it all the same", "any-owner",
+     "`tare finish --any-owner` takes it all the same"},
     {Remedy::accept_overflow, "", "--overflow clamp or --overflow infinity allows it", "overflow",
      "`tare convert --dtype TYPE --overflow clamp`, or infinity, allows it"},
     {Remedy::allow_expansion, "", "--max-expansion allows more", "max-expansion",

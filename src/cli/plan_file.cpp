@@ -1,11 +1,13 @@
 #include "cli/plan_file.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "io/place.hpp"
+#include "io/directory.hpp"
+#include "io/owner.hpp"
 #include "tare/digest.hpp"
 #include "tare/sink.hpp"
 #include "wire/value_json.hpp"
@@ -72,9 +74,15 @@ void write_plan_file(PlanFile& plan, bool overwrite) {
   sink->commit();
 }
 
-PlanFile enter_plan_file(const std::string& path) {
+PlanFile enter_plan_file(const std::string& path, Owners owners) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
   const SourcePtr source = open_file(path, Access::pread);
+  struct stat status {};
+  if (owners == Owners::trusted && (::fstat(source->descriptor(), &status) != 0 || !io::is_trusted(status.st_uid)))
+    throw Error(ErrorKind::io, "cli.plan.owner",
+                fmt::format("belongs to user {}, who may have it read and overwrite what he likes", status.st_uid))
+        .in(path)
+        .remedy(Remedy::accept_owners);
   if (source->size() > kMostBytes) refuse(path, "it has more than 64 MiB");
   std::string text(source->size(), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));
@@ -111,11 +119,16 @@ PlanFile enter_plan_file(const std::string& path) {
   return plan;
 }
 
-void remove_parts(const PlanFile& plan) {
+std::vector<std::string> remove_parts(const PlanFile& plan) {
+  const std::filesystem::path beside = plan.path;
+  const io::Directory folder = io::Directory::open(beside.parent_path().c_str());
+  std::vector<std::string> left;
   for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-    const io::Place place = io::find_place(plan.part_path(i), "io.open.directory", "remove a part");
-    static_cast<void>(place.parent.remove_file(place.name.c_str()));
+    // The name itself: what a link leads to is not ours.
+    const std::string name = std::filesystem::path(plan.part_path(i)).filename();
+    if (!folder || !folder.remove_file(name.c_str())) left.push_back(name);
   }
+  return left;
 }
 
 }  // namespace tare::cli

@@ -1,11 +1,11 @@
 #include "tare/plan.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <optional>
+#include <cerrno>
 #include <utility>
 
 #include "base/name_map.hpp"
@@ -14,6 +14,8 @@
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
 #include "convert/writable.hpp"
+#include "io/descriptor_source.hpp"
+#include "io/owner.hpp"
 #include "model/pull_blob.hpp"
 
 namespace tare {
@@ -54,27 +56,24 @@ std::string stamp_of(const std::vector<SourcePtr>& sources) {
   return stamp;
 }
 
-std::optional<uid_t> owner_of(const std::vector<SourcePtr>& sources) {
-  std::optional<uid_t> owner;
-  for (const SourcePtr& source : sources) {
-    struct stat status {};
-    if (source->descriptor() < 0 || ::fstat(source->descriptor(), &status) != 0) return std::nullopt;
-    if (owner && *owner != status.st_uid) return std::nullopt;
-    owner = status.st_uid;
-  }
-  return owner;
-}
-
-// A part decides what the output's weights are. Anybody can put a file of its name into a directory that all may write to, so it
-// is taken only from those who could decide that anyway: who runs this, who owns the input, root.
-void require_trusted(const std::vector<SourcePtr>& part, const std::vector<SourcePtr>& input, const std::string& path) {
-  const std::optional<uid_t> owner = owner_of(part);
-  if (owner && (*owner == ::geteuid() || *owner == 0 || owner == owner_of(input))) return;
-  throw Error(ErrorKind::io, "plan.part.owner",
-              fmt::format("belongs to {}, who is neither the user of this process nor the owner of the input and may "
-                          "have put anything there. If it is to be trusted, make a copy of it in its place",
-                          owner ? fmt::format("user {}", *owner) : "nobody knows whom"))
-      .in(path);
+// A part decides what the output's weights are, and anybody can put a file or a link of its name into a directory that all may
+// write to. So no link is followed, and a part is taken from the user of this process and from root only.
+SourcePtr open_part(const std::string& path, Owners owners) {
+  io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (!file && errno == ELOOP)
+    throw Error(ErrorKind::io, "plan.part.link", "is a link, which is not followed; its task has to be run again")
+        .in(path);
+  if (!file)
+    throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw io::system_error("io.open.refused", "cannot look at", path, errno);
+  if (owners == Owners::trusted && !io::is_trusted(status.st_uid))
+    throw Error(
+        ErrorKind::io, "plan.part.owner",
+        fmt::format("belongs to user {}, not to the user of this process, and may hold anything", status.st_uid))
+        .in(path)
+        .remedy(Remedy::accept_owners);
+  return io::descriptor_source(std::move(file), path);
 }
 
 // Whether bytes are compressed in the part as the output will have them.
@@ -171,7 +170,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
     for (const Tensor& tensor : run.tensors) bytes += tensor.bytes();
     write.progress->expect(bytes);
   }
-  const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true});
+  const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true, .follow_links = false});
   try {
     format.write(run, *sink, write);
     run.check_sources();
@@ -185,19 +184,19 @@ void write_part(const std::string& input, const std::string& output, const Conve
 
 bool is_part(const std::string& path, const std::string& plan) {
   try {
-    return is_of_plan(open(path), plan);
+    return is_of_plan(open(open_part(path, Owners::any)), plan);
   } catch (const Error&) {
     return false;
   }
 }
 
 Conversion convert_from_parts(const std::string& input, const std::string& output, const ConvertOptions& options,
-                              std::span<const std::string> parts, const std::string& plan) {
+                              std::span<const std::string> parts, const std::string& plan, Owners owners) {
   std::vector<Model> models;
   models.reserve(parts.size());
   NameMap<const Tensor*> made;
   for (const std::string& path : parts) {
-    models.push_back(open(path, options.read));
+    models.push_back(open(open_part(path, owners), options.read));
     if (!is_of_plan(models.back(), plan))
       throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(path);
     for (const Tensor& tensor : models.back().tensors) made.emplace(tensor.name, &tensor);
@@ -209,7 +208,6 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources);
     for (std::size_t i = 0; i < models.size(); ++i) {
-      require_trusted(models[i].sources, model.sources, parts[i]);
       const Value* const made_of = models[i].metadata.find(kSourceKey);
       if (made_of == nullptr || made_of->text() == nullptr || *made_of->text() != stamp)
         throw Error(ErrorKind::io, "plan.source",

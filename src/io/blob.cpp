@@ -241,7 +241,7 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
 
 Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
   if (size_ > limit)
-    throw Error(ErrorKind::limit, "blob.too_large", fmt::format("{} bytes, at most {} allowed", size_, limit));
+    throw Error(ErrorKind::limit, "blob.too_large", fmt::format("expected at most {} bytes, found {}", limit, size_));
   Bytes all(static_cast<std::size_t>(size_));
   read_all(all, threads);
   return all;

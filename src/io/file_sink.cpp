@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "io/descriptor.hpp"
+#include "io/owner.hpp"
 #include "io/place.hpp"
 #include "io/workshop.hpp"
 
@@ -263,13 +264,14 @@ class ThroughSink final : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
-  io::Place place = io::find_place(path, kCreate, kCannotCreate);
+  io::Place place =
+      io::find_place(path, kCreate, kCannotCreate, options.follow_links ? io::FollowLinks::ours : io::FollowLinks::no);
   struct stat status {};
   const bool exists = place.magic || place.parent.look(place.name.c_str(), status);
   if (!exists && errno != ENOENT)  // a name too long: found now, not after the work
     throw io::system_error(kCreate, kCannotCreate, path, errno);
   if (exists && !place.magic && S_ISDIR(status.st_mode))
-    throw Error(ErrorKind::usage, "io.sink.directory", "is a directory, a file name was expected")
+    throw Error(ErrorKind::usage, "io.sink.directory", "expected the name of a file, found a directory")
         .in(path)
         .blame(Subject::output);
   if (exists && (place.magic || !S_ISREG(status.st_mode))) {
@@ -279,7 +281,7 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
           .in(path)
           .blame(Subject::output)
           .remedy(Remedy::overwrite, "device");
-    if (!place.magic && S_ISFIFO(status.st_mode) && status.st_uid != ::geteuid() && status.st_uid != 0)
+    if (!place.magic && S_ISFIFO(status.st_mode) && !io::is_trusted(status.st_uid))
       throw Error(ErrorKind::usage, "io.sink.link", "is a FIFO of another user, who would get what is written")
           .in(path)
           .blame(Subject::output);

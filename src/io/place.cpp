@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <climits>
 
+#include "io/owner.hpp"
+
 namespace tare::io {
 namespace {
 
@@ -25,7 +27,7 @@ class Link {
   }
   bool is_trusted() const {
     struct stat status {};
-    return ::fstat(opened_.get(), &status) == 0 && (status.st_uid == ::geteuid() || status.st_uid == 0);
+    return ::fstat(opened_.get(), &status) == 0 && io::is_trusted(status.st_uid);
   }
   bool is_of_proc() const {
     struct statfs system {};
@@ -42,6 +44,12 @@ class Link {
   Descriptor opened_;
 };
 
+// Where anybody may rename anything, a link of ours may be there that we never put there.
+bool can_be_moved_in(const Directory& parent) {
+  struct stat status {};
+  return !parent.status(status) || ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0);
+}
+
 bool leads_to_a_file(const Directory& parent, const char* name) {
   struct stat status {};
   return ::fstatat(parent.descriptor(), name, &status, 0) == 0 && S_ISREG(status.st_mode);
@@ -49,7 +57,7 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
 
 }  // namespace
 
-Place find_place(const std::string& path, std::string_view rule, std::string_view doing) {
+Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow) {
   check_path(path);
   Place place;
   std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
@@ -72,11 +80,15 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     if (dots) return place;
     const Link link(place.parent, place.name.c_str());
     if (!link.is_link()) return place;
+    const auto refuse = [&](std::string_view sentence) {
+      return Error(ErrorKind::usage, "io.sink.link", sentence).in(path).blame(Subject::output);
+    };
+    if (follow == FollowLinks::no) throw refuse("is a link, which is not followed; remove it");
     if (!link.is_trusted())
-      throw Error(ErrorKind::usage, "io.sink.link",
-                  "is a link of another user, which is not followed; name the place it leads to")
-          .in(path)
-          .blame(Subject::output);
+      throw refuse("is a link of another user, which is not followed; name the place it leads to");
+    if (can_be_moved_in(place.parent) && !link.is_of_proc())
+      throw refuse(
+          "is a link in a directory where anybody can put one, and is not followed; name the place it leads to");
     place.link = true;
     if (link.is_of_proc() && !leads_to_a_file(place.parent, place.name.c_str())) {
       place.magic = true;

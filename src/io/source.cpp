@@ -125,7 +125,7 @@ SourcePtr open_file(const std::string& path, Access access) {
     throw io::system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", "cannot open", path, errno);
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw io::system_error("io.open.refused", "cannot look at", path, errno);
-  if (S_ISDIR(status.st_mode)) throw refused("io.open.directory", "is a directory, a file was expected", path);
+  if (S_ISDIR(status.st_mode)) throw refused("io.open.directory", "expected a file, found a directory", path);
   if (!S_ISREG(status.st_mode))
     throw refused("io.open.not_a_file", "is a pipe, socket or device; models are read from regular files", path);
 

@@ -92,7 +92,7 @@ void TreeSink::find_target() {
     target_ = place_.parent.again();
   } else if (place_.parent.look(place_.name.c_str(), status)) {
     if (!S_ISDIR(status.st_mode))
-      throw Error(ErrorKind::usage, "io.tree.file", "is a file, a directory was expected")
+      throw Error(ErrorKind::usage, "io.tree.file", "expected a directory, found a file")
           .in(path_)
           .blame(Subject::output);
     target_ = place_.parent.enter(place_.name.c_str());

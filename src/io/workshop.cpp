@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "io/descriptor.hpp"
+#include "io/owner.hpp"
 
 namespace tare::io {
 namespace {
@@ -67,7 +68,7 @@ bool is_marked(const Directory& workshop, std::string_view name) {
 bool is_this_users(const Directory& workshop) {
   struct stat status {
   }, marker{};
-  return workshop.status(status) && status.st_uid == ::geteuid() &&
+  return workshop.status(status) && status.st_uid == ::geteuid() && is_known(status.st_uid) &&
          (!workshop.look(kMarker, marker) || marker.st_uid == ::geteuid());
 }
 

@@ -102,7 +102,7 @@ std::size_t ZstdUnpacker::pull(std::span<std::byte> out) {
       if (ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge)
         throw Error(
             ErrorKind::limit, "zstd.window",
-            "so few packed bytes ask for a decoder with a window of more than 32 MiB; pack them at a lower level")
+            "the compressed data is too small to need a window of more than 32 MiB; compress it at a lower level")
             .in(source_->name())
             .at(next_ - input_.size());
       throw Error(ErrorKind::corrupt, "zstd.frame", fmt::format("zstd cannot decode: {}", words))

@@ -14,7 +14,7 @@ namespace {
 
 using namespace tare::testing;
 
-constexpr uid_t kSomebody = 12345, kSomebodyElse = 12346;
+constexpr uid_t kSomebody = 12345;
 
 // An input of three tensors and its parts of a plan called "p", one of each tensor.
 class PlanTest : public ::testing::Test {
@@ -30,13 +30,9 @@ class PlanTest : public ::testing::Test {
     }
   }
 
-  std::string rule_of_finishing() const {
-    try {
-      static_cast<void>(convert_from_parts(input_, output_, {.overwrite = true}, parts_, "p"));
-      return {};
-    } catch (const Error& error) {
-      return error.rule();
-    }
+  std::string rule_of_finishing(Owners owners = Owners::trusted) const {
+    return rule_of(
+        [&] { static_cast<void>(convert_from_parts(input_, output_, {.overwrite = true}, parts_, "p", owners)); });
   }
 
   const Scratch scratch_;
@@ -68,12 +64,22 @@ TEST_F(PlanTest, TakesNoPartOfSomebodyElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
   ASSERT_EQ(::chown(parts_[1].c_str(), kSomebody, 0), 0);
   EXPECT_EQ(rule_of_finishing(), "plan.part.owner");
-  EXPECT_FALSE(std::filesystem::exists(output_));
-  // Who owns the input decides what the weights are anyway.
   ASSERT_EQ(::chown(input_.c_str(), kSomebody, 0), 0);
-  EXPECT_EQ(rule_of_finishing(), "");
-  ASSERT_EQ(::chown(input_.c_str(), kSomebodyElse, 0), 0);
   EXPECT_EQ(rule_of_finishing(), "plan.part.owner");
+  EXPECT_FALSE(std::filesystem::exists(output_));
+  EXPECT_EQ(rule_of_finishing(Owners::any), "");
+}
+
+TEST_F(PlanTest, FollowsNoLinks) {
+  const std::string elsewhere = scratch_ / "elsewhere";
+  std::filesystem::rename(parts_[1], elsewhere);
+  std::filesystem::create_symlink(elsewhere, parts_[1]);
+  EXPECT_FALSE(is_part(parts_[1], "p"));
+  EXPECT_EQ(rule_of_finishing(), "plan.part.link");
+  EXPECT_EQ(rule_of_finishing(Owners::any), "plan.part.link");
+  put_file(elsewhere, to_bytes("mine"));
+  EXPECT_EQ(rule_of([&] { write_part(input_, output_, {}, {1, 1, "p"}, parts_[1]); }), "io.sink.link");
+  EXPECT_EQ(to_text(get_file(elsewhere)), "mine");
 }
 
 }  // namespace

@@ -325,6 +325,22 @@ TEST(IoSink, LinksOfOthersAreNotFollowed) {
   EXPECT_EQ(to_text(get_file(scratch / "precious")), "mine");
 }
 
+TEST(IoSink, OwnLinksAreNotFollowedWhereAnybodyCanMoveThem) {
+  const Scratch scratch;
+  put_file(scratch / "precious", to_bytes("mine"));
+  ASSERT_EQ(::mkdir((scratch / "shared").c_str(), 0700), 0);
+  ASSERT_EQ(::symlink("../precious", (scratch / "shared/out").c_str()), 0);
+  const auto rule = [&](mode_t mode, bool follow) {
+    EXPECT_EQ(::chmod((scratch / "shared").c_str(), mode), 0);
+    return rule_of([&] { create_file(scratch / "shared/out", {.overwrite = true, .follow_links = follow}); });
+  };
+  EXPECT_EQ(rule(0777, true), "io.sink.link");
+  EXPECT_EQ(rule(01777, true), "");
+  EXPECT_EQ(rule(0775, true), "") << "the group is the user's own on many systems";
+  EXPECT_EQ(rule(0700, false), "io.sink.link");
+  EXPECT_EQ(to_text(get_file(scratch / "precious")), "mine");
+}
+
 // File systems without O_TMPFILE: the file is in a hidden directory until it has its name.
 TEST(IoSink, WithoutUnnamedFiles) {
   io::forbid_unnamed_files(true);

@@ -42,7 +42,7 @@ class safe_open:  # noqa: N801: the package's name
 
     def __init__(self, filename, framework, device="cpu", *, backend=None):
         if framework not in _TORCH + _NUMPY + _JAX:
-            raise _errors.UsageError(f"framework {framework!r} is invalid; there are 'pt', 'np' and 'flax'")
+            raise _errors.UsageError(f"framework {framework!r} is invalid; the choices are 'pt', 'np' and 'flax'")
         if framework not in _TORCH and device != "cpu":
             raise _errors.UsageError(f"device {device!r} is invalid; arrays of {framework!r} are in host memory")
         self._model = _open(path_of(filename), arrays=True)  # backend: how the package reads; the result is the same
@@ -119,7 +119,7 @@ def path_of(filename):
 
 
 def texts(metadata):
-    """Metadata as safetensors has it: a dict from str to str. What is not a text becomes JSON."""
+    """Metadata as safetensors has it: a dict from str to str. What is not text becomes JSON."""
     import json
 
     def other(value):

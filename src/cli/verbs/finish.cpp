@@ -1,6 +1,7 @@
 // finish: the output of a plan, from the parts that its tasks made.
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/change_report.hpp"
 #include "cli/model_text.hpp"
@@ -13,7 +14,7 @@ namespace tare::cli::finish_verb {
 namespace {
 
 int run(const Arguments& arguments, Session& session) {
-  const PlanFile plan = enter_plan_file(arguments.operand(0));
+  const PlanFile plan = enter_plan_file(arguments.operand(0), owners_of(arguments));
   std::vector<std::string> paths, missing;
   for (std::size_t i = 0; i < plan.parts.size(); ++i) {
     paths.push_back(plan.part_path(i));
@@ -33,25 +34,33 @@ int run(const Arguments& arguments, Session& session) {
   {
     ProgressBar bar(session, "finishing", std::nullopt);
     options.write.progress = bar.progress();
-    done = convert_from_parts(conversion.operand(0), conversion.operand(1), options, paths, plan.id());
+    done = convert_from_parts(conversion.operand(0), conversion.operand(1), options, paths, plan.id(),
+                              owners_of(arguments));
   }
-  remove_parts(plan);
+  const std::vector<std::string> left = remove_parts(plan);
   tell_changes(headline_of(done, conversion), weigh(done.changes), verbose(conversion), session);
+  if (!left.empty())
+    session.remark(
+        fmt::format("parts that could not be removed: {}", printable(fmt::format("{}", fmt::join(left, ", ")))));
   return kDone;
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}};
+constexpr Option kOptions[] = {kAnyOwner};
 constexpr Example kExamples[] = {{"tare finish job.json", "the output of job.json, when all its tasks are done"}};
 
 }  // namespace
 
-constexpr Verb kVerb{.name = "finish",
-                     .summary = "make the output of a plan from its parts",
-                     .description =
-                         "Makes the output of the plan that `tare plan` wrote from the parts that its tasks made, and "
-                         "removes them. If a task has not been done, it says which, and nothing is written.",
-                     .operands = kOperands,
-                     .examples = kExamples,
-                     .run = run};
+constexpr Verb kVerb{
+    .name = "finish",
+    .summary = "make the output of a plan from its parts",
+    .description =
+        "Makes the output of the plan that `tare plan` wrote from the parts that its tasks made, and "
+        "removes them. If a task has not been done, it says which, and nothing is written. The plan and its parts "
+        "must belong to you or to root.",
+    .operands = kOperands,
+    .options = kOptions,
+    .examples = kExamples,
+    .run = run};
 
 }  // namespace tare::cli::finish_verb

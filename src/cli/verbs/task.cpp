@@ -20,7 +20,7 @@ std::size_t number_of(const std::string& word, const PlanFile& plan) {
 }
 
 int run(const Arguments& arguments, Session& session) {
-  const PlanFile plan = enter_plan_file(arguments.operand(0));
+  const PlanFile plan = enter_plan_file(arguments.operand(0), owners_of(arguments));
   const std::size_t number = number_of(arguments.operand(1), plan);
   const Arguments conversion = parse(convert_verb::kVerb, plan.words);
   ConvertOptions options = convert_verb::convert_options(conversion);
@@ -32,7 +32,7 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 constexpr Operand kOperands[] = {{.name = "PLAN", .completes = Completes::files}, {.name = "NUMBER"}};
-constexpr Option kOptions[] = {kThreads};
+constexpr Option kOptions[] = {kAnyOwner, kThreads};
 constexpr Example kExamples[] = {
     {"seq 0 15 | xargs -P 4 -n 1 tare task job.json", "16 tasks, four at a time"},
     {"tare task job.json $SLURM_ARRAY_TASK_ID --threads 8", "as a job of Slurm"},
@@ -45,7 +45,8 @@ constexpr Verb kVerb{
     .summary = "do one task of a plan",
     .description =
         "Does task NUMBER of the plan that `tare plan` wrote: makes its tensors and writes them to a file "
-        "next to PLAN, whole or not at all. Doing it again writes the same bytes.",
+        "next to PLAN, whole or not at all. Doing it again writes the same bytes. The plan must belong to you or to "
+        "root.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,
