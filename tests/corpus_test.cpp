@@ -1,18 +1,11 @@
 // The corpus in fuzz/corpus: made here, kept as files for the fuzzers, and checked against the rules in their names.
+#include "corpus.hpp"
+
 #include <cstdlib>
 #include <map>
 #include <set>
 
-#include "conformance/alt_cases.hpp"
-#include "conformance/gguf_cases.hpp"
-#include "conformance/hf_cases.hpp"
-#include "conformance/mcf_cases.hpp"
 #include "conformance/models.hpp"
-#include "conformance/pack_cases.hpp"
-#include "conformance/safetensors_cases.hpp"
-#include "conformance/tllm_cases.hpp"
-#include "conformance/torch_cases.hpp"
-#include "conformance/zt2_cases.hpp"
 #include "conformance/zt_cases.hpp"
 #include "formats/npy/header.hpp"
 
@@ -20,8 +13,6 @@ namespace tare {
 namespace {
 
 using namespace tare::testing;
-
-using Corpus = std::map<std::string, Bytes>;  // name in fuzz/corpus -> content
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 
@@ -45,135 +36,6 @@ void add_format(Corpus& corpus, const Format& format) {
   Model model = small_model(format.holds);
   model.tensors.push_back(dense("zeros", {1000}, DType::u8, Blob::memory(Bytes(1000))));
   add("zstd", model, {.zstd_level = 3, .digest = DigestAlgorithm::crc32c});
-}
-
-void add_zt_rejects(Corpus& corpus) {
-  std::vector<ZtCase> cases = zt_open_cases();
-  for (ZtCase& bad : zt_data_cases()) cases.push_back(std::move(bad));
-  std::map<std::string, int> names;
-  for (const ZtCase& bad : cases) {
-    if (bad.file.size() >= (std::size_t{64} << 10)) continue;  // deep and endless things are made anew for each run
-    if (bad.rule == "zt.magic") continue;  // only the suffix tells whose it is, and files of the corpus have none
-    const bool own_limits =
-        bad.limits.metadata_bytes != Limits().metadata_bytes || bad.limits.component_bytes != Limits().component_bytes;
-    std::string name = (own_limits ? "zt/limited." : "zt/reject.") + bad.rule + "." + bad.name;
-    if (const int again = names[name]++; again > 0) name += "_" + std::to_string(again);
-    corpus[name] = bad.file;
-    const std::string manifest = to_text(bad.file);
-    if (bad.rule.starts_with("cbor.") && manifest.size() > 24)
-      corpus["cbor/" + bad.rule + "." + bad.name] = to_bytes(manifest.substr(8, manifest.size() - 24));
-  }
-}
-
-void add_mcf_rejects(Corpus& corpus) {
-  std::vector<McfCase> cases = mcf_open_cases();
-  for (McfCase& odd : mcf_verify_cases()) cases.push_back(std::move(odd));
-  for (const McfCase& bad : cases) {
-    const bool own_limits = bad.limits.metadata_bytes != Limits().metadata_bytes;
-    const std::string name = (own_limits ? "mcf/limited." : "mcf/reject.") + bad.rule + "." + bad.name;
-    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
-  }
-  corpus["mcf/valid.q8"] = bytes_of(mcf_good_q8());
-  Model model = small_model(find_format("mcf")->holds);
-  model.tensors.push_back(model.tensors[0]);
-  model.tensors.back().name = "tied";
-  corpus["mcf/valid.dedup"] = write_bytes(*find_format("mcf"), model, {.dedup = true});
-}
-
-void add_safetensors(Corpus& corpus) {
-  for (const StCase& bad : st_reject_cases()) corpus["safetensors/reject." + bad.rule + "." + bad.name] = bad.file;
-  for (const StCase& odd : st_tolerated_cases()) corpus["safetensors/reject." + odd.rule + "." + odd.name] = odd.file;
-  for (const StCase& good : st_good_cases()) corpus["safetensors/valid." + good.name + "_by_hand"] = good.file;
-  // The only valid one that a strict verification fails.
-  corpus.erase("safetensors/valid.space_around_by_hand");
-}
-
-void add_tllm_rejects(Corpus& corpus) {
-  for (const TllmCase& bad : tllm_cases()) corpus["tllm/reject." + bad.rule + "." + bad.name] = bad.file;
-}
-
-void add_gguf(Corpus& corpus) {
-  for (const GgufCase& bad : gguf_cases()) {
-    if (bad.file.size() >= (std::size_t{64} << 10)) continue;
-    corpus["gguf/reject." + bad.rule + "." + bad.name] = bad.file;
-  }
-  for (const std::uint32_t version : {1U, 2U, 3U})
-    for (const bool big : {false, true})
-      corpus["gguf/valid.golden_" + std::to_string(version) + (big ? "_big" : "")] = gguf_golden(big, version).bytes();
-}
-
-void add_zt2(Corpus& corpus) {
-  for (const Zt2Case& bad : zt2_cases())  // a root without files has files that are missing, once it is one
-    corpus["zt2/reject." + (bad.rule == "zt2.shard.memory" ? "zt2.shard.missing" : bad.rule) + "." + bad.name] =
-        bad.file;
-  for (const auto& [name, file] : zt2_good()) corpus["zt2/valid." + name] = file;
-  for (const Zt2Tree& tree : zt2_trees()) {
-    const std::string folder = tree.rule.empty() ? "zt2/valid." : "zt2/reject." + tree.rule + ".";
-    for (const auto& [file, bytes] : tree.files) corpus[folder + tree.name + "/" + file] = bytes;
-  }
-}
-
-void add_torch(Corpus& corpus) {
-  for (const auto& [name, file] : pk::good()) corpus["torch/valid." + name] = file;
-  for (const pk::Case& bad : pk::bad()) {
-    const std::string name = "torch/reject." + bad.rule + "." + bad.name;
-    if (bad.file.size() >= (std::size_t{64} << 10)) continue;
-    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
-  }
-  corpus["pickle/tensor"] = to_bytes(pk::whole(pk::dict({{"a", pk::floats("0", 6)}})));
-  corpus["pickle/lines"] = to_bytes("(dp0\nVa\\u00e9\np1\n(lp2\nI1\naL3L\naF1.5\naI01\naS'x\\x41'\np3\nasP7\n.");
-  corpus["pickle/calls"] = to_bytes(pk::whole("(ios\nsystem\n(" + pk::global("a", "b") + "K\x01o)\x81}b\x85"));
-}
-
-void add_npy_rejects(Corpus& corpus) {
-  std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (";
-  for (int i = 0; i < 65; ++i) header += "1,";
-  header += "), }\n";
-  corpus["npy/reject.npy.shape.rank.sixty_five"] = to_bytes(
-      "\x93NUMPY\x01" + std::string(1, '\0') + static_cast<char>(header.size()) + std::string(1, '\0') + header + "!");
-}
-
-void add_npz_rejects(Corpus& corpus) {
-  MadeMember member = made("a.npy", text_of(npy::write_header("|u1", {3})) + "123");
-  member.flags = 1 << 3;
-  for (const std::uint64_t value : {std::uint64_t{member.crc}, member.size, member.size + 1})
-    testing::put<std::uint32_t>(member.after, value);
-  corpus["npz/reject.zip.descriptor.size"] = bytes_of(make_zip({member}).bytes);
-}
-
-// A directory for a file.
-void add_directories(Corpus& corpus) {
-  const auto add = [&](const std::string& name, const Files& files) {
-    for (const auto& [file, bytes] : files) corpus["hf/" + name + "/" + file] = bytes;
-  };
-  add("valid.downloaded", hf_good());
-  for (const HfCase& bad : hf_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
-  for (const HfCase& bad : pack_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
-  for (const HfCase& bad : split_reject_cases()) add("reject." + bad.rule + "." + bad.name, bad.files);
-  add("valid.split", split_good_case().files);
-  for (const HfCase& good : pack_good_cases()) add("valid.packed_" + good.name, good.files);
-  for (const std::optional<std::uint64_t> shard_bytes :
-       {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(9000)}) {
-    const Scratch scratch;
-    const Format& hf = *find_format("hf");
-    hf.write_tree(full_model(hf.holds), scratch / "d", {.shard_bytes = shard_bytes}, false);
-    Files files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch / "d"))
-      if (entry.is_regular_file())
-        files[std::filesystem::relative(entry.path(), scratch / "d").string()] = get_file(entry.path());
-    add(shard_bytes ? "valid.shards" : "valid.full", files);
-  }
-}
-
-void add_alt(Corpus& corpus) {
-  for (const AltCase& bad : alt_cases()) {
-    if (bad.severity == Severity::note) continue;
-    const std::string name = bad.format + "/reject." + bad.rule + "." + bad.name;
-    EXPECT_TRUE(corpus.emplace(name, bad.file).second) << name << " is made twice";
-  }
-  corpus["alt/valid.golden"] = alt_golden_v2();
-  corpus["alt/valid.altc"] = alt_golden_altc();
-  corpus["alt1/valid.golden"] = alt_golden_v1();
 }
 
 void add_resources(Corpus& corpus) {
@@ -284,17 +146,7 @@ Corpus make_corpus() {
   Corpus corpus;
   for (const Format& format : formats())
     if (format.write != nullptr) add_format(corpus, format);
-  add_zt_rejects(corpus);
-  add_mcf_rejects(corpus);
-  add_safetensors(corpus);
-  add_tllm_rejects(corpus);
-  add_gguf(corpus);
-  add_zt2(corpus);
-  add_torch(corpus);
-  add_npy_rejects(corpus);
-  add_npz_rejects(corpus);
-  add_directories(corpus);
-  add_alt(corpus);
+  for (const auto add : corpus_parts()) add(corpus);
   add_resources(corpus);
   add_syntaxes(corpus);
   add_scripts(corpus);

@@ -71,7 +71,7 @@ class Reader {
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > header_.bytes().size() - at_)
       throw error("toy.header",
-                  fmt::format("{} bytes expected, the header ends after {}", count, header_.bytes().size() - at_),
+                  fmt::format("expected {} bytes, but the header ends after {}", count, header_.bytes().size() - at_),
                   kFixed + at_);
     at_ += count;
     return header_.bytes().subspan(at_ - count, count);

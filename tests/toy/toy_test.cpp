@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "conformance/models.hpp"
+#include "corpus.hpp"
 #include "formats/rows.hpp"
 
 namespace tare {
@@ -41,18 +42,32 @@ TEST(Toy, GoldenBytes) {
             R"({"k":"v"})");
 }
 
+struct ToyCase {
+  std::string rule, name, file;
+};
+
+std::vector<ToyCase> toy_cases() {
+  return {
+      {"toy.header", "length", "TOYBOX1\n\5\0\0\0\0\0\0\0"s},
+      {"toy.header", "entry", box("\1\0\0\0"s)},
+      {"toy.type", "two", box("\1\0\0\0\1\0w\2\0"s)},
+      {"toy.rank", "sixty_five", box("\1\0\0\0\1\0w\1\x41"s)},
+      {"toy.tensor.bounds", "short", box("\1\0\0\0"s + kEntry, "ab")},
+      {"toy.size", "long", box("\1\0\0\0"s + kEntry, "abcd")},
+      {"toy.tensor.duplicate", "w", box("\2\0\0\0"s + kEntry + kEntry, "abc" + std::string(13, '\0') + "abc")},
+      {"toy.private.form", "list", box("\0\0\0\0[]"s)},
+      {"toy.private.form", "version", box("\0\0\0\0{\"tare\":2}"s)},
+  };
+}
+
+const CorpusPart kToyCorpus([](Corpus& corpus) {
+  for (const ToyCase& bad : toy_cases())
+    if (kAdded) corpus["toy/reject." + bad.rule + "." + bad.name] = to_bytes(bad.file);
+});
+
 TEST(Toy, BrokenRules) {
-  const auto rule = [](const std::string& file) { return rule_of([&] { read(file); }); };
-  EXPECT_EQ(rule("TOYBOX2\n\0\0\0\0"s), "toy.magic");
-  EXPECT_EQ(rule("TOYBOX1\n\5\0\0\0\0\0\0\0"s), "toy.header");
-  EXPECT_EQ(rule(box("\1\0\0\0"s)), "toy.header");
-  EXPECT_EQ(rule(box("\1\0\0\0\1\0w\2\0"s)), "toy.type");
-  EXPECT_EQ(rule(box("\1\0\0\0\1\0w\1\x41"s)), "toy.rank");
-  EXPECT_EQ(rule(box("\1\0\0\0"s + kEntry, "ab")), "toy.tensor.bounds");
-  EXPECT_EQ(rule(box("\1\0\0\0"s + kEntry, "abcd")), "toy.size");
-  EXPECT_EQ(rule(box("\2\0\0\0"s + kEntry + kEntry, "abc" + std::string(13, '\0') + "abc")), "toy.tensor.duplicate");
-  EXPECT_EQ(rule(box("\0\0\0\0[]"s)), "toy.private.form");
-  EXPECT_EQ(rule(box("\0\0\0\0{\"tare\":2}"s)), "toy.private.form");
+  EXPECT_EQ(rule_of([&] { read("TOYBOX2\n\0\0\0\0"s); }), "toy.magic");
+  for (const ToyCase& bad : toy_cases()) EXPECT_EQ(rule_of([&] { read(bad.file); }), bad.rule) << bad.name;
   Model model;
   model.tensors.push_back(dense(std::string(65536, 'n'), {0}, DType::i8, Blob::memory({})));
   EXPECT_EQ(rule_of([&] { write_bytes(toy::kFormat, model); }), "toy.write.name");

@@ -1,0 +1,24 @@
+// What fuzz/corpus is made of (corpus_test.cpp). A container adds its own files: formats/NAME/corpus_test.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tare/value.hpp"
+
+namespace tare::testing {
+
+using Corpus = std::map<std::string, Bytes>;  // name in fuzz/corpus -> content
+
+inline std::vector<void (*)(Corpus&)>& corpus_parts() {
+  static std::vector<void (*)(Corpus&)> parts;
+  return parts;
+}
+
+// One that is defined at namespace scope is called for when the corpus is made.
+struct CorpusPart {
+  explicit CorpusPart(void (*add)(Corpus&)) { corpus_parts().push_back(add); }
+};
+
+}  // namespace tare::testing
