@@ -21,6 +21,9 @@
 namespace tare {
 
 class Rows;  // rows.hpp
+namespace codec {
+struct FirstBlock;
+}
 
 // A broken rule of a layout. `rule` has no format in front: a reader of zTensor reports "csr.indptr" as
 // "zt.csr.indptr".
@@ -59,7 +62,7 @@ struct Codec {
   std::string_view layout;  // what a tensor's `layout` says: "quantized_group"
   std::string_view name;    // what `ls` shows as dtype: "zt.group"; empty for dense and sparse (their values' type)
   std::string_view title;   // for people
-  std::span<const std::string_view> methods;  // names for --quant; empty when it cannot encode
+  std::span<const std::string_view> methods;  // methods of quantization; empty when it cannot encode
   // Order in which a canonical writer lays the components out; roles not named here follow by name.
   std::span<const std::string_view> roles;
   // Attributes that are part of the encoding: they go where the layout goes, and with it.
@@ -95,12 +98,15 @@ struct Codec {
   Tensor (*encode)(const Tensor& tensor, const EncodeOptions& options) = nullptr;
   // Arithmetic on rows straight from the stored bytes; null when the layout offers none. The tensor has passed `check`.
   std::unique_ptr<const Rows> (*rows)(const Tensor& tensor) = nullptr;
+  // For the viewer: what the first block of a tensor is made of, in detail. The tensor has passed `check` and has elements.
+  // Nothing for one that is carried and not decoded; null for dense and sparse layouts.
+  std::optional<codec::FirstBlock> (*explain)(const Tensor& tensor) = nullptr;
 };
 
 [[nodiscard]] TARE_API std::span<const Codec> codecs();
 // Null when the layout has no row.
 [[nodiscard]] TARE_API const Codec* find_codec(std::string_view layout);
-// The codec that offers a --quant method: "group4", or "zt.group4" in full. Null when none does.
+// The codec that offers a method of quantization: "group4", or "zt.group4" in full. Null when none does.
 [[nodiscard]] TARE_API const Codec* find_codec_by_method(std::string_view method);
 
 // What `ls` calls a tensor's type: the data's or values' logical type; for a codec its name; for a layout without a

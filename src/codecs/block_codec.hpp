@@ -102,9 +102,10 @@ struct BlockCodec {
   void (*decode)(const std::byte* blocks, std::size_t count, float* out) = nullptr;
   // How many blocks were coded: all, or those in front of the first that needs a scale which it cannot hold.
   std::size_t (*encode)(const BlockWeights& in, std::byte* blocks) = nullptr;
-  bool weighted = false;                      // BlockWeights::importance makes a difference
-  bool budget_if_named = false;               // see Codec
-  std::string_view fallback = {};             // likewise
+  std::optional<FirstBlock> (*explain)(const Tensor& tensor) = nullptr;  // see Codec
+  bool weighted = false;                                                 // BlockWeights::importance makes a difference
+  bool budget_if_named = false;                                          // see Codec
+  std::string_view fallback = {};                                        // likewise
   std::span<const std::uint8_t> scales = {};  // where a block has scales of f16, for the report
   // Products of `rows` rows of `count` blocks each with as many values, in f32; null: the blocks are decoded. Not with
   // `across_rows`.
@@ -139,6 +140,7 @@ constexpr Codec block_row() {
                    const std::function<void(Problem)>& report) { verify_blocks(K, tensor, report); },
       .decode = [](const Tensor& tensor) { return decode_blocks(K, tensor); },
       .rows = [](const Tensor& tensor) { return rows_of_blocks(K, tensor); },
+      .explain = K.explain,
   };
   if (K.encode == nullptr) return row;
   row.methods = K.method;

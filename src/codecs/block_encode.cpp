@@ -151,8 +151,7 @@ std::vector<float> importance_for(const BlockCodec& codec, const Tensor& tensor,
   std::vector<float> importance = options.importance;
   if (importance.empty()) return importance;
   if (importance.size() != columns)
-    throw Error(ErrorKind::usage, rule,
-                fmt::format("{} weights of importance for {} columns", importance.size(), columns))
+    throw Error(ErrorKind::usage, rule, fmt::format("{} importance values for {} columns", importance.size(), columns))
         .about(tensor.name);
   for (std::size_t i = 0; i < importance.size(); ++i)
     if (!std::isfinite(importance[i]) || importance[i] < 0)

@@ -13,7 +13,7 @@ constexpr std::size_t kWaiting = std::size_t{16} << 20;
 constexpr std::size_t kMostWaiting = std::size_t{64} << 10;  // of one
 
 [[noreturn]] void changed() {
-  throw Error(ErrorKind::corrupt, "codec.changed", "the file was written to while it was read: two looks at it differ");
+  throw Error(ErrorKind::corrupt, "codec.changed", "the file was written to while it was read: two reads of it differ");
 }
 
 }  // namespace

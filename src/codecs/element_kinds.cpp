@@ -14,7 +14,7 @@ Kind kind_of(DType dtype, std::string_view type) {
 
 const Component& require_dense(const Tensor& tensor) {
   if (!tensor.is_dense())
-    throw Error(ErrorKind::usage, "dense.expected", fmt::format("a dense tensor was expected, found {}", tensor.layout))
+    throw Error(ErrorKind::usage, "dense.expected", fmt::format("expected a dense tensor, found {}", tensor.layout))
         .about(tensor.name);
   if (const auto problem = codec::kDense.check(tensor))
     throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about(tensor.name);

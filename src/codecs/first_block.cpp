@@ -12,15 +12,12 @@ std::optional<FirstBlock> first_block(const Tensor& tensor) {
   const Codec* const row = find_codec(tensor.layout);
   if (row == nullptr || tensor.shape.elements().value_or(0) == 0) return std::nullopt;
   if (row->check != nullptr && row->check(tensor)) return std::nullopt;
-  for (const auto& explain :
-       {ggml::explain, mcf::explain, alt::explain, group::explain, packed::explain, zt2::explain, packs::explain})
-    if (auto block = explain(tensor)) {
-      // Those who explain may look at a copy, whose roles are gone by now.
-      for (BlockField& field : block->fields)
-        if (field.name.empty()) field.name = tensor.components[field.component].role;
-      return block;
-    }
-  return std::nullopt;
+  std::optional<FirstBlock> block = row->explain == nullptr ? std::nullopt : row->explain(tensor);
+  if (!block) return std::nullopt;
+  // Those who explain may look at a copy, whose roles are gone by now.
+  for (BlockField& field : block->fields)
+    if (field.name.empty()) field.name = tensor.components[field.component].role;
+  return block;
 }
 
 Bytes bytes_of(const Component& component, const BlockField& field) {

@@ -1,5 +1,5 @@
 // The first block of a quantized tensor, taken apart: which bytes are scales, which are codes, and what its weights are made
-// of. Each family of layouts fills it for its rows of the table; here is what they share.
+// of. Each family of layouts fills it for its rows of the table (Codec::explain); here is what they share.
 #pragma once
 
 #include <cstdint>
@@ -58,29 +58,6 @@ inline constexpr std::uint64_t kMostExplained = 128;
 // Every quantized layout of the table has one. Nothing for others, for tensors that do not pass their codec's `check`, those
 // that are carried and not decoded, and those without elements. Reads a few bytes of each component.
 std::optional<FirstBlock> first_block(const Tensor& tensor);
-
-// Each of its own layouts, of tensors that have passed `check` and have elements; nothing for those of others.
-namespace alt {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace ggml {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace group {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace mcf {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace packed {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace packs {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
-namespace zt2 {
-std::optional<FirstBlock> explain(const Tensor& tensor);
-}
 
 // The bytes of a field, the runs one behind the other.
 Bytes bytes_of(const Component& component, const BlockField& field);

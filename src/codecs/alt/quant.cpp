@@ -23,6 +23,9 @@
 #include "tare/error.hpp"
 
 namespace tare::codec::alt {
+
+std::optional<FirstBlock> explain(const Tensor& tensor);
+
 namespace {
 
 constexpr std::array<std::string_view, 1> kRoles = {"payload"};
@@ -125,7 +128,8 @@ constexpr Codec row(std::string_view layout, std::string_view title, std::span<c
           .verify = verify,
           .decode = decode,
           .encode = encode,
-          .rows = make_rows};
+          .rows = make_rows,
+          .explain = explain};
 }
 
 }  // namespace
@@ -154,8 +158,7 @@ constinit const Codec kQint4 =
 // There are no blocks: the scale is that of the whole tensor, and an attribute.
 std::optional<FirstBlock> explain(const Tensor& tensor) {
   Plan plan;
-  if ((tensor.layout != kQint8.layout && tensor.layout != kQint4.layout) || read_plan(tensor, plan))
-    return std::nullopt;
+  if (read_plan(tensor, plan)) return std::nullopt;
   Explainer block(tensor, std::min<std::uint64_t>(32, plan.elements),
                   plan.ranged ? "w = min + delta u; of the whole tensor" : "w = delta q; of the whole tensor");
   const std::string_view what = plan.packed ? "codes, two in a byte, the first in the high half" : "codes";

@@ -41,6 +41,9 @@
 #include "codecs/rows.hpp"
 
 namespace tare::codec::ggml {
+
+std::optional<FirstBlock> explain(const Tensor& tensor);  // fields.cpp
+
 namespace {
 
 const char* fault_of_iq1_m(const std::byte* block) {
@@ -174,13 +177,17 @@ constexpr BlockCodec kIq1M = type<Type::iq1_m>(
 
 }  // namespace
 
-constexpr std::array<Codec, 27> kCodecs = {
-    block_row<kQ4_0>(),   block_row<kQ4_1>(),  block_row<kQ5_0>(),  block_row<kQ5_1>(),   block_row<kQ8_0>(),
-    block_row<kQ8_1>(),   block_row<kQ2K>(),   block_row<kQ3K>(),   block_row<kQ4K>(),    block_row<kQ5K>(),
-    block_row<kQ6K>(),    block_row<kQ8K>(),   block_row<kIq4Nl>(), block_row<kIq4Xs>(),  block_row<kTq1_0>(),
-    block_row<kTq2_0>(),  block_row<kMxfp4>(), block_row<kNvfp4>(), block_row<kQ1_0>(),   block_row<kQ2_0>(),
-    block_row<kIq2Xxs>(), block_row<kIq2Xs>(), block_row<kIq2S>(),  block_row<kIq3Xxs>(), block_row<kIq3S>(),
-    block_row<kIq1S>(),   block_row<kIq1M>(),
-};
+constexpr std::array<Codec, 27> kCodecs = [] {
+  std::array<Codec, 27> rows = {
+      block_row<kQ4_0>(),   block_row<kQ4_1>(),  block_row<kQ5_0>(),  block_row<kQ5_1>(),   block_row<kQ8_0>(),
+      block_row<kQ8_1>(),   block_row<kQ2K>(),   block_row<kQ3K>(),   block_row<kQ4K>(),    block_row<kQ5K>(),
+      block_row<kQ6K>(),    block_row<kQ8K>(),   block_row<kIq4Nl>(), block_row<kIq4Xs>(),  block_row<kTq1_0>(),
+      block_row<kTq2_0>(),  block_row<kMxfp4>(), block_row<kNvfp4>(), block_row<kQ1_0>(),   block_row<kQ2_0>(),
+      block_row<kIq2Xxs>(), block_row<kIq2Xs>(), block_row<kIq2S>(),  block_row<kIq3Xxs>(), block_row<kIq3S>(),
+      block_row<kIq1S>(),   block_row<kIq1M>(),
+  };
+  for (Codec& row : rows) row.explain = explain;
+  return rows;
+}();
 
 }  // namespace tare::codec::ggml

@@ -27,6 +27,9 @@
 #include "tare/error.hpp"
 
 namespace tare::codec::group {
+
+std::optional<FirstBlock> explain(const Tensor& tensor);
+
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles = {"packed_weight", "scales", "zeros"};
@@ -186,7 +189,7 @@ void verify(const Tensor& tensor, const Report& report) {
       *tensor.component("scales"), *plan, "group.scale", "a scale is a finite number",
       [](double v) { return !std::isfinite(v); }, report);
   verify_parameters(
-      *tensor.component("zeros"), *plan, "group.zero", fmt::format("a zero-point is one of the codes 0 to {}", highest),
+      *tensor.component("zeros"), *plan, "group.zero", fmt::format("a zero point is one of the codes 0 to {}", highest),
       [&](double v) { return !(v >= 0 && v <= highest); }, report);
   verify_unused_bits(*tensor.component("packed_weight"), *plan, report);
 }
@@ -200,7 +203,7 @@ std::optional<Plan> plan_of(const Tensor& tensor) {
 
 constinit const Codec kCodec = {.layout = "quantized_group",
                                 .name = "zt.group",
-                                .title = "2, 4 or 8 bits with a scale and a zero-point for each group of a row",
+                                .title = "2, 4 or 8 bits with a scale and a zero point for each group of a row",
                                 .methods = kMethods,
                                 .roles = kRoles,
                                 .parameters = kParameters,
@@ -209,10 +212,11 @@ constinit const Codec kCodec = {.layout = "quantized_group",
                                 .decode = decode,
                                 .doubt = doubt,
                                 .encode = encode,
-                                .rows = make_rows};
+                                .rows = make_rows,
+                                .explain = explain};
 
 std::optional<FirstBlock> explain(const Tensor& tensor) {
-  const auto plan = tensor.layout == kCodec.layout ? plan_of(tensor) : std::nullopt;
+  const auto plan = plan_of(tensor);
   if (!plan) return std::nullopt;
   Explainer block(tensor, std::min({plan->group_size, plan->columns, kMostExplained}), "w = scale (q - zero)");
   block.term("q",

@@ -198,7 +198,7 @@ void require_options(const Tensor& tensor, const EncodeOptions& options) {
   const std::uint64_t columns = tensor.shape.rank() == 0 ? 1 : tensor.shape[tensor.shape.rank() - 1];
   if (options.importance.size() != columns)
     throw refused(tensor, ErrorKind::usage, "quant.importance",
-                  fmt::format("{} weights of importance for {} columns", options.importance.size(), columns));
+                  fmt::format("{} importance values for {} columns", options.importance.size(), columns));
   for (std::size_t i = 0; i < options.importance.size(); ++i)
     if (!std::isfinite(options.importance[i]) || options.importance[i] < 0)
       throw refused(tensor, ErrorKind::usage, "quant.importance",

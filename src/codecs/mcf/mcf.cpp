@@ -69,7 +69,8 @@ constexpr Codec row(std::size_t method, std::string_view layout, std::string_vie
           .verify = verify,
           .decode = decode,
           .encode = encode,
-          .rows = make_rows};
+          .rows = make_rows,
+          .explain = explain};
 }
 
 }  // namespace
@@ -100,8 +101,8 @@ std::optional<Problem> check(const Tensor& tensor) {
 }
 
 constinit const std::array<Codec, 8> kCodecs = {
-    row(0, "mcf.int8", "8 bits with one scale (and zero-point, for activations)"),
-    row(1, "mcf.int4", "4 bits with one scale (and zero-point, for activations)"),
+    row(0, "mcf.int8", "8 bits with one scale (and zero point, for activations)"),
+    row(1, "mcf.int4", "4 bits with one scale (and zero point, for activations)"),
     row(2, "mcf.q8", "8 bits with a scale for every 32 weights: 8.5 bits per weight", coded_bytes<2>),
     row(3, "mcf.q4", "4 bits with a scale for every 32 weights: 4.5 bits per weight", coded_bytes<3>),
     row(4, "mcf.k6", "6 bits with scales for every 256 and every 32 weights: 6.31 bits per weight", coded_bytes<4>),

@@ -11,6 +11,9 @@
 
 namespace tare::codec::mcf {
 
+// See Codec::explain.
+std::optional<FirstBlock> explain(const Tensor& tensor);
+
 // The geometry of a tensor that has passed `check`. Throws `quant.*` for one that has not.
 Geometry geometry_of(const Tensor& tensor);
 

@@ -60,7 +60,7 @@ class Verifier {
     may_overflow_ = may_overflow_ && is_code;
     zero_.add(is_code ? 0 : 1, [&] {
       return Place{geometry_.zero.offset,
-                   fmt::format("the zero-point is one of the codes {} to {}, found {}", -qmax - 1, qmax, zero)};
+                   fmt::format("the zero point is one of the codes {} to {}, found {}", -qmax - 1, qmax, zero)};
     });
   }
 
@@ -160,7 +160,7 @@ class Verifier {
   float raw_scale_ = 0, raw_zero_ = 0;  // S and Z of int*
   bool may_overflow_ = false;
   std::uint64_t infinite_ = 0;
-  Tally scale_{"quant.scale", "scales"}, zero_{"quant.zero", "zero-points"},
+  Tally scale_{"quant.scale", "scales"}, zero_{"quant.zero", "zero points"},
       sub_scale_{"quant.sub_scale", "sub-scales"}, padding_{"quant.padding", "bytes"}, tail_{"quant.tail", "codes"},
       code_{"quant.code", "codes"};
 };

@@ -40,7 +40,7 @@ void decode(const std::byte* blocks, std::size_t count, float* out) {
 }
 
 template <Coding C>
-FirstBlock explain_as(const Tensor& tensor) {
+std::optional<FirstBlock> explain(const Tensor& tensor) {
   Explainer block(tensor, std::min<std::uint64_t>(32, *tensor.shape.elements()), "w = x; x is the float of the code q");
   const std::vector<double> codes = block.codes("payload", "codes side by side, the first in the lowest bits", C.bits);
   std::vector<double> values(codes.size());
@@ -56,7 +56,8 @@ constexpr BlockCodec codec_of(std::string_view layout, std::string_view title) {
           .weights = kBlockWeights<C>,
           .bytes = kBlockBytes<C>,
           .across_rows = true,
-          .decode = decode<C>};
+          .decode = decode<C>,
+          .explain = explain<C>};
 }
 
 constexpr BlockCodec kE2M1 = codec_of<packed_coding("f4_e2m1")>("packed.f4_e2m1", "4-bit floats (e2m1), two in a byte");
@@ -70,12 +71,5 @@ constexpr BlockCodec kE3M2 =
 constinit const Codec kF4 = block_row<kE2M1>();
 constinit const Codec kF6Fine = block_row<kE2M3>();
 constinit const Codec kF6Wide = block_row<kE3M2>();
-
-std::optional<FirstBlock> explain(const Tensor& tensor) {
-  if (tensor.layout == kE2M1.layout) return explain_as<packed_coding("f4_e2m1")>(tensor);
-  if (tensor.layout == kE2M3.layout) return explain_as<packed_coding("f6_e2m3")>(tensor);
-  if (tensor.layout == kE3M2.layout) return explain_as<packed_coding("f6_e3m2")>(tensor);
-  return std::nullopt;
-}
 
 }  // namespace tare::codec::packed

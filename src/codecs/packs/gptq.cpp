@@ -382,7 +382,7 @@ std::uint64_t zero_offset_of(const Stated& stated) {
   for (const std::string_view key : {"checkpoint_format", "format"}) {
     const std::string* const format = stated_text(stated, key);
     if (const Value* const value = stated.config.find(key); value != nullptr && format == nullptr && !value->is_null())
-      refuse("pack.type", fmt::format("the config states a {} that is not a text", key));
+      refuse("pack.type", fmt::format("the config states a {} that is not text", key));
     if (format == nullptr || *format == "gptq") continue;
     if (*format == "gptq_v2") return 0;
     refuse_variant(

@@ -187,7 +187,7 @@ class Joiner {
         require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
-    if (is_plain_float(set.codes())) refuse_variant(fmt::format("{} codes in the guise of floats", scheme.set->title));
+    if (is_plain_float(set.codes())) refuse_variant(fmt::format("{} codes stored as floats", scheme.set->title));
     auto tensor = scheme.join(set);
     if (!tensor) return std::nullopt;
     tensor->name = std::string(set.stem()).append(scheme.weight);

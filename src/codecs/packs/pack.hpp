@@ -125,6 +125,7 @@ constexpr Codec pack_row() {
       .verify = [](const Tensor& tensor,
                    const std::function<void(Problem)>& report) { verify_pack(P, tensor, report); },
       .decode = [](const Tensor& tensor) { return decode_pack(P, tensor); },
+      .explain = [](const Tensor& tensor) -> std::optional<FirstBlock> { return P.plan(tensor)->explain(tensor); },
   };
 }
 

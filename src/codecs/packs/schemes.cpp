@@ -46,12 +46,6 @@ const Pack* find_pack(std::string_view layout) {
 
 }  // namespace
 
-std::optional<FirstBlock> explain(const Tensor& tensor) {
-  const Pack* const pack = find_pack(tensor.layout);
-  if (pack == nullptr) return std::nullopt;
-  return pack->plan(tensor)->explain(tensor);
-}
-
 Tensor decode_strictly(const Tensor& tensor, Scales scales) {
   const Pack* const pack = find_pack(tensor.layout);
   if (pack == nullptr) return to_dense(tensor);

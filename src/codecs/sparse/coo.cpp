@@ -300,8 +300,8 @@ class CooCursor final : public Cursor {
     if (last != kEnd && next_place_ < last)
       throw_corrupt(
           tensor_, *tensor_.component("coords"),
-          {"coo.order", fmt::format("entry {} comes before the previous one, although an earlier look saw them "
-                                    "rise: the file was written to",
+          {"coo.order", fmt::format("entry {} comes before the previous one, although an earlier read found them "
+                                    "in order: the file was written to",
                                     entry_)});
     next_value_ = values_.take(sum_.size());
     ++entry_;

@@ -253,7 +253,7 @@ void verify_components(const Tensor& tensor, const std::function<void(Problem)>&
 constinit const Codec kQuantGroup = {
     .layout = kGroupId,
     .name = kGroupId,
-    .title = "2 to 8 bits with a scale and a zero-point for each group along an axis",
+    .title = "2 to 8 bits with a scale and a zero point for each group along an axis",
     .methods = {},
     .roles = kRoles,
     .parameters = kGroupParameters,
@@ -263,22 +263,23 @@ constinit const Codec kQuantGroup = {
           return check_group(tensor, plan);
         },
     .verify = verify_components,
-    .decode = [](const Tensor& tensor) { return decode_grouped(tensor, false, kGroupParameters); }};
+    .decode = [](const Tensor& tensor) { return decode_grouped(tensor, false, kGroupParameters); },
+    .explain = explain};
 
-constinit const Codec kMx = {
-    .layout = kMxId,
-    .name = kMxId,
-    .title = "small floats with a power of two for each block along an axis (OCP MX)",
-    .methods = {},
-    .roles = kRoles,
-    .parameters = kMxParameters,
-    .check =
-        [](const Tensor& tensor) {
-          GroupPlan plan;
-          return check_mx(tensor, plan);
-        },
-    .verify = verify_components,
-    .decode = [](const Tensor& tensor) { return decode_grouped(tensor, true, kMxParameters); }};
+constinit const Codec kMx = {.layout = kMxId,
+                             .name = kMxId,
+                             .title = "small floats with a power of two for each block along an axis (OCP MX)",
+                             .methods = {},
+                             .roles = kRoles,
+                             .parameters = kMxParameters,
+                             .check =
+                                 [](const Tensor& tensor) {
+                                   GroupPlan plan;
+                                   return check_mx(tensor, plan);
+                                 },
+                             .verify = verify_components,
+                             .decode = [](const Tensor& tensor) { return decode_grouped(tensor, true, kMxParameters); },
+                             .explain = explain};
 
 std::optional<FirstBlock> explain(const Tensor& tensor) {
   if (tensor.layout == kOddF4) {

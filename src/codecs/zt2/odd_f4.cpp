@@ -71,6 +71,7 @@ constinit const Codec kOddFloats = {.layout = kOddF4,
                                     .roles = kOddRoles,
                                     .check = check_odd,
                                     .verify = verify_odd,
-                                    .decode = decode_odd};
+                                    .decode = decode_odd,
+                                    .explain = explain};
 
 }  // namespace tare::codec::zt2

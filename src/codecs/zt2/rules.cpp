@@ -61,8 +61,8 @@ Problem parts_problem(std::string_view id, std::string_view parts) {
 }
 
 Problem size_problem(const Component& component, std::optional<std::uint64_t> expected) {
-  return {"layout.size", fmt::format("the part \"{}\" has {} bytes, expected {}", escape_name(component.role),
-                                     component.blob.size(), expected ? fmt::to_string(*expected) : "more than 2^64")};
+  return {"layout.size", fmt::format("the part \"{}\": expected {} bytes, found {}", escape_name(component.role),
+                                     expected ? fmt::to_string(*expected) : "more than 2^64", component.blob.size())};
 }
 
 std::optional<Problem> expect_size(const Component& component, std::optional<std::uint64_t> expected) {
@@ -177,7 +177,7 @@ std::optional<Problem> check_group(const Tensor& tensor, GroupPlan& plan) {
     return attributes("packing.order is neither lsb_first nor msb_first");
   const bool exponents = plan.scale_form == "e8m0_exponent";
   if (!exponents && plan.scale_form != "f32_factors" && plan.scale_form != "f16_factors")
-    return attributes("scale_form is none that the profile has");
+    return attributes("scale_form is not one that the profile defines");
   if (exponents ? scales.dtype != DType::u8 || scales.type != "f8_e8m0"
                 : !is_float(scales.dtype) || !scales.type.empty())
     return Problem{"layout.type", "the type of the part \"scales\" does not fit scale_form"};

@@ -12,6 +12,9 @@
 
 namespace tare::codec::zt2 {
 
+// See Codec::explain.
+std::optional<FirstBlock> explain(const Tensor& tensor);
+
 inline constexpr std::string_view kCsrId = "zt.sparse_csr/1", kCooId = "zt.sparse_coo/1", kGroupId = "zt.quant_group/1",
                                   kMxId = "zt.mx/1";
 inline constexpr std::string_view kF4 = "f4_e2m1", kOddF4 = "zt.f4_e2m1";
