@@ -50,6 +50,19 @@ Bytes sharing(std::size_t count, std::size_t size) {
   return file(frame, cbor::map(root(objects)));
 }
 
+TEST(Expansion, ArraysOfFortranCountTwice) {
+  const auto archive = [](std::string_view fortran) {
+    std::string header = fmt::format("{{'descr': '|u1', 'fortran_order': {}, 'shape': (300, 300), }}", fortran);
+    header.resize(118, ' ');
+    const std::string array = "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0') + header;
+    return bytes_of(make_zip({made("a.npy", array + std::string(90'000, '\0'), true)}).bytes);
+  };
+  const Limits limits{.decoded_bytes = 100'000, .expansion = 1};
+  EXPECT_EQ(rule_with(archive("False"), limits), "");
+  EXPECT_EQ(rule_with(archive("True"), limits), "open.expansion");
+  EXPECT_EQ(rule_with(archive("True"), {.decoded_bytes = 200'000, .expansion = 1}), "");
+}
+
 TEST(Expansion, AllTensorsTogetherAreHeldAgainstTheFile) {
   const Bytes one = sharing(1, 100'000), three = sharing(3, 100'000);
   const Limits small{.decoded_bytes = 200'000, .expansion = 1};

@@ -20,7 +20,7 @@ namespace tare {
 // `zstd_seekable`: zstd frames of one size with a table of them, for reading at any offset. Digests of the others are of
 // the stored bytes, that of this one is of the decoded bytes.
 enum class Encoding : std::uint8_t { raw, zstd, deflate, zstd_seekable };
-TARE_API std::string_view name_of(Encoding encoding);
+[[nodiscard]] TARE_API std::string_view name_of(Encoding encoding);
 
 // Pulls a blob's decoded bytes in order, in bounded memory.
 class TARE_API BlobReader {
@@ -41,6 +41,8 @@ class TARE_API BlobProducer {
   [[nodiscard]] virtual std::unique_ptr<BlobReader> open(std::uint64_t offset) const = 0;
   // Offsets at which `open` costs no more than at 0: multiples of this. 0: only from the beginning.
   virtual std::uint64_t seek_granularity() const { return 0; }
+  // How often it looks at a byte, about: what is put into another order is written down and read again.
+  virtual unsigned looks() const { return 1; }
   // Pieces of work, independent of each other, that together make every byte once, for targets which take bytes in any
   // order. So a blob whose regions come from the same input (scales first, codes later) costs one pass over it instead
   // of one for each region. 0: there is only `open`.
@@ -86,6 +88,7 @@ class TARE_API Blob {
   bool is_plain() const { return producer_ == nullptr; }
   // Whether chunks starting at multiples of `seek_granularity` can be pulled independently (in parallel).
   std::uint64_t seek_granularity() const;
+  unsigned looks() const { return producer_ == nullptr ? 1 : producer_->looks(); }
   // What the producer says; 0 and nothing for plain blobs.
   std::size_t pieces() const { return producer_ == nullptr ? 0 : producer_->pieces(); }
   // Throws `blob.pieces` when there is no such piece.

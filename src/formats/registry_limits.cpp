@@ -22,14 +22,21 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_
 std::uint64_t work_of(const Blob& blob) {
   constexpr std::uint64_t kPackedWeight = 16;
   if (blob.is_plain()) return blob.size();
-  return std::max(blob.size(), checked_mul(kPackedWeight, blob.stored_size()).value_or(UINT64_MAX));
+  return std::max(checked_mul(blob.looks(), blob.size()).value_or(UINT64_MAX),
+                  checked_mul(kPackedWeight, blob.stored_size()).value_or(UINT64_MAX));
+}
+
+// Coordinates are compared with each other as well as unpacked.
+std::uint64_t work_of_sparse(const Blob& blob) {
+  return blob.is_plain() ? blob.size() : saturating_sum(work_of(blob), blob.size() / 2);
 }
 
 // What its components decode to, or the dense tensor if that is more: of a sparse one only the shape vouches for it.
 std::uint64_t work_of(const Tensor& tensor) {
-  std::uint64_t parts = 0;
-  for (const Component& component : tensor.components) parts = saturating_sum(parts, work_of(component.blob));
   const Component* const values = tensor.component("values");
+  std::uint64_t parts = 0;
+  for (const Component& component : tensor.components)
+    parts = saturating_sum(parts, values == nullptr ? work_of(component.blob) : work_of_sparse(component.blob));
   if (values == nullptr) return parts;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr) return parts;

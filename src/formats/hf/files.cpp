@@ -181,8 +181,8 @@ std::optional<std::string> what_is_wrong(const std::string& path) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   if (fs::is_regular_file(status)) return std::nullopt;
-  if (fs::is_directory(status)) return "is a directory, a file was expected; move it away";
-  if (fs::exists(status)) return "is a pipe, socket or device, a file was expected; move it away";
+  if (fs::is_directory(status)) return "expected a file, found a directory; move it away";
+  if (fs::exists(status)) return "expected a file, found a pipe, socket or device; move it away";
   std::error_code no_link;
   if (const fs::path leads = fs::read_symlink(path, no_link); !no_link)
     return fmt::format(

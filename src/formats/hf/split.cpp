@@ -91,7 +91,7 @@ class SplitReader {
     const SourcePtr source = open_file(path, options_.access);
     const Format& found = detect(*source);
     if (found.name != safetensors::kFormat.name || safetensors::is_index(*source))
-      throw Error(ErrorKind::corrupt, "hf.weights.format", fmt::format("safetensors expected, this is {}", found.title))
+      throw Error(ErrorKind::corrupt, "hf.weights.format", fmt::format("expected safetensors, found {}", found.title))
           .in(path);
     Model part = safetensors::read_file(source, options_);
     const Map info = info_of(part, path);
@@ -112,7 +112,7 @@ class SplitReader {
     } catch (const Error& error) {
       throw Error(ErrorKind::corrupt, "hf.split.info", fmt::format("{}: {}", kInfoKey, error.sentence())).in(path);
     }
-    throw Error(ErrorKind::corrupt, "hf.split.info", fmt::format("{} is not a text of JSON", kInfoKey)).in(path);
+    throw Error(ErrorKind::corrupt, "hf.split.info", fmt::format("{} is not JSON text", kInfoKey)).in(path);
   }
 
   static Shape offsets_of(const Tensor& tensor, const Map& info, const std::string& path) {

@@ -109,7 +109,7 @@ class Plan {
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       throw Error(ErrorKind::unsupported, "hf.config.json",
-                  fmt::format("the attached file is not one: {}", error.sentence()))
+                  fmt::format("the attachment is not a valid file: {}", error.sentence()))
           .about("config.json")
           .blame(Subject::input)
           .remedy(Remedy::drop, "attachments");

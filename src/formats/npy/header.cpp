@@ -130,10 +130,10 @@ class Parser {
         shape = true;
         parse_shape(header.shape);
       } else {
-        throw corrupt(
-            "npy.header.keys",
-            fmt::format("'{}' is {}; descr, fortran_order and shape expected once each", escape_name(key),
-                        key == "descr" || key == "shape" || key == "fortran_order" ? "there twice" : "no known key"));
+        throw corrupt("npy.header.keys",
+                      fmt::format("'{}' {}; expected descr, fortran_order and shape once each", escape_name(key),
+                                  key == "descr" || key == "shape" || key == "fortran_order" ? "appears twice"
+                                                                                             : "is not a known key"));
       }
       if (accept(',')) continue;
       expect('}');
@@ -150,7 +150,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::string_view expected) const {
-    throw corrupt("npy.header.syntax", fmt::format("{} expected at character {} of the header, \"{}\" found", expected,
+    throw corrupt("npy.header.syntax", fmt::format("expected {} at character {} of the header, found \"{}\"", expected,
                                                    at_, escape_name(text_.substr(at_, 16))));
   }
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n\f", at_), text_.size()); }
@@ -255,7 +255,7 @@ std::uint64_t header_length(std::span<const std::byte> prefix, std::uint64_t tot
     throw corrupt("npy.header.length", fmt::format("a header of {} bytes in {} bytes", length, total));
   if (length > kMaxHeader)
     throw Error(ErrorKind::limit, "npy.header.large",
-                fmt::format("a header of {} bytes, at most {} allowed", length, kMaxHeader));
+                fmt::format("expected a header of at most {} bytes, found {}", kMaxHeader, length));
   return length;
 }
 

@@ -76,6 +76,7 @@ class ColumnsProducer final : public BlobProducer {
     }
     return reader;
   }
+  unsigned looks() const override { return 2; }
   std::uint64_t seek_granularity() const override {
     if (columns_->streamed()) return 0;
     const std::uint64_t band = columns_->band_elements(), row = columns_->columns();
