@@ -16,7 +16,7 @@ namespace tare {
 
 enum class DigestAlgorithm : std::uint8_t { none, sha256, crc32c, xxh3, xxh3_128, unknown };
 
-TARE_API std::string_view name_of(DigestAlgorithm algorithm);
+[[nodiscard]] TARE_API std::string_view name_of(DigestAlgorithm algorithm);
 // "sha256", "crc32c", "xxh3", "xxh3-128", "none"; nothing for other words.
 [[nodiscard]] TARE_API std::optional<DigestAlgorithm> parse_digest_algorithm(std::string_view name);
 

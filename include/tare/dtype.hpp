@@ -20,9 +20,9 @@ inline constexpr std::array kAllDTypes = {DType::f64, DType::f32, DType::f16,   
                                           DType::u16, DType::u8,  DType::boolean};
 
 // Bytes of one element.
-TARE_API std::size_t size_of(DType type);
+[[nodiscard]] TARE_API std::size_t size_of(DType type);
 // The spelling used in files, JSON and on the command line: "f32", "bf16", "bool".
-TARE_API std::string_view name_of(DType type);
+[[nodiscard]] TARE_API std::string_view name_of(DType type);
 [[nodiscard]] TARE_API std::optional<DType> parse_dtype(std::string_view name);
 TARE_API bool is_float(DType type);
 

@@ -13,7 +13,7 @@
 namespace tare {
 
 // Whether the elements of (dtype, logical type) can be read as numbers: every storage type, fp8, complex (as pairs).
-TARE_API bool is_numeric(DType dtype, std::string_view type);
+[[nodiscard]] TARE_API bool is_numeric(DType dtype, std::string_view type);
 
 // Decodes out.size() storage elements at `bytes` into doubles. An unknown logical type is read as its storage type.
 // 64-bit integers beyond 2^53 are rounded.
@@ -25,7 +25,7 @@ TARE_API void for_each_element_run(const Tensor& dense_tensor,
                                    const std::function<void(std::span<const double>)>& visit);
 
 // Whether every value of `from` is exactly a value of `to`.
-TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
+[[nodiscard]] TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
 
 // What becomes of a finite value that is beyond the largest number of a float type.
 enum class Overflow : std::uint8_t {

@@ -168,7 +168,7 @@ struct Renamed {
 
 struct Format {
   std::string_view name;      // "zt"
-  std::string_view title;     // "zTensor 1.2"
+  std::string_view title;     // "zTensor"
   std::string_view versions;  // what it reads and writes, for people
   std::span<const std::string_view> suffixes;
   Capabilities holds;

@@ -141,7 +141,7 @@ struct TARE_API Model {
   // Those that cannot be among `tensors`. A reader fills this only when asked to go on without them
   // (ReadOptions::keep_broken, or a Diagnostics that collects, as `verify` has); `open` throws the first one otherwise.
   // So a program that never asks never meets a model with a hole in it. Writers, `adapt` and `content_digest` refuse a
-  // model with broken tensors; erase those that may be missing first, as `convert` does for --skip.
+  // model with broken tensors; erase those that may be missing first, as `convert` does with skipped tensors.
   std::vector<BrokenTensor> broken;
   Map metadata;
   Config config;

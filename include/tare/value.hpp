@@ -142,12 +142,12 @@ enum class JsonKeys : std::uint8_t { in_order, sorted };
 // JSON without spaces, UTF-8 as is. Floats are the shortest text that reads back to the same double and always look
 // like floats ("1.0"); NaN and infinities become strings. Bytes become {"$bytes":"<hex>"}, Opaque
 // {"$cbor":"<hex>"}; bytes that are not UTF-8 inside a string become \xNN text.
-TARE_API std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
+[[nodiscard]] TARE_API std::string to_json(const Value& value, JsonKeys keys = JsonKeys::in_order);
 TARE_API std::string to_json(const Map& map, JsonKeys keys = JsonKeys::in_order);
 // Appends `text` as a JSON string, quotes included.
 TARE_API void append_json_string(std::string& out, std::string_view text);
 // A tensor or attachment name as text that is always valid UTF-8, one line and safe to print: backslash, TAB, LF and CR are
 // escaped; bytes that are not UTF-8, and characters that could steer a terminal, become \xNN.
-TARE_API std::string escape_name(std::string_view name);
+[[nodiscard]] TARE_API std::string escape_name(std::string_view name);
 
 }  // namespace tare

@@ -8,6 +8,6 @@
 namespace tare {
 
 // "0.1.0"
-TARE_API std::string_view version();
+[[nodiscard]] TARE_API std::string_view version();
 
 }  // namespace tare

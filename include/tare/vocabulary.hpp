@@ -17,7 +17,7 @@ enum class TokenType : std::uint8_t { normal, unknown, control, user_defined, un
 inline constexpr TokenType kAllTokenTypes[] = {TokenType::normal,       TokenType::unknown, TokenType::control,
                                                TokenType::user_defined, TokenType::unused,  TokenType::byte,
                                                TokenType::bos,          TokenType::eos,     TokenType::pad};
-TARE_API std::string_view name_of(TokenType type);
+[[nodiscard]] TARE_API std::string_view name_of(TokenType type);
 // The type of that name; nothing if there is none.
 [[nodiscard]] TARE_API std::optional<TokenType> parse_token_type(std::string_view name);
 

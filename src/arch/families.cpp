@@ -228,6 +228,11 @@ const Family* find_gguf_family(std::string_view architecture) {
   return found == std::end(kFamilies) ? nullptr : found;
 }
 
+const Family* find_family_by_any_name(std::string_view name) {
+  const Family* const family = find_family(name);
+  return family != nullptr ? family : find_gguf_family(name);
+}
+
 const Family& tiny_llama_family() { return std::end(kFamilies)[-1]; }
 
 }  // namespace tare::arch

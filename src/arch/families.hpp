@@ -70,6 +70,8 @@ std::span<const Family> families();
 const Family* find_family(std::string_view type_or_architecture);
 // By GGUF's general.architecture.
 const Family* find_gguf_family(std::string_view architecture);
+// By either.
+const Family* find_family_by_any_name(std::string_view name);
 // That of Tiny Llama's document.
 const Family& tiny_llama_family();
 

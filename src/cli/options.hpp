@@ -23,7 +23,7 @@ inline constexpr Option kMatch{.name = "match",
                                .repeatable = true};
 inline constexpr Option kSkip{.name = "skip",
                               .value = "GLOB",
-                              .help = "leave out tensors whose name matches; may be given several times",
+                              .help = "omit tensors whose name matches; may be given several times",
                               .repeatable = true};
 inline constexpr Option kSet{.name = "set",
                              .value = "KEY=VALUE",
@@ -66,7 +66,7 @@ inline constexpr Option kMerge{
 inline constexpr Option kNames{
     .name = "names",
     .value = "WHAT",
-    .help = "keep: keep the tensor names of IN, even if programs that read OUT expect others",
+    .help = "which tensor names to write if not those that programs expect in OUT; \"keep\" keeps those of IN",
     .words = names_words};
 inline constexpr Option kAttach{
     .name = "attach",
@@ -77,7 +77,7 @@ inline constexpr Option kAttach{
 Words digest_words();
 inline constexpr Option kDigest{.name = "digest",
                                 .value = "ALGORITHM",
-                                .help = "store a digest with every component; none drops those that IN has",
+                                .help = "store a digest with every component; \"none\" omits those stored in IN",
                                 .words = digest_words};
 
 inline constexpr Operand kFile{.name = "FILE", .completes = Completes::files};

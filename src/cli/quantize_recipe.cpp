@@ -28,7 +28,7 @@ std::pair<float, float> clip_of(const std::string& text) {
   if (comma == std::string::npos) throw UsageError("--clip takes two numbers: MIN,MAX");
   const double low = real_of("clip", std::string_view(text).substr(0, comma));
   const double high = real_of("clip", std::string_view(text).substr(comma + 1));
-  if (!(low < high)) throw UsageError(fmt::format("--clip: {} is not below {}", low, high));
+  if (!(low < high)) throw UsageError(fmt::format("--clip: MIN ({}) must be less than MAX ({})", low, high));
   return {f64_to_f32(low), f64_to_f32(high)};
 }
 

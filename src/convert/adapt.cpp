@@ -89,7 +89,7 @@ void refuse_extras(const Tensor& tensor, const Format& target, bool quantized) {
     if (component.role != "data") extras.push_back(component.role);
   Error error = refused(
       ErrorKind::lossy, "convert.components", tensor,
-      fmt::format("a dense tensor that brings {} besides its data; {}", listed(std::move(extras)),
+      fmt::format("a dense tensor with {} in addition to its data; {}", listed(std::move(extras)),
                   quantized ? "quantized, it would lose that" : fmt::format("{} cannot hold that", target.name)));
   if (quantized) error.remedy(Remedy::keep);
   throw error.remedy(Remedy::skip, escape_glob(tensor.name));
@@ -184,9 +184,11 @@ void cast_as_told(Tensor& tensor, const AdaptOptions& options, Changes& changes)
                    .count = count,
                    .detail = options.overflow == Overflow::clamp ? "clamped" : "now infinite"},
                   tensor.name);
+  // What follows the point is gone then; all other types are floats.
+  const bool truncates = !is_float(to) && (!data.type.empty() || is_float(data.dtype));
   cast_as_is(tensor, to, options.overflow);
   changes.add({.kind = ChangeKind::cast,
-               .impact = Impact::changed,
+               .impact = truncates ? Impact::results : Impact::changed,
                .before = from,
                .after = std::string(name_of(to)),
                .lossy = !lossless},
@@ -400,7 +402,7 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
   }
   if (value.is_null()) refuse("null is not a value; for the text, write '\"null\"'");
   if (target.holds.metadata == Room::strings && value.text() == nullptr)
-    refuse(fmt::format("{} keeps texts; for the text, write '\"{}\"'", target.name, text));
+    refuse(fmt::format("{} stores only strings; for a string, write '\"{}\"'", target.name, text));
   return value;
 }
 
@@ -507,7 +509,7 @@ void prefer_set(Model& model, const Format& target, const AdaptOptions& options,
     lines.push_back({.kind = ChangeKind::left_out,
                      .impact = Impact::note,
                      .items = std::move(before),
-                     .detail = "they say otherwise than what was set"});
+                     .detail = "they contradict what was set"});
 }
 
 // How much of the model the weights of importance are about.
@@ -524,7 +526,7 @@ void tell_importance(const Model& model, const Quantization& quant, const std::v
   if (without.empty()) return;
   const std::size_t count = without.size();
   lines.push_back({.impact = Impact::note,
-                   .detail = fmt::format("{} of {} quantized tensors have no weights of importance: {}", count, encoded,
+                   .detail = fmt::format("{} of {} quantized tensors have no importance values: {}", count, encoded,
                                          listed(std::move(without)))});
 }
 

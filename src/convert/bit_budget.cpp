@@ -142,9 +142,11 @@ void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& ope
   const double left = std::min(*how.bits * weights / 8 - fixed, 0x1p62);
   const auto choice = left < 0 ? std::nullopt : least_error(lists, static_cast<std::uint64_t>(left));
   if (!choice)
-    throw Error(ErrorKind::usage, "quantize.bits",
-                fmt::format("{} bits per weight are too few; the smallest methods plus the kept tensors need {:.3f}",
-                            *how.bits, weights == 0 ? 0 : least * 8 / weights));
+    throw Error(
+        ErrorKind::usage, "quantize.bits",
+        fmt::format(
+            "a budget of {} bits per weight is too small; the smallest methods plus the kept tensors need {:.3f}",
+            *how.bits, weights == 0 ? 0 : least * 8 / weights));
   for (std::size_t i = 0; i < places.size(); ++i) decisions[places[i]].method = offers[i].methods[(*choice)[i]];
 }
 

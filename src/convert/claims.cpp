@@ -67,7 +67,7 @@ void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
                      .part = "config.json",
                      .items = {"dtype"},
                      .before = restated->before,
-                     .after = std::string(resources::torch_name(*now))});
+                     .after = std::string(resources::name_in_config(*now))});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
   }

@@ -26,12 +26,12 @@ void require_writable(const Format& format, const WriteOptions& options) {
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
   if (options.zstd_level && (*options.zstd_level < 1 || *options.zstd_level > 22))
     throw Error(ErrorKind::usage, "convert.option",
-                fmt::format("zstd level {}; there are 1 to 22", *options.zstd_level));
+                fmt::format("expected a zstd level from 1 to 22, found {}", *options.zstd_level));
   if (options.shard_bytes == std::uint64_t{0}) throw Error(ErrorKind::usage, "convert.option", "shards of 0 bytes");
   if (options.digest && !format.holds.digests)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} cannot hold digests", format.name));
   if (options.dedup && !format.holds.dedup)
-    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} stores every tensor for itself", format.name));
+    throw Error(ErrorKind::usage, "convert.option", fmt::format("{} cannot share bytes between tensors", format.name));
   if (options.shard_bytes && !format.holds.shards)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} is never split into shards", format.name));
   const auto& dialects = format.holds.dialects;
@@ -54,7 +54,7 @@ const Format& target_of(const std::string& output, const SaveOptions& options) {
     std::vector<std::string_view> names;
     for (const Format& known : formats()) names.push_back(known.name);
     throw Error(ErrorKind::usage, "convert.format",
-                fmt::format("there is no format \"{}\"; there are {}", options.to, fmt::join(names, ", ")));
+                fmt::format("no format \"{}\"; the choices are {}", options.to, fmt::join(names, ", ")));
   }
   require_writable(*format, options.write);
   return *format;

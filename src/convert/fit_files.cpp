@@ -36,7 +36,7 @@ class FileProblems final : public Diagnostics {
 bool has_weights(std::string_view file) {
   const auto ends = [&](std::string_view ending) { return file.ends_with(ending); };
   // Of programs whose files are not read.
-  constexpr std::string_view kForeign[] = {".bin", ".pt", ".pth", ".onnx", ".h5", ".msgpack"};
+  constexpr std::string_view kForeign[] = {".onnx", ".h5", ".msgpack"};
   return std::ranges::any_of(kForeign, ends) || std::ranges::any_of(formats(), [&](const Format& format) {
            return std::ranges::any_of(format.suffixes, ends);
          });

@@ -70,7 +70,7 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
     return refused.add(target.holds.metadata == Room::none
                            ? "metadata"
                            : fmt::format("the metadata key{} {}{}", unplaced.size() == 1 ? "" : "s", listed(unplaced),
-                                         only_texts ? " (it holds texts only)" : ""),
+                                         only_texts ? " (it holds only strings)" : ""),
                        ModelPart::metadata);
   auto next = unplaced.begin();  // in the order of the map
   model.metadata.erase_if([&](const Map::Entry& entry) {

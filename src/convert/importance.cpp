@@ -130,8 +130,7 @@ class ImportanceReader {
 };
 
 bool is_measured(const Model& model) {
-  const Value* const type = model.metadata.find("general.type");
-  return type != nullptr && *type == "imatrix";
+  return std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return tensor.name.ends_with(kSums); });
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ class Merging {
       throw Error(
           ErrorKind::not_found, "lora.config",
           "there is no adapter_config.json that states a peft_type, neither in the directory nor next to the file; "
-          "without it nobody knows the scale");
+          "without it the scale is unknown");
     facts_ = std::move(*facts);
     if (!facts_.unmergeable.empty())
       throw Error(ErrorKind::unsupported, "lora.method",

@@ -198,8 +198,8 @@ class MetadataEditor {
     const std::string& text = *edit.value.text();
     auto [key, type] = split_key(edit.key);
     if (!edit.type.empty()) type = edit.type;
-    const auto as = [&](std::string_view wanted) -> std::optional<Value> {
-      if (wanted.empty()) return scalar_of(text);
+    const auto as = [&, &name = key](std::string_view wanted) -> std::optional<Value> {
+      if (wanted.empty()) return whole_or_other(name, text);
       std::optional<Value> json = json_of(text);
       // Where texts are kept, anything is one.
       if (rules_.fit(Value(text), wanted)) return json && json->text() != nullptr ? *json : Value(text);
@@ -207,6 +207,17 @@ class MetadataEditor {
       return json ? rules_.fit(*json, wanted) : std::nullopt;
     };
     set(key, type, as, Value(text));
+  }
+
+  // JSON has whole numbers of any size, and what is beyond 64 bits would be rounded to a float: nobody asked for that.
+  Value whole_or_other(std::string_view key, const std::string& text) const {
+    Value value = scalar_of(text);
+    if (value.get<double>() != nullptr && text.find_first_of(".eE") == text.npos)
+      throw error(ErrorKind::unsupported, "meta.value", key,
+                  fmt::format("{} is a whole number of more than 64 bits; write {}.0 to have it rounded to a float, or "
+                              "'\"{}\"' for a text",
+                              text, text, text));
+    return value;
   }
 
   // `as`: the value as this type, or as it is; `given`: for words.
@@ -218,7 +229,7 @@ class MetadataEditor {
     const bool only_texts = format_.holds.metadata == Room::strings;
     const bool asked = !type.empty();
     if (only_texts && asked && type != kTextKind)
-      throw error(ErrorKind::unsupported, "meta.type", key, fmt::format("{} keeps texts", format_.name));
+      throw error(ErrorKind::unsupported, "meta.type", key, fmt::format("{} stores only strings", format_.name));
     if (!asked) type = only_texts ? std::string(kTextKind) : slot != nullptr ? slot->entry.type : declared_type(key);
     std::optional<Value> value = as(type);
     // Kinds are not declared anywhere: another value may be of another one.
@@ -337,7 +348,7 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
   const MetadataRules& rules = rules_of(format);
   rules.restate(model, editor.entries());
   if (!std::ranges::equal(free_entries(rules.list(model), rules), free_entries(editor.entries(), rules), same))
-    throw Error(ErrorKind::unsupported, "meta.value", "the file could not say this: other keys contradict it");
+    throw Error(ErrorKind::unsupported, "meta.value", "cannot be set: other keys contradict it");
   return changes;
 }
 

@@ -70,7 +70,7 @@ const Codec* codec_of(const std::string& method, const Quantization& how) {
   const Codec* const codec = find_codec_by_method(method);
   if (codec == nullptr)
     throw Error(ErrorKind::usage, "convert.quant",
-                fmt::format("there is no quantization method \"{}\"; there are {}", method, method_names()));
+                fmt::format("no quantization method \"{}\"; the choices are {}", method, method_names()));
   if (how.range && !codec->ranged)
     throw Error(ErrorKind::usage, "convert.quant", fmt::format("{} has no form with a range", method))
         .remedy(Remedy::no_range);
@@ -98,7 +98,7 @@ void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how
                            .impact = Impact::changed,
                            .before = asked,
                            .after = decision.method,
-                           .detail = fmt::format("rows of whole blocks of {}", block)};
+                           .detail = fmt::format("rows that are a multiple of {}", block)};
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
   const std::vector<Tensor>& tensors = model.tensors;
   if (how.fast && !how.importance.empty())
     throw Error(ErrorKind::usage, "quantize.importance",
-                "importance weighs the search, and the fast way does without one");
+                "importance has no effect with the fast method, which does not search");
   if (how.bits && !(std::isfinite(*how.bits) && *how.bits > 0))
     throw Error(ErrorKind::usage, "quantize.bits",
                 fmt::format("{} is not a valid number of bits per weight", *how.bits));
@@ -174,7 +174,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
   if (!how.importance.empty() &&
       std::ranges::none_of(tensors, [&](const Tensor& tensor) { return how.importance.contains(tensor.name); }))
     throw Error(ErrorKind::usage, "quantize.importance",
-                fmt::format("none of the {} tensors that have weights of importance ({}, ...) is one of the model",
+                fmt::format("none of the {} tensors that have importance values ({}, ...) is one of the model",
                             how.importance.size(), escape_name(how.importance.begin()->first)));
   const bool mixed = std::ranges::find(mixes(), how.method, &Mix::name) != mixes().end();
   const std::vector<std::string> mix =

@@ -49,7 +49,7 @@ Context::Context(const Driver& driver, int ordinal)
                 fmt::format("there is no device {}: the driver has {}, counted from 0", ordinal, count));
   check(driver.device_get(&device_, ordinal), "find the device");
   char name[256] = {};
-  check(driver.device_name(name, sizeof name - 1, device_), "tell the device's name");
+  check(driver.device_name(name, sizeof name - 1, device_), "read the device's name");
   name_ = name;
   check(driver.context_retain(&handle_, device_), "open the device");
 }

@@ -22,7 +22,7 @@ void append(const std::string& path, const Model& extra, const WriteOptions& opt
     const Format& format = detect(*open_file(path, Access::pread));
     if (format.append == nullptr)
       throw Error(ErrorKind::unsupported, "append.format",
-                  fmt::format("only {} files can be appended to", fmt::join(appendable(), ", ")));
+                  fmt::format("only {} files can be appended to", fmt::join(appendable(), " and ")));
     format.append(path, extra, options);
   } catch (Error& error) {
     throw error.in(path);

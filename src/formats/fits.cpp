@@ -48,7 +48,7 @@ class FitCheck {
       if (holds_.metadata == Room::none || !lists(holds_.metadata_keys, key))
         unplaced.push_back(fmt::format("the metadata key {}", escape_name(key)));
       else if (holds_.metadata == Room::strings && value.text() == nullptr)
-        throw error("metadata", fmt::format("the metadata key {} is not a text", escape_name(key)));
+        throw error("metadata", fmt::format("the metadata key {} is not text", escape_name(key)));
     }
     for (const auto& [field, value] : model_.config.to_map())
       if (!holds_.config || !holds_.has_field(field)) unplaced.push_back(fmt::format("config {}", field));

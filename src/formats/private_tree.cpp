@@ -17,11 +17,11 @@ PrivateTree PrivateTree::parse(std::string_view text, wire::TreeBounds bounds, s
                                std::string_view version_rule) {
   PrivateTree tree(rule);
   Value root = wire::parse_value_json(text, bounds);
-  if (root.get<Map>() == nullptr) throw tree.malformed("an object expected");
+  if (root.get<Map>() == nullptr) throw tree.malformed("expected an object");
   tree.parts_ = std::move(*root.get<Map>());
   if (const Value* const version = tree.find("tare"); version == nullptr || *version != Value(1))
     throw Error(ErrorKind::corrupt, version_rule,
-                "\"tare\":1 expected: written by a later version, or by something else");
+                "expected \"tare\":1; it was written by a later version, or by another program");
   return tree;
 }
 

@@ -47,12 +47,13 @@ std::string deed(const Change& c, std::string_view advice) {
       return fmt::format("with values beyond the largest {} ({} {})", c.after, count_text(c.count), c.detail);
     case ChangeKind::kept: return fmt::format("kept: {} already{}", c.after, with(", ", advice));
     case ChangeKind::unfit: return fmt::format("kept although a rule says {}, which takes {}", c.after, c.detail);
-    case ChangeKind::unweighted:
-      return fmt::format("without a use for its importance: the search of {} does not weigh columns", c.after);
+    case ChangeKind::unweighted: return fmt::format("with unused importance: {} does not weigh columns", c.after);
     case ChangeKind::fell_back:
-      return fmt::format("{}, not {}, which takes {}", c.after.empty() ? "kept" : c.after, c.before, c.detail);
+      return c.after.empty()
+                 ? fmt::format("kept, not quantized to {}, which needs {}", c.before, c.detail)
+                 : fmt::format("quantized to {} instead of {}, which needs {}", c.after, c.before, c.detail);
     case ChangeKind::skipped: return "omitted";
-    case ChangeKind::unpacked: return fmt::format("compressed no longer{}", with(", ", advice));
+    case ChangeKind::unpacked: return fmt::format("no longer compressed{}", with(", ", advice));
     default: return {};
   }
 }

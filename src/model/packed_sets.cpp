@@ -197,7 +197,7 @@ constexpr PackedSet kQuarkSet = {
     .method = "quark",
     .types = kU8,
     .members = kTwoScales,
-    .why_not = "bytes with scales (Quark and others): codes of 4 or 6 bits, which the arrays do not tell",
+    .why_not = "bytes with scales (Quark and others): codes of 4 or 6 bits, which cannot be determined from the arrays",
     .fits = packed_fits::has_scales};
 constexpr PackedSet kExl2Set = {.scheme = "exl2",
                                 .title = "EXL2",

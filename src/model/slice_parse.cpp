@@ -39,7 +39,7 @@ class Parser {
  private:
   [[noreturn]] void fail(std::string_view expected) const {
     throw Error(ErrorKind::usage, "slice.syntax",
-                fmt::format("the slice \"{}\" goes wrong at character {}: {}", text_, at_ + 1, expected));
+                fmt::format("the slice \"{}\" is invalid at character {}: {}", text_, at_ + 1, expected));
   }
   void skip_space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;

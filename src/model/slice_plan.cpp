@@ -27,7 +27,7 @@ std::int64_t clamped(std::int64_t bound, std::int64_t length, std::int64_t low, 
 
 Taken take_range(const SliceItem& item, std::int64_t length) {
   std::int64_t step = item.step.value_or(1);
-  if (step == 0) throw usage("slice.step", "a step of 0 leads nowhere");
+  if (step == 0) throw usage("slice.step", "the step must not be 0");
   step = std::max(step, -kMost);  // so that it can be negated
   const bool forward = step > 0;
   // Backwards, -1 stands for "before the first element".

@@ -103,7 +103,7 @@ Vocabulary Vocabulary::from_map(const Map& map) {
   const List& scores = need<List>(map, "scores");
   const List& types = need<List>(map, "types");
   if (scores.size() != texts.size() || types.size() != texts.size())
-    throw malformed("tokens, scores and types are not equally many");
+    throw malformed("tokens, scores and types differ in number");
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto* score = scores[i].get<double>();
     const auto* type = types[i].get<std::int64_t>();

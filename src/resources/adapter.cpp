@@ -145,8 +145,9 @@ std::string reason_against(const Adapter& adapter, const Map& config) {
   if (const std::string* const begun = get<std::string>(config, "init_lora_weights"))
     for (const std::string_view name : {"pissa", "olora", "corda"})
       if (begun->starts_with(name))
-        return fmt::format("it was begun by {}, which changes the weights of the model as well; have PEFT convert it",
-                           escape_name(*begun));
+        return fmt::format(
+            "it was initialized with {}, which changes the weights of the model as well; have PEFT convert it",
+            escape_name(*begun));
   return {};
 }
 
@@ -166,7 +167,7 @@ void read_config(const Blob& file, Adapter& adapter) {
     const bool fits = *rank >= 1 && *rank < 0x1p32 && *rank == std::floor(*rank);
     if (fits) adapter.rank = static_cast<std::uint64_t>(*rank);
     if (!fits && adapter.method == "LORA")
-      refuse_config(fmt::format("\"r\" is {}; a rank is a whole number from 1 on", to_json(*config.find("r"))));
+      refuse_config(fmt::format("\"r\" is {}; a rank is a whole number of at least 1", to_json(*config.find("r"))));
   }
   adapter.rank_stated = adapter.rank.has_value();
   if (config.find("lora_alpha") != nullptr) adapter.alpha = stated_number(config, "lora_alpha");

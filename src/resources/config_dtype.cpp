@@ -77,14 +77,14 @@ class Places {
 
 }  // namespace
 
-std::string_view torch_name(DType type) {
+std::string_view name_in_config(DType type) {
   for (const auto& [known, word] : kWords)
     if (known == type) return word;
   return {};
 }
 
 std::optional<RestatedDtype> restate_dtype(std::string_view config_json, DType type) {
-  const std::string_view word = torch_name(type);
+  const std::string_view word = name_in_config(type);
   if (word.empty()) return std::nullopt;
   parse_small_json(config_json);
   RestatedDtype restated;

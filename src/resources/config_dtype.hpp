@@ -17,6 +17,6 @@ struct RestatedDtype {
 };
 std::optional<RestatedDtype> restate_dtype(std::string_view config_json, DType type);
 // "bfloat16"; empty for a type that is no float.
-std::string_view torch_name(DType type);
+std::string_view name_in_config(DType type);
 
 }  // namespace tare::resources

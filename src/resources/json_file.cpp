@@ -64,7 +64,7 @@ template <typename T>
 T parse_kind(std::string_view text, std::string_view kind) {
   Value json = parse_any(text);
   T* const found = json.get<T>();
-  if (found == nullptr) throw Error(ErrorKind::corrupt, "json.form", fmt::format("a JSON {} was expected", kind));
+  if (found == nullptr) throw Error(ErrorKind::corrupt, "json.form", fmt::format("expected a JSON {}", kind));
   return std::move(*found);
 }
 
@@ -109,8 +109,7 @@ BigJson::BigJson(std::string_view text) {
     if (error == simdjson::MEMALLOC) throw std::bad_alloc();
     throw not_json(simdjson::error_message(error));
   }
-  if (document.get(root_) != simdjson::SUCCESS)
-    throw Error(ErrorKind::corrupt, "json.form", "a JSON object was expected");
+  if (document.get(root_) != simdjson::SUCCESS) throw Error(ErrorKind::corrupt, "json.form", "expected a JSON object");
 }
 
 }  // namespace tare::resources

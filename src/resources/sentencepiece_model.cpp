@@ -133,7 +133,7 @@ class Pieces {
     if (spec.unigram && ordinary_.empty())
       throw refused("all its pieces are special: none is left to split a text into");
     if (spec.byte_fallback && bytes_ != 256)
-      throw refused(fmt::format("byte_fallback is set, and 256 byte pieces were expected, {} found", bytes_));
+      throw refused(fmt::format("byte_fallback is set: expected 256 byte pieces, found {}", bytes_));
   }
 
   // -1 where no piece of that type has the name. Without a piece of its name, the unknown one is known by its type.
@@ -171,7 +171,7 @@ class Pieces {
       throw refused(fmt::format("piece {} is of the type byte, and byte_fallback is not set", id));
     // In capitals only: each byte has one spelling, so no two pieces are the same one.
     if (!is_byte_token(text) || text.find_first_of("abcdef") != std::string::npos)
-      throw refused(fmt::format("piece {} is of the type byte, and \"{}\" is none", id, escape_name(text)));
+      throw refused(fmt::format("piece {} is of the type byte, but \"{}\" is not a byte", id, escape_name(text)));
     ++bytes_;
   }
 

@@ -84,7 +84,8 @@ std::vector<std::string> read_merges(const array& list) {
       right = get<std::string_view>(pair->at(1).value_unsafe());
     }
     if (!left || !right)
-      throw malformed("tokenizer.merges", fmt::format("merge {} is neither a text nor a pair of texts", merges.size()));
+      throw malformed("tokenizer.merges",
+                      fmt::format("merge {} is neither a string nor a pair of strings", merges.size()));
     merges.push_back(fmt::format("{} {}", *left, *right));
   }
   return merges;

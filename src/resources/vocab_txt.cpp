@@ -46,7 +46,7 @@ std::size_t count_lines(std::string_view text) {
   const std::size_t most = kMostTokens + text.size() / kBytesPerToken;
   if (lines > most)
     throw Error(ErrorKind::limit, "tokenizer.vocab",
-                fmt::format("{} lines in {} bytes, at most {} allowed", lines, text.size(), most));
+                fmt::format("expected at most {} lines in {} bytes, found {}", most, text.size(), lines));
   return lines;
 }
 

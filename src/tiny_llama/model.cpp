@@ -67,9 +67,10 @@ void check_same(const ModelConfig& expected, const ModelConfig& found) {
   std::vector<std::string> differences;
   for (const auto& field : tare::tllm::kFields)
     if (ours.*field.member != theirs.*field.member)
-      differences.push_back(fmt::format("{} {}, {} expected", field.name, theirs.*field.member, ours.*field.member));
+      differences.push_back(
+          fmt::format("{}: expected {}, found {}", field.name, ours.*field.member, theirs.*field.member));
   if (ours.dropout != theirs.dropout)
-    differences.push_back(fmt::format("dropout rate {}, {} expected", theirs.dropout, ours.dropout));
+    differences.push_back(fmt::format("dropout rate: expected {}, found {}", ours.dropout, theirs.dropout));
   if (!differences.empty())
     throw Error(ErrorKind::unsupported, "tllm.load.config",
                 fmt::format("the file's configuration is not the model's: {}", fmt::join(differences, "; ")))

@@ -14,7 +14,7 @@ TextFile read_file(const std::string& path) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
   if (source->size() > kMost)
     throw tare::Error(tare::ErrorKind::limit, "bpe.file.size",
-                      fmt::format("{} bytes, at most {} allowed", source->size(), kMost))
+                      fmt::format("expected at most {} bytes, found {}", kMost, source->size()))
         .in(path);
   std::string text(static_cast<std::size_t>(source->size()), '\0');
   source->read(0, std::as_writable_bytes(std::span(text)));

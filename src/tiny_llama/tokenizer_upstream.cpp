@@ -81,7 +81,7 @@ struct UpstreamTables final : BytePairTokenizer::Tables {
       }
       if (*stated >= kMostIds)
         throw tare::Error(tare::ErrorKind::limit, "bpe.vocab.id",
-                          fmt::format("line {}: the id {}, at most {} allowed", number, *stated, kMostIds - 1))
+                          fmt::format("line {}: expected an id of at most {}, found {}", number, kMostIds - 1, *stated))
             .in(file.name);
       const auto place = static_cast<std::size_t>(*stated);
       if (texts.size() <= place) texts.resize(place + 1);

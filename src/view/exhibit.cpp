@@ -199,8 +199,7 @@ void Exhibit::describe() {
 
 void Exhibit::place() {
   const arch::Family* family = nullptr;
-  if (model_.config.model_type) family = arch::find_family(*model_.config.model_type);
-  if (family == nullptr && model_.config.model_type) family = arch::find_gguf_family(*model_.config.model_type);
+  if (model_.config.model_type) family = arch::find_family_by_any_name(*model_.config.model_type);
   family_ = family != nullptr ? std::string(family->name) : model_.config.model_type.value_or("");
   Namer namer(family);
   Table roles(roles_);
@@ -257,7 +256,7 @@ void Exhibit::check() const {
     }, named{};
     if (::fstat(source->descriptor(), &open_file) != 0) continue;
     if (::stat(source->name().c_str(), &named) != 0)
-      throw Error(ErrorKind::io, "view.vanished", "the file does not exist any more").in(source->name());
+      throw Error(ErrorKind::io, "view.vanished", "the file no longer exists").in(source->name());
     if (named.st_dev != open_file.st_dev || named.st_ino != open_file.st_ino)
       throw Error(ErrorKind::io, "view.replaced", "another file has taken the place of the one that is shown")
           .in(source->name());

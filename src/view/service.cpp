@@ -70,9 +70,9 @@ bool wants_post(std::string_view name) {
 const Row& row_of(const Query& query) {
   const Row* const row = find_row(query.endpoint());
   if (row == nullptr)
-    throw Error(
-        ErrorKind::not_found, "view.endpoint",
-        fmt::format("no endpoint is called '{}'; there are {}", query.endpoint(), fmt::join(endpoint_names(), ", ")));
+    throw Error(ErrorKind::not_found, "view.endpoint",
+                fmt::format("no endpoint is called '{}'; the choices are {}", query.endpoint(),
+                            fmt::join(endpoint_names(), ", ")));
   // A word that is spelled wrong would be a question that was not asked.
   for (const auto& [key, value] : query.parameters()) {
     bool known = false;

@@ -277,7 +277,7 @@ std::string picture(const Service& service, std::string_view name) {
     return kind == "heat" ? draw_heat(model, place) : draw_histogram(service, model, place);
   }
   throw Error(ErrorKind::usage, "view.picture",
-              fmt::format("no picture is called '{}'; there are {}", name, fmt::join(picture_names(), ", ")));
+              fmt::format("no picture is called '{}'; the choices are {}", name, fmt::join(picture_names(), ", ")));
 }
 
 }  // namespace tare::view

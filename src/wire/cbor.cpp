@@ -91,7 +91,7 @@ CborReader::Head CborReader::read_raw_head() {
     fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} is reserved", first));
   } else {
     const bool may = head.major >= CborMajor::bytes && head.major <= CborMajor::map;
-    if (!may) fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} cannot stand here", first));
+    if (!may) fail_at(offset() - 1, "cbor.reserved", fmt::format("byte {:#04x} is not allowed here", first));
     saw_indefinite_ = true;
   }
   return head;

@@ -206,8 +206,8 @@ class PickleMachine {
       return;
     }
     p_.bytes_ = p_.bytes_.first(static_cast<std::size_t>(p_.at_));  // what follows is no part of it
-    fail("pickle.stop", fmt::format("STOP with {} values and {} marks on the stack, one value expected", stack_.size(),
-                                    marks_.size()));
+    fail("pickle.stop", fmt::format("STOP: expected one value on the stack, found {} values and {} marks",
+                                    stack_.size(), marks_.size()));
   }
 
   // ---- values ----
@@ -420,7 +420,7 @@ class PickleMachine {
     require(2);
     const Ref name = pop(), module = pop();
     if (p_.kind(name) != PickleKind::text || p_.kind(module) != PickleKind::text)
-      fail("pickle.global", "the names of a global are not texts");
+      fail("pickle.global", "the names of a global are not strings");
     push_global(p_.text(module), p_.text(name));
   }
 

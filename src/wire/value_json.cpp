@@ -15,7 +15,7 @@ Error malformed(std::string_view rule, std::string_view sentence) { return {Erro
 
 Bytes from_hex(const Value& value) {
   const std::string* hex = value.text();
-  if (hex == nullptr || hex->size() % 2 != 0) throw malformed("json.form", "an even number of hex digits expected");
+  if (hex == nullptr || hex->size() % 2 != 0) throw malformed("json.form", "expected an even number of hex digits");
   Bytes bytes(hex->size() / 2);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::uint8_t byte = 0;
@@ -30,7 +30,7 @@ std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(
 
 Value parse_f64(const Value& value) {
   const Bytes bytes = from_hex(value);
-  if (bytes.size() != 8) throw malformed("json.form", "16 hex digits expected for a float's bits");
+  if (bytes.size() != 8) throw malformed("json.form", "expected 16 hex digits for a float's bits");
   std::uint64_t bits = 0;
   for (const std::byte b : bytes) bits = bits << 8 | std::to_integer<std::uint64_t>(b);
   return std::bit_cast<double>(bits);
@@ -38,12 +38,12 @@ Value parse_f64(const Value& value) {
 
 Value parse_map(Value& value) {
   List* const entries = value.get<List>();
-  if (entries == nullptr) throw malformed("json.form", "a list of pairs expected");
+  if (entries == nullptr) throw malformed("json.form", "expected a list of pairs");
   Map map;
   for (Value& entry : *entries) {
     List* const pair = entry.get<List>();
     if (pair == nullptr || pair->size() != 2 || (*pair)[0].text() == nullptr)
-      throw malformed("json.form", "a pair of key and value expected");
+      throw malformed("json.form", "expected a pair of key and value");
     std::string& key = *(*pair)[0].get<std::string>();
     if (map.find(key) != nullptr)
       throw malformed("json.duplicate", fmt::format("the key \"{}\" appears twice", escape_name(key)));
@@ -63,13 +63,13 @@ Value finish_spelling(Map map) {
   if (key == "$opaque") {
     const List* const parts = value.get<List>();
     if (parts == nullptr || parts->size() != 2 || (*parts)[0].text() == nullptr)
-      throw malformed("json.form", "a syntax and its hex digits expected");
+      throw malformed("json.form", "expected a syntax and its hex digits");
     // Only the syntaxes that values come from: the word is shown to people and goes into content digests.
     if (*(*parts)[0].text() != "cbor")
       throw malformed("json.form", fmt::format("\"{}\" is not a syntax that values are kept in", *(*parts)[0].text()));
     return Opaque{*(*parts)[0].text(), from_hex((*parts)[1])};
   }
-  throw malformed("json.form", fmt::format("\"{}\" is no known spelling", escape_name(key)));
+  throw malformed("json.form", fmt::format("\"{}\" is not a known encoding", escape_name(key)));
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ void Reader::check_end() const {
          end_.limit);
   if (end_.size > limit_)
     fail(Error(ErrorKind::limit, "zip.directory.large",
-               fmt::format("a directory of {} bytes, at most {} allowed", end_.size, limit_)),
+               fmt::format("expected a directory of at most {} bytes, found {}", limit_, end_.size)),
          end_.offset);
   if (end_.count > end_.size / kZipCentralSize)
     fail(corrupt("zip.directory.count", fmt::format("{} members claimed in a directory of {} bytes, at least {} each",
@@ -337,7 +337,7 @@ void Reader::read_locals() {
 
 void Reader::warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack, std::string_view item) const {
   if (next <= end + slack) return;
-  diagnostics_.warning(corrupt("zip.gap", fmt::format("the {} bytes in front belong to no member", next - end))
+  diagnostics_.warning(corrupt("zip.gap", fmt::format("the {} bytes before it belong to no member", next - end))
                            .in(source_.name())
                            .at(end)
                            .about(escape_name(item)));
@@ -352,7 +352,7 @@ void Reader::read_local(ZipMember& member) {
   const std::uint64_t name_length = u16(fixed, 26), extra_length = u16(fixed, 28);
   member.data = member.header + kZipLocalSize + name_length + extra_length;
   if (!fits(member.data, member.stored, end_.offset))
-    throw corrupt("zip.member.bounds", fmt::format("{} bytes at {} reach past the end of the members at {}",
+    throw corrupt("zip.member.bounds", fmt::format("{} bytes at {} extend beyond the end of the members at {}",
                                                    member.stored, member.data, end_.offset));
   const auto header = window_.get(member.header, member.data - member.header);
   if (as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))) != member.name)

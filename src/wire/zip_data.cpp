@@ -17,7 +17,7 @@ constexpr std::size_t kInput = std::size_t{128} << 10;
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
 Error wrong_crc(std::uint32_t expected, std::uint32_t found) {
-  return {ErrorKind::corrupt, "zip.member.crc", fmt::format("CRC-32 {:08x} expected, {:08x} found", expected, found)};
+  return {ErrorKind::corrupt, "zip.member.crc", fmt::format("expected CRC-32 {:08x}, found {:08x}", expected, found)};
 }
 
 // Inflates one member front to back.

@@ -70,7 +70,7 @@ TEST(ChangeReport, SpellsOptionsWhereTheyBelong) {
   const auto text = [](ChangeKind kind, const Advice& advice) {
     return text_of({.kind = kind, .items = {"a"}, .after = "q4", .detail = "it", .remedies = {advice}});
   };
-  EXPECT_EQ(text(ChangeKind::unpacked, {Remedy::compress, ""}), "1 tensor compressed no longer, --zstd compresses: a");
+  EXPECT_EQ(text(ChangeKind::unpacked, {Remedy::compress, ""}), "1 tensor no longer compressed, --zstd compresses: a");
   EXPECT_EQ(text(ChangeKind::left_behind, {Remedy::attach, ""}), "omitted, it (--attach GLOB includes such files)");
   EXPECT_EQ(text(ChangeKind::unsaid, {Remedy::set, ""}),
             "not stated by the input, so written as it: a; --set KEY=TEXT fills them in");

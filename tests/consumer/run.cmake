@@ -56,7 +56,7 @@ expect_output(${WORK}/build/consumer)
 
 # The example of the Tiny Llama document, and a file that does not fit.
 execute_process(COMMAND ${WORK}/build/llama WORKING_DIRECTORY ${WORK}/build RESULT_VARIABLE code OUTPUT_VARIABLE output)
-if(NOT code EQUAL 0 OR NOT output MATCHES "model dimension 512, 64 expected")
+if(NOT code EQUAL 0 OR NOT output MATCHES "model dimension: expected 64, found 512")
   message(FATAL_ERROR "llama ended with ${code} and printed: ${output}")
 endif()
 

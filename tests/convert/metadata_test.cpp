@@ -511,6 +511,19 @@ TEST(Metadata, KindsAreKeptWhereTheyFit) {
             R"({"list":[1,2],"map":{"a":1},"number":"three","quoted":"5","real":3.0,"text":"3"})");
 }
 
+TEST(Metadata, AWholeNumberIsNotRounded) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "m.zt";
+  put_file(path, write_bytes(*find_format("zt"), Model()));
+  edit(path, {typed("most", "18446744073709551615"), typed("least", "-9223372036854775808")});
+  for (const char* const beyond : {"18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"})
+    EXPECT_EQ(rule_of([&] { edit(path, {typed("n", beyond)}); }), "meta.value") << beyond;
+  edit(path, {typed("float", "18446744073709551616.0"), typed("text", "\"18446744073709551616\"")});
+  EXPECT_EQ(to_json(open(path).metadata, JsonKeys::sorted),
+            R"({"float":1.8446744073709552e+19,"least":-9223372036854775808,"most":18446744073709551615,)"
+            R"("text":"18446744073709551616"})");
+}
+
 TEST(Metadata, ADialectAndSharedBytesAreKept) {
   const Scratch scratch{Scratch::fast_place()};
   const Format& alt = *find_format("alt");

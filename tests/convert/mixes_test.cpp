@@ -83,9 +83,11 @@ TEST(Mixes, RowsThatAreNotWholeBlocksFallBackAndItIsTold) {
   std::vector<std::string> told;
   for (const Change& change : adapted.changes)
     if (change.kind == ChangeKind::fell_back) told.push_back(to_text(change));
-  EXPECT_EQ(told, (std::vector<std::string>{
-                      "1 tensor q5_0, not q4_k, which takes rows of whole blocks of 256: blk.0.odd.weight",
-                      "1 tensor kept, not q4_k, which takes rows of whole blocks of 256: blk.0.odder.weight"}));
+  EXPECT_EQ(
+      told,
+      (std::vector<std::string>{
+          "1 tensor quantized to q5_0 instead of q4_k, which needs rows that are a multiple of 256: blk.0.odd.weight",
+          "1 tensor kept, not quantized to q4_k, which needs rows that are a multiple of 256: blk.0.odder.weight"}));
   options.quant.no_fallback = true;
   EXPECT_EQ(rule_of([&] { adapt(model, *find_format("gguf"), options); }), "quantize.rows");
 }

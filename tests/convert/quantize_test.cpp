@@ -104,11 +104,10 @@ TEST(Quantize, RulesReachOtherRanksOrSayWhyNot) {
 TEST(Quantize, ImportanceThatNothingLooksAtIsTold) {
   Quantization how = with_method("int8");
   how.importance = {{"layers.0.up.weight", std::vector<float>(512, 1)}};
-  EXPECT_TRUE(tells(
-      quantized(how),
-      "1 tensor without a use for its importance: the search of int8 does not weigh columns: layers.0.up.weight"));
+  EXPECT_TRUE(
+      tells(quantized(how), "1 tensor with unused importance: int8 does not weigh columns: layers.0.up.weight"));
   how.method = "q8";
-  EXPECT_FALSE(tells(quantized(how), "without a use for its importance"));
+  EXPECT_FALSE(tells(quantized(how), "with unused importance"));
   how.fast = true;
   EXPECT_EQ(rule_of([&] { quantized(how); }), "quantize.importance");
 }

@@ -27,7 +27,7 @@ TEST(Change, OfTensors) {
       "1 tensor with values beyond the largest f16 (1,234 now infinite): a");
   EXPECT_EQ(to_text({.kind = ChangeKind::skipped, .items = {"a\nb"}}), "1 tensor omitted: a\\nb");
   EXPECT_EQ(to_text({.kind = ChangeKind::unpacked, .items = names(9)}),
-            "9 tensors compressed no longer: a, b, c, d, e, f, g, h and 1 more");
+            "9 tensors no longer compressed: a, b, c, d, e, f, g, h and 1 more");
 }
 
 TEST(Change, OfTheRest) {

@@ -40,8 +40,8 @@ TEST(JsonFile, ErrorsHaveTheirPlace) {
   EXPECT_EQ(error.sentence(), "not JSON: expected a value, found \"nul\" (line 2, column 7)");
   const auto list = error_of([] { parse_small_json("[1]"); }).value();
   EXPECT_EQ(list.rule(), "json.form");
-  EXPECT_EQ(list.sentence(), "a JSON object was expected");
-  EXPECT_EQ(error_of([] { parse_small_json_list("{}"); }).value().sentence(), "a JSON list was expected");
+  EXPECT_EQ(list.sentence(), "expected a JSON object");
+  EXPECT_EQ(error_of([] { parse_small_json_list("{}"); }).value().sentence(), "expected a JSON list");
   // Numbers that Python knows are taken, and what follows them has its own place.
   EXPECT_EQ(error_of([] { parse_small_json("{\"a\": NaN, \"b\": x}"); }).value().offset(), 16U);
   EXPECT_EQ(error_of([] { parse_small_json("{\"a\":" + std::string(64, '[')); }).value().offset(), 68U);

@@ -113,9 +113,9 @@ TEST(SentencePiece, WhatSentencePieceDoesNotLoadIsRefused) {
 
   const std::string byte = proto_piece("<0x0A>", 0, 6), fallback = trainer(proto_number(35, 1));
   EXPECT_EQ(trouble(kStart + byte), "piece 2 is of the type byte, and byte_fallback is not set");
-  EXPECT_EQ(trouble(fallback + kStart + byte), "byte_fallback is set, and 256 byte pieces were expected, 1 found");
+  EXPECT_EQ(trouble(fallback + kStart + byte), "byte_fallback is set: expected 256 byte pieces, found 1");
   EXPECT_EQ(trouble(fallback + kStart + proto_piece("<0x0a>", 0, 6)),
-            "piece 2 is of the type byte, and \"<0x0a>\" is none");
+            "piece 2 is of the type byte, but \"<0x0a>\" is not a byte");
   EXPECT_EQ(trouble(fallback + kStart + byte + byte), "pieces 2 and 3 are both \"<0x0A>\"");
   EXPECT_EQ(trouble(small_spm() + trainer(proto_number(35, 0))),
             "piece 6 is of the type byte, and byte_fallback is not set");

@@ -217,10 +217,11 @@ TEST(TinyLlamaModel, AnotherConfigurationIsRefusedWithTheNumbers) {
   const auto error = file_error([&] { model.load_model_weights(scratch / "a.bin"); });
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->rule(), "tllm.load.config");
-  EXPECT_EQ(
-      error->sentence(),
-      "the file's configuration is not the model's: model dimension 8, 6 expected; number of layers 1, 2 expected; "
-      "number of heads 2, 3 expected; vocabulary size 12, 11 expected; dropout rate 0.5, 0.25 expected");
+  EXPECT_EQ(error->sentence(),
+            "the file's configuration is not the model's: model dimension: expected 6, found 8; number of layers: "
+            "expected 2, found 1; "
+            "number of heads: expected 3, found 2; vocabulary size: expected 11, found 12; dropout rate: expected "
+            "0.25, found 0.5");
   EXPECT_EQ(all_values(model), before);
   EXPECT_EQ(model.config(), kSmall);
 }

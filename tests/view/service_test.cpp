@@ -65,7 +65,7 @@ TEST(ViewService, SaysWhatItCannotAnswer) {
     const Answer answer = service.answer(target);
     EXPECT_NE(answer.body.find(words), std::string::npos) << answer.body;
   };
-  says("nothing", "there are overview, layers, ");
+  says("nothing", "the choices are overview, layers, ");
   says("numbers", "tensor=0");
   says("tensor?tensor=9999", "the model has 26, counted from 0");
   says("tensor?tensor=q_proj", "tensors?search=");

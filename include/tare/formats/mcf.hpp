@@ -32,7 +32,7 @@ enum class SectionType : std::uint32_t {
 };
 
 // "TensorIndex", "config.json"; for types the format does not define their number, "0x00000200".
-TARE_API std::string name_of(SectionType type);
+[[nodiscard]] TARE_API std::string name_of(SectionType type);
 
 // An entry of the section directory.
 struct Section {

@@ -25,7 +25,7 @@ Model gather(const Arguments& arguments) {
     for (Tensor& tensor : model.tensors) {
       if (!selected(arguments, tensor.name)) continue;
       if (!names.insert(tensor.name).second)
-        throw Error(ErrorKind::unsupported, "cli.append.duplicate", "two inputs have a tensor of this name")
+        throw Error(ErrorKind::unsupported, "cli.append.duplicate", "the name appears twice")
             .in(input)
             .about(escape_name(tensor.name));
       extra.tensors.push_back(std::move(tensor));

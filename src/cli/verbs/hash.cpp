@@ -71,8 +71,8 @@ std::vector<Option> digest_options() {
 
 std::string about_digests() {
   std::string text =
-      "With an option that is called after a container, it is the digest that its document defines, of the file that a "
-      "conversion to it would make.";
+      "An option named after a container prints the digest that its specification defines, for the file that a "
+      "conversion to it would produce.";
   for (const Format& format : formats())
     if (format.content_digest != nullptr) text += fmt::format(" --{}: {}", format.name, format.content_digest_text);
   return text + "\n\nWith --json, one object per line and file: file, digest.";

@@ -247,7 +247,7 @@ constexpr Option kOptions[] = {
 };
 constexpr Example kExamples[] = {
     {"tare meta model.gguf", "all keys, with types and values"},
-    {"tare meta model.gguf tokenizer.chat_template > t.jinja", "one value; texts as they are"},
+    {"tare meta model.gguf tokenizer.chat_template > t.jinja", "one value; strings as they are"},
     {"tare meta model.gguf --set-file tokenizer.chat_template=t.jinja", "and back"},
     {"tare meta model.gguf --set llama.context_length=32768 --dry-run", "what would change, and how"},
     {"tare meta model.gguf --set my.ids:[i32]=[1,2]", "a new key of a certain type"},

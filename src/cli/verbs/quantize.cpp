@@ -221,12 +221,20 @@ int run(const Arguments& arguments, Session& session) {
 }
 
 std::string about_methods() {
-  std::vector<std::string_view> methods, mixed;
+  std::vector<std::string_view> methods, weighted, ranged, of_any_rank, mixed;
   for (const Codec& codec : codecs())
-    if (codec.encode != nullptr) methods.insert(methods.end(), codec.methods.begin(), codec.methods.end());
+    for (const std::string_view method : codec.methods) {
+      methods.push_back(method);
+      if (codec.weighted) weighted.push_back(method);
+      if (codec.ranged) ranged.push_back(method);
+      if (codec.any_rank) of_any_rank.push_back(method);
+    }
   for (const Mix& mix : mixes()) mixed.push_back(mix.name);
-  return fmt::format("Methods: {}; llama.cpp's mixes of several: {}. `tare formats` says which container holds which.",
-                     fmt::join(methods, ", "), fmt::join(mixed, ", "));
+  return fmt::format(
+      "Methods: {}; llama.cpp's mixes of several: {}. `tare formats` says which container holds which. With "
+      "--importance: {}. With --range: {}. Of any rank: {}.",
+      fmt::join(methods, ", "), fmt::join(mixed, ", "), fmt::join(weighted, ", "), fmt::join(ranged, ", "),
+      fmt::join(of_any_rank, ", "));
 }
 
 constexpr Operand kOperands[] = {{.name = "IN", .completes = Completes::files},
@@ -254,11 +262,12 @@ constexpr Option kOptions[] = {
     {.name = "importance",
      .value = "FILE",
      .help =
-         "weigh errors by column in the search of q*, k* and ggml's types; FILE has a vector for each tensor, by name, "
-         "or is an imatrix of llama.cpp",
+         "weigh errors by column, if the method searches its scales; FILE has a vector for each tensor, by name, or is "
+         "an imatrix of llama.cpp",
      .completes = Completes::files},
     {.name = "clip", .value = "MIN,MAX", .help = "clamp the weights to this range first"},
-    {.name = "range", .help = "asymmetric codes with a zero point, as for activations (int8, int4, qint8, qint4)"},
+    {.name = "range",
+     .help = "asymmetric codes with a minimum or zero point next to the scale, if the method has them"},
     kMerge,
     kShard,
     {.name = "to", .value = "FORMAT", .help = "the format of OUT; by default the one that its suffix names"},
@@ -294,7 +303,7 @@ constexpr Verb kVerb{
         "already are decoded first, unless they are in the method asked for. NaN and infinite weights are refused.\n\n"
         "--embeddings and --head decide first, then --keep, then --method GLOB=METHOD, and finally --method METHOD; "
         "without the last, all other tensors are kept. A note names tensors for which a GLOB=METHOD could not be "
-        "followed: methods take matrices of floats; int8 and int4, asked for by name, take floats of any rank.\n\n"
+        "followed: methods take matrices of floats, and some, asked for by name, floats of any rank.\n\n"
         "With --bits, the error of every method is estimated on a sample of each matrix and the bits are spent where "
         "they save the most. The average counts all tensors of OUT, kept ones included.\n\n"
         "Prints a table: for each method its tensors, the bits per weight, the error relative to the weights (root "

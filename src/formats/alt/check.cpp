@@ -48,7 +48,7 @@ class Checker {
     for (const auto& [key, value] : model_.metadata) {
       if (value.text()->size() > kMost32)
         throw error("write.metadata",
-                    fmt::format("the metadata key {} is not a text of at most {} bytes", escape_name(key), kMost32));
+                    fmt::format("the metadata key {} is not text of at most {} bytes", escape_name(key), kMost32));
     }
     if (!stated_seq_len(model_))
       throw error("write.seq_len", fmt::format("the metadata key {} is \"{}\", not a number from 1 to {}", kSeqLenKey,

@@ -47,7 +47,7 @@ class Reader {
     cursor_.set_item("start marker");
     const std::uint64_t magic = cursor_.u64("magic");
     if (magic != kMagic2 && magic != kMagic1)
-      cursor_.fail("magic", fmt::format("{:#x} was expected, found {:#x}", kMagic2, magic), 0);
+      cursor_.fail("magic", fmt::format("expected {:#x}, found {:#x}", kMagic2, magic), 0);
     if (magic == kMagic1) cursor_.warn("magic.old", fmt::format("the magic is {:#x}, not {:#x}", magic, kMagic2), 0);
     Section section{"start", 0, cursor_.u64("section size"), 0};
     const std::int32_t version = cursor_.i32("magic_version");
@@ -64,8 +64,8 @@ class Reader {
     const std::int32_t stated = cursor_.i32("magic_alignment");
     if (stated < kLeastAlignment || stated > kMostAlignment || (stated & (stated - 1)) != 0)
       throw cursor_.error(ErrorKind::unsupported, "alignment",
-                          fmt::format("an alignment of {}; a power of two from {} to {} was expected", stated,
-                                      kLeastAlignment, kMostAlignment),
+                          fmt::format("expected an alignment that is a power of two from {} to {}, found {}",
+                                      kLeastAlignment, kMostAlignment, stated),
                           20);
     cursor_.set_alignment(static_cast<std::uint64_t>(stated));
     if (cursor_.alignment() != kAlignment)

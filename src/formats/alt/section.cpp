@@ -86,8 +86,7 @@ Section open_section(Cursor& cursor, std::string_view name, std::uint64_t marker
   Section section{name, cursor.at(), 0, 0, cursor.alignment()};
   const std::uint64_t found = cursor.u64("section marker");
   if (found != marker)
-    cursor.fail("section.marker", fmt::format("the marker {:#x} was expected, found {:#x}", marker, found),
-                section.begin);
+    cursor.fail("section.marker", fmt::format("expected the marker {:#x}, found {:#x}", marker, found), section.begin);
   section.size = cursor.u64("section size");
   return section;
 }
@@ -100,8 +99,8 @@ void close_section(Cursor& cursor, Section& section) {
 
 void check_size(const Cursor& cursor, const Section& section, std::uint64_t expected) {
   if (section.size == expected) return;
-  const std::string sentence = fmt::format("the {} section has the size {}, {} was expected", section.name,
-                                           static_cast<std::int64_t>(section.size), expected);
+  const std::string sentence = fmt::format("the {} section: expected a size of {}, found {}", section.name, expected,
+                                           static_cast<std::int64_t>(section.size));
   if (section.form())
     cursor.warn("section.size_form", sentence + "; other writers count this way", section.begin + 8);
   else
@@ -121,7 +120,7 @@ void read_end(Cursor& cursor, std::size_t canonical_width) {
   if (cursor.left() < 4) cursor.fail("end.marker", "the file ends before its end marker", start);
   const auto low = cursor.take<std::uint32_t>("end marker");
   if (low != kEnd)
-    cursor.fail("end.marker", fmt::format("the end marker {:#x} was expected, found {:#x}", kEnd, low), start);
+    cursor.fail("end.marker", fmt::format("expected the end marker {:#x}, found {:#x}", kEnd, low), start);
   std::size_t width = 4;
   if (canonical_width == 8 && cursor.left() >= 4) {
     if (const auto high = cursor.take<std::uint32_t>("end marker"); high != 0)
@@ -132,7 +131,8 @@ void read_end(Cursor& cursor, std::size_t canonical_width) {
   if (cursor.left() > 0)
     cursor.complain("end.trailing", fmt::format("{} bytes after the end marker", cursor.left()), cursor.at());
   if (width != canonical_width)
-    cursor.warn("end.short", fmt::format("an end marker of {} bytes, {} were expected", width, canonical_width), start);
+    cursor.warn("end.short", fmt::format("expected an end marker of {} bytes, found {}", canonical_width, width),
+                start);
 }
 
 std::size_t FieldWriter::begin_section(std::uint64_t marker) {

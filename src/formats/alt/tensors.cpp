@@ -171,7 +171,7 @@ class RecordReader {
     if (!is_valid_utf8(record.name))
       return cursor_.complain("tensor.name", "the name is not UTF-8", record.begin), false;
     if (!names_.insert(record.name).second)
-      return cursor_.complain("tensor.duplicate", "a second tensor of this name", record.begin), false;
+      return cursor_.complain("tensor.duplicate", "the name appears twice", record.begin), false;
     if (!std::isfinite(record.delta) || !std::isfinite(record.min) || !std::isfinite(record.max))
       return cursor_.complain("tensor.delta",
                               fmt::format("delta, min and max are finite numbers, found {}, {}, {}", record.delta,

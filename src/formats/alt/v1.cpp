@@ -45,7 +45,7 @@ class Reader1 {
 
   Model read() {
     const auto magic = cursor_.take<std::uint32_t>("magic");
-    if (magic != kMagic1) cursor_.fail("magic", fmt::format("{:#x} was expected, found {:#x}", kMagic1, magic), 0);
+    if (magic != kMagic1) cursor_.fail("magic", fmt::format("expected {:#x}, found {:#x}", kMagic1, magic), 0);
     cursor_.padding();
     parameters();
     tokenizer();

@@ -98,7 +98,7 @@ class TensorAdopter {
     const arch::QkOrder from = arch::qk_order(family_, dialect_), to = arch::qk_order(family_, Dialect::gguf);
     if (from == to || (name.role != Role::q && name.role != Role::k)) return;
     const auto heads = arch::rotated_heads(name.role, model_.config);
-    if (!heads) throw unmapped("the number of heads is not known, by which rows of q and k are in another order");
+    if (!heads) throw unmapped("the number of heads, which determines the row order of q and k, is unknown");
     tensor = with_whole_rows(std::move(tensor));
     try {
       if (tensor.is_dense()) {
@@ -178,7 +178,7 @@ class TensorAdopter {
   // Rows of gate, then rows of up, for each expert.
   void split_gate_up(const Tensor& tensor, TensorName name) {
     if (!tensor.is_dense() || tensor.shape.rank() != 3 || tensor.shape[1] % 2 != 0)
-      throw unmapped(fmt::format("{}: a stack of pairs of matrices was expected", escape_name(tensor.name)));
+      throw unmapped(fmt::format("{}: expected a stack of pairs of matrices", escape_name(tensor.name)));
     const std::uint64_t half = tensor.shape[1] / 2;
     for (const auto& [role, part] : {std::pair(Role::stacked_gate, fmt::format(":,:{}", half)),
                                      std::pair(Role::stacked_up, fmt::format(":,{}:", half))}) {
@@ -195,7 +195,7 @@ class TensorAdopter {
     for (auto& [key, experts] : experts_) {
       const auto& [layer, role] = key;
       if (experts.size() != count)
-        throw unmapped(fmt::format("{} of {} experts are there: {} is one of them", experts.size(), count,
+        throw unmapped(fmt::format("only {} of {} experts exist, {} among them", experts.size(), count,
                                    escape_name(experts.begin()->second.name)));
       const Tensor& first = experts.begin()->second;
       std::vector<Blob> blobs;

@@ -127,7 +127,7 @@ class TokenizerAdopter {
     std::vector<std::string> cuts = rules_->cuts;
     std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
     if (!cuts.empty())
-      tell(fmt::format("llama.cpp does not cut a text of pieces as it does: {}",
+      tell(fmt::format("llama.cpp does not split text into pieces as it does: {}",
                        escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))));
   }
 
@@ -137,7 +137,7 @@ class TokenizerAdopter {
     const std::string_view name = pre_tokenizer_of(cuts);
     if (name.empty())
       throw Error(ErrorKind::unsupported, "convert.pre_tokenizer",
-                  fmt::format("llama.cpp's name for how tokenizer.json cuts a text is not known ({})",
+                  fmt::format("llama.cpp's name for how tokenizer.json splits text is not known ({})",
                               escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))))
           .remedy(Remedy::set, fmt::format("{}=NAME", kPreKey))
           .remedy(Remedy::drop, name_of(ModelPart::vocabulary));

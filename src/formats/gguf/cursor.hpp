@@ -72,7 +72,7 @@ class Cursor {
                        left()),
            at_);
     throw error(ErrorKind::limit, "gguf.metadata.large",
-                fmt::format("more than {} bytes of metadata, which is all that is allowed", most_), at_);
+                fmt::format("expected at most {} bytes of metadata, found more", most_), at_);
   }
 
   const Source& source_;

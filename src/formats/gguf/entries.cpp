@@ -20,7 +20,7 @@ std::vector<MetadataEntry> list_entries(const Model& model) {
 
 std::string reserved_key(std::string_view key) {
   if (key.empty()) return "a key without a name";
-  if (key.size() > kMaxKey) return fmt::format("a key of {} bytes, at most {} allowed", key.size(), kMaxKey);
+  if (key.size() > kMaxKey) return fmt::format("expected a key of at most {} bytes, found {}", kMaxKey, key.size());
   if (is_split_key(key)) return "it counts the files of a set";
   if (key.starts_with("GGUF.")) return "the package gguf keeps the fields of the header under such names";
   if (key.starts_with(kFilePrefix)) return "it holds an attached file";

@@ -78,8 +78,8 @@ class FromEntry {
     // One number for each layer is well-formed, and no field.
     if (!entry_.type.array)
       complaints_.warning("gguf.key.type",
-                          fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
-                                      entry_.type.text(), expected.text()),
+                          fmt::format("expected type {}, found {}: programs that need it refuse the file",
+                                      expected.text(), entry_.type.text()),
                           entry_);
     return false;
   }
@@ -213,8 +213,8 @@ void take_metadata(Entry& entry, Model& model, const Complaints& complaints) {
   // What is a field of the config or a part of the vocabulary was complained about where it was looked at.
   if (expected && !entry.type.array && entry.type != *expected && !is_field(entry.key))
     complaints.warning("gguf.key.type",
-                       fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
-                                   entry.type.text(), expected->text()),
+                       fmt::format("expected type {}, found {}: programs that need it refuse the file",
+                                   expected->text(), entry.type.text()),
                        entry);
   model.metadata.append(entry.key, to_value(std::move(entry.payload), entry.type));
 }
@@ -245,7 +245,7 @@ void drop_stale_files(Model& model, const Map& facts, const Map& said, const Com
   if (stale.empty()) return;
   std::erase_if(model.attachments, is_stale);
   complaints.warning("gguf.files.stale",
-                     fmt::format("{}: not what the keys of the file say any more", fmt::join(stale, ", ")), entry);
+                     fmt::format("{}: no longer what the keys of the file say", fmt::join(stale, ", ")), entry);
 }
 
 // ---- order ----

@@ -108,8 +108,8 @@ class Reader {
   void check_key(const Entry& entry) const {
     if (entry.key.empty()) cursor_.fail("gguf.key.empty", "a key without a name", entry.at);
     if (entry.key.size() > kMaxKey)
-      cursor_.fail("gguf.key.long", fmt::format("a key of {} bytes, at most {} allowed", entry.key.size(), kMaxKey),
-                   entry.at);
+      cursor_.fail("gguf.key.long",
+                   fmt::format("expected a key of at most {} bytes, found {}", kMaxKey, entry.key.size()), entry.at);
     if (!is_valid_utf8(entry.key))
       cursor_.fail("gguf.key.utf8", fmt::format("the key {} is not UTF-8", escape_name(entry.key)), entry.at);
   }
@@ -180,7 +180,8 @@ class Reader {
     }
     // A value takes many times the bytes of a small number.
     if (const std::uint64_t most = options_.limits.values_in(count * size_of(entry.type.type)); count > most)
-      throw Error(ErrorKind::limit, "gguf.array.values", fmt::format("{} elements, at most {} allowed", count, most))
+      throw Error(ErrorKind::limit, "gguf.array.values",
+                  fmt::format("expected at most {} elements, found {}", most, count))
           .in(source_->name())
           .at(entry.at)
           .about("key " + escape_name(entry.key));
@@ -248,7 +249,7 @@ class Reader {
     alignment_ = static_cast<std::uint64_t>(*std::get<Value>(found->payload).get<std::int64_t>());
     if (alignment_ == 0 || (alignment_ & (alignment_ - 1)) != 0 || alignment_ > kMaxAlignment)
       throw about(*found, "gguf.alignment",
-                  fmt::format("is {}; a power of two up to {} was expected", alignment_, kMaxAlignment), found->at);
+                  fmt::format("expected a power of two up to {}, found {}", kMaxAlignment, alignment_), found->at);
     if (alignment_ < kAlignment)
       warn(*found, "gguf.alignment.small", fmt::format("is {}; llama.cpp needs {}", alignment_, kAlignment));
   }
@@ -284,12 +285,13 @@ class Reader {
       info.at = cursor_.at();
       const std::string_view name = cursor_.text("the name of a tensor");
       if (name.size() > kMaxName)
-        cursor_.fail("gguf.name.long", fmt::format("a name of {} bytes, at most {} allowed", name.size(), kMaxName),
-                     info.at);
+        cursor_.fail("gguf.name.long",
+                     fmt::format("expected a name of at most {} bytes, found {}", kMaxName, name.size()), info.at);
       info.name = name;
       if (!names.insert(info.name).second) throw tensor_error(info, "gguf.name.duplicate", "the name appears twice");
       const auto rank = cursor_.take<std::uint32_t>("the number of dimensions");
-      if (rank > kMaxRank) throw tensor_error(info, "gguf.rank", fmt::format("{} dimensions, at most 4 allowed", rank));
+      if (rank > kMaxRank)
+        throw tensor_error(info, "gguf.rank", fmt::format("expected at most 4 dimensions, found {}", rank));
       std::array<std::uint64_t, kMaxRank> dims{};
       for (std::uint32_t d = 0; d < rank; ++d) dims[d] = cursor_.length("a dimension");
       // The first is the fastest here.

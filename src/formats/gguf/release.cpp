@@ -107,7 +107,7 @@ class TensorReleaser {
     const auto heads = arch::rotated_heads(name.role, model_.config);
     if (moves && !heads)
       throw Error(ErrorKind::unsupported, "convert.names",
-                  "the number of heads is not known, by which rows of q and k are in another order")
+                  "the number of heads, which determines the row order of q and k, is unknown")
           .about("tensor " + escape_name(tensor.name))
           .remedy(Remedy::keep_names);
     if (moves) {
@@ -356,7 +356,7 @@ class FileReleaser {
           {.kind = ChangeKind::remark,
            .impact = Impact::results,
            .part = "tokenizer.json",
-           .detail = fmt::format("how \"{}\" cuts a text is not known; it is cut as by GPT-2", escape_name(name))});
+           .detail = fmt::format("how \"{}\" splits text is not known; it is split as GPT-2 does", escape_name(name))});
     }
     return rules;
   }

@@ -228,7 +228,7 @@ Model read(const Input& input, const ReadOptions& options) {
     const std::vector<std::string> found = first_files(path);
     if (found.size() != 1)
       throw Error(ErrorKind::unsupported, "gguf.directory",
-                  fmt::format("a directory with {} models in this format, one was expected", found.size()))
+                  fmt::format("expected one model of this format in the directory, found {}", found.size()))
           .in(path);
     const Links links(path);
     path = (fs::path(path) / found.front()).string();

@@ -73,10 +73,10 @@ T* VocabularyReader::find(std::string_view key, const EntryType& type, std::size
   if (found == entries_.end()) return nullptr;
   number = static_cast<std::size_t>(found - entries_.begin());
   if (found->type == type) return std::get_if<T>(&found->payload);
-  complaints_.warning("gguf.key.type",
-                      fmt::format("is of type {}, {} was expected: programs that need it refuse the file",
-                                  found->type.text(), type.text()),
-                      *found);
+  complaints_.warning(
+      "gguf.key.type",
+      fmt::format("expected type {}, found {}: programs that need it refuse the file", type.text(), found->type.text()),
+      *found);
   return nullptr;
 }
 

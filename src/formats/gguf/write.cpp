@@ -146,7 +146,7 @@ std::uint64_t alignment_in(const std::vector<Entry>& entries) {
       alignment > kMaxAlignment)
     throw Error(
         ErrorKind::usage, "gguf.write.alignment",
-        fmt::format("{} is {}; a power of two up to {} was expected", kAlignmentKey, to_json(value), kMaxAlignment));
+        fmt::format("{}: expected a power of two up to {}, found {}", kAlignmentKey, kMaxAlignment, to_json(value)));
   return alignment;
 }
 

@@ -72,7 +72,7 @@ class ContainerReader {
     if (header.section_count == 0) throw refuse("mcf.header.sections", "the file has no sections", kCountAt);
     if (header_size_ > limits_.metadata_bytes)
       throw refuse("mcf.section.limit",
-                   fmt::format("a header of {} bytes, at most {} allowed", header_size_, limits_.metadata_bytes),
+                   fmt::format("expected a header of at most {} bytes, found {}", limits_.metadata_bytes, header_size_),
                    kSizeAt, ErrorKind::limit);
     header.extra.resize(static_cast<std::size_t>(header_size_ - kHeaderBytes));
     source_.read(kHeaderBytes, header.extra);
@@ -191,9 +191,9 @@ class ContainerReader {
                  fmt::format("flags {:#x} have no meaning in version 1.1", header.flags & ~kFlagAligned64), kFlagsAt));
     for (const Section& section : out_.sections)
       if (!is_known(section.type))
-        diagnostics_.note(
-            refuse("mcf.section.unknown", "a type that the format does not define; it is carried along", section.offset)
-                .about("section " + name_of(section.type)));
+        diagnostics_.note(refuse("mcf.section.unknown",
+                                 "a type that the format does not define; it is carried unchanged", section.offset)
+                              .about("section " + name_of(section.type)));
   }
 
   const Source& source_;
@@ -253,7 +253,8 @@ SectionBytes::SectionBytes(const Source& source, const Section& section, const L
     : offset_(section.offset) {
   if (section.size > limits.metadata_bytes)
     throw refuse(ErrorKind::limit, "mcf.section.limit",
-                 fmt::format("{} bytes of metadata, at most {} allowed", section.size, limits.metadata_bytes), 0);
+                 fmt::format("expected at most {} bytes of metadata, found {}", limits.metadata_bytes, section.size),
+                 0);
   bytes_ = io::Metadata(source, section.offset, section.size);
 }
 

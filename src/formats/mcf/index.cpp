@@ -36,7 +36,7 @@ Error Index::refuse(std::string_view rule, std::string_view sentence, std::uint6
 void Index::read_header() {
   const std::uint64_t size = bytes_.size();
   if (size < kIndexHeaderBytes)
-    throw refuse("mcf.index.size", fmt::format("{} bytes, at least {} expected", size, kIndexHeaderBytes), 0);
+    throw refuse("mcf.index.size", fmt::format("expected at least {} bytes, found {}", kIndexHeaderBytes, size), 0);
   if (const auto version = bytes_.load<std::uint32_t>(0); version != 1)
     throw bytes_.refuse(ErrorKind::unsupported, "mcf.index.version",
                         fmt::format("expected version 1, found {}", version), 0);
@@ -95,8 +95,8 @@ void Index::read_entry(Entry& entry, std::uint64_t inner, const Section* data) c
     return report_.bad(entry, "mcf.tensor.dims",
                        fmt::format("{} dimensions from {} of {}", entry.rank, entry.dim_off, dims_count_));
   if (entry.rank > kMaxRank)
-    return report_.bad(entry, "mcf.tensor.rank", fmt::format("{} dimensions, at most {} allowed", entry.rank, kMaxRank),
-                       ErrorKind::limit);
+    return report_.bad(entry, "mcf.tensor.rank",
+                       fmt::format("expected at most {} dimensions, found {}", kMaxRank, entry.rank), ErrorKind::limit);
   if (!plain_type(entry.dtype) && entry.method() == nullptr)
     return report_.bad(entry, "mcf.tensor.dtype", fmt::format("the type {:#x} is not one of the format's", entry.dtype),
                        ErrorKind::unsupported);

@@ -28,7 +28,7 @@ class InfoReader {
 
   Info run() {
     if (bytes_.size() < kInfoBytes)
-      throw refuse("mcf.info.size", fmt::format("{} bytes, at least {} expected", bytes_.size(), kInfoBytes), 0);
+      throw refuse("mcf.info.size", fmt::format("expected at least {} bytes, found {}", kInfoBytes, bytes_.size()), 0);
     if (const auto version = bytes_.load<std::uint32_t>(0); version != 1)
       throw bytes_.refuse(ErrorKind::unsupported, "mcf.info.version",
                           fmt::format("expected version 1, found {}", version), 0);
@@ -59,8 +59,7 @@ class InfoReader {
   void account(std::uint64_t length, std::uint64_t inner) {
     taken_ += length;
     if (taken_ > 4 * bytes_.size())
-      throw bytes_.refuse(ErrorKind::limit, "mcf.info.strings", "strings that lie upon each other add up to too much",
-                          inner);
+      throw bytes_.refuse(ErrorKind::limit, "mcf.info.strings", "overlapping strings add up to too many bytes", inner);
   }
 
   // `from`: where the offset stands.

@@ -125,7 +125,7 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
   if (!kind.empty() && !rope_type_of(kind) && model.metadata.find(kRopeTypeKey) == nullptr)
     lines.push_back(
         {.detail = fmt::format(
-             "ModelInfo has no rope type for \"{}\" and says standard; config.json, carried along, has it all",
+             "ModelInfo has no rope type for \"{}\" and says standard; config.json, carried unchanged, has it all",
              escape_name(kind))});
   if (merged_tokenizer_config(model))
     lines.push_back({.impact = Impact::detail,

@@ -49,8 +49,8 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
     return bytes.refuse(ErrorKind::corrupt, rule, sentence, inner).in(report.input.path);
   };
   if (bytes.size() < kQuantHeaderBytes)
-    throw broken("mcf.quantinfo.size", fmt::format("{} bytes, at least {} expected", bytes.size(), kQuantHeaderBytes),
-                 0);
+    throw broken("mcf.quantinfo.size",
+                 fmt::format("expected at least {} bytes, found {}", kQuantHeaderBytes, bytes.size()), 0);
   if (const auto version = bytes.load<std::uint32_t>(0); version != 1)
     throw bytes.refuse(ErrorKind::unsupported, "mcf.quantinfo.version",
                        fmt::format("expected version 1, found {}", version), 0);

@@ -118,7 +118,7 @@ class Reader {
       try {
         return add_tensor(member);
       } catch (const npy::OtherArray& error) {
-        diagnostics_.note(error.reworded(fmt::format("{}; it is carried along as a file", error.sentence()))
+        diagnostics_.note(error.reworded(fmt::format("{}; it is carried unchanged as a file", error.sentence()))
                               .in(source_->name())
                               .at(member.data)
                               .about(escape_name(member.name)));
@@ -182,7 +182,7 @@ class Reader {
         std::min(options_.limits.metadata_bytes, member.deflated() ? kMaxInflatedPrivate : member.size);
     if (member.size > limit)
       throw Error(ErrorKind::limit, "npz.private.large",
-                  fmt::format("{} bytes of metadata, at most {} allowed", member.size, limit));
+                  fmt::format("expected at most {} bytes of metadata, found {}", limit, member.size));
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
     // What it costs in the file is what it is allowed to become, not what it inflates to.
     read_private({reinterpret_cast<const char*>(text.data()), text.size()},

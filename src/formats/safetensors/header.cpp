@@ -60,7 +60,7 @@ class HeaderParser {
       json_.walk(value, 1);
       return;
     }
-    if (type != od::json_type::object) wrong("an object of strings expected");
+    if (type != od::json_type::object) wrong("expected an object of strings");
     wire::KeyCheck keys;
     json_.each_field(json_.object(value), [&](std::string_view key, const char* at, od::value entry) {
       at_ = json_.offset_of(at);
@@ -80,10 +80,9 @@ class HeaderParser {
   void read_entry(std::string_view name, od::value value) {
     const od::json_type type = json_.type_of(value);
     if (type == od::json_type::array)
-      fail("safetensors.entry.array", "described by an array; an object with dtype, shape and data_offsets expected",
-           name);
+      fail("safetensors.entry.array", "expected an object with dtype, shape and data_offsets, found an array", name);
     if (type != od::json_type::object)
-      fail("safetensors.entry.form", "an object with dtype, shape and data_offsets expected", name);
+      fail("safetensors.entry.form", "expected an object with dtype, shape and data_offsets", name);
     Tensor& tensor = placer_.begin(name, at_);
     std::uint64_t begin = 0, end = 0;
     std::string_view dtype;
@@ -134,7 +133,7 @@ class HeaderParser {
                   fmt::format("unknown dtype \"{}\"", escape_name(dtype)));
     if (rank > placer_.max_rank())
       return drop(ErrorKind::limit, "safetensors.entry.rank",
-                  fmt::format("{} dimensions, at most {} allowed", rank, placer_.max_rank()));
+                  fmt::format("expected at most {} dimensions, found {}", placer_.max_rank(), rank));
     if (name.find('\0') != std::string_view::npos)
       return drop(ErrorKind::corrupt, "safetensors.name.nul",
                   "a zero byte in a name: programs that end names there would read another one");
@@ -162,7 +161,7 @@ class HeaderParser {
       ++count;
     });
     if (count != 2)
-      fail("safetensors.entry.offsets", fmt::format("two data_offsets expected, begin and end; found {}", count), name);
+      fail("safetensors.entry.offsets", fmt::format("expected two data_offsets, begin and end; found {}", count), name);
   }
 
   Json json_;

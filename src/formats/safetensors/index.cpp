@@ -203,7 +203,7 @@ class SetReader {
       for (const ShardName& shard : named) first += shard.number == first ? 1 : 0;
       reports_->warning(about("shards",
                               fmt::format("the index names {} of the {} shards that their names speak of; the first "
-                                          "it leaves out is {}-{:0{}}-of-...",
+                                          "it omits is {}-{:0{}}-of-...",
                                           named.size(), count, stem, first, named.front().digits.size()),
                               {}));
     }
@@ -354,7 +354,7 @@ bool is_index(const Source& source) {
 Index read_index(const std::string& path, const Source& source, const Limits& limits) {
   if (source.size() > limits.metadata_bytes)
     throw Error(ErrorKind::limit, "safetensors.index.large",
-                fmt::format("{} bytes of index, at most {} allowed", source.size(), limits.metadata_bytes))
+                fmt::format("expected an index of at most {} bytes, found {}", limits.metadata_bytes, source.size()))
         .in(path)
         .at(0);
   std::string text(static_cast<std::size_t>(source.size()), '\0');

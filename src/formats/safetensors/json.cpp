@@ -80,7 +80,7 @@ Json::Json(std::string_view text, const std::string& file, std::uint64_t base, s
 simdjson::ondemand::object Json::root() {
   Type type{};
   if (document_.type().get(type) != simdjson::SUCCESS || type != Type::object)
-    fail("root", "a JSON object expected", base_ + std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
+    fail("root", "expected a JSON object", base_ + std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
   simdjson::ondemand::object object;
   const auto code = document_.get_object().get(object);
   // It looks for the last brace first, and finds none when something follows the object.

@@ -45,13 +45,14 @@ class Reader {
     const auto magic = load_le<std::uint32_t>(bytes.data());
     const auto version = load_le<std::uint32_t>(bytes.data() + 4);
     if (magic == kSwappedMagic)
-      report(ErrorKind::unsupported, "tllm.magic.swapped", 0,
-             fmt::format("the magic number is 0x{:08X}, byte-swapped: 0x{:08X} expected. The file was written by a "
-                         "machine of the other byte order; the format is little-endian",
-                         magic, kMagic));
+      report(
+          ErrorKind::unsupported, "tllm.magic.swapped", 0,
+          fmt::format("the magic number is byte-swapped: expected 0x{:08X}, found 0x{:08X}. The file was written by a "
+                      "machine of the other byte order; the format is little-endian",
+                      kMagic, magic));
     else if (magic != kMagic)
       report(ErrorKind::corrupt, "tllm.magic", 0,
-             fmt::format("the magic number is 0x{:08X}, 0x{:08X} (\"TLLM\") expected", magic, kMagic));
+             fmt::format("expected the magic number 0x{:08X} (\"TLLM\"), found 0x{:08X}", kMagic, magic));
     else if (version != kVersion)
       report(ErrorKind::unsupported, "tllm.version", 4,
              fmt::format("version {}; only version {} is known", version, kVersion));

@@ -2,6 +2,7 @@
 // told in one error, because a model that lacks one tensor tends to lack several.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -30,7 +31,11 @@ struct Problems {
   std::string text() const {
     std::string out;
     const auto add = [&](std::string_view what, const std::vector<std::string>& items) {
-      if (!items.empty()) out += fmt::format("{}{}{}", out.empty() ? "" : "; ", what, fmt::join(items, ", "));
+      constexpr std::size_t kNamed = 16;
+      if (items.empty()) return;
+      const auto named = items.begin() + static_cast<std::ptrdiff_t>(std::min(items.size(), kNamed));
+      out += fmt::format("{}{}{}{}", out.empty() ? "" : "; ", what, fmt::join(items.begin(), named, ", "),
+                         items.size() > kNamed ? fmt::format(" and {} more", items.size() - kNamed) : "");
     };
     add("", settings);
     add("missing: ", missing);
@@ -203,7 +208,7 @@ class Plan {
     const Component* const data = tensor.component("data");
     if (!tensor.is_dense() || data == nullptr || tensor.components.size() != 1 || data->dtype != DType::f32 ||
         !data->type.empty())
-      return problems_.unfit.push_back(fmt::format("{} is {} {}, dense f32 expected", place.name,
+      return problems_.unfit.push_back(fmt::format("{}: expected dense f32, found {} {}", place.name,
                                                    escape_name(tensor.layout),
                                                    data == nullptr ? "" : escape_name(data->type_name())));
     bool same = tensor.shape.rank() == place.rank;
@@ -211,7 +216,7 @@ class Plan {
       same = place.dims[d] == 0 || tensor.shape[d] == place.dims[d];  // 0: not known
     if (!same)
       return problems_.unfit.push_back(
-          fmt::format("{} is {}, {} expected", place.name, tensor.shape.text(), place.shape().text()));
+          fmt::format("{}: expected {}, found {}", place.name, place.shape().text(), tensor.shape.text()));
     const auto elements = tensor.shape.elements();
     if (!elements || data->blob.size() / 4 != *elements || data->blob.size() % 4 != 0)
       problems_.unfit.push_back(fmt::format("{} has {} bytes of data, {} of f32 need another number", place.name,

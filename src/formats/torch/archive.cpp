@@ -123,7 +123,7 @@ class ArchiveReader {
     const std::string said = word(*order);
     if (said != "little" && said != "big")
       throw error(ErrorKind::corrupt, "torch.archive.byteorder",
-                  fmt::format("the byte order is \"{}\", little or big expected", said), *order);
+                  fmt::format("expected the byte order little or big, found \"{}\"", said), *order);
     return said == "big";
   }
 
@@ -134,7 +134,7 @@ class ArchiveReader {
                           : options_.limits.metadata_bytes;
     if (member.size > limit)
       throw error(ErrorKind::limit, "torch.pickle.large",
-                  fmt::format("a pickle of {} bytes, at most {} allowed", member.size, limit), member);
+                  fmt::format("expected a pickle of at most {} bytes, found {}", limit, member.size), member);
     if (!member.deflated()) return {*source_, member.data, member.size};
     const SourcePtr inflated = memory_source(wire::zip_blob(source_, member).bytes(limit, 1));
     return {*inflated, 0, inflated->size()};

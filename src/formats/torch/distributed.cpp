@@ -62,7 +62,8 @@ class CheckpointReader {
   Model run() {
     if (source_->size() > options_.limits.metadata_bytes)
       fail("torch.pickle.large",
-           fmt::format("a pickle of {} bytes, at most {} allowed", source_->size(), options_.limits.metadata_bytes),
+           fmt::format("expected a pickle of at most {} bytes, found {}", options_.limits.metadata_bytes,
+                       source_->size()),
            ErrorKind::limit);
     Loaded loaded(io::Metadata(*source_, 0, source_->size()), 0, options_.limits);
     loaded.run(*source_, diagnostics_);

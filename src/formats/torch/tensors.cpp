@@ -92,7 +92,7 @@ class Rebuilder {
 
   void require(std::span<const Ref> given, std::size_t least, std::size_t most, Ref at) const {
     if (given.size() < least || given.size() > most)
-      fail("torch.tensor.form", fmt::format("{} arguments, {} to {} expected", given.size(), least, most), at);
+      fail("torch.tensor.form", fmt::format("expected {} to {} arguments, found {}", least, most, given.size()), at);
   }
 
   const ElementType& element_of(Ref ref, Ref at) const {
@@ -121,7 +121,7 @@ class Rebuilder {
     const std::span<const Ref> sizes = numbers(ref, at);
     if (sizes.size() > content_.options.limits.rank)
       fail("torch.tensor.rank",
-           fmt::format("{} dimensions, at most {} allowed", sizes.size(), content_.options.limits.rank), at,
+           fmt::format("expected at most {} dimensions, found {}", content_.options.limits.rank, sizes.size()), at,
            ErrorKind::limit);
     Shape shape;
     for (const Ref size : sizes) shape.push_back(number(size, "torch.tensor.size", "size of a dimension", at));
@@ -137,7 +137,8 @@ class Rebuilder {
     if (p_.kind(id) != PickleKind::tuple) fail("torch.persistent.form", "a persistent id that is not a tuple", ref);
     const std::span<const Ref> parts = p_.tuple(id);
     if (parts.size() < 5 || parts.size() > 6)
-      fail("torch.persistent.form", fmt::format("a persistent id of {} parts, 5 or 6 expected", parts.size()), ref);
+      fail("torch.persistent.form", fmt::format("expected a persistent id of 5 or 6 parts, found {}", parts.size()),
+           ref);
     for (const Ref part : parts)
       if (p_.kind(part) == PickleKind::persistent)
         fail("torch.persistent.nested", "a persistent id inside of a persistent id", ref);

@@ -81,7 +81,7 @@ constexpr OwnKey kOwnKeys[] = {{.key = "torch._metadata", .about_file = true}};
 constinit const Format kFormat = {
     .name = "torch",
     .title = "PyTorch",
-    .versions = "reads the zip layout and the one before PyTorch 1.6, and runs nothing; write safetensors instead",
+    .versions = "reads the zip layout and the one before PyTorch 1.6, and executes nothing; write safetensors instead",
     .suffixes = kSuffixes,
     .holds = {.dtypes = kAllDTypes, .logical_types = kLogicalNames, .layouts = kLayouts, .metadata = Room::tree},
     .recognize = recognize,

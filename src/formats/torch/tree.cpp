@@ -332,7 +332,7 @@ class TreeReader {
   // The bytes that are the characters of a text.
   Value encoded_bytes(std::span<const Ref> given, Ref at) {
     if (given.size() != 2 || p_.kind(given[0]) != PickleKind::text)
-      fail("torch.value", "bytes that are not a text and its encoding", at);
+      fail("torch.value", "bytes that are not text with its encoding", at);
     charge_text(given[0]);
     Bytes bytes;
     const std::string_view text = p_.text(given[0]);
@@ -390,8 +390,9 @@ class TreeReader {
   void charge_bytes(std::uint64_t bytes, Ref ref) {
     text_bytes_ += bytes;
     if (text_bytes_ > most_names_)
-      fail("torch.tree.names", fmt::format("more than {} bytes of texts, counting each where it is used", most_names_),
-           ref, ErrorKind::limit);
+      fail("torch.tree.names",
+           fmt::format("more than {} bytes of strings, counting each where it is used", most_names_), ref,
+           ErrorKind::limit);
   }
 
   // What nn.Module.state_dict adds to the dict itself: the versions of its modules.

@@ -279,7 +279,7 @@ std::string find_version(CborReader cbor) {
     const std::string_view version = cbor.read_text();
     if (version == "1" || version.starts_with("1.")) return std::string(version);
     throw Error(ErrorKind::unsupported, "zt.version",
-                fmt::format("version 1.x expected, \"{}\" found", escape_name(version)))
+                fmt::format("expected version 1.x, found \"{}\"", escape_name(version)))
         .at(at);
   }
   cbor.fail("zt.root.missing_field", "the manifest has no \"version\"");

@@ -53,7 +53,7 @@ constexpr std::string_view kSuffixes[] = {".zt"};
 constexpr Format kFormat = {
     .name = "zt",
     .title = "zTensor",
-    .versions = "reads 0.1, 1.0, 1.1, 1.2; writes 1.2, for pip's ztensor<2 (today's 2.x reads no 1.x)",
+    .versions = "reads 0.1, 1.0, 1.1, 1.2; writes 1.2, for pip's ztensor<2 (2.x does not read 1.x)",
     .suffixes = kSuffixes,
     .holds = {.dtypes = kAllDTypes,
               .logical_types = kAny,

@@ -25,7 +25,7 @@ std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
   at = cbor.offset();
   std::string_view key;
   for (auto entries = cbor.map("attributes"); cbor.next_entry(entries, key);) {
-    if (key.data() == nullptr) cbor.fail_schema("a key of attributes is not a text");
+    if (key.data() == nullptr) cbor.fail_schema("a key of attributes is not text");
     if (!is_name(key))
       throw Error(ErrorKind::corrupt, "zt2.name",
                   fmt::format("the attribute key \"{}\" is empty, longer than {} bytes, or has a NUL",
@@ -37,7 +37,7 @@ std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
 }
 
 void check_name(const Cbor& cbor, std::string_view name, std::string_view of) {
-  if (name.data() == nullptr) cbor.fail_schema(fmt::format("the name of {} is not a text", of));
+  if (name.data() == nullptr) cbor.fail_schema(fmt::format("the name of {} is not text", of));
   if (!is_name(name))
     throw Error(ErrorKind::corrupt, "zt2.name",
                 fmt::format("the name \"{}\" of {} is empty, longer than {} bytes, or has a NUL",
@@ -66,7 +66,7 @@ void read_part(Cbor& cbor, RawPart& out) {
   for (auto entries = cbor.map("a part"); cbor.next_entry(entries, key);) {
     if (is(key, "blob")) {
       auto items = cbor.array("blob");
-      if (items.count() != 2) cbor.fail_schema(fmt::format("blob has {} numbers, expected 2", items.count()));
+      if (items.count() != 2) cbor.fail_schema(fmt::format("blob: expected 2 numbers, found {}", items.count()));
       cbor.next_item(items);
       out.offset = cbor.uint("blob");
       cbor.next_item(items);
@@ -186,7 +186,7 @@ void read_objects(Cbor& cbor, Objects& objects) {
 void read_shards(Cbor& cbor, std::vector<Shard>& files) {
   std::string_view name, key;
   for (auto entries = cbor.map("shards"); cbor.next_entry(entries, name);) {
-    if (name.data() == nullptr) cbor.fail_schema("the name of a shard is not a text");
+    if (name.data() == nullptr) cbor.fail_schema("the name of a shard is not text");
     if (!is_shard_name(name)) throw bad_shard_name(name, cbor.offset());
     Shard& shard = files.emplace_back();
     shard.name = name;
@@ -262,7 +262,7 @@ class ManifestReader {
         model.metadata = unfold(values.read_map());
       } else {
         diagnostics_.note(Error(ErrorKind::unsupported, "zt2.key.unknown",
-                                key.data() == nullptr ? std::string("a key that is not a text is ignored")
+                                key.data() == nullptr ? std::string("a key that is not text is ignored")
                                                       : fmt::format("the key \"{}\" is ignored", escape_name(key)))
                               .in(input_.path)
                               .at(cbor.offset()));
@@ -393,7 +393,7 @@ Footer read_footer(const Source& source, const Limits& limits) {
                  size - 8);
   const auto version = load_le<std::uint32_t>(footer.bytes.data() + 24);
   if (version != kVersion)
-    throw Error(ErrorKind::unsupported, "zt2.version", fmt::format("version {} expected, found {}", kVersion, version))
+    throw Error(ErrorKind::unsupported, "zt2.version", fmt::format("expected version {}, found {}", kVersion, version))
         .in(source.name())
         .at(start + 24);
   footer.offset = load_le<std::uint64_t>(footer.bytes.data());

@@ -72,7 +72,7 @@ class SeekableStream {
     if (load_le<std::uint32_t>(tail.data() + 5) != kTableMagic) fail("does not end in a table of frames", end - 4);
     const auto descriptor = std::to_integer<unsigned>(tail[4]);
     if ((descriptor & 0x7F) != 0)
-      fail(fmt::format("the table's descriptor is {:#04x}, expected 0 or 0x80", descriptor), end - 5);
+      fail(fmt::format("the table's descriptor: expected 0 or 0x80, found {:#04x}", descriptor), end - 5);
     const std::uint64_t count = load_le<std::uint32_t>(tail.data()), width = descriptor == 0 ? 8 : 12;
     const std::uint64_t content = count * width + kTail;  // 2^32 times 12 and some
     if (content > stored_ - kHead)

@@ -371,7 +371,7 @@ void write_split(const Model& model, const std::vector<std::vector<const Tensor*
 void find_shards(const std::string& root, const ReadOptions& options, std::vector<Shard>& files) {
   if (files.size() > kMostFiles)
     throw Error(ErrorKind::limit, "zt2.shard.many",
-                fmt::format("{} shards, at most {} allowed", files.size() - 1, kMostFiles));
+                fmt::format("expected at most {} shards, found {}", kMostFiles, files.size() - 1));
   ShardFinder finder(root, options);
   for (std::size_t i = 1; i < files.size(); ++i) finder.find(files[i]);
 }

@@ -86,9 +86,8 @@ constexpr Format kFormat = {
     .amend = amend,
     .content_digest = content_digest,
     .content_digest_text =
-        "As `zt id` of the package ztensor prints it: it also covers layouts and attributes of tensors, and a file "
-        "keeps "
-        "the digests it was written with.",
+        "What `zt id` of the package ztensor prints: it also covers layouts and attributes of tensors, and a file "
+        "keeps the digests it was written with.",
     .recognize_tree = recognize_tree,
     .write_tree = write_tree,
 };

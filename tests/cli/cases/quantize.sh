@@ -31,6 +31,6 @@ tare quantize model.zt bad.zt --method k4 --clip 1
 tare quantize model.zt bad.zt --method k4 --clip 2,1
 tare quantize model.zt bad.zt --method k4 --keep 'no*'
 tare quantize model.zt bad.zt --method k4 --head q8
-tare quantize model.zt bad.npz --method k4
+tare quantize model.zt bad.npz --method k4 2>&1 | sed 's/(zt, .* can)/(FORMATS can)/'; echo "[${PIPESTATUS[0]}]"
 tare quantize model.zt k4.zt --method k4
 ls bad*

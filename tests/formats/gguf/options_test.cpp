@@ -114,7 +114,7 @@ TEST(GgufOptions, ImportanceKnowsTheNamesOfBeforeAndSaysWhatItLacks) {
   options.quant.importance["model.layers.0.self_attn.q_proj.weight"] = std::vector<float>(256, 1);
   const Adapted adapted = adapt(mixture(), row(), options);
   EXPECT_TRUE(std::ranges::any_of(adapted.changes, [](const Change& change) {
-    return change.detail.find("have no weights of importance") != std::string::npos;
+    return change.detail.find("have no importance values") != std::string::npos;
   }));
   options.quant.importance = {{"elsewhere.weight", std::vector<float>(256, 1)}};
   EXPECT_EQ(rule_of([&] { adapt(mixture(), row(), options); }), "quantize.importance");

@@ -66,8 +66,9 @@ TEST_F(HfPrivate, AConfigThatIsGoneIsNoted) {
   Config kept;
   kept.hidden_size = 3;
   EXPECT_TRUE(open(path).config == kept);
-  EXPECT_EQ(findings_of(path), std::vector<std::string>{
-                                   "note: gone since tare.json was written: config.json; what tare.json keeps counts"});
+  EXPECT_EQ(findings_of(path),
+            std::vector<std::string>{
+                "note: removed since tare.json was written: config.json; the copy in tare.json is used"});
 }
 
 TEST_F(HfPrivate, AVocabularyThatIsGoneIsNotedAndKept) {
@@ -77,9 +78,9 @@ TEST_F(HfPrivate, AVocabularyThatIsGoneIsNotedAndKept) {
   find_format("hf")->write_tree(model, path, {}, false);
   fs::remove(path + "/tokenizer.json");
   EXPECT_TRUE(open(path).vocabulary == model.vocabulary);
-  EXPECT_EQ(
-      findings_of(path),
-      std::vector<std::string>{"note: gone since tare.json was written: tokenizer.json; what tare.json keeps counts"});
+  EXPECT_EQ(findings_of(path),
+            std::vector<std::string>{
+                "note: removed since tare.json was written: tokenizer.json; the copy in tare.json is used"});
 }
 
 }  // namespace

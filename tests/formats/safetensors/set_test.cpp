@@ -116,9 +116,9 @@ TEST_F(SafetensorsSet, ForgottenShardsAreMissed) {
     std::filesystem::copy_file(scratch_ / "a.safetensors", scratch_ / name);
   EXPECT_EQ(sentence(R"({"weight_map": {}})"), "the weight_map is empty: the set has no tensors");
   EXPECT_EQ(sentence(R"({"weight_map":{"x":"m-00001-of-000003.safetensors","y":"m-00003-of-000003.safetensors"}})"),
-            "the index names 2 of the 3 shards that their names speak of; the first it leaves out is m-00002-of-...");
+            "the index names 2 of the 3 shards that their names speak of; the first it omits is m-00002-of-...");
   EXPECT_EQ(sentence(R"({"weight_map":{"x":"m-00003-of-000003.safetensors"}})"),
-            "the index names 1 of the 3 shards that their names speak of; the first it leaves out is m-00001-of-...");
+            "the index names 1 of the 3 shards that their names speak of; the first it omits is m-00001-of-...");
   EXPECT_EQ(sentence(good()), "");
 }
 

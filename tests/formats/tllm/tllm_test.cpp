@@ -154,7 +154,8 @@ TEST(Tllm, WhatDoesNotFitIsListedAtOnce) {
   });
   for (const char* const part :
        {"missing: layers.0.norm1.bias, output.weight", "not of a Tiny Llama: lm_head.weight, layers.7.norm1.bias",
-        "layers.0.attention.query.weight is 2x3, 2x2 expected", "layers.0.attention.value.weight is dense f16"})
+        "layers.0.attention.query.weight: expected 2x2, found 2x3",
+        "layers.0.attention.value.weight: expected dense f32, found dense f16"})
     EXPECT_NE(all.find(part), std::string::npos) << all;
 }
 
@@ -183,7 +184,7 @@ TEST(Tllm, WhatTheHeaderNeedsMustBeKnown) {
   has(refusal([](Model& m) { m.config.num_attention_heads = 2; }), "tllm.num_heads = 1, but the config says 2");
   has(refusal([](Model& m) { m.config.num_attention_heads = 3, m.metadata = {}; }), "3 heads do not divide");
   has(refusal([](Model& m) { m.config.num_attention_heads = -1, m.metadata = {}; }), "num_attention_heads = -1");
-  has(refusal([](Model& m) { m.config.hidden_size = 4; }), "embedding.weight is 4x2, 4x4 expected");
+  has(refusal([](Model& m) { m.config.hidden_size = 4; }), "embedding.weight: expected 4x4, found 4x2");
   has(refusal([](Model& m) { m.config.num_hidden_layers = 2000000000; }), "2000000000 is more than 15 tensors");
   has(refusal([](Model& m) { m.metadata.set("tllm.dropout", 1.5); }), "[0, 1)");
   has(refusal([](Model& m) { m.metadata.set("tllm.dropout", "much"); }), "\"much\" is not a number");
@@ -191,7 +192,7 @@ TEST(Tllm, WhatTheHeaderNeedsMustBeKnown) {
   has(refusal([](Model& m) { m.metadata.set("tllm.max_sequence_length", 3); }), "3, but the config says 2");
   has(refusal([](Model& m) { m.tensors.push_back(m.tensors[0]); }), "a second embedding.weight");
   has(refusal([](Model& m) { m.tensors.resize(2); }), "missing: layers.0.attention.query.weight");
-  has(refusal([](Model& m) { m.tensors[0].shape = {4, 2, 1}; }), "4x2x1, 4x2 expected");
+  has(refusal([](Model& m) { m.tensors[0].shape = {4, 2, 1}; }), "expected 4x2, found 4x2x1");
   has(refusal([](Model& m) { m.tensors[0].components[0].blob = Blob::memory(Bytes(31)); }), "31 bytes of data");
   has(refusal([](Model& m) {
         m.config = {};
