@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = wire::write_value_json(value);
   // One deeper: a map that looks like one of the spellings is wrapped.
   if (wire::write_value_json(wire::parse_value_json(text, {.depth = 128, .values = UINT64_MAX})) != text) std::abort();
-  to_json(value);
+  (void)to_json(value);
   const Map* const map = value.get<Map>();
   if (map == nullptr) return 0;
   const Config config = Config::from_map(*map);

@@ -79,8 +79,10 @@ PlanFile enter_plan_file(const std::string& path, Owners owners) {
   const SourcePtr source = open_file(path, Access::pread);
   struct stat status {};
   if (owners == Owners::trusted && (::fstat(source->descriptor(), &status) != 0 || !io::is_trusted(status.st_uid)))
-    throw Error(ErrorKind::io, "cli.plan.owner",
-                fmt::format("belongs to user {}, who may have it read and overwrite what he likes", status.st_uid))
+    throw Error(
+        ErrorKind::io, "cli.plan.owner",
+        fmt::format("belongs to user {}, not to the user of this process, and decides what is read and overwritten",
+                    status.st_uid))
         .in(path)
         .remedy(Remedy::accept_owners);
   if (source->size() > kMostBytes) refuse(path, "it has more than 64 MiB");

@@ -215,7 +215,7 @@ class MetadataEditor {
     if (value.get<double>() != nullptr && text.find_first_of(".eE") == text.npos)
       throw error(ErrorKind::unsupported, "meta.value", key,
                   fmt::format("{} is a whole number of more than 64 bits; write {}.0 to have it rounded to a float, or "
-                              "'\"{}\"' for a text",
+                              "'\"{}\"' for a string",
                               text, text, text));
     return value;
   }
