@@ -11,6 +11,12 @@ wire::TreeBounds private_bounds(const Limits& limits, std::uint64_t stored_bytes
   return {3 * limits.depth + 8, limits.values_in(stored_bytes)};
 }
 
+void require_few_attachments(std::size_t count, std::string_view rule) {
+  constexpr std::size_t kMost = std::size_t{1} << 16;
+  if (count > kMost)
+    throw Error(ErrorKind::limit, rule, fmt::format("expected at most {} attached files, found {}", kMost, count));
+}
+
 Error PrivateTree::malformed(std::string_view sentence) const { return {ErrorKind::corrupt, rule_, sentence}; }
 
 PrivateTree PrivateTree::parse(std::string_view text, wire::TreeBounds bounds, std::string_view rule,

@@ -24,6 +24,10 @@ namespace tare {
 // levels down.
 wire::TreeBounds private_bounds(const Limits& limits, std::uint64_t stored_bytes);
 
+// An attached file takes much more memory than its entry in a tree, where it can be of a few bytes. Throws Error `rule` for more
+// than any model has.
+void require_few_attachments(std::size_t count, std::string_view rule);
+
 class PrivateTree {
  public:
   // `rule`: what is wrong with a tree is reported under it ("npz.private.form").

@@ -1,16 +1,20 @@
 #include "io/growing_sink.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "io/place.hpp"
 
 namespace tare::io {
 
-GrowingSink::GrowingSink(std::string path, int fd, std::uint64_t end) : path_(std::move(path)), fd_(fd), old_end_(end) {
+GrowingSink::GrowingSink(std::string path, int fd, std::uint64_t end)
+    : path_(std::move(path)), fd_(fd), old_end_(end), written_(end) {
   skip(end);
   enlist();
 }
@@ -21,12 +25,27 @@ GrowingSink::~GrowingSink() {
   delist();
 }
 
-// Should the cut fail, the way to the old list is still there: nothing is to be done about it.
+// Should the cut fail, the way to the old list is still there: nothing is to be done about it. A file that somebody has
+// truncated is not filled up with zeros.
 void GrowingSink::discard() noexcept {
-  if (!committed_ && ::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+  struct stat status {};
+  if (committed_ || ::fstat(fd_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) <= old_end_) return;
+  if (::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
+}
+
+// What is written after the end of a file that has become shorter leaves zeros in between, in the place of its tensors.
+void GrowingSink::require_whole() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) throw system_error("io.source.read", "cannot look at", path_, errno);
+  if (static_cast<std::uint64_t>(status.st_size) < written_)
+    throw Error(ErrorKind::io, "io.source.shrank",
+                fmt::format("the file became shorter while it was appended to: it had {} bytes and has {}", written_,
+                            status.st_size))
+        .in(path_);
 }
 
 void GrowingSink::commit() {
+  require_whole();
   sync_file(fd_, path_);
   const Changing changing;
   if (::ftruncate(fd_, static_cast<off_t>(position())) != 0)
@@ -39,9 +58,12 @@ void GrowingSink::do_write_at(std::uint64_t offset, std::span<const std::byte> b
   const Changing changing;
   {
     const std::scoped_lock lock(mutex_);
+    require_whole();
     reserve(offset + bytes.size());
   }
   put(offset, bytes);
+  const std::scoped_lock lock(mutex_);
+  written_ = std::max(written_, offset + bytes.size());
 }
 
 void GrowingSink::put(std::uint64_t offset, std::span<const std::byte> bytes) { pwrite_all(fd_, offset, bytes, path_); }

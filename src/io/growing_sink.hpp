@@ -46,10 +46,12 @@ class GrowingSink : public Sink, private Unfinished {
 
  private:
   void discard() noexcept override;
+  void require_whole() const;
 
   std::string path_;
   int fd_;
   std::uint64_t old_end_;
+  std::uint64_t written_;  // the file has at least these bytes, or somebody has truncated it
   bool committed_ = false;
   std::mutex mutex_;
 };

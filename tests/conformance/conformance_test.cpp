@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
@@ -419,6 +422,50 @@ TEST_P(WritableConformance, AFlippedBitUnderADigestIsFound) {
                   "digest.mismatch");
         EXPECT_EQ(scratch.entries(), std::vector<std::string>{"it"});
       }
+  }
+}
+
+// Calls somebody at a certain read.
+class Interrupting final : public BlobProducer {
+ public:
+  Interrupting(std::uint64_t at, std::function<void()> call) : at_(at), call_(std::move(call)) {}
+  void verify() const override {}
+  std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    return std::make_unique<Reader>(*this, offset);
+  }
+
+ private:
+  struct Reader final : BlobReader {
+    Reader(const Interrupting& producer, std::uint64_t position) : producer_(producer), position_(position) {}
+    void read(std::span<std::byte> out) override {
+      std::ranges::fill(out, std::byte{7});
+      const std::uint64_t before = std::exchange(position_, position_ + out.size());
+      if (before <= producer_.at_ && producer_.at_ < position_) producer_.call_();
+    }
+    const Interrupting& producer_;
+    std::uint64_t position_;
+  };
+
+  std::uint64_t at_;
+  std::function<void()> call_;
+};
+
+// What is written after the end of a shorter file would leave zeros in the place of its tensors.
+TEST_P(AppendableConformance, AFileThatIsTruncatedMeanwhileIsAnError) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string path = scratch / "it";
+  Model model;
+  model.tensors = {make_dense("old", {5000}, DType::f32)};
+  const Bytes old = write_bytes(format(), model);
+  constexpr std::uint64_t kBytes = std::uint64_t{8} << 20;
+  for (const std::uint64_t at : {std::uint64_t{0}, kBytes / 2, kBytes - 1}) {
+    put_file(path, old);
+    Model extra;
+    const auto truncate = [&] { std::filesystem::resize_file(path, old.size() / 2); };
+    extra.tensors = {
+        dense("new", {kBytes}, DType::u8, Blob::produced(kBytes, std::make_shared<Interrupting>(at, truncate)))};
+    EXPECT_EQ(rule_of([&] { append(path, extra); }), "io.source.shrank") << at;
+    EXPECT_EQ(std::filesystem::file_size(path), old.size() / 2) << "not filled up with zeros";
   }
 }
 

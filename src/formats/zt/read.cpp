@@ -164,6 +164,7 @@ void take_attachments(Map& files, Model& model) {
   for (const auto& [name, bytes] : files)
     if (bytes.get<Bytes>() == nullptr)
       throw Error(ErrorKind::corrupt, "zt.private.malformed", "is not a map of byte strings");
+  require_few_attachments(files.size(), "zt.private.malformed");
   for (auto& [name, bytes] : files) model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
 }
 

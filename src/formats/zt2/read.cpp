@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
@@ -227,13 +228,7 @@ class ManifestReader {
     }
     model.version = "2";
     take_private(model);
-    if (files_.size() > 1)
-      for (const Shard& file : files_) {
-        model.file_bytes += file.size;
-        if (file.source != nullptr && file.source != input_.source && file.source->descriptor() >= 0 &&
-            std::ranges::find(model.sources, file.source) == model.sources.end())
-          model.sources.push_back(file.source);
-      }
+    if (files_.size() > 1) take_files(model);
     if (diagnostics_.thorough())
       if (const std::string doubt = model.broken.empty() ? canonical_doubt(manifest_, input_.source->size()) : "";
           !doubt.empty())
@@ -312,9 +307,20 @@ class ManifestReader {
       for (const auto& [name, bytes] : files)
         if (bytes.get<Bytes>() == nullptr)
           throw Error(ErrorKind::corrupt, "zt2.private.malformed", "is not a map of byte strings");
+      require_few_attachments(files.size(), "zt2.private.malformed");
       for (auto& [name, bytes] : files)
         model.attachments.push_back({name, Blob::memory(std::move(*bytes.get<Bytes>()))});
     });
+  }
+
+  // Many shards may be one file, which is there once: what the model may decode to is held against what is really there.
+  void take_files(Model& model) const {
+    std::set<const Source*> seen;
+    for (const Shard& file : files_) {
+      if (file.source == nullptr || !seen.insert(file.source.get()).second) continue;
+      model.file_bytes += file.source->size();
+      if (file.source != input_.source && file.source->descriptor() >= 0) model.sources.push_back(file.source);
+    }
   }
 
   const Input& input_;

@@ -110,6 +110,13 @@ def zt_tagged_values(directory, size):
 
 
 @case
+def zt_attachments(directory, size):
+    count = size // 6
+    files = head(5, count) + b"".join(cbor(name(i)) + b"\x40" for i in range(count))
+    return zt(directory, ONE, {"tare.attachments": files}, b"\0")
+
+
+@case
 def zt_tagged_keys(directory, size):
     count = size // 6
     return zt(directory, ONE, head(5, count) + b"".join(cbor(name(i)) + b"\xc1\1" for i in range(count)), b"\0")

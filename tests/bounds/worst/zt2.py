@@ -53,6 +53,13 @@ def zt2_keys(directory, size):
 
 
 @case
+def zt2_attachments(directory, size):
+    count = size // 6
+    files = b"".join(sorted(cbor(name(i)) + b"\x40" for i in range(count)))
+    return zt2(directory, attributes={"tare.attachments": head(5, count) + files})
+
+
+@case
 def zt2_zeros(directory, size):
     return zt2(directory, attributes={"x": head(4, size) + bytes(size)})
 
@@ -129,3 +136,15 @@ def zt2_shards(directory, size):
     one = {"size": 8, "digest": "xxh3:" + "0" * 16}
     count = size // len(cbor({"s00000000.zt": one}))
     return zt2(directory, shards={"s%08d.zt" % i: one for i in range(count)})
+
+
+@case(allowed=True)
+def zt2_same_shard(directory, size):
+    """Shards that are all one file, which is beside the root, and whose bytes are a tensor each."""
+    bytes_of_it = min(1 << 20, size // 4)
+    data = MAGIC + bytes(PAGE - 8) + bytes(bytes_of_it) + struct.pack("<QQQII", 0, 0, 0, 2, 0) + MAGIC
+    put(directory, "x.zt", data)
+    one = {"size": len(data), "digest": "xxh3:%016x" % digest(data)}
+    count = size // 2 // len(cbor({"sabc": one, "abc": dense(bytes_of_it, shard="sabc")}))
+    return zt2(directory, {name(i): dense(bytes_of_it, shard="s" + name(i)) for i in range(count)},
+               shards={"s" + name(i): one for i in range(count)})
