@@ -60,6 +60,11 @@ bool is_integer_in(const Value& value, const Range& range) {
   return large != nullptr && *large <= range.high;
 }
 
+// Bytes come back as such only from a string that is not UTF-8.
+bool is_odd_text(const Bytes* bytes) {
+  return bytes != nullptr && !is_valid_utf8({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+}
+
 // One number, text or truth.
 bool is_single(const Value& value, ValueType type) {
   if (const auto range = range_of(type)) return is_integer_in(value, *range);
@@ -69,7 +74,7 @@ bool is_single(const Value& value, ValueType type) {
       return real != nullptr && (!std::isfinite(*real) || decimal_double(f64_to_f32(*real)) == *real);
     case ValueType::f64: return real != nullptr;
     case ValueType::boolean: return value.get<bool>() != nullptr;
-    case ValueType::string: return value.text() != nullptr || value.get<Bytes>() != nullptr;
+    case ValueType::string: return value.text() != nullptr || is_odd_text(value.get<Bytes>());
     default: return false;
   }
 }

@@ -42,6 +42,17 @@ void expect_golden(const Model& model) {
   EXPECT_EQ(vocabulary.bos, -1);
 }
 
+TEST(Gguf, BytesInAListComeBackAsBytes) {
+  const Format& gguf = *find_format("gguf");
+  Model model;
+  model.metadata.set("k", List{Value(""), Value(Bytes())});
+  model.metadata.set("odd", List{Value("a"), Value(Bytes{std::byte{0xFF}})});
+  model.metadata.set("plain", List{Value(Bytes{std::byte{'a'}})});
+  const Model again = open(memory_source(write_bytes(gguf, model), "it"));
+  EXPECT_EQ(to_json(again.metadata, JsonKeys::sorted), to_json(model.metadata, JsonKeys::sorted));
+  EXPECT_TRUE(again.metadata == model.metadata);
+}
+
 TEST(Gguf, GoldenFileIsRead) {
   const Model model = open_bytes(gguf_golden().bytes());
   EXPECT_EQ(model.version, "3");
