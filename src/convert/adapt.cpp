@@ -13,6 +13,7 @@
 #include "convert/metadata_edit.hpp"
 #include "convert/packed_guard.hpp"
 #include "convert/recipe.hpp"
+#include "convert/rounded.hpp"
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"
 #include "resources/packed_config.hpp"
@@ -401,6 +402,7 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
     return text;  // not JSON at all
   }
   if (value.is_null()) refuse("null is not a value; for the text, write '\"null\"'");
+  if (const std::string wrong = rounded_whole(value, text); !wrong.empty()) refuse(wrong);
   if (target.holds.metadata == Room::strings && value.text() == nullptr)
     refuse(fmt::format("{} stores only strings; for a string, write '\"{}\"'", target.name, text));
   return value;

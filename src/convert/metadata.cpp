@@ -14,6 +14,7 @@
 #include "codecs/packs/join.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/plain_metadata.hpp"
+#include "convert/rounded.hpp"
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
 #include "formats/amend_file.hpp"
@@ -209,14 +210,10 @@ class MetadataEditor {
     set(key, type, as, Value(text));
   }
 
-  // JSON has whole numbers of any size, and what is beyond 64 bits would be rounded to a float: nobody asked for that.
   Value whole_or_other(std::string_view key, const std::string& text) const {
     Value value = scalar_of(text);
-    if (value.get<double>() != nullptr && text.find_first_of(".eE") == text.npos)
-      throw error(ErrorKind::unsupported, "meta.value", key,
-                  fmt::format("{} is a whole number of more than 64 bits; write {}.0 to have it rounded to a float, or "
-                              "'\"{}\"' for a string",
-                              text, text, text));
+    if (const std::string wrong = rounded_whole(value, text); !wrong.empty())
+      throw error(ErrorKind::unsupported, "meta.value", key, fmt::format("{} is {}", text, wrong));
     return value;
   }
 
