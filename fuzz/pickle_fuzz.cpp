@@ -6,7 +6,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using wire::Pickle;
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto length = Pickle::length_of(bytes);
-  Pickle pickle(bytes, 0, size + 64);
+  const Spending spending({.values = size + 64, .steps = 64 * (size + 64)});
+  Pickle pickle(bytes, 0);
   try {
     pickle.run();
     if (length != pickle.length()) __builtin_trap();

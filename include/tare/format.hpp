@@ -26,17 +26,21 @@ namespace tare {
 // in proportion to the bytes of the file, whatever they say.
 struct TARE_API Limits {
   std::uint64_t metadata_bytes = std::uint64_t{1} << 30;  // a manifest, header or member directory
-  // Values in a tree of metadata: this many, and one more for every four bytes that store it.
-  std::uint64_t metadata_values = std::uint64_t{1} << 18;
+  // Of all metadata that one call reads, in however many files, archives and documents: values that are made of it, looks
+  // at values that may have been looked at before, and bytes that are inflated or repeated. So many, and more for each
+  // byte of the files: a tenth of a value, four looks, eight bytes; for up to 256 MiB of them. A key counts as three
+  // values, a tensor as four.
+  std::uint64_t metadata_values = std::uint64_t{1} << 17;
+  std::uint64_t metadata_steps = std::uint64_t{1} << 20;
+  std::uint64_t metadata_made = std::uint64_t{4} << 20;
   std::uint64_t component_bytes = std::uint64_t{32} << 30;  // decoded size that only the file vouches for
   // What all tensors and attachments decode to: `decoded_bytes`, and `expansion` times the bytes of the file.
-  std::uint64_t decoded_bytes = std::uint64_t{256} << 20;
+  std::uint64_t decoded_bytes = std::uint64_t{16} << 20;
   std::uint64_t expansion = 32;
   unsigned depth = 64;  // nesting of metadata
   unsigned rank = 64;   // dimensions of a tensor
 
-  // The two sums above, for so many bytes.
-  std::uint64_t values_in(std::uint64_t stored_bytes) const;
+  // The sum of the two, for so many bytes.
   std::uint64_t decoded_from(std::uint64_t file_bytes) const;
 };
 

@@ -8,6 +8,20 @@
 #include "base/printable.hpp"
 
 namespace tare {
+namespace {
+
+// What a message may hold of a file's text is bounded where it is kept, whatever the code that composed it has quoted:
+// a file can bring about as many errors as it has items. `quote` is what keeps composing them cheap.
+constexpr std::size_t kMostSentence = 4096, kMostItem = 1024, kMostArgument = 4096;
+
+std::string kept(std::string_view text, std::size_t most) {
+  const std::string_view some = beginning(text, most);
+  std::string out = printable(some);
+  if (some.size() < text.size()) out += "...";
+  return out;
+}
+
+}  // namespace
 
 std::string_view name_of(ErrorKind kind) {
   switch (kind) {
@@ -81,7 +95,7 @@ struct Error::Facts {
   mutable std::once_flag composed;
   mutable std::string text;
 
-  Facts(ErrorKind k, std::string_view r, std::string_view s) : kind(k), rule(r), sentence(printable(s)) {}
+  Facts(ErrorKind k, std::string_view r, std::string_view s) : kind(k), rule(r), sentence(kept(s, kMostSentence)) {}
   Facts(const Facts& other)
       : kind(other.kind),
         rule(other.rule),
@@ -125,7 +139,7 @@ Error& Error::at(std::uint64_t offset) {
 Error& Error::about(std::string_view item) {
   if (!facts_->item.empty() || item.empty()) return *this;
   auto changed = std::make_shared<Facts>(*facts_);
-  changed->item = printable(item);
+  changed->item = kept(item, kMostItem);
   facts_ = std::move(changed);
   return *this;
 }
@@ -140,14 +154,15 @@ Error& Error::blame(Subject subject) {
 
 Error& Error::remedy(Remedy what, std::string_view argument) {
   auto changed = std::make_shared<Facts>(*facts_);
-  changed->remedies.push_back({what, printable(argument)});
+  // An argument is for use: one that is cut short would be another one.
+  changed->remedies.push_back({what, argument.size() > kMostArgument ? std::string() : printable(argument)});
   facts_ = std::move(changed);
   return *this;
 }
 
 Error Error::reworded(std::string_view sentence) const {
   auto changed = std::make_shared<Facts>(*facts_);
-  changed->sentence = printable(sentence);
+  changed->sentence = kept(sentence, kMostSentence);
   Error error = *this;
   error.facts_ = std::move(changed);
   return error;

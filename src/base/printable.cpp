@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/text.hpp"
 #include "tare/value.hpp"
 
 namespace tare {
@@ -97,6 +98,20 @@ std::string one_line(std::string_view name) {
 }
 
 std::string escape_name(std::string_view name) { return one_line_but(name, steers_terminal); }
+
+std::string_view beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  // A code point has at most three bytes that continue it.
+  for (int i = 0; i < 3 && most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80; ++i) --most;
+  return text.substr(0, most);
+}
+
+std::string quote(std::string_view text) {
+  const std::string_view shown = beginning(text, kQuotedBytes);
+  std::string out = escape_name(shown);
+  if (shown.size() < text.size()) out += fmt::format("..., {} bytes in all", count_text(text.size()));
+  return out;
+}
 
 std::string printable(std::string_view text) {
   if (is_plain_ascii(text)) return std::string(text);

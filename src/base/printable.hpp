@@ -26,6 +26,14 @@ CodePoint first_code_point(std::string_view text);
 // paragraph separators, and everything that changes the direction of writing.
 bool steers_terminal(std::uint32_t code_point);
 
+// Text of a file for a message: as `escape_name`, but never more than about 200 bytes of it ("..., 2,000,000 bytes in
+// all"). A message costs the same whatever it quotes, and a file can bring about ten thousand of them; so messages quote
+// with this and nothing else (tools/layers.py lists the places that may call escape_name).
+inline constexpr std::size_t kQuotedBytes = 200;
+std::string quote(std::string_view text);
+// The beginning of a text, `most` bytes of it at most, not cut inside a code point.
+std::string_view beginning(std::string_view text, std::size_t most);
+
 // On one line: line feeds and tabs as \n and \t; other code points that steer, and bytes that are not UTF-8, as \xNN
 // for each of their bytes. What it returns it leaves as it is.
 std::string printable(std::string_view text);

@@ -11,7 +11,7 @@ inline constexpr Option kNoMmap{.name = "no-mmap", .help = "read the file instea
 inline constexpr Option kMaxExpansion{
     .name = "max-expansion",
     .value = "N",
-    .help = "let the file decode to N times its size plus 256 MiB; 32 times by default"};
+    .help = "let the file decode to N times its size plus 16 MiB; 32 times by default"};
 inline constexpr Option kThreads{
     .name = "threads", .value = "N", .help = "use at most N threads; 0, the default, means all cores"};
 inline constexpr Option kForce{.letter = 'f', .name = "force", .help = "replace an existing output file"};

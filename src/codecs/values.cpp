@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "codecs/element_kinds.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -138,11 +139,11 @@ template <Element T>
 std::span<const T> Tensor::span() const {
   if (!is_dense())
     throw no_span(*this, ErrorKind::unsupported, "span.layout",
-                  fmt::format("the layout is \"{}\" and has to be decoded", escape_name(layout)));
+                  fmt::format("the layout is \"{}\" and has to be decoded", quote(layout)));
   const Component& data = require_dense(*this);
   if (!data.type.empty() || data.dtype != dtype_of<T>())
     throw no_span(*this, ErrorKind::usage, "span.type",
-                  fmt::format("the elements are {}, not {}", escape_name(data.type_name()), name_of(dtype_of<T>())));
+                  fmt::format("the elements are {}, not {}", quote(data.type_name()), name_of(dtype_of<T>())));
   if (data.blob.size() == 0) return {};
   if (!data.blob.is_plain())
     throw no_span(*this, ErrorKind::unsupported, "span.stored",

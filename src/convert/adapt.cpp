@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/glob.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
@@ -52,7 +53,7 @@ class Changes {
 };
 
 Error refused(ErrorKind kind, std::string_view rule, const Tensor& tensor, std::string_view sentence) {
-  return Error(kind, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(kind, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 void select(Model& model, const AdaptOptions& options, Changes& changes) {
@@ -262,9 +263,9 @@ void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& option
   if (lists(target.holds.layouts, tensor.layout) || holds_arrays(target, tensor)) return;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr || codec->decode == nullptr)
-    throw refused(ErrorKind::unsupported, "convert.layout", tensor,
-                  fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it", target.name,
-                              escape_name(tensor.layout)))
+    throw refused(
+        ErrorKind::unsupported, "convert.layout", tensor,
+        fmt::format("{} cannot hold the layout \"{}\" and Tare cannot decode it", target.name, quote(tensor.layout)))
         .remedy(Remedy::skip, escape_glob(tensor.name));
   decode(tensor, *codec, options, changes);
 }
@@ -314,7 +315,7 @@ class Unfit {
         fmt::format("{} cannot hold the type{} {}", target_.name, all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
     // Advice that would not help is worse than none.
     if (castable_ && !asked_) error.remedy(Remedy::cast, name_of(DType::f32));
-    throw error.about("tensor " + escape_name(first_)).remedy(Remedy::skip, count_ == 1 ? escape_glob(first_) : "");
+    throw error.about("tensor " + quote(first_)).remedy(Remedy::skip, count_ == 1 ? escape_glob(first_) : "");
   }
 
  private:
@@ -388,7 +389,7 @@ void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& op
 
 Value parse_setting(const std::string& key, const std::string& text, const Format& target) {
   const auto refuse = [&](std::string_view sentence) {
-    throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, sentence));
+    throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", quote(key), text, sentence));
   };
   // Structured JSON is a string, too: containers differ in what they nest.
   if (const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -578,7 +579,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
     Value value = parse_setting(key, text, target);
     if (const std::string* const said = value.text(); said != nullptr && target.set_problem != nullptr)
       if (const std::string problem = target.set_problem(key, *said); !problem.empty())
-        throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", escape_name(key), text, problem));
+        throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", quote(key), text, problem));
     model.metadata.set(key, std::move(value));
   }
   decode_packed(model, target, options, changes);

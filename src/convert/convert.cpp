@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
 #include "base/stopping.hpp"
@@ -14,6 +15,7 @@
 #include "convert/refit.hpp"
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
+#include "formats/registry_limits.hpp"
 #include "tare/merge.hpp"
 
 namespace tare {
@@ -276,6 +278,7 @@ Conversion convert(const std::string& input, const std::string& output, const Co
 }
 
 Planned plan_conversion(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  const Spending spending(allowance_of(options.read.limits));
   const Destination target(output, {options.adapt, options.write, options.to, options.overwrite});
   ReadOptions read = options.read;
   read.keep_broken = true;  // as in a conversion
@@ -309,6 +312,7 @@ Model merged(Model model, const std::string& input, const std::string& adapter, 
 
 Conversion convert_with(const std::string& input, const std::vector<std::string>& adapters, const std::string& output,
                         const ConvertOptions& options, const Refit& refit) {
+  const Spending spending(allowance_of(options.read.limits));  // for the model, its adapters and what is made of them
   const SaveOptions save{options.adapt, options.write, options.to, options.overwrite};
   const Destination target(output, save);
   std::error_code none;

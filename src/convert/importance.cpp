@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "io/metadata.hpp"
 #include "tare/elements.hpp"
 #include "tare/quantize.hpp"
@@ -102,7 +103,7 @@ class ImportanceReader {
 
  private:
   Error bad(std::string_view rule, const Tensor& tensor, std::string_view sentence) const {
-    return Error(ErrorKind::corrupt, rule, sentence).in(path_).about("tensor " + escape_name(tensor.name));
+    return Error(ErrorKind::corrupt, rule, sentence).in(path_).about("tensor " + quote(tensor.name));
   }
   void require_columns(const Tensor& tensor) const {
     if (tensor.shape.elements().value_or(kMostColumns + 1) > kMostColumns)

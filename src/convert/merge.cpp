@@ -10,6 +10,7 @@
 #include "arch/usual_names.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
 #include "convert/merged_blob.hpp"
@@ -36,7 +37,7 @@ struct Layer {
 };
 
 Error unfit(std::string_view rule, const Tensor& tensor, const std::string& sentence) {
-  return Error(ErrorKind::corrupt, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(ErrorKind::corrupt, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 // A dense tensor of plain floats, which f32 holds.
@@ -96,7 +97,7 @@ class Merging {
       const Tensor*& part = layers_[place->second].at(name.part);
       if (part != nullptr)
         throw unfit("lora.pair", tensor,
-                    fmt::format("the layer has {} as well, which is the same part", escape_name(part->name)));
+                    fmt::format("the layer has {} as well, which is the same part", quote(part->name)));
       require_floats(tensor);
       part = &tensor;
     }
@@ -185,18 +186,17 @@ class Merging {
     const std::string inner = name.starts_with(kOuter) ? name.substr(kOuter.size()) : name;
     for (const std::string& candidate : {name, std::string(kOuter) + name, inner})
       if (const auto place = places_.find(candidate); place != places_.end()) return model_.tensors[place->second];
-    throw unfit(
-        "lora.target", asked_by,
-        fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
-                    "for{}?",
-                    escape_name(name), facts_.base.empty() ? "" : fmt::format(" ({})", escape_name(facts_.base))));
+    throw unfit("lora.target", asked_by,
+                fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
+                            "for{}?",
+                            quote(name), facts_.base.empty() ? "" : fmt::format(" ({})", quote(facts_.base))));
   }
 
   static const Tensor& require_part(const Layer& layer, AdapterPart part, std::string_view what, const Tensor* other) {
     if (layer.at(part) != nullptr) return *layer.at(part);
     const Error error(ErrorKind::corrupt, "lora.pair",
-                      fmt::format("the layer {} has no {}", escape_name(layer.module), what));
-    throw other == nullptr ? error : Error(error).about("tensor " + escape_name(other->name));
+                      fmt::format("the layer {} has no {}", quote(layer.module), what));
+    throw other == nullptr ? error : Error(error).about("tensor " + quote(other->name));
   }
 
   // The two matrices, as matrices: [rank, in] and [out, rank]. Those of convolutions have more dimensions.
@@ -209,7 +209,7 @@ class Merging {
     const AdapterPart second = layer.embedding() ? AdapterPart::embedding_b : AdapterPart::b;
     if (layer.embedding() && (layer.at(AdapterPart::a) != nullptr || layer.at(AdapterPart::b) != nullptr))
       throw Error(ErrorKind::corrupt, "lora.pair",
-                  fmt::format("the layer {} has matrices of both kinds", escape_name(layer.module)));
+                  fmt::format("the layer {} has matrices of both kinds", quote(layer.module)));
     const Tensor& a = require_part(layer, first, "matrix A", layer.at(second));
     const Tensor& b = require_part(layer, second, "matrix B", &a);
     const auto all_a = a.shape.elements(), all_b = b.shape.elements();
@@ -273,7 +273,7 @@ class Merging {
     if (turned ? !is_turned(weight.shape, pair) : !is_plain(weight.shape, pair))
       throw unfit("lora.shape", pair.a,
                   fmt::format("matrices of {} and {} do not fit {}, whose shape is {}", pair.b.shape.text(),
-                              pair.a.shape.text(), escape_name(weight.name), weight.shape.text()));
+                              pair.a.shape.text(), quote(weight.name), weight.shape.text()));
     LowRank added{.left = turned ? pair.a : pair.b,
                   .right = turned ? pair.b : pair.a,
                   .transposed = turned,
@@ -300,7 +300,7 @@ class Merging {
     Tensor& target_bias = target(layer.module + ".bias", bias);
     if (bias.shape.elements() != target_bias.shape.elements() || bias.shape.rank() != 1)
       throw unfit("lora.shape", bias,
-                  fmt::format("the shape is {}, that of {} is {}", bias.shape.text(), escape_name(target_bias.name),
+                  fmt::format("the shape is {}, that of {} is {}", bias.shape.text(), quote(target_bias.name),
                               target_bias.shape.text()));
     const std::uint64_t rows = bias.shape[0];
     add(target_bias, {.left = bias,
@@ -323,7 +323,7 @@ class Merging {
     Tensor& old = target(name, with);
     if (old.shape != with.shape)
       throw unfit("lora.shape", with,
-                  fmt::format("it takes the place of {}, whose shape is {}; this is {}{}", escape_name(old.name),
+                  fmt::format("it takes the place of {}, whose shape is {}; this is {}{}", quote(old.name),
                               old.shape.text(), with.shape.text(),
                               is_resized(old.shape, with.shape)
                                   ? ". The adapter was made for a model of another number of tokens: resize the "

@@ -15,6 +15,7 @@
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "codecs/simd_floats.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
@@ -160,7 +161,7 @@ class LowRankReader final : public BlobReader {
             fmt::format("with the adapter, element [{}, {}] would be {} (it is {}): the adapter has numbers that "
                         "are not finite, or too large",
                         row_ + i / columns_, i % columns_, tile_[i], before[i]))
-            .about("tensor " + escape_name(from_->name()))
+            .about("tensor " + quote(from_->name()))
             .blame(Subject::input);
   }
 

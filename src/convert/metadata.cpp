@@ -10,6 +10,7 @@
 #include <limits>
 #include <set>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/metadata_edit.hpp"
@@ -131,7 +132,7 @@ class MetadataEditor {
   };
 
   Error error(ErrorKind kind, std::string_view rule, std::string_view key, std::string_view sentence) const {
-    return Error(kind, rule, sentence).about(fmt::format("key {}", escape_name(key)));
+    return Error(kind, rule, sentence).about(fmt::format("key {}", quote(key)));
   }
 
   Slot* find(std::string_view key) {
@@ -185,14 +186,14 @@ class MetadataEditor {
     if (looks_like_type(type)) {
       const Error refusal = no_type(text.substr(0, colon), type);
       throw refusal.reworded(
-          fmt::format("{}; a key that contains a colon needs a type: {}:TYPE", refusal.sentence(), escape_name(text)));
+          fmt::format("{}; a key that contains a colon needs a type: {}:TYPE", refusal.sentence(), quote(text)));
     }
     return {text, ""};
   }
 
   Error no_type(std::string_view key, std::string_view type) const {
     return error(ErrorKind::usage, "meta.type", key,
-                 fmt::format("{} has no type \"{}\"; it has {}", format_.name, escape_name(type), rules_.types));
+                 fmt::format("{} has no type \"{}\"; it has {}", format_.name, quote(type), rules_.types));
   }
 
   void read(const MetadataEdit& edit) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "model/transfer.hpp"
 
 namespace tare {
@@ -46,7 +47,7 @@ void Origins::name_tensor(Error& error) const {
       return *error.offset() >= begin && *error.offset() - begin < origin.blob.stored_size() + behind &&
              origin.blob.source()->name() == error.file();
     });
-    if (found != origins_.end()) return (void)error.about("tensor " + escape_name(found->tensor));
+    if (found != origins_.end()) return (void)error.about("tensor " + quote(found->tensor));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "resources/packed_config.hpp"
 
@@ -29,7 +30,7 @@ PackedGuard::PackedGuard(const Model& model, const AdaptOptions& options) : pack
                   "scales would be {} as if they were weights; without {} they are kept as they are",
                   packed_->text(), who, why, options.dtype ? "cast" : "quantized",
                   options.dtype ? "a cast" : "quantizing"));
-  if (!packed_->example.empty()) refused.about("tensor " + escape_name(packed_->example));
+  if (!packed_->example.empty()) refused.about("tensor " + quote(packed_->example));
   throw refused;
 }
 
@@ -48,7 +49,7 @@ void PackedGuard::refuse_widening(std::size_t index, const Tensor& tensor, const
       fmt::format("codes of weights that are quantized already ({}), whose scales are in other tensors; {} has no "
                   "such type, and as floats they would be taken for the weights",
                   packed_->text(), target.name))
-      .about("tensor " + escape_name(tensor.name));
+      .about("tensor " + quote(tensor.name));
 }
 
 }  // namespace tare

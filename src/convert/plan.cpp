@@ -10,6 +10,7 @@
 
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "convert/origins.hpp"
 #include "convert/refit.hpp"
@@ -220,14 +221,14 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
       if (found == made.end())
         throw Error(ErrorKind::usage, "plan.missing", "no part has this tensor")
             .in(output)
-            .about("tensor " + escape_name(tensor.name));
+            .about("tensor " + quote(tensor.name));
       const Tensor& part = *found->second;
       if (part.shape != tensor.shape || part.layout != tensor.layout || part.bytes() != tensor.bytes())
         throw Error(ErrorKind::corrupt, "plan.part",
                     fmt::format("expected {} of {} in {} bytes, found {} of {} in {} bytes", tensor.layout,
                                 tensor.shape.text(), tensor.bytes(), part.layout, part.shape.text(), part.bytes()))
             .in(output)
-            .about("tensor " + escape_name(tensor.name));
+            .about("tensor " + quote(tensor.name));
       const Tensor planned = std::exchange(tensor, part);
       if (!guards_parts(options.write)) continue;
       for (Component& component : tensor.components)

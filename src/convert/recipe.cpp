@@ -7,6 +7,7 @@
 
 #include "base/glob.hpp"
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/join.hpp"
 #include "model/element_types.hpp"
 #include "tare/convert.hpp"
@@ -86,7 +87,7 @@ void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how
   if (how.no_fallback)
     throw Error(ErrorKind::unsupported, "quantize.rows",
                 fmt::format("{} needs rows that are a multiple of {}; these have {}", asked, block, row))
-        .about("tensor " + escape_name(tensor.name))
+        .about("tensor " + quote(tensor.name))
         .remedy(Remedy::keep)
         .remedy(Remedy::use_method);
   while (!decision.method.empty()) {
@@ -175,7 +176,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
       std::ranges::none_of(tensors, [&](const Tensor& tensor) { return how.importance.contains(tensor.name); }))
     throw Error(ErrorKind::usage, "quantize.importance",
                 fmt::format("none of the {} tensors that have importance values ({}, ...) is one of the model",
-                            how.importance.size(), escape_name(how.importance.begin()->first)));
+                            how.importance.size(), quote(how.importance.begin()->first)));
   const bool mixed = std::ranges::find(mixes(), how.method, &Mix::name) != mixes().end();
   const std::vector<std::string> mix =
       mixed ? methods_of_mix(how.method, tensors, model.config) : std::vector<std::string>(tensors.size(), how.method);
@@ -184,7 +185,7 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     const auto& [glob, method] = rule;
     codec_of(method, how);
     if (std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return glob_match(rule.first, t.name); }))
-      throw Error(ErrorKind::usage, "quantize.rule", "no tensor matches it").about("pattern " + escape_name(glob));
+      throw Error(ErrorKind::usage, "quantize.rule", "no tensor matches it").about("pattern " + quote(glob));
   }
   std::vector<Decision> decisions(tensors.size());
   std::vector<bool> open(tensors.size(), false);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/change.hpp"
 #include "tare/error.hpp"
@@ -17,7 +18,7 @@ namespace tare {
 inline std::string listed(std::vector<std::string> names, std::size_t most = 8) {
   const std::size_t more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
-  for (std::string& name : names) name = escape_name(name);
+  for (std::string& name : names) name = quote(name);
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "device/decodes.hpp"
 #include "device/kernels.hpp"
 #include "device/pieces.hpp"
@@ -28,7 +29,7 @@ constexpr std::uint64_t kLarge = std::uint64_t{32} << 10;  // from here on 256 b
 constexpr std::uint64_t kBridge = 4096;                    // padding in a file that is read over
 
 Error plan_error(std::string_view rule, const std::string& tensor, const std::string& sentence) {
-  return Error(ErrorKind::usage, rule, sentence).about("tensor " + escape_name(tensor));
+  return Error(ErrorKind::usage, rule, sentence).about("tensor " + quote(tensor));
 }
 
 // The runs of bytes that a part of a dense tensor consists of.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "inspect/scan.hpp"
 
 namespace tare::device {
@@ -24,7 +25,7 @@ void Checks::compare(const Piece& piece, const Source& file, const Digest& found
                           piece.digest.text(), found.text()))
       .in(file.name())
       .at(piece.begin)
-      .about("tensor " + escape_name(piece.tensor));
+      .about("tensor " + quote(piece.tensor));
 }
 
 void Checks::verify(const Blob& blob) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "device/kernels.hpp"
 #include "tare/value.hpp"
@@ -20,9 +21,8 @@ DeviceName parse_device(std::string_view text) {
   const bool is_number = parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() && name.ordinal >= 0;
   if (family == "hip" || family == "rocm") name.family = Family::hip;
   if ((family == "cuda" || name.family == Family::hip) && is_number) return name;
-  throw Error(
-      ErrorKind::usage, "device.name",
-      fmt::format("\"{}\" is not the name of a device; expected cuda:0, cuda:1, hip:0, ...", escape_name(text)));
+  throw Error(ErrorKind::usage, "device.name",
+              fmt::format("\"{}\" is not the name of a device; expected cuda:0, cuda:1, hip:0, ...", quote(text)));
 }
 
 std::shared_ptr<const Context> Context::of(std::string_view device) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
@@ -176,7 +177,7 @@ void Loading::State::take_memory(const Destination& destination) {
     for (std::size_t i = 0; i < pieces_.size(); ++i) {
       // Tensors that share their bytes share the place of the first.
       const std::size_t first = pieces_[i].placed.front();
-      check_destination(destination.memory[first], pieces_[i].bytes, "tensor " + escape_name(pieces_[i].tensor));
+      check_destination(destination.memory[first], pieces_[i].bytes, "tensor " + quote(pieces_[i].tensor));
       targets_[i] = destination.memory[first].address;
     }
   } else {
@@ -189,7 +190,7 @@ void Loading::State::take_memory(const Destination& destination) {
     if (pieces_[i].decodes() && targets_[i] % 16 != 0)
       throw Error(ErrorKind::usage, "device.destination.aligned",
                   fmt::format("tensor {} is decoded by the device to {:#x}, which is not a multiple of 16",
-                              escape_name(pieces_[i].tensor), targets_[i]));
+                              quote(pieces_[i].tensor), targets_[i]));
   // What the caller has queued may still use that memory.
   const Event before(*context_);
   before.record(destination.stream);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/stopping.hpp"
 
 namespace tare::device {
@@ -34,7 +35,7 @@ void Loading::State::Reader::work() {
   for (std::size_t i; (i = load_.next_job_.fetch_add(1, std::memory_order_relaxed)) < jobs.size();) {
     check_stop();
     const Job& job = jobs[i];
-    const auto name = [&](std::size_t piece) { return "tensor " + escape_name(load_.pieces_[piece].tensor); };
+    const auto name = [&](std::size_t piece) { return "tensor " + quote(load_.pieces_[piece].tensor); };
     try {
       if (job.pulled)
         run_pulled(job);

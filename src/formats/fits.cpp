@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/codec.hpp"
 
@@ -32,7 +33,7 @@ class FitCheck {
     return {ErrorKind::unsupported, fmt::format("{}.write.{}", format_.name, rule), sentence};
   }
   Error error(std::string_view rule, std::string_view sentence, const Tensor& tensor) const {
-    return error(rule, sentence).about("tensor " + escape_name(tensor.name));
+    return error(rule, sentence).about("tensor " + quote(tensor.name));
   }
 
   static std::string some_of(const std::vector<std::string>& things) {
@@ -46,17 +47,16 @@ class FitCheck {
   void add_unplaced(std::vector<std::string>& unplaced) const {
     for (const auto& [key, value] : model_.metadata) {
       if (holds_.metadata == Room::none || !lists(holds_.metadata_keys, key))
-        unplaced.push_back(fmt::format("the metadata key {}", escape_name(key)));
+        unplaced.push_back(fmt::format("the metadata key {}", quote(key)));
       else if (holds_.metadata == Room::strings && value.text() == nullptr)
-        throw error("metadata", fmt::format("the metadata key {} is not text", escape_name(key)));
+        throw error("metadata", fmt::format("the metadata key {} is not text", quote(key)));
     }
     for (const auto& [field, value] : model_.config.to_map())
       if (!holds_.config || !holds_.has_field(field)) unplaced.push_back(fmt::format("config {}", field));
     add_vocabulary(unplaced);
     if (!holds_.attachments && !model_.attachments.empty()) unplaced.emplace_back("attachments");
     for (const Tensor& tensor : model_.tensors)
-      if (has_unplaced_attributes(tensor))
-        unplaced.push_back(fmt::format("attributes of {}", escape_name(tensor.name)));
+      if (has_unplaced_attributes(tensor)) unplaced.push_back(fmt::format("attributes of {}", quote(tensor.name)));
   }
 
   void add_vocabulary(std::vector<std::string>& unplaced) const {
@@ -91,7 +91,7 @@ class FitCheck {
       throw error("rank", fmt::format("{} dimensions, {} takes {}", tensor.shape.rank(), format_.name, holds_.max_rank),
                   tensor);
     if (!lists(holds_.layouts, tensor.layout))
-      throw error("layout", fmt::format("{} cannot hold the layout \"{}\"", format_.name, escape_name(tensor.layout)),
+      throw error("layout", fmt::format("{} cannot hold the layout \"{}\"", format_.name, quote(tensor.layout)),
                   tensor);
     const bool dense = tensor.is_dense();
     for (const Component& component : tensor.components) {
@@ -99,13 +99,12 @@ class FitCheck {
       const bool typed = component.type.empty() || lists(holds_.logical_types, component.type);
       // The components of a codec are its own.
       if (dense && (!stored || !typed))
-        throw error("type", fmt::format("{} has no type for {}", format_.name, escape_name(component.type_name())),
-                    tensor);
+        throw error("type", fmt::format("{} has no type for {}", format_.name, quote(component.type_name())), tensor);
     }
     const Codec* const codec = find_codec(tensor.layout);
     if (const auto problem = codec == nullptr ? std::nullopt : codec->check(tensor))
       throw Error(ErrorKind::unsupported, fmt::format("{}.{}", format_.name, problem->rule), problem->sentence)
-          .about("tensor " + escape_name(tensor.name));
+          .about("tensor " + quote(tensor.name));
   }
 
   void check_names() const {
@@ -114,7 +113,7 @@ class FitCheck {
     for (const Tensor& tensor : model_.tensors) names.push_back(tensor.name);
     std::ranges::sort(names);
     if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
-      throw error("duplicate", "the name appears twice").about("tensor " + escape_name(*twice));
+      throw error("duplicate", "the name appears twice").about("tensor " + quote(*twice));
   }
 
   const Model& model_;

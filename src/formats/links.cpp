@@ -70,7 +70,7 @@ std::optional<std::string> Links::outside(const std::string& path) const {
   if (failed || is_below(target, inside_) || is_below(target, blobs_)) return std::nullopt;
   return fmt::format(
       "leads out of the model's directory, to {}, and such links are not followed; put a copy of the file in its place",
-      escape_name(target.native()));
+      quote(target.native()));
 }
 
 bool Links::allow(const Source& source) const {

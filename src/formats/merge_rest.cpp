@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "tare/error.hpp"
 
 namespace tare {
@@ -25,7 +26,7 @@ Model merged_rest(const Model& old, const Model& extra, std::string_view rule) {
   for (const Attachment& attachment : extra.attachments) {
     if (taken.contains(attachment.name))
       throw Error(ErrorKind::usage, rule, "the file has an attachment of this name already")
-          .about("attachment " + escape_name(attachment.name))
+          .about("attachment " + quote(attachment.name))
           .blame(Subject::output);
     all.attachments.push_back(attachment);
   }
@@ -38,7 +39,7 @@ void refuse_known_names(const Model& old, const Model& extra, std::string_view r
   for (const Tensor& tensor : extra.tensors)
     if (names.contains(tensor.name))
       throw Error(ErrorKind::usage, rule, "the file has a tensor of this name already")
-          .about("tensor " + escape_name(tensor.name))
+          .about("tensor " + quote(tensor.name))
           .blame(Subject::output);
 }
 

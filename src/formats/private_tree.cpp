@@ -7,12 +7,10 @@
 
 namespace tare {
 
-wire::TreeBounds private_bounds(const Limits& limits, std::uint64_t stored_bytes) {
-  return {3 * limits.depth + 8, limits.values_in(stored_bytes)};
-}
+wire::TreeBounds private_bounds(const Limits& limits) { return {.depth = 3 * limits.depth + 8}; }
 
 void require_few_attachments(std::size_t count, std::string_view rule) {
-  constexpr std::size_t kMost = std::size_t{1} << 16;
+  constexpr std::size_t kMost = std::size_t{1} << 12;
   if (count > kMost)
     throw Error(ErrorKind::limit, rule, fmt::format("expected at most {} attached files, found {}", kMost, count));
 }

@@ -20,9 +20,9 @@
 
 namespace tare {
 
-// How large such a text may get: our spellings nest up to three levels for one of the value's, and the value hangs three
+// How deep such a text may be nested: our spellings take up to three levels for one of the value's, and the value is three
 // levels down.
-wire::TreeBounds private_bounds(const Limits& limits, std::uint64_t stored_bytes);
+wire::TreeBounds private_bounds(const Limits& limits);
 
 // An attached file takes much more memory than its entry in a tree, where it can be of a few bytes. Throws Error `rule` for more
 // than any model has.

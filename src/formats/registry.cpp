@@ -1,5 +1,6 @@
 // The table of formats. A new container is its folder, one line in rows.hpp and one here.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "codecs/packs/join.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
@@ -126,22 +128,42 @@ void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }
 
+// A source may have been opened before there was a budget.
+void grant(const Source& source) {
+  struct stat status {};
+  if (source.descriptor() >= 0 && ::fstat(source.descriptor(), &status) == 0)
+    current_budget()->grant_file(status.st_dev, status.st_ino, source.size());
+  else
+    current_budget()->grant(source.size());
+}
+
+// What the model holds in memory and no parser has charged.
+void charge_contents(const Model& model) {
+  require_few_attachments(model.attachments.size(), "open.attachments");
+  charge_values(kTensorPrice * (model.tensors.size() + model.broken.size()));
+  charge_values(model.vocabulary.tokens.size() + model.vocabulary.merges.size());
+}
+
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
 Model read(const Format& format, const Input& input, ReadOptions options) {
+  const Spending spending(allowance_of(options.limits));
+  if (input.source != nullptr) grant(*input.source);
   KeepBroken keep(options.diagnostics);
   if (options.keep_broken) options.diagnostics = &keep;
   try {
     Model model = format.read(input, options);
     model.format = format.name;
     if (input.source != nullptr) model.sources.push_back(input.source);
+    charge_contents(model);
     // A set of files has counted its own.
     if (model.file_bytes == 0 && input.source != nullptr) model.file_bytes = input.source->size();
     if (!options.listing) check_expansion(model, options.limits, input.path);
     join_packed(model, input, options);
     return model;
-  } catch (const Error&) {
+  } catch (Error& error) {
     if (input.source != nullptr)
       input.source->check();  // lost bytes of a mapped file read as zeros: say that, not what the zeros look like
+    error.in(input.path);
     throw;
   } catch (const std::bad_alloc&) {
     throw;

@@ -14,8 +14,6 @@
 namespace tare {
 namespace {
 
-constexpr std::uint64_t kBytesPerValue = 4;
-
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) { return checked_add(a, b).value_or(UINT64_MAX); }
 
 // Unpacking takes time for what is stored as well: a range of empty blocks that many tensors share is work, too.
@@ -47,12 +45,12 @@ std::uint64_t work_of(const Tensor& tensor) {
 
 }  // namespace
 
-std::uint64_t Limits::values_in(std::uint64_t stored_bytes) const {
-  return saturating_sum(metadata_values, stored_bytes / kBytesPerValue);
-}
-
 std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
   return saturating_sum(decoded_bytes, checked_mul(expansion, file_bytes).value_or(UINT64_MAX));
+}
+
+Allowance allowance_of(const Limits& limits) {
+  return {.values = limits.metadata_values, .steps = limits.metadata_steps, .bytes = limits.metadata_made};
 }
 
 void check_expansion(const Model& model, const Limits& limits, const std::string& file) {

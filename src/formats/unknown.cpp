@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/lookalike.hpp"
+#include "base/printable.hpp"
 #include "io/listing.hpp"
 #include "tare/format.hpp"
 #include "wire/zip.hpp"
@@ -85,7 +86,7 @@ std::vector<std::string> models_below(const std::string& path) {
   constexpr std::string_view kSnapshots = "snapshots";
   std::vector<std::string> found;
   const auto look_into = [&](const std::string& folder) {
-    if (is_model(fmt::format("{}/{}", path, folder))) found.push_back(escape_name(folder) + "/");
+    if (is_model(fmt::format("{}/{}", path, folder))) found.push_back(quote(folder) + "/");
   };
   for (const std::string& folder : names_in(path, true)) {
     look_into(folder);
@@ -128,9 +129,9 @@ std::string words_for_directory(const std::string& path) {
   std::vector<std::string> foreign, ours;
   for (const std::string& file : files) {
     if (const std::string_view words = foreign_weights(file); !words.empty())
-      foreign.push_back(fmt::format("{} ({})", escape_name(file), words));
+      foreign.push_back(fmt::format("{} ({})", quote(file), words));
     else if (is_named_as_ours(path, file))
-      ours.push_back(escape_name(file));
+      ours.push_back(quote(file));
   }
   if (!below.empty())
     return fmt::format("this directory holds no model; there {} in {}: use {}",

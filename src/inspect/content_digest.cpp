@@ -62,7 +62,7 @@ void hash_all(std::vector<Line>& lines, unsigned threads, Progress* progress) {
     try {
       line.hex = sha256_of(line.component->blob, progress);
     } catch (Error& error) {
-      error.about("tensor " + escape_name(line.tensor->name));
+      error.about("tensor " + quote(line.tensor->name));
       throw;
     }
   });

@@ -14,6 +14,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "inspect/pull.hpp"
 #include "inspect/scan.hpp"
@@ -123,7 +124,7 @@ void DataCheck::plan(std::span<const Tensor> tensors, std::span<const Attachment
   for (const Tensor& tensor : tensors) plan_tensor(tensor);
   for (const Attachment& attachment : attachments) {
     Unit& unit = units_.emplace_back();
-    unit.item = "attachment " + escape_name(attachment.name);
+    unit.item = "attachment " + quote(attachment.name);
     Part part;
     part.blob = &attachment.blob;
     plan_part(unit, std::move(part));
@@ -132,13 +133,13 @@ void DataCheck::plan(std::span<const Tensor> tensors, std::span<const Attachment
 
 void DataCheck::plan_tensor(const Tensor& tensor) {
   Unit& unit = units_.emplace_back();
-  unit.item = "tensor " + escape_name(tensor.name);
+  unit.item = "tensor " + quote(tensor.name);
   unit.tensor = &tensor;
   const Codec* const codec = find_codec(tensor.layout);
   if (codec == nullptr) {
-    unit.planned.push_back(about(unit, Severity::note, prefix_ + "layout.unknown",
-                                 fmt::format("the layout \"{}\" is not one Tare knows; its data rules were not checked",
-                                             escape_name(tensor.layout))));
+    unit.planned.push_back(about(
+        unit, Severity::note, prefix_ + "layout.unknown",
+        fmt::format("the layout \"{}\" is not one Tare knows; its data rules were not checked", quote(tensor.layout))));
   } else if (const auto problem = codec->check == nullptr ? std::nullopt : codec->check(tensor)) {
     unit.planned.push_back(about(unit, Severity::error, prefix_ + problem->rule, problem->sentence));
   } else if (codec->verify != nullptr) {
@@ -147,7 +148,7 @@ void DataCheck::plan_tensor(const Tensor& tensor) {
   for (const Component& component : tensor.components) {
     Part part;
     part.blob = &component.blob;
-    if (tensor.components.size() > 1) part.role = escape_name(component.role);
+    if (tensor.components.size() > 1) part.role = quote(component.role);
     part.kind = scan_kind(component.dtype, component.type);
     part.dtype = component.dtype;
     plan_part(unit, std::move(part));
@@ -164,7 +165,7 @@ void DataCheck::plan_part(Unit& unit, Part part) const {
     unit.planned.push_back(
         about(unit, Severity::warning, prefix_ + "digest.unknown",
               fmt::format("the digest \"{}\" is of an algorithm Tare does not know; it was not checked",
-                          escape_name(blob.digest().text()))));
+                          quote(blob.digest().text()))));
     if (blob.source() != nullptr) unit.planned.back().offset = blob.offset();
   }
   part.fused = blob.is_plain() && has_known_digest(blob) && blob.size() <= kFuse;

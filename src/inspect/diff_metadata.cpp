@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "inspect/diff.hpp"
 #include "tare/codec.hpp"
 
@@ -168,13 +169,13 @@ Map own_attributes(const Tensor& tensor, const Tensor& other) {
 }
 
 std::string label_of(const MetadataDifference& difference) {
-  const std::string key = escape_name(difference.key);
+  const std::string key = quote(difference.key);
   switch (difference.part) {
     case ModelPart::metadata: return key;
     case ModelPart::config: return "config " + key;
     case ModelPart::vocabulary: return key.empty() ? "vocabulary" : "vocabulary " + key;
     case ModelPart::attachments: return "attachment " + key;
-    case ModelPart::attributes: return fmt::format("tensor {}: attribute {}", escape_name(difference.tensor), key);
+    case ModelPart::attributes: return fmt::format("tensor {}: attribute {}", quote(difference.tensor), key);
   }
   return key;
 }
@@ -186,7 +187,7 @@ std::string token_text(const Map& token) {
   };
   const Value* const score = token.find(kScore);
   const double* const number = score == nullptr ? nullptr : score->get<double>();
-  return fmt::format("\"{}\" {} {}", escape_name(text(kText)), text(kType),
+  return fmt::format("\"{}\" {} {}", quote(text(kText)), text(kType),
                      number == nullptr ? 0 : static_cast<float>(*number));
 }
 
@@ -194,7 +195,7 @@ std::string token_text(const Map& token) {
 std::string item_text(const std::optional<Value>& item) {
   if (!item) return std::string(kAbsent);
   if (const Map* const token = item->get<Map>()) return token_text(*token);
-  return fmt::format("\"{}\"", escape_name(item->text() == nullptr ? "" : *item->text()));
+  return fmt::format("\"{}\"", quote(item->text() == nullptr ? "" : *item->text()));
 }
 
 std::string value_text(const MetadataDifference& difference, const std::optional<Value>& value) {

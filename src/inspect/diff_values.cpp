@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "inspect/blocks.hpp"
 #include "inspect/compare.hpp"
 #include "inspect/diff.hpp"
@@ -215,7 +216,7 @@ void compare_values(std::span<Pair> pairs, unsigned threads, Progress* progress)
     try {
       compare_elements(jobs[i]);
     } catch (Error& error) {
-      error.about("tensor " + escape_name(jobs[i].pair->pair->a->name));
+      error.about("tensor " + quote(jobs[i].pair->pair->a->name));
       throw;
     }
   });

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "base/wide_integers.hpp"
 #include "codecs/streams.hpp"
 #include "inspect/blocks.hpp"
@@ -113,7 +114,7 @@ Tensor numbers_of(const Tensor& tensor) {
   const Component* const data = dense.component("data");
   if (data == nullptr || !is_numeric(data->dtype, data->type))
     throw Error(ErrorKind::unsupported, "stats.type", fmt::format("{} has no numbers", dtype_name(tensor)))
-        .about("tensor " + escape_name(tensor.name));
+        .about("tensor " + quote(tensor.name));
   return dense;
 }
 
@@ -126,7 +127,7 @@ Tensor difference(const Tensor& a, const Tensor& b) {
     throw Error(ErrorKind::usage, "diff.shape",
                 fmt::format("{} of shape {} and {} of shape {} have no element-wise difference", dtype_name(a),
                             a.shape.text(), dtype_name(b), b.shape.text()))
-        .about("tensor " + escape_name(a.name));
+        .about("tensor " + quote(a.name));
   return dense(a.name, Shape{count}, DType::f64,
                Blob::produced(count * 8, std::make_shared<DifferenceProducer>(std::move(x), std::move(y), count)));
 }

@@ -14,6 +14,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "inspect/blocks.hpp"
 #include "inspect/moments.hpp"
 #include "inspect/whole_numbers.hpp"
@@ -179,13 +180,13 @@ Statistics statistics(const Tensor& tensor, std::size_t bins, std::size_t first,
   if (data == nullptr || !is_numeric(data->dtype, data->type))
     throw Error(ErrorKind::unsupported, "stats.type",
                 fmt::format("elements of type {} are not numbers", data == nullptr ? "(none)" : data->type_name()))
-        .about("tensor " + escape_name(tensor.name));
+        .about("tensor " + quote(tensor.name));
   try {
     Statistics out = statistics_of(*data, bins, first, threads);
     out.whole = inspect::whole_numbers(*data, first, threads);
     return out;
   } catch (Error& error) {
-    error.about("tensor " + escape_name(tensor.name));
+    error.about("tensor " + quote(tensor.name));
     throw;
   }
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <set>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
@@ -71,10 +73,11 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
     for (const Tensor& tensor : model.tensors) result.bytes += tensor.bytes();
     result.findings = inspect::check_data(model, options.threads, options.progress);
     // What the reader calls an error is not said again with less weight.
+    std::set<std::pair<std::string_view, std::string_view>> errors;
+    for (const Finding& told : collector.findings)
+      if (told.severity == Severity::error) errors.emplace(told.rule, told.item);
     std::erase_if(result.findings, [&](const Finding& found) {
-      return found.severity != Severity::error && std::ranges::any_of(collector.findings, [&](const Finding& told) {
-               return told.severity == Severity::error && told.rule == found.rule && told.item == found.item;
-             });
+      return found.severity != Severity::error && errors.contains({found.rule, found.item});
     });
     model.check_sources();
   } catch (const Error& error) {

@@ -3,12 +3,21 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/budget.hpp"
 #include "base/huge_pages.hpp"
 
 namespace tare::io {
+namespace {
+
+// Reading a range again is charged: a thousand names in an index may be links to one file. As steps are granted, all
+// bytes of all files may be read sixteen times.
+constexpr std::uint64_t kBytesPerStep = 4;
+
+}  // namespace
 
 Metadata::Metadata(const Source& source, std::uint64_t offset, std::uint64_t length, std::size_t padding) {
   source.require(offset, length);
+  charge_steps(length / kBytesPerStep);
   size_ = static_cast<std::size_t>(length);
   bytes_ = std::make_unique_for_overwrite<std::byte[]>(size_ + padding);
   prefer_huge_pages(bytes_.get(), size_ + padding);
@@ -22,6 +31,7 @@ std::uint64_t Window::fill(std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t left = source_.size() - std::min(offset, source_.size());
   const bool seen = source_.view(0, 0).has_value();
   const std::uint64_t count = std::min(std::max<std::uint64_t>(length, seen ? kSeen : ahead_), left);
+  charge_steps(count / kBytesPerStep);
   begin_ = offset;
   filled_ = 0;  // until the bytes are there
   if (buffer_.size() < count) buffer_.resize(static_cast<std::size_t>(count));

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "io/file_source.hpp"
 #include "io/mapping_guard.hpp"
@@ -129,6 +130,8 @@ SourcePtr open_file(const std::string& path, Access access) {
   if (!S_ISREG(status.st_mode))
     throw refused("io.open.not_a_file", "is a pipe, socket or device; models are read from regular files", path);
 
+  if (Budget* const budget = current_budget())
+    budget->grant_file(status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size));
   const io::FileStamp stamp(status);
   if (access == Access::mapped && stamp.size > 0) {
     auto mapping = std::make_unique<Mapping>();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/value.hpp"
 
@@ -14,8 +15,8 @@ namespace {
 std::string listed_items(const Change& change, std::size_t most) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < std::min(change.items.size(), most); ++i) {
-    texts.push_back(escape_name(change.items[i]));
-    if (i < change.values.size()) texts.back() += " = " + escape_name(change.values[i]);
+    texts.push_back(quote(change.items[i]));
+    if (i < change.values.size()) texts.back() += " = " + quote(change.values[i]);
   }
   return fmt::format("{}", fmt::join(texts, ", "));
 }

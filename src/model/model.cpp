@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
+#include "base/printable.hpp"
 #include "tare/version.hpp"
 
 namespace tare {
@@ -52,7 +53,7 @@ void Model::refuse_broken() const {
   Error first = broken.front().error;
   if (broken.size() == 1) throw first.remedy(Remedy::skip, escape_glob(broken.front().tensor.name));
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i) names.push_back(escape_name(broken[i].tensor.name));
+  for (std::size_t i = 0; i < std::min(kNamed, broken.size()); ++i) names.push_back(quote(broken[i].tensor.name));
   throw first
       .reworded(fmt::format("{}; {} tensors are broken: {}{}", first.sentence(), broken.size(), fmt::join(names, ", "),
                             broken.size() > kNamed ? ", ..." : ""))

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/printable.hpp"
+
 namespace tare {
 namespace packed_fits {
 
@@ -335,7 +337,7 @@ StatedMethod stated_method(std::string_view method) {
   const PackedSet* found = nullptr;
   for (const PackedSet* const row : kAll)
     if (row->method == method && (found == nullptr || row->why_not.empty())) found = row;
-  const std::string stated = fmt::format("the config states the method \"{}\"", escape_name(method));
+  const std::string stated = fmt::format("the config states the method \"{}\"", quote(method));
   if (found == nullptr) return {false, false, stated + ", which is not one that Tare knows"};
   if (found->why_not.empty()) return {true, true, stated + ", and no arrays are named as it names them"};
   return {true, false, fmt::format("{}: {}", stated, found->why_not)};

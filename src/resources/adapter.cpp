@@ -8,6 +8,7 @@
 
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "resources/files_beside.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
@@ -128,8 +129,7 @@ std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
 
 // Why an adapter with this config is not a sum of the weights and a product of two matrices.
 std::string reason_against(const Adapter& adapter, const Map& config) {
-  if (adapter.method != "LORA")
-    return fmt::format("its method is {}, and only LORA is merged", escape_name(adapter.method));
+  if (adapter.method != "LORA") return fmt::format("its method is {}, and only LORA is merged", quote(adapter.method));
   constexpr std::pair<std::string_view, std::string_view> kVariants[] = {
       {"alora_invocation_tokens", "it is active after certain tokens only"},
       {"layer_replication", "it repeats layers of the model"},
@@ -147,7 +147,7 @@ std::string reason_against(const Adapter& adapter, const Map& config) {
       if (begun->starts_with(name))
         return fmt::format(
             "it was initialized with {}, which changes the weights of the model as well; have PEFT convert it",
-            escape_name(*begun));
+            quote(*begun));
   return {};
 }
 
@@ -232,7 +232,7 @@ std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::
       throw Error(ErrorKind::unsupported, "lora.pattern",
                   fmt::format("the pattern \"{}\" is a regular expression of more than names and .*, which is not "
                               "evaluated",
-                              escape_name(pattern.text)))
+                              quote(pattern.text)))
           .in(kAdapterFile);
     if (fits(pattern, layer)) return pattern.number;
   }
@@ -291,8 +291,8 @@ std::optional<TextModel> text_model(const Model& model) {
 }
 
 std::string Adapter::text() const {
-  std::string words = method == "LORA" ? "LoRA adapter" : fmt::format("{} adapter", escape_name(method));
-  if (!base.empty()) words += fmt::format(" for {}", escape_name(base));
+  std::string words = method == "LORA" ? "LoRA adapter" : fmt::format("{} adapter", quote(method));
+  if (!base.empty()) words += fmt::format(" for {}", quote(base));
   std::vector<std::string> facts;
   if (rank) facts.push_back(fmt::format("rank {}", *rank));
   if (configured && method == "LORA") facts.push_back(fmt::format("alpha {}", alpha));
@@ -301,7 +301,7 @@ std::string Adapter::text() const {
   if (layers > 0) {
     constexpr std::size_t kShown = 8;
     std::vector<std::string> named;
-    for (std::size_t i = 0; i < std::min(kShown, targets.size()); ++i) named.push_back(escape_name(targets[i]));
+    for (std::size_t i = 0; i < std::min(kShown, targets.size()); ++i) named.push_back(quote(targets[i]));
     if (targets.size() > kShown) named.push_back("...");
     facts.push_back(fmt::format("{} layer{}{}", layers, layers == 1 ? "" : "s",
                                 named.empty() ? "" : fmt::format(" ({})", fmt::join(named, ", "))));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/budget.hpp"
 #include "base/lookalike.hpp"
 #include "resources/big_json.hpp"
 #include "tare/error.hpp"
@@ -45,11 +46,14 @@ Value parse_any(std::string_view text) {
   if (text.size() > kMaxSmallBytes)
     throw Error(ErrorKind::limit, "json.size",
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
-  // A value takes 64 bytes and more. Files that people use have one for ten bytes.
   wire::TreeBounds bounds{.depth = kMaxDepth};
-  bounds.values += text.size() / 8;
+  const Spending spending;
+  if (spending.is_outermost()) current_budget()->grant(text.size());  // read for itself, not as a part of a file
   try {
-    return wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
+    Budget::Passing passing(current_budget());  // a few fields are taken from it, and it is gone
+    Value value = wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
+    passing.charge();
+    return value;
   } catch (const Error& error) {
     const std::uint64_t at = error.offset().value_or(0);
     // Rather what it is, if that is known, than where reading it ended.

@@ -17,6 +17,7 @@
 
 #include "base/lookalike.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "resources/resources.hpp"
 #include "resources/vocabulary_builder.hpp"
 #include "wire/protobuf.hpp"
@@ -158,7 +159,7 @@ class Pieces {
     if (text.empty()) throw refused(fmt::format("piece {} is empty", id));
     const bool ordinary = type == TokenType::normal || type == TokenType::user_defined || type == TokenType::unused;
     const auto [first, is_new] = (ordinary ? ordinary_ : reserved_).emplace(text, static_cast<std::int64_t>(id));
-    if (!is_new) throw refused(fmt::format("pieces {} and {} are both \"{}\"", first->second, id, escape_name(text)));
+    if (!is_new) throw refused(fmt::format("pieces {} and {} are both \"{}\"", first->second, id, quote(text)));
     if (type == TokenType::unknown) {
       if (unknown_ >= 0) throw refused(fmt::format("pieces {} and {} are both of the type unknown", unknown_, id));
       unknown_ = static_cast<std::int64_t>(id);
@@ -171,7 +172,7 @@ class Pieces {
       throw refused(fmt::format("piece {} is of the type byte, and byte_fallback is not set", id));
     // In capitals only: each byte has one spelling, so no two pieces are the same one.
     if (!is_byte_token(text) || text.find_first_of("abcdef") != std::string::npos)
-      throw refused(fmt::format("piece {} is of the type byte, but \"{}\" is not a byte", id, escape_name(text)));
+      throw refused(fmt::format("piece {} is of the type byte, but \"{}\" is not a byte", id, quote(text)));
     ++bytes_;
   }
 

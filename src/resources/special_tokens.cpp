@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -78,7 +79,7 @@ class Finder {
     if (text == nullptr) return ignore(fmt::format("\"{}\" is not text", key));
     if (text->empty()) return -1;
     const std::int64_t id = look_up(*text);
-    return id >= 0 ? id : ignore(fmt::format("\"{}\" is \"{}\", no token of the vocabulary", key, escape_name(*text)));
+    return id >= 0 ? id : ignore(fmt::format("\"{}\" is \"{}\", no token of the vocabulary", key, quote(*text)));
   }
 
   std::int64_t ignore(std::string sentence) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/error.hpp"
 
@@ -20,8 +21,8 @@ void VocabularyBuilder::check_unique() const {
   });
   if (twice != sorted.end())
     throw Error(ErrorKind::corrupt, "tokenizer.ids",
-                fmt::format("\"{}\" and \"{}\" both have the id {}", escape_name((*twice)->token.text),
-                            escape_name((*std::next(twice))->token.text), (*twice)->id));
+                fmt::format("\"{}\" and \"{}\" both have the id {}", quote((*twice)->token.text),
+                            quote((*std::next(twice))->token.text), (*twice)->id));
 }
 
 std::vector<Token> VocabularyBuilder::finish(std::uint64_t first) {

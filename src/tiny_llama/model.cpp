@@ -7,6 +7,7 @@
 #include "base/endian.hpp"
 #include "base/name_map.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/codec.hpp"
 #include "tare/elements.hpp"
@@ -234,7 +235,7 @@ std::span<float> TinyLlamaModel::mutable_weight(std::string_view name) {
   if (!is_writable())
     throw Error(ErrorKind::usage, "tllm.model.read_only",
                 "the weights are in a mapped file; a copy in memory can change")
-        .about(tare::escape_name(name));
+        .about(tare::quote(name));
   return {weights_->writable(entry), entry.count};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.hpp"
 #include "resources/byte_alphabet.hpp"
 #include "tare/error.hpp"
 #include "tiny_llama/tokenizer_tables.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using tare::Error;
 using tare::ErrorKind;
-using tare::escape_name;
+using tare::quote;
 
 enum class Spelling : std::uint8_t { plain, bytes, blocks };
 
@@ -85,14 +86,14 @@ struct StrictTables final : BytePairTokenizer::Tables {
     const auto [found, is_new] = ids.emplace(std::move(key), static_cast<std::int32_t>(number));
     if (!is_new)
       throw origin.error("bpe.vocab.duplicate", number,
-                         fmt::format("token \"{}\" is token {} already", escape_name(spelled), found->second));
+                         fmt::format("token \"{}\" is token {} already", quote(spelled), found->second));
   }
 
   void add_merge(std::size_t number, std::string_view line, const Origin& origin) {
     const std::size_t blank = line.find(' ');
     if (blank == 0 || blank == std::string_view::npos || blank + 1 == line.size() || has(line.substr(blank + 1), " "))
       throw origin.error("bpe.merges.line", number,
-                         fmt::format("\"{}\" is not two tokens with a space between", escape_name(line)));
+                         fmt::format("\"{}\" is not two tokens with a space between", quote(line)));
     const auto part = [&](std::string_view spelled) {
       std::string key(spelled);
       if (spelling == Spelling::bytes) key = tare::resources::from_byte_alphabet(spelled).value_or(key);
@@ -102,13 +103,12 @@ struct StrictTables final : BytePairTokenizer::Tables {
     const auto known = [&](const std::string& token) {
       const std::int32_t found = id(token);
       if (found == kNone)
-        throw origin.error("bpe.merges.token", number,
-                           fmt::format("\"{}\" is not in the vocabulary", escape_name(token)));
+        throw origin.error("bpe.merges.token", number, fmt::format("\"{}\" is not in the vocabulary", quote(token)));
       return found;
     };
     const std::int32_t first = known(left), second = known(right);
     if (!ranks.add(first, second, {number, known(left + right)}))
-      throw origin.error("bpe.merges.duplicate", number, fmt::format("\"{}\" came before", escape_name(line)));
+      throw origin.error("bpe.merges.duplicate", number, fmt::format("\"{}\" came before", quote(line)));
   }
 
   void finish(const Origin& origin) {
@@ -132,7 +132,7 @@ struct StrictTables final : BytePairTokenizer::Tables {
       out.push_back(unknown);
     else
       throw Error(ErrorKind::unsupported, "bpe.encode.unknown",
-                  fmt::format("no token for \"{}\", and the vocabulary has no <unk>", escape_name(character)));
+                  fmt::format("no token for \"{}\", and the vocabulary has no <unk>", quote(character)));
   }
 
   void encode_piece(std::string_view piece, std::vector<std::int32_t>& out) const {

@@ -9,6 +9,7 @@
 #include "base/endian.hpp"
 #include "base/huge_pages.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 
 namespace tiny_llama {
 namespace {
@@ -90,7 +91,7 @@ const Weights::Entry& Weights::find(std::string_view name) const {
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.place.name == name; });
   if (found == entries_.end())
     throw tare::Error(tare::ErrorKind::not_found, "tllm.model.weight", "the model has no weight of this name")
-        .about(tare::escape_name(name));
+        .about(tare::quote(name));
   return *found;
 }
 

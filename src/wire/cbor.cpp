@@ -7,8 +7,10 @@
 #include <bit>
 #include <cstring>
 
+#include "base/budget.hpp"
 #include "base/endian.hpp"
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace tare::wire {
@@ -47,9 +49,8 @@ bool has_equal_hashes(const std::vector<std::string_view>& keys) {
 
 }  // namespace
 
-CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth,
-                       std::uint64_t most_values)
-    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth), most_values_(most_values) {}
+CborReader::CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth)
+    : bytes_(bytes), file_(std::move(file)), base_(offset), max_depth_(max_depth) {}
 
 void CborReader::fail_at(std::uint64_t offset, std::string_view rule, std::string_view sentence) const {
   throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(offset);
@@ -251,10 +252,7 @@ bool CborReader::read_simple(const Head& head, Value& out) {
 // Reads the next item; false when the tree cannot hold it (it has been read past all the same).
 bool CborReader::read_into(Value& out) {
   // A value in memory is many times its smallest spelling: a file of a billion nulls must not be believed.
-  if (++values_ > most_values_)
-    throw Error(ErrorKind::limit, "cbor.values", fmt::format("more than {} metadata values", most_values_))
-        .in(file_)
-        .at(offset());
+  charge(1);
   const std::uint64_t start = offset();
   const Head head = read_head();
   const bool plain = !tagged_;
@@ -298,14 +296,23 @@ bool CborReader::read_entries(Container entries, Map& out) {
       continue;
     }
     const std::string_view key = read_text();
+    charge(kKeyPrice);
     // At once: a map of one key a million times must not be built first.
     if (out.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", escape_name(key)));
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", quote(key)));
     Value value;
     whole = read_into(value) && whole;
     out.append(std::string(key), std::move(value));
   }
   return whole;
+}
+
+void CborReader::charge(std::uint64_t values) const {
+  try {
+    charge_values(values);
+  } catch (Error& error) {
+    throw error.in(file_).at(offset());
+  }
 }
 
 Value CborReader::read_value() {
@@ -321,8 +328,9 @@ Map CborReader::read_map() {
   const std::uint64_t start = offset();
   for (Container entries = enter(CborMajor::map); next(entries);) {
     const std::string_view key = read_text();
+    charge(kKeyPrice);
     if (map.find(key) != nullptr)
-      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", escape_name(key)));
+      fail_at(start, "cbor.duplicate", fmt::format("the key \"{}\" appears twice in one map", quote(key)));
     map.append(std::string(key), read_value());
   }
   return map;

@@ -35,9 +35,9 @@ class CborReader {
     bool indefinite_ = false;
   };
 
-  // `offset` is where `bytes` starts in `file`; both for errors only. `most_values`: how many `read_value` may make.
-  CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth,
-             std::uint64_t most_values = std::uint64_t{1} << 22);
+  // `offset` is where `bytes` starts in `file`; both for errors only. Values that `read_value` makes are charged to
+  // the budget of this thread (base/budget.hpp).
+  CborReader(std::span<const std::byte> bytes, std::string file, std::uint64_t offset, unsigned max_depth);
 
   // What the next item is, tags skipped.
   CborMajor peek();
@@ -143,13 +143,13 @@ class CborReader {
   bool read_entries(Container entries, Map& out);
   bool is_break() const { return position_ < bytes_.size() && byte_at(position_) == 0xFF; }
   void deeper();
+  void charge(std::uint64_t values) const;
 
   std::span<const std::byte> bytes_;
   std::string file_;
   std::uint64_t base_;
   std::size_t position_ = 0;
   unsigned depth_ = 0, max_depth_;
-  std::uint64_t values_ = 0, most_values_;
   std::uint64_t last_tag_ = 0;
   bool tagged_ = false;
   bool saw_indefinite_ = false, saw_long_head_ = false, saw_tag_ = false;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/error.hpp"
@@ -119,8 +120,9 @@ class JsonReader {
     for (;;) {
       // A value in memory is many times its smallest spelling, and a compressed text costs next to nothing.
       if (bounds_.values == 0)
-        throw Error(ErrorKind::limit, "json.values", "more values than a file of this size may have").at(at_);
+        throw Error(ErrorKind::limit, "json.values", "more values than are expected here").at(at_);
       --bounds_.values;
+      charge(1);
       if (open_.empty()) {
         next();
         if (at_ < text_.size()) fail_expected("the end");
@@ -135,6 +137,14 @@ class JsonReader {
       }
       if (c != open_.back().bracket()) fail_expected(open_.back().is_object ? "\",\" or \"}\"" : "\",\" or \"]\"");
       value = close();
+    }
+  }
+
+  void charge(std::uint64_t values) const {
+    try {
+      charge_values(values);
+    } catch (Error& error) {
+      throw error.at(at_);
     }
   }
 
@@ -165,9 +175,9 @@ class JsonReader {
     const std::size_t begin = at_;
     Open& open = open_.back();
     open.key = read_string();
+    charge(kKeyPrice);
     if (!options_.last_key_counts && open.value.get<Map>()->find(open.key) != nullptr)
-      throw Error(ErrorKind::corrupt, "json.duplicate",
-                  fmt::format("the key \"{}\" appears twice", escape_name(open.key)))
+      throw Error(ErrorKind::corrupt, "json.duplicate", fmt::format("the key \"{}\" appears twice", quote(open.key)))
           .at(begin);
     if (next() != ':') fail_expected("\":\"");
     ++at_;

@@ -13,10 +13,11 @@
 
 namespace tare::wire {
 
-// How large a tree may get. `values` counts down as they are made: several texts of one file share it.
+// How large a tree may get. What all texts of a call may become together is bounded by the budget of this thread
+// (base/budget.hpp), to which every value is charged.
 struct TreeBounds {
   unsigned depth = 64;
-  std::uint64_t values = std::uint64_t{1} << 18;
+  std::uint64_t values = UINT64_MAX;  // counts down as they are made
 };
 
 struct JsonOptions {

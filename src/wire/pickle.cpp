@@ -162,6 +162,7 @@ class PickleMachine {
           fail("pickle.length", fmt::format("a length of {} bytes", static_cast<std::int64_t>(op.number)));
       }
       if (op.code == '.') return stop();
+      if (p_.budget_ != nullptr) located([&] { p_.budget_->spend_steps(1); });
       step(op);
     }
   }
@@ -213,9 +214,17 @@ class PickleMachine {
   // ---- values ----
 
   void charge() const {
-    if (p_.values() - kMade >= p_.most_)
-      fail("pickle.values", fmt::format("more than {} values in a pickle of {} bytes", p_.most_, p_.bytes_.size()),
-           ErrorKind::limit);
+    // Two of the machine's own values take what one of metadata does.
+    if (p_.budget_ != nullptr && (p_.nodes_.size() + p_.segments_.size()) % 2 == 0)
+      located([&] { p_.budget_->spend_values(1); });
+  }
+  template <typename Spend>
+  void located(const Spend& spend) const {
+    try {
+      spend();
+    } catch (Error& error) {
+      throw error.at(p_.base_ + start_);
+    }
   }
   Ref make(PickleKind kind) {
     charge();
@@ -581,8 +590,7 @@ class PickleMachine {
   std::vector<std::size_t> marks_;
 };
 
-Pickle::Pickle(std::span<const std::byte> bytes, std::uint64_t base, std::uint64_t values)
-    : bytes_(bytes), base_(base), most_(values) {
+Pickle::Pickle(std::span<const std::byte> bytes, std::uint64_t base) : bytes_(bytes), base_(base) {
   // Offsets and counts have 32 bits; no pickle of a model comes near.
   if (bytes.size() >= kNothing)
     throw Error(ErrorKind::limit, "pickle.large",
@@ -613,21 +621,32 @@ void Pickle::run() { PickleMachine(*this).run(); }
 void Pickle::scan_rest() {
   // The last texts are most likely the names of the global that follows; those of the memo, too.
   std::string_view before, last;
+  std::size_t latest = 0;  // of globals_
   const auto see = [&](std::string_view text) { before = std::exchange(last, text); };
   const auto add = [&](std::string_view module, std::string_view name, std::uint64_t at) {
     if (module.size() > kLongestName || name.size() > kLongestName) return;
+    // Opcodes of one byte can name the last two texts again and again.
+    if (!globals_.empty() && module.data() == globals_[latest].module.data() &&
+        name.data() == globals_[latest].name.data()) {
+      ++globals_[latest].mentions;
+      return;
+    }
     const auto [found, is_new] =
         numbers_.try_emplace(fmt::format("{}\n{}", module, name), static_cast<std::uint32_t>(globals_.size()));
     if (is_new)
       globals_.push_back({module, name, base_ + at, 1, true});
     else
       ++globals_[found->second].mentions;
+    latest = found->second;
   };
-  std::uint64_t at = at_;
+  constexpr std::uint64_t kMostScanned = std::uint64_t{1} << 20;
+  constexpr std::size_t kMostFound = 1000;
+  std::uint64_t at = at_, steps = 0;
   for (Op op;;) {
     const std::uint64_t start = at;
     const Step step = take(bytes_, at, op);
-    if (step != Step::taken || op.code == '.' || globals_.size() >= most_) return;
+    // What is found is for a message: after so many, more of them say nothing new.
+    if (step != Step::taken || op.code == '.' || ++steps > kMostScanned || globals_.size() >= kMostFound) return;
     switch (op.code) {
       case 'c':
       case 'i': add(op.text, op.second, start); break;

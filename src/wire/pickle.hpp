@@ -2,8 +2,9 @@
 //
 // A pickle is a program for a machine with a stack and a memo. This machine knows every opcode of protocols 0 to 5 and
 // runs nothing: a global is two names, never looked up; a call is a callable and its arguments, never called. Whoever
-// reads the tree decides which names mean something. Time and memory are linear in the bytes, the number of values is
-// bounded besides, and nothing is expanded: a list that is in a thousand places is one list. It may contain itself, too.
+// reads the tree decides which names mean something. Nothing is expanded: a list that is in a thousand places is one
+// list, and may contain itself. Opcodes, values and every look at what was put into one are charged to the budget of the
+// thread that made the Pickle (base/budget.hpp), so a visitor that walks a shared object again pays for it.
 //
 // Errors carry rules `pickle.*` and the byte of the opcode (docs/formats/torch.md has the table).
 #pragma once
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "tare/error.hpp"
 
@@ -43,8 +45,8 @@ class Pickle {
  public:
   using Ref = std::uint32_t;
 
-  // `bytes` must outlive the pickle. `base`: where they begin in the file, for errors. `values`: how many it may have.
-  Pickle(std::span<const std::byte> bytes, std::uint64_t base, std::uint64_t values);
+  // `bytes` must outlive the pickle, and the budget must, too. `base`: where they begin in the file, for errors.
+  Pickle(std::span<const std::byte> bytes, std::uint64_t base);
 
   // The bytes up to and with STOP; nothing if the end comes first, or an opcode that is not one. Looks at no value.
   static std::optional<std::uint64_t> length_of(std::span<const std::byte> bytes);
@@ -104,8 +106,6 @@ class Pickle {
     bool scanned = false;  // found by scan_rest: the names are what most likely was meant
   };
   const std::vector<Global>& globals() const { return globals_; }
-  // Values made so far, of those it may have.
-  std::uint64_t values() const { return nodes_.size() + segments_.size(); }
   std::size_t nodes() const { return nodes_.size(); }
 
  private:
@@ -131,8 +131,15 @@ class Pickle {
   template <typename Visit>
   void each_segment(Ref ref, Put put, const Visit& visit) const {
     if (!is_growing(nodes_[ref].kind)) return;
-    for (std::uint32_t s = nodes_[ref].first; s != kNothing; s = segments_[s].next)
-      if (segments_[s].put == put) visit(std::span(items_).subspan(segments_[s].first, segments_[s].count));
+    for (std::uint32_t s = nodes_[ref].first; s != kNothing; s = segments_[s].next) {
+      // Segments of the other kinds are steps, too: an object can have a million of them and be referred to as often.
+      const bool is_meant = segments_[s].put == put;
+      charge_steps(is_meant ? 1 + std::uint64_t{segments_[s].count} : 1);
+      if (is_meant) visit(std::span(items_).subspan(segments_[s].first, segments_[s].count));
+    }
+  }
+  void charge_steps(std::uint64_t count) const {
+    if (budget_ != nullptr) budget_->spend_steps(count);
   }
   static bool is_growing(PickleKind kind) {
     return kind == PickleKind::list || kind == PickleKind::dict || kind == PickleKind::set || kind == PickleKind::call;
@@ -141,7 +148,8 @@ class Pickle {
   friend class PickleMachine;
 
   std::span<const std::byte> bytes_;
-  std::uint64_t base_, most_;
+  std::uint64_t base_;
+  Budget* const budget_ = current_budget();
   std::uint64_t at_ = 0;  // the next opcode
   unsigned protocol_ = 0;
   Ref root_ = 0;

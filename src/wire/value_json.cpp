@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/json_writer.hpp"
+#include "base/printable.hpp"
 #include "tare/error.hpp"
 
 namespace tare::wire {
@@ -46,7 +47,7 @@ Value parse_map(Value& value) {
       throw malformed("json.form", "expected a pair of key and value");
     std::string& key = *(*pair)[0].get<std::string>();
     if (map.find(key) != nullptr)
-      throw malformed("json.duplicate", fmt::format("the key \"{}\" appears twice", escape_name(key)));
+      throw malformed("json.duplicate", fmt::format("the key \"{}\" appears twice", quote(key)));
     map.append(std::move(key), std::move((*pair)[1]));
   }
   return map;
@@ -69,7 +70,7 @@ Value finish_spelling(Map map) {
       throw malformed("json.form", fmt::format("\"{}\" is not a syntax that values are kept in", *(*parts)[0].text()));
     return Opaque{*(*parts)[0].text(), from_hex((*parts)[1])};
   }
-  throw malformed("json.form", fmt::format("\"{}\" is not a known encoding", escape_name(key)));
+  throw malformed("json.form", fmt::format("\"{}\" is not a known encoding", quote(key)));
 }
 
 }  // namespace

@@ -18,9 +18,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/equal_names.hpp"
+#include "base/printable.hpp"
 #include "io/metadata.hpp"
 
 namespace tare::wire {
@@ -91,11 +93,13 @@ class Reader {
       check();
       return true;
     } catch (Error& error) {
-      error.in(source_.name()).at(at).about(escape_name(name));
+      error.in(source_.name()).at(at).about(quote(name));
       if (bad_ == nullptr || name.empty() || !certain)
         diagnostics_.error(error);
-      else
+      else {
+        charge_values(kErrorPrice);
         bad_->push_back({name, error});
+      }
       return false;
     }
   }
@@ -340,7 +344,7 @@ void Reader::warn_gap(std::uint64_t end, std::uint64_t next, std::uint64_t slack
   diagnostics_.warning(corrupt("zip.gap", fmt::format("the {} bytes before it belong to no member", next - end))
                            .in(source_.name())
                            .at(end)
-                           .about(escape_name(item)));
+                           .about(quote(item)));
 }
 
 void Reader::read_local(ZipMember& member) {
@@ -350,16 +354,18 @@ void Reader::read_local(ZipMember& member) {
   const auto fixed = window_.get(member.header, kZipLocalSize);
   if (u32(fixed, 0) != kZipLocal) throw corrupt("zip.local.signature", "no member header where the directory points");
   const std::uint64_t name_length = u16(fixed, 26), extra_length = u16(fixed, 28);
+  // Headers of other members may be inside of this one's, whose length nothing but itself vouches for.
+  charge_steps(extra_length / 8);
   member.data = member.header + kZipLocalSize + name_length + extra_length;
   if (!fits(member.data, member.stored, end_.offset))
     throw corrupt("zip.member.bounds", fmt::format("{} bytes at {} extend beyond the end of the members at {}",
                                                    member.stored, member.data, end_.offset));
+  if (name_length != member.name.size())
+    throw corrupt("zip.local.name", fmt::format("its own header has a name of {} bytes, the directory one of {}",
+                                                name_length, member.name.size()));
   const auto header = window_.get(member.header, member.data - member.header);
-  if (as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))) != member.name)
-    throw corrupt(
-        "zip.local.name",
-        fmt::format("its own header calls it \"{}\"",
-                    escape_name(as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length))))));
+  const std::string_view name = as_text(header.subspan(kZipLocalSize, static_cast<std::size_t>(name_length)));
+  if (name != member.name) throw corrupt("zip.local.name", fmt::format("its own header calls it \"{}\"", quote(name)));
   compare_local(member, header, header.subspan(static_cast<std::size_t>(kZipLocalSize + name_length)));
   if ((member.flags & kDescriptor) != 0) check_descriptor(member);
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "wire/zip.hpp"
 
 namespace tare::wire {
@@ -72,7 +73,7 @@ class Inflater final : public BlobReader {
     const std::uint64_t unused = stream_.avail_in + (member_.data + member_.stored - next_);
     if (unused != 0) fail("zip.deflate.trailing", fmt::format("{} bytes after the end of the stream", unused));
     if (crc_ != member_.crc)
-      throw wrong_crc(member_.crc, crc_).in(source_->name()).at(member_.data).about(escape_name(member_.name));
+      throw wrong_crc(member_.crc, crc_).in(source_->name()).at(member_.data).about(quote(member_.name));
     whole_->store(true, std::memory_order_relaxed);
   }
 
@@ -81,7 +82,7 @@ class Inflater final : public BlobReader {
     throw Error(ErrorKind::corrupt, rule, sentence)
         .in(source_->name())
         .at(next_ - stream_.avail_in)
-        .about(escape_name(member_.name));
+        .about(quote(member_.name));
   }
 
   // Decodes at least one byte into `out` unless the stream has ended.
@@ -189,7 +190,7 @@ void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members,
       check_crc(source, members[i]);
     } catch (Error& error) {
       const std::scoped_lock lock(mutex);
-      wrong.emplace_back(i, error.in(source.name()).at(members[i].data).about(escape_name(members[i].name)));
+      wrong.emplace_back(i, error.in(source.name()).at(members[i].data).about(quote(members[i].name)));
     }
   });
   std::sort(wrong.begin(), wrong.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/error.hpp"
 #include "wire/zip.hpp"
@@ -106,8 +107,7 @@ class ArchiveWriter {
     member.data = bare + member.padding;
     const auto end = checked_add(member.data, member.size);
     if (!end)
-      throw Error(ErrorKind::limit, "zip.write.large", "the archive would not fit 64 bits")
-          .about(escape_name(entry.name));
+      throw Error(ErrorKind::limit, "zip.write.large", "the archive would not fit 64 bits").about(quote(entry.name));
     end_ = *end;
     member.entry = std::move(entry);
     members_.push_back(std::move(member));
@@ -199,7 +199,7 @@ class ArchiveWriter {
     });
     if (crc != member.crc)
       throw Error(ErrorKind::io, "zip.write.changed", "the bytes were not the same when they were read a second time")
-          .about(escape_name(member.entry.name));
+          .about(quote(member.entry.name));
   }
 
   static std::uint16_t flags(const std::string& name) {

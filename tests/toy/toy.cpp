@@ -112,7 +112,7 @@ class Reader {
     const std::string_view text = header_.text().substr(at_);
     if (text.empty()) return;
     try {
-      PrivateTree tree = PrivateTree::parse(text, private_bounds(options_.limits, text.size()), kRule);
+      PrivateTree tree = PrivateTree::parse(text, private_bounds(options_.limits), kRule);
       if (Map* const metadata = tree.map("metadata")) model_.metadata = std::move(*metadata);
       tree.take_config(model_);
       tree.take_vocabulary(model_);

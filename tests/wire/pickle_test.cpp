@@ -11,11 +11,8 @@ using namespace tare::testing;
 using wire::Pickle;
 using wire::PickleKind;
 
-constexpr std::uint64_t kMany = 1 << 20;
-
 struct Held {
-  explicit Held(std::string_view text, std::uint64_t values = kMany)
-      : bytes(to_bytes(text)), pickle(bytes, 0, values) {}
+  explicit Held(std::string_view text) : bytes(to_bytes(text)), pickle(bytes, 0) {}
   Bytes bytes;
   Pickle pickle;
 };
@@ -93,11 +90,32 @@ TEST(Pickle, GlobalsBehindAFailureAreFound) {
 }
 
 TEST(Pickle, ValuesAreCounted) {
-  const std::string lists(1000, ']');
-  EXPECT_EQ(rule_of([&] { Held("(" + lists + "t.", 1000).pickle.run(); }), "pickle.values");
-  EXPECT_EQ(rule_of([&] { Held("(" + lists + "t.", 1001).pickle.run(); }), "");
+  const auto rule_with = [](const Allowance& allowance, const std::string& text) {
+    return rule_of([&] {
+      const Spending spending(allowance);
+      Held(text).pickle.run();
+    });
+  };
+  const std::string lists(1000, ']');  // and a tuple: two of them take what a value of metadata takes
+  EXPECT_EQ(rule_with({.values = 500}, "(" + lists + "t."), "open.values");
+  EXPECT_EQ(rule_with({.values = 501}, "(" + lists + "t."), "");
   // Constants and small numbers are no new values.
-  EXPECT_EQ(rule_of([&] { Held("(" + std::string(1000, 'N') + "t.", 1).pickle.run(); }), "");
+  EXPECT_EQ(rule_with({.values = 1}, "(" + std::string(1000, 'N') + "t."), "");
+  // Every opcode is a step.
+  EXPECT_EQ(rule_with({.steps = 1001}, "(" + lists + "t."), "open.steps");
+  EXPECT_EQ(rule_with({.steps = 1002}, "(" + lists + "t."), "");
+}
+
+// A dict with a thousand states that are no dict costs a thousand steps at every look, whatever is looked for.
+TEST(Pickle, SegmentsOfOtherKindsAreSteps) {
+  std::string states = pk::global("collections", "OrderedDict") + ")R";
+  for (int i = 0; i < 1000; ++i) states += "Nb";
+  const Spending spending({.steps = 10'000});
+  Held held(states + ".");
+  held.pickle.run();
+  const auto look = [&] { held.pickle.each_pair(held.pickle.root(), [](Pickle::Ref, Pickle::Ref) {}); };
+  for (int i = 0; i < 7; ++i) look();
+  EXPECT_EQ(rule_of(look), "open.steps");
 }
 
 TEST(Pickle, LengthIsThatUpToStop) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "cli/advice.hpp"
 #include "cli/model_text.hpp"
@@ -27,7 +28,7 @@ Model gather(const Arguments& arguments) {
       if (!names.insert(tensor.name).second)
         throw Error(ErrorKind::unsupported, "cli.append.duplicate", "the name appears twice")
             .in(input)
-            .about(escape_name(tensor.name));
+            .about(quote(tensor.name));
       extra.tensors.push_back(std::move(tensor));
     }
     extra.sources.insert(extra.sources.end(), model.sources.begin(), model.sources.end());

@@ -1,6 +1,7 @@
 // cat: a tensor's bytes.
 #include <fmt/format.h>
 
+#include "base/printable.hpp"
 #include "cli/advice.hpp"
 #include "cli/model_text.hpp"
 #include "cli/options.hpp"
@@ -33,11 +34,11 @@ const Component& pick_component(const Tensor& tensor, const Arguments& arguments
   for (const Component& component : tensor.components) roles.push_back(component.role);
   if (role.empty())
     throw UsageError(fmt::format("{} has several components ({}): choose one with --component, or decode it with --as",
-                                 escape_name(tensor.name), fmt::join(roles, ", ")));
+                                 quote(tensor.name), fmt::join(roles, ", ")));
   throw Error(ErrorKind::not_found, "cli.component",
               fmt::format("no component '{}'; it has {}", role, fmt::join(roles, ", ")))
       .in(file)
-      .about(escape_name(tensor.name));
+      .about(quote(tensor.name));
 }
 
 // What is asked for, as one dense tensor.
@@ -55,7 +56,7 @@ void refuse_codes(const Model& model, const Tensor& tensor, const std::string& f
       ErrorKind::unsupported, "convert.packed",
       fmt::format("{}: as {} they would be taken for the weights; without --as they are written as they are", why, as))
       .in(file)
-      .about("tensor " + escape_name(tensor.name));
+      .about("tensor " + quote(tensor.name));
 }
 
 void write_as_format(const Format& format, const Model& from, Tensor tensor, const Arguments& arguments,

@@ -145,7 +145,7 @@ void expect_matches(const Arguments& arguments, const Model& a, const Model& b) 
         return std::ranges::any_of(model.tensors, hit) || std::ranges::any_of(model.broken, hit, &BrokenTensor::tensor);
       };
       if (!any(a) && !any(b))
-        throw Error(ErrorKind::usage, "convert.match", fmt::format("no tensor matches {}", escape_name(glob)));
+        throw Error(ErrorKind::usage, "convert.match", fmt::format("no tensor matches {}", quote(glob)));
     }
 }
 

@@ -169,7 +169,7 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
 
 // An error about a pattern says which option it was given with.
 Error with_option(const Error& error, const Arguments& arguments) {
-  const auto is_meant = [&](std::string_view glob) { return error.item() == "pattern " + escape_name(glob); };
+  const auto is_meant = [&](std::string_view glob) { return error.item() == "pattern " + quote(glob); };
   const auto reworded = [&](std::string_view option) {
     return error.reworded(fmt::format("--{} matches no tensor; `tare ls` lists the names", option));
   };

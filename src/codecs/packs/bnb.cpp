@@ -18,6 +18,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
@@ -213,7 +214,7 @@ Map read_state(const Tensor& state) {
   constexpr std::uint64_t kLongest = 64 << 10;
   const Component& data = state.components.front();
   if (data.type_name() != "u8" || data.blob.size() > kLongest)
-    refuse("pack.state", fmt::format("{} is not a short text", escape_name(state.name)));
+    refuse("pack.state", fmt::format("{} is not a short text", quote(state.name)));
   const Bytes bytes = data.blob.bytes(kLongest);
   try {
     wire::TreeBounds bounds{.depth = 8, .values = 1024};
@@ -222,9 +223,9 @@ Map read_state(const Tensor& state) {
     if (Map* const map = root.get<Map>()) return std::move(*map);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    refuse("pack.state", fmt::format("{} is not JSON: {}", escape_name(state.name), error.sentence()));
+    refuse("pack.state", fmt::format("{} is not JSON: {}", quote(state.name), error.sentence()));
   }
-  refuse("pack.state", fmt::format("{} is not a JSON object", escape_name(state.name)));
+  refuse("pack.state", fmt::format("{} is not a JSON object", quote(state.name)));
 }
 
 std::uint64_t state_count(const Map& state, std::string_view key) {

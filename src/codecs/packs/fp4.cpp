@@ -15,6 +15,7 @@
 #include <limits>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/kernels.hpp"
 #include "codecs/packs/rows.hpp"
@@ -270,7 +271,7 @@ std::optional<Tensor> join_nvfp4(const Set& set, std::string_view codes_role, st
   const Tensor& global = require_beside(set, global_role);
   if (global.shape.elements() != 1)
     refuse("pack.shape",
-           fmt::format("{} has the shape {}; expected one number", escape_name(global.name), global.shape.text()));
+           fmt::format("{} has the shape {}; expected one number", quote(global.name), global.shape.text()));
   Joining joining(set, "nvfp4", shape);
   joining.add(codes_role, set.codes(), kFp4U8, set.codes().shape);
   joining.add("weight_scale", require_beside(set, "weight_scale"), kFp8Scale, shape_of_scales(shape, kNv));

@@ -22,6 +22,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/once.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
@@ -367,7 +368,7 @@ const AutoRound* auto_round(const Stated& stated) {
     if (packing != nullptr && row.packing == *packing) return &row;
   refuse_variant(packing == nullptr
                      ? std::string("auto-round's config does not state a packing_format")
-                     : fmt::format("auto-round's packing format \"{}\" is not decoded", escape_name(*packing)));
+                     : fmt::format("auto-round's packing format \"{}\" is not decoded", quote(*packing)));
 }
 
 bool is_method(const Set& set) {
@@ -385,8 +386,7 @@ std::uint64_t zero_offset_of(const Stated& stated) {
       refuse("pack.type", fmt::format("the config states a {} that is not text", key));
     if (format == nullptr || *format == "gptq") continue;
     if (*format == "gptq_v2") return 0;
-    refuse_variant(
-        fmt::format("GPTQ's checkpoint format \"{}\" is packed in an order of its own", escape_name(*format)));
+    refuse_variant(fmt::format("GPTQ's checkpoint format \"{}\" is packed in an order of its own", quote(*format)));
   }
   return 1;
 }
@@ -434,7 +434,7 @@ std::optional<Tensor> join_awq(const Set& set) {
   if (!is_method(set)) return std::nullopt;
   if (const std::string* const version = stated_text(set.stated(), "version"); version != nullptr)
     if (*version != "gemm" && *version != "GEMM")
-      refuse_variant(fmt::format("AWQ's version \"{}\" is packed in an order of its own", escape_name(*version)));
+      refuse_variant(fmt::format("AWQ's version \"{}\" is packed in an order of its own", quote(*version)));
   if (codes.shape.rank() != 2 || scales.shape.rank() != 2)
     refuse("pack.shape", "the codes and the scales are not matrices");
   require_stated_bits(set, 4);

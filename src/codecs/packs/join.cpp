@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "tare/error.hpp"
 
 namespace tare::codec::packs {
@@ -173,7 +174,7 @@ class Joiner {
       guesses.push_back(
           fmt::format("the config states the method \"{}\", which is not one that Tare knows: the packed weights were "
                       "understood by names, types and shapes alone",
-                      escape_name(stated_.method)));
+                      quote(stated_.method)));
     return guesses;
   }
 
@@ -192,7 +193,7 @@ class Joiner {
     if (!tensor) return std::nullopt;
     tensor->name = std::string(set.stem()).append(scheme.weight);
     if (tensor->name != set.codes().name && at_.contains(tensor->name))
-      refuse("pack.name", fmt::format("there is a tensor {} next to the codes", escape_name(tensor->name)));
+      refuse("pack.name", fmt::format("there is a tensor {} next to the codes", quote(tensor->name)));
     const Codec* const codec = find_codec(tensor->layout);
     if (codec == nullptr) refuse_variant(fmt::format("{} is not decoded", tensor->layout));
     if (const auto problem = codec->check(*tensor)) throw Refusal{*problem};
@@ -210,7 +211,7 @@ void report(const Problem& problem, const Tensor& codes, const std::string& file
   const Error about =
       Error(ErrorKind::corrupt, problem.rule, fmt::format("{}; the set is left as plain arrays", problem.sentence))
           .in(file)
-          .about("tensor " + escape_name(codes.name));
+          .about("tensor " + quote(codes.name));
   if (diagnostics.thorough())
     diagnostics.error(about);
   else
@@ -277,7 +278,7 @@ class Orphans {
 
   std::optional<Problem> problem_of(const PackedSet& row, const std::string& stem) const {
     const auto missing = [&](std::string_view ending) {
-      return Problem{"pack.missing", fmt::format("{} is missing", escape_name(stem + std::string(ending)))};
+      return Problem{"pack.missing", fmt::format("{} is missing", quote(stem + std::string(ending)))};
     };
     const Tensor* const codes = find(stem, row.codes());
     if (codes == nullptr) return missing(row.codes());
@@ -285,7 +286,7 @@ class Orphans {
     if (is_codes(row, *codes)) return missing(row.beside_ending());
     // Plain floats beside such arrays were unpacked by somebody.
     if (is_plain_float(*codes) && find_scheme(row)->weight == row.codes()) return std::nullopt;
-    return Problem{"pack.type", fmt::format("{} is {}; expected {}", escape_name(codes->name),
+    return Problem{"pack.type", fmt::format("{} is {}; expected {}", quote(codes->name),
                                             codes->components.front().type_name(), fmt::join(row.types, " or "))};
   }
 
@@ -323,7 +324,7 @@ class Variants {
       diagnostics_.note(Error(ErrorKind::unsupported, "pack.variant",
                               fmt::format("{}; not decoded, left as plain arrays{}", variant.sentence, more))
                             .in(file_)
-                            .about("tensor " + escape_name(variant.codes)));
+                            .about("tensor " + quote(variant.codes)));
     }
   }
 
@@ -371,9 +372,9 @@ void Joining::put(std::string_view role, const Tensor& array) {
 Joining& Joining::add(std::string_view role, const Tensor& array, Types types, const Shape& shape) {
   const std::string_view type = array.components.front().type_name();
   if (std::ranges::find(types, type) == types.end())
-    refuse("pack.type", fmt::format("{} is {}; expected {}", escape_name(array.name), type, fmt::join(types, " or ")));
+    refuse("pack.type", fmt::format("{} is {}; expected {}", quote(array.name), type, fmt::join(types, " or ")));
   if (array.shape != shape)
-    refuse("pack.shape", fmt::format("{} has the shape {}; expected {} for weights of {}", escape_name(array.name),
+    refuse("pack.shape", fmt::format("{} has the shape {}; expected {} for weights of {}", quote(array.name),
                                      array.shape.text(), shape.text(), tensor_.shape.text()));
   put(role, array);
   return *this;
@@ -393,7 +394,7 @@ const Tensor& require_beside(const Set& set, std::string_view role) {
   const Tensor* const found = set.find(role);
   if (found != nullptr) return *found;
   const std::string name = std::string(set.stem()).append(set.row().member(role)->ending);
-  refuse("pack.missing", fmt::format("{} is missing", escape_name(name)));
+  refuse("pack.missing", fmt::format("{} is missing", quote(name)));
 }
 
 const std::string* stated_text(const Stated& stated, std::string_view key) {
@@ -553,14 +554,14 @@ void expect_joined_again(const Model& model, const Stated& stated) {
     const auto arrays = placed_arrays(tensor);
     if (!arrays) continue;
     const auto refused = [&](const std::string& sentence) {
-      return Error(ErrorKind::usage, "pack.changed", sentence).about("tensor " + escape_name(tensor.name));
+      return Error(ErrorKind::usage, "pack.changed", sentence).about("tensor " + quote(tensor.name));
     };
     const Tensor* const joined = found.tensor(tensor.name);
     if (joined == nullptr || !is_joined(*joined))
       throw refused(
           fmt::format("packed weights are stored as their arrays ({}, ...), which make no tensor of this name; "
                       "decode it to rename it",
-                      escape_name(arrays->front().array.name)));
+                      quote(arrays->front().array.name)));
     const auto told = [](const Tensor& which) {
       Map attributes = which.attributes;
       attributes.erase(kArrays);

@@ -9,6 +9,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/once.hpp"
+#include "base/printable.hpp"
 #include "codecs/narrow_reader.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/simd_floats.hpp"
@@ -50,7 +51,7 @@ class PackReader final : public NarrowReader {
 
   void make_named(std::span<std::byte> out, std::size_t width) try { make(out, width); } catch (Error& error) {
     // What is wrong with the arrays is wrong with the tensor, not with whatever is made of it.
-    if (error.item().empty()) error.about("tensor " + escape_name(name_)).blame(Subject::input);
+    if (error.item().empty()) error.about("tensor " + quote(name_)).blame(Subject::input);
     throw;
   }
 
@@ -137,7 +138,7 @@ class PackProducer final : public BlobProducer {
   void check_scales() const {
     const auto refuse_with = [&](const Problem& problem, std::string_view more) {
       Error error(ErrorKind::lossy, problem.rule, fmt::format("{}{}", problem.sentence, more));
-      error.about("tensor " + escape_name(name_)).blame(Subject::input);
+      error.about("tensor " + quote(name_)).blame(Subject::input);
       if (allowed_ == Scales::finite_unless_accepted) error.remedy(Remedy::accept_overflow);
       if (problem.offset) error.at(*problem.offset);
       throw error;

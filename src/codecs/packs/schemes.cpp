@@ -1,4 +1,5 @@
 // The tables of this folder.
+#include "base/printable.hpp"
 #include "codecs/packs/rows.hpp"
 #include "codecs/rows.hpp"
 
@@ -50,7 +51,7 @@ Tensor decode_strictly(const Tensor& tensor, Scales scales) {
   const Pack* const pack = find_pack(tensor.layout);
   if (pack == nullptr) return to_dense(tensor);
   if (const auto problem = check_pack(*pack, tensor))
-    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about("tensor " + escape_name(tensor.name));
+    throw Error(ErrorKind::corrupt, problem->rule, problem->sentence).about("tensor " + quote(tensor.name));
   return decode_pack(*pack, tensor, scales);
 }
 

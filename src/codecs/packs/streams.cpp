@@ -19,6 +19,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "codecs/packs/arrays.hpp"
 #include "codecs/packs/groups.hpp"
 #include "codecs/packs/kernels.hpp"
@@ -221,14 +222,13 @@ Shape stated_shape(const Tensor& array) {
   const Component& data = array.components.front();
   const std::uint64_t count = array.shape.elements().value_or(0);
   if (std::ranges::find(kIntegers, data.type_name()) == std::end(kIntegers) || count < 2 || count > 3)
-    refuse("pack.type", fmt::format("{} is not a shape of two or three dimensions", escape_name(array.name)));
+    refuse("pack.type", fmt::format("{} is not a shape of two or three dimensions", quote(array.name)));
   const Bytes bytes = data.blob.bytes();
   Shape shape;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t dimension = data.dtype == DType::i64 ? load_le<std::int64_t>(bytes.data() + i * 8)
                                                             : load_le<std::int32_t>(bytes.data() + i * 4);
-    if (dimension < 0)
-      refuse("pack.shape", fmt::format("{} states the dimension {}", escape_name(array.name), dimension));
+    if (dimension < 0) refuse("pack.shape", fmt::format("{} states the dimension {}", quote(array.name), dimension));
     shape.push_back(static_cast<std::uint64_t>(dimension));
   }
   return shape;
@@ -249,7 +249,7 @@ std::optional<Tensor> join_ct(const Set& set) {
   const std::size_t rank = shape.rank();
   const std::uint64_t out = shape[rank - 2], in = shape[rank - 1];
   if (codes.shape.rank() != rank) refuse("pack.shape", "the codes and the stated shape have different dimensions");
-  if (in == 0 || out == 0) refuse("pack.shape", fmt::format("{} states no weights", escape_name(shape_array.name)));
+  if (in == 0 || out == 0) refuse("pack.shape", fmt::format("{} states no weights", quote(shape_array.name)));
   const Map* const stated = stated_weights(set.stated());
   const auto said = stated == nullptr ? std::nullopt : stated_whole(*stated, "num_bits", "pack.shape");
   unsigned bits = 0;
@@ -320,7 +320,7 @@ std::optional<Tensor> join_mlx(const Set& set) {
     refuse("pack.shape", fmt::format("scales of {} do not fit codes of {}", scales.shape.text(), codes.shape.text()));
   MlxFacts facts = mlx_facts(set);
   if (!facts.mode.empty() && facts.mode != "affine")
-    refuse_variant(fmt::format("MLX's mode \"{}\" is not decoded", escape_name(facts.mode)));
+    refuse_variant(fmt::format("MLX's mode \"{}\" is not decoded", quote(facts.mode)));
   const Tensor& biases = require_beside(set, "biases");
   const std::uint64_t groups = scales.shape.back(), words = codes.shape.back();
   if (groups == 0 || product(words, 32) % groups != 0)

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 
 namespace tare::codec::zt2 {
 namespace {
@@ -61,7 +62,7 @@ Problem parts_problem(std::string_view id, std::string_view parts) {
 }
 
 Problem size_problem(const Component& component, std::optional<std::uint64_t> expected) {
-  return {"layout.size", fmt::format("the part \"{}\": expected {} bytes, found {}", escape_name(component.role),
+  return {"layout.size", fmt::format("the part \"{}\": expected {} bytes, found {}", quote(component.role),
                                      expected ? fmt::to_string(*expected) : "more than 2^64", component.blob.size())};
 }
 
@@ -124,7 +125,7 @@ std::optional<Problem> check_mx(const Tensor& tensor, GroupPlan& plan) {
   const Component &data = *tensor.component("data"), &scales = *tensor.component("scales");
   const bool integers = data.type.empty() && data.dtype == DType::i8;
   if (!integers && std::ranges::find(kElementTypes, data.type) == std::end(kElementTypes))
-    return Problem{"layout.type", fmt::format("the part \"data\" cannot be {}", escape_name(data.type_name()))};
+    return Problem{"layout.type", fmt::format("the part \"data\" cannot be {}", quote(data.type_name()))};
   if (scales.dtype != DType::u8 || scales.type != "f8_e8m0")
     return Problem{"layout.type", "the part \"scales\" must be f8_e8m0"};
   const std::uint64_t rank = tensor.shape.rank();

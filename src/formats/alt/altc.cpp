@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/alt/alt.hpp"
 
 namespace tare::alt {
@@ -28,10 +29,10 @@ void require_altc(const Model& model) {
   for (std::size_t id = 0; id < model.vocabulary.tokens.size(); ++id) {
     const std::string& text = model.vocabulary.tokens[id].text;
     if (text.empty()) refuse(id, "is empty");
-    if (text.front() == '\0') refuse(id, fmt::format("(\"{}\") begins with a NUL byte", escape_name(text)));
+    if (text.front() == '\0') refuse(id, fmt::format("(\"{}\") begins with a NUL byte", quote(text)));
     const auto [found, is_new] = ids.emplace(up_to_nul(text), id);
     if (!is_new)
-      refuse(id, fmt::format("(\"{}\") is the same as token {}, up to a NUL byte", escape_name(text), found->second));
+      refuse(id, fmt::format("(\"{}\") is the same as token {}, up to a NUL byte", quote(text), found->second));
   }
 }
 

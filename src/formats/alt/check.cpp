@@ -7,6 +7,7 @@
 
 #include "base/glob.hpp"
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/alt/alt.hpp"
 #include "formats/fits.hpp"
@@ -48,11 +49,11 @@ class Checker {
     for (const auto& [key, value] : model_.metadata) {
       if (value.text()->size() > kMost32)
         throw error("write.metadata",
-                    fmt::format("the metadata key {} is not text of at most {} bytes", escape_name(key), kMost32));
+                    fmt::format("the metadata key {} is not text of at most {} bytes", quote(key), kMost32));
     }
     if (!stated_seq_len(model_))
       throw error("write.seq_len", fmt::format("the metadata key {} is \"{}\", not a number from 1 to {}", kSeqLenKey,
-                                               escape_name(*model_.metadata.find(kSeqLenKey)->text()), kMost32))
+                                               quote(*model_.metadata.find(kSeqLenKey)->text()), kMost32))
           .remedy(Remedy::set, fmt::format("{}=\"N\"", kSeqLenKey));
   }
 
@@ -87,11 +88,11 @@ class Checker {
 
   void check_tensor(const Tensor& tensor) const {
     const auto refuse = [&](std::string_view rule, std::string_view sentence) {
-      throw error(rule, sentence).about("tensor " + escape_name(tensor.name));
+      throw error(rule, sentence).about("tensor " + quote(tensor.name));
     };
     if (tensor.name.empty() || !is_valid_utf8(tensor.name)) refuse("write.name", "the name is empty or not UTF-8");
     const auto too_much = [&](std::string_view sentence) {
-      throw limit(sentence).about("tensor " + escape_name(tensor.name)).remedy(Remedy::skip, escape_glob(tensor.name));
+      throw limit(sentence).about("tensor " + quote(tensor.name)).remedy(Remedy::skip, escape_glob(tensor.name));
     };
     if (tensor.name.size() > kMost32)
       too_much(fmt::format("a name of {} bytes, {} is the most", tensor.name.size(), kMost32));

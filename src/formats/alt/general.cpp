@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/alt/alt.hpp"
 
@@ -52,9 +53,9 @@ std::string date_of_source() {
   std::int64_t seconds = -1;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || seconds < 0 || seconds > kLast)
-    throw Error(ErrorKind::usage, "alt.write.date",
-                fmt::format("SOURCE_DATE_EPOCH is \"{}\"; it is a number of seconds since 1970, 0 to {}",
-                            escape_name(text), kLast));
+    throw Error(
+        ErrorKind::usage, "alt.write.date",
+        fmt::format("SOURCE_DATE_EPOCH is \"{}\"; it is a number of seconds since 1970, 0 to {}", quote(text), kLast));
   const std::time_t time = static_cast<std::time_t>(seconds);
   std::tm parts{};
   ::gmtime_r(&time, &parts);
@@ -76,9 +77,9 @@ std::string general_text(const Model& model, std::string_view key) {
 
 std::string general_problem(std::string_view key, std::string_view text, bool altc) {
   if (is_date_key(key) && !is_date(text) && !(altc && is_date_and_time(text)))
-    return fmt::format("{} is \"{}\", not a date YYYY-MM-DD", key, escape_name(text));
+    return fmt::format("{} is \"{}\", not a date YYYY-MM-DD", key, quote(text));
   if (key == "uuid" && !is_uuid(text))
-    return fmt::format("uuid is \"{}\", not five groups of hexadecimal digits (8-4-4-4-12)", escape_name(text));
+    return fmt::format("uuid is \"{}\", not five groups of hexadecimal digits (8-4-4-4-12)", quote(text));
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/alt/alt.hpp"
 #include "tare/codec.hpp"
@@ -69,7 +70,7 @@ class RecordReader {
   void read_one(std::uint64_t number) {
     cursor_.set_item(fmt::format("tensor record {}", number));
     Record record = version_ == 1 ? fields_v1() : fields_v2();
-    cursor_.set_item("tensor " + escape_name(record.name));
+    cursor_.set_item("tensor " + quote(record.name));
     if (record.data_type < kFloat32 || record.data_type > (version_ == 1 ? kQint8 : kQint4))
       cursor_.fail("tensor.type", fmt::format("the data type {} is not known", record.data_type), record.begin);
     dimensions_ += record.shape.size();

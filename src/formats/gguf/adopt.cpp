@@ -5,6 +5,7 @@
 #include <map>
 
 #include "arch/qk_rows.hpp"
+#include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "model/joined_blob.hpp"
 #include "resources/config_parts.hpp"
@@ -24,7 +25,7 @@ std::string some_names(std::vector<std::string> names) {
   constexpr std::size_t kMost = 8;
   const std::size_t count = names.size();
   if (count > kMost) names.resize(kMost);
-  for (std::string& name : names) name = escape_name(name);
+  for (std::string& name : names) name = quote(name);
   return fmt::format("{}{}", fmt::join(names, ", "), count > kMost ? fmt::format(" and {} more", count - kMost) : "");
 }
 
@@ -108,7 +109,7 @@ class TensorAdopter {
         payload.blob = arch::reorder_qk(payload.blob, tensor.shape.empty() ? 0 : tensor.shape[0], *heads, to);
       }
     } catch (const Error& error) {
-      throw unmapped(fmt::format("{}: {}", escape_name(tensor.name), error.sentence()));
+      throw unmapped(fmt::format("{}: {}", quote(tensor.name), error.sentence()));
     }
     ++reordered_;
   }
@@ -117,7 +118,7 @@ class TensorAdopter {
   void finish(Tensor tensor, const TensorName& name) {
     const std::string before = tensor.name;
     const auto spelled = arch::spell(family_, Dialect::gguf, name);
-    if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", escape_name(before)));
+    if (!spelled) throw unmapped(fmt::format("llama.cpp has no name for {}", quote(before)));
     tensor.name = *spelled;
     renamed_.push_back({before, *spelled});
     if (arch::is_norm(name.role) && family_.norm_shift != 0 && name.suffix == arch::Suffix::weight) shift(tensor);
@@ -138,8 +139,8 @@ class TensorAdopter {
   // Norms are small: they are made here, and not when they are asked for.
   void shift(Tensor& tensor) {
     if (!is_plain_float(tensor))
-      throw unmapped(fmt::format("{} is not of a float type, to which {} is to be added", escape_name(tensor.name),
-                                 family_.norm_shift));
+      throw unmapped(
+          fmt::format("{} is not of a float type, to which {} is to be added", quote(tensor.name), family_.norm_shift));
     const std::string was(name_of(tensor.components.front().dtype));
     std::vector<float> values = tensor.values<float>();
     List rounded;
@@ -178,7 +179,7 @@ class TensorAdopter {
   // Rows of gate, then rows of up, for each expert.
   void split_gate_up(const Tensor& tensor, TensorName name) {
     if (!tensor.is_dense() || tensor.shape.rank() != 3 || tensor.shape[1] % 2 != 0)
-      throw unmapped(fmt::format("{}: expected a stack of pairs of matrices", escape_name(tensor.name)));
+      throw unmapped(fmt::format("{}: expected a stack of pairs of matrices", quote(tensor.name)));
     const std::uint64_t half = tensor.shape[1] / 2;
     for (const auto& [role, part] : {std::pair(Role::stacked_gate, fmt::format(":,:{}", half)),
                                      std::pair(Role::stacked_up, fmt::format(":,{}:", half))}) {
@@ -196,7 +197,7 @@ class TensorAdopter {
       const auto& [layer, role] = key;
       if (experts.size() != count)
         throw unmapped(fmt::format("only {} of {} experts exist, {} among them", experts.size(), count,
-                                   escape_name(experts.begin()->second.name)));
+                                   quote(experts.begin()->second.name)));
       const Tensor& first = experts.begin()->second;
       std::vector<Blob> blobs;
       for (auto& [number, tensor] : experts) {
@@ -206,7 +207,7 @@ class TensorAdopter {
           throw unmapped(
               fmt::format("{} cannot be put together with the other experts: one is missing, or they differ in "
                           "shape or type",
-                          escape_name(tensor.name)));
+                          quote(tensor.name)));
         blobs.push_back(tensor.components.front().blob);
       }
       Tensor all = first;
@@ -338,12 +339,11 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
   const auto has = [&](std::string_view key) { return model.metadata.find(key) != nullptr; };
   if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
   if (family == nullptr || family->gguf.empty())
-    throw unmapped(
-        fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", escape_name(type), [&] {
-          std::vector<std::string> names;
-          for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
-          return some_names(std::move(names));
-        }()));
+    throw unmapped(fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", quote(type), [&] {
+      std::vector<std::string> names;
+      for (const Tensor& tensor : model.tensors) names.push_back(tensor.name);
+      return some_names(std::move(names));
+    }()));
   const ConfigFile config(model);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
 #include "resources/piece_merges.hpp"
@@ -113,7 +114,7 @@ class TokenizerAdopter {
       if (unigram && pieces_) std::erase(steps, "Precompiled");
       if (!steps.empty() && vocabulary_.kind != "wordpiece")
         tell(fmt::format("llama.cpp does not do to a text what its normalizers do: {}",
-                         escape_name(fmt::format("{}", fmt::join(steps, ", ")))));
+                         quote(fmt::format("{}", fmt::join(steps, ", ")))));
       if (rules_->adds_byte_blank) tell("it puts a blank before a text, and llama.cpp does not");
       if (unigram || vocabulary_.kind == "spm") tell_cuts();
     } else if (pieces_ && !unigram && (!pieces_->characters.empty() || pieces_->joins_blanks)) {
@@ -128,7 +129,7 @@ class TokenizerAdopter {
     std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
     if (!cuts.empty())
       tell(fmt::format("llama.cpp does not split text into pieces as it does: {}",
-                       escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))));
+                       quote(fmt::format("{}", fmt::join(cuts, ", then ")))));
   }
 
   void set_pre() {
@@ -138,7 +139,7 @@ class TokenizerAdopter {
     if (name.empty())
       throw Error(ErrorKind::unsupported, "convert.pre_tokenizer",
                   fmt::format("llama.cpp's name for how tokenizer.json splits text is not known ({})",
-                              escape_name(fmt::format("{}", fmt::join(cuts, ", then ")))))
+                              quote(fmt::format("{}", fmt::join(cuts, ", then ")))))
           .remedy(Remedy::set, fmt::format("{}=NAME", kPreKey))
           .remedy(Remedy::drop, name_of(ModelPart::vocabulary));
     set(kPreKey, name);
@@ -204,8 +205,8 @@ class TokenizerAdopter {
   // llama.cpp puts one token there, or none.
   void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
-    tell(fmt::format("it puts {} {} a text, and llama.cpp {}", escape_name(fmt::format("{}", fmt::join(texts, " "))),
-                     where, puts ? "one token only" : "none of them"));
+    tell(fmt::format("it puts {} {} a text, and llama.cpp {}", quote(fmt::format("{}", fmt::join(texts, " "))), where,
+                     puts ? "one token only" : "none of them"));
   }
 
   void add_template() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
 
@@ -55,7 +56,7 @@ class Unsaid {
     if (family_.name == "gemma" && name == "gelu") return;
     const std::span<const std::string_view> same = gemma ? std::span<const std::string_view>(kTanhs) : kSigmoids;
     if (name.empty() || std::ranges::find(same, name) != same.end()) return;
-    tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", escape_name(name), same.front()));
+    tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
   }
 
   // Whether a window is in use in any layer.
@@ -110,7 +111,7 @@ class Unsaid {
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
     const std::string_view object = file_.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
-      return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", escape_name(kind)));
+      return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||
                        ((kind == "longrope" || kind == "su") && !has_table(arch::Role::rope_factors_long));
     if (lacks) return tell(object, fmt::format("llama.cpp does not scale positions of this family by \"{}\"", kind));

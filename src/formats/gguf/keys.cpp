@@ -6,6 +6,7 @@
 #include "arch/families.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/tokenizer.hpp"
 #include "formats/own_fields.hpp"
@@ -186,7 +187,7 @@ struct PrivateParts {
 void take_private(const Entry& entry, Model& model, const Complaints& complaints, const PrivateParts& parts) {
   const std::string* const text = std::get<Value>(entry.payload).text();
   try {
-    PrivateTree tree = PrivateTree::parse(*text, private_bounds(Limits(), text->size()), kPrivateRule);
+    PrivateTree tree = PrivateTree::parse(*text, private_bounds(Limits()), kPrivateRule);
     if (const Map* const config = tree.map("config")) take_config_rest(*config, model.config);
     if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
     if (Map* const metadata = tree.map("metadata"))
@@ -199,7 +200,7 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
         if (!tensors.contains(name)) parts.elsewhere->append(name, value);
     tree.take_attributes(tensors, [&](const std::string& name) {
       if (parts.elsewhere == nullptr)
-        complaints.warning("gguf.private.stale", fmt::format("there is no tensor {}", escape_name(name)), entry);
+        complaints.warning("gguf.private.stale", fmt::format("there is no tensor {}", quote(name)), entry);
     });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
@@ -241,7 +242,7 @@ void drop_stale_files(Model& model, const Map& facts, const Map& said, const Com
   };
   std::vector<std::string> stale;
   for (const Attachment& file : model.attachments)
-    if (is_stale(file)) stale.push_back(escape_name(file.name));
+    if (is_stale(file)) stale.push_back(quote(file.name));
   if (stale.empty()) return;
   std::erase_if(model.attachments, is_stale);
   complaints.warning("gguf.files.stale",
@@ -282,13 +283,21 @@ std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
   NameViewMap<std::size_t> places;
   for (const auto& [key, type] : keys) places.emplace(key, places.size());
   // By name where nobody says otherwise: what a model went through does not show.
-  const auto rank = [&](const Entry& entry) {
+  using Rank = std::tuple<std::size_t, int, std::string_view, std::size_t>;  // the last: where it is now
+  std::vector<Rank> ranks;
+  ranks.reserve(entries.size());
+  for (const Entry& entry : entries) {
     const auto found = places.find(entry.key);
-    return found == places.end() ? std::tuple(places.size(), group_of(entry.key), std::string_view(entry.key))
-                                 : std::tuple(found->second, 0, std::string_view());
-  };
-  std::ranges::stable_sort(entries, {}, rank);
-  return entries;
+    ranks.push_back(found == places.end()
+                        ? Rank(places.size(), group_of(entry.key), std::string_view(entry.key), ranks.size())
+                        : Rank(found->second, 0, std::string_view(), ranks.size()));
+  }
+  if (std::ranges::is_sorted(ranks)) return entries;
+  std::ranges::sort(ranks);
+  std::vector<Entry> sorted;
+  sorted.reserve(entries.size());
+  for (const Rank& rank : ranks) sorted.push_back(std::move(entries[std::get<3>(rank)]));
+  return sorted;
 }
 
 Map key_types(const std::vector<Entry>& entries) {
@@ -354,7 +363,7 @@ std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& 
 }
 
 Error Complaints::about(std::string_view rule, std::string_view sentence, const Entry& entry) const {
-  return Error(ErrorKind::corrupt, rule, sentence).in(file_).at(entry.at).about("key " + escape_name(entry.key));
+  return Error(ErrorKind::corrupt, rule, sentence).in(file_).at(entry.at).about("key " + quote(entry.key));
 }
 void Complaints::error(std::string_view rule, std::string_view sentence, const Entry& entry) const {
   diagnostics_.error(about(rule, sentence, entry));

@@ -6,6 +6,7 @@
 
 #include "arch/qk_rows.hpp"
 #include "base/json_writer.hpp"
+#include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
 #include "resources/resources.hpp"
@@ -42,7 +43,7 @@ class TensorReleaser {
   void run() {
     std::vector<std::string> strangers;
     for (const Tensor& tensor : model_.tensors)
-      if (!arch::parse(family_, Dialect::gguf, tensor.name)) strangers.push_back(escape_name(tensor.name));
+      if (!arch::parse(family_, Dialect::gguf, tensor.name)) strangers.push_back(quote(tensor.name));
     if (!strangers.empty())
       throw Error(ErrorKind::unsupported, "convert.names",
                   fmt::format("what the tensors {} of a {} model are called elsewhere is not known",
@@ -71,7 +72,12 @@ class TensorReleaser {
     }
     if (!single || tensor.shape.rank() != 3)
       throw Error(ErrorKind::unsupported, "convert.names",
-                  fmt::format("Hugging Face's name for {} is not known", escape_name(tensor.name)))
+                  fmt::format("Hugging Face's name for {} is not known", quote(tensor.name)))
+          .remedy(Remedy::keep_names);
+    // Only elements vouch for a count: a stack without any could state 2^33 experts in a few bytes.
+    if (tensor.shape.elements().value_or(0) == 0)
+      throw Error(ErrorKind::unsupported, "convert.names",
+                  fmt::format("{} is a stack of {} experts without elements", quote(tensor.name), tensor.shape[0]))
           .remedy(Remedy::keep_names);
     name.role = *single;
     tensor = to_dense(tensor);
@@ -108,7 +114,7 @@ class TensorReleaser {
     if (moves && !heads)
       throw Error(ErrorKind::unsupported, "convert.names",
                   "the number of heads, which determines the row order of q and k, is unknown")
-          .about("tensor " + escape_name(tensor.name))
+          .about("tensor " + quote(tensor.name))
           .remedy(Remedy::keep_names);
     if (moves) {
       if (tensor.is_dense())
@@ -356,7 +362,7 @@ class FileReleaser {
           {.kind = ChangeKind::remark,
            .impact = Impact::results,
            .part = "tokenizer.json",
-           .detail = fmt::format("how \"{}\" splits text is not known; it is split as GPT-2 does", escape_name(name))});
+           .detail = fmt::format("how \"{}\" splits text is not known; it is split as GPT-2 does", quote(name))});
     }
     return rules;
   }

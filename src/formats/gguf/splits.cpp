@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/gguf/gguf.hpp"
 #include "formats/links.hpp"
 #include "io/descriptor_source.hpp"
@@ -136,7 +137,7 @@ class SetReader {
       return wrong("gguf.split.metadata", "has metadata of its own; only the first file of a model has");
     for (Tensor& tensor : part.tensors) {
       if (!names_.insert(tensor.name).second)
-        return wrong("gguf.split.duplicate", fmt::format("has the tensor {} again", escape_name(tensor.name)));
+        return wrong("gguf.split.duplicate", fmt::format("has the tensor {} again", quote(tensor.name)));
       model_.tensors.push_back(std::move(tensor));
     }
     for (BrokenTensor& broken : part.broken) model_.broken.push_back(std::move(broken));

@@ -8,6 +8,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/gguf/gguf.hpp"
@@ -97,7 +98,7 @@ class HeadWriter {
 };
 
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
-  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 void check_tensor(const Tensor& tensor) {
@@ -133,7 +134,7 @@ void check_writable(const Model& model) {
       throw Error(
           ErrorKind::unsupported, "gguf.write.file",
           "a file whose name appears twice, or is empty, too long or not text, or which has more than a gigabyte")
-          .about(escape_name(file.name));
+          .about(quote(file.name));
 }
 
 std::uint64_t alignment_in(const std::vector<Entry>& entries) {

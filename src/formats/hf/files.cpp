@@ -6,6 +6,7 @@
 
 #include "base/lookalike.hpp"
 #include "base/path_parts.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/rows.hpp"
@@ -187,7 +188,7 @@ std::optional<std::string> what_is_wrong(const std::string& path) {
   if (const fs::path leads = fs::read_symlink(path, no_link); !no_link)
     return fmt::format(
         "is a link to {}, which cannot be reached ({}); download the file again, or remove the link",
-        escape_name(leads.string()),
+        quote(leads.string()),
         failed ? failed.message() : std::make_error_code(std::errc::no_such_file_or_directory).message());
   return "does not exist; download it again";
 }
@@ -329,12 +330,12 @@ Weights choose_weights(const std::string& directory, const std::vector<std::stri
                   fmt::format("download {} into the directory", kOldIndex));
   if (const auto foreign = those(with_folders(directory, files), is_foreign); !foreign.empty())
     throw lacking(ErrorKind::unsupported, "hf.weights.foreign",
-                  fmt::format("there are no weights that Tare can read; {} ({}) is there", escape_name(foreign.front()),
+                  fmt::format("there are no weights that Tare can read; {} ({}) is there", quote(foreign.front()),
                               foreign_weights(foreign.front())),
                   fmt::format("download the model's {}", kFile));
   std::vector<std::string> others;
   for (const std::string& file : files)
-    if (format_of_suffix(file) != nullptr) others.push_back(escape_name(file));
+    if (format_of_suffix(file) != nullptr) others.push_back(quote(file));
   throw lacking(ErrorKind::not_found, "hf.weights.missing",
                 fmt::format("there are no weights: neither {} nor {}", kFile, kIndex),
                 others.empty() ? "download them into the directory"

@@ -29,6 +29,7 @@
 
 #include "base/glob.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -245,7 +246,7 @@ class Reader {
     try {
       const Bytes bytes = Blob::range(source, 0, source->size()).bytes(options_.limits.metadata_bytes);
       return PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                private_bounds(options_.limits, bytes.size()), kPrivateRule);
+                                private_bounds(options_.limits), kPrivateRule);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       warn(error.sentence());
@@ -277,7 +278,7 @@ class Reader {
     for (const auto& [file, name] : *others) {
       std::error_code none;
       if (name.text() == nullptr || !is_safe_path(file) || !fs::is_regular_file(path_of(file), none))
-        warn(fmt::format("names a file \"{}\", which does not exist", escape_name(file)));
+        warn(fmt::format("names a file \"{}\", which does not exist", quote(file)));
       else if (!is_used(path_of(file)))  // a file that versions before this one did not know
         attach(file, *name.text());
     }

@@ -86,7 +86,7 @@ std::vector<std::string> numbered_attachments(const io::Directory& directory) {
     const Bytes bytes = Blob::range(source, 0, source->size()).bytes(kMostPrivate);
     const Limits limits;
     PrivateTree tree = PrivateTree::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                                          private_bounds(limits, bytes.size()), kPrivateRule);
+                                          private_bounds(limits), kPrivateRule);
     const Map* const names = tree.map("attachments");
     if (names == nullptr) return numbered;
     const std::string prefix = fmt::format("{}/", kPrivateFolder);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/printable.hpp"
 #include "formats/hf/hf.hpp"
 #include "resources/json_file.hpp"
 
@@ -56,12 +57,12 @@ void refuse_pipeline(const std::string& directory) {
   if (!pipeline) return;
   std::vector<std::string> models;
   for (const PipelinePart& part : pipeline->parts)
-    if (part.is_model) models.push_back(escape_name(part.name) + "/");
+    if (part.is_model) models.push_back(quote(part.name) + "/");
   throw Error(ErrorKind::unsupported, "hf.pipeline",
               models.empty()
-                  ? fmt::format("a pipeline ({}) of which no part has weights", escape_name(pipeline->kind))
+                  ? fmt::format("a pipeline ({}) of which no part has weights", quote(pipeline->kind))
                   : fmt::format("a pipeline ({}), of which each part is a model of its own; name one of them: {}",
-                                escape_name(pipeline->kind), fmt::join(models, ", ")))
+                                quote(pipeline->kind), fmt::join(models, ", ")))
       .in(directory);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/hf/hf.hpp"
 #include "resources/resources.hpp"
@@ -71,7 +72,7 @@ Config with_differences(const Config& found, const Map& fields, bool only_missin
   Map all = found.to_map();
   for (const auto& [name, value] : fields) {
     if (!is_field(name))
-      misfits.push_back(fmt::format("\"{}\" is not a field of \"config\"", escape_name(name)));
+      misfits.push_back(fmt::format("\"{}\" is not a field of \"config\"", quote(name)));
     else if (!value.is_null() && !fits(name, value))
       misfits.push_back(fmt::format("\"{}\" of \"config\" is not of the field's kind", name));
     else if (only_missing && all.find(name) != nullptr)

@@ -13,6 +13,7 @@
 
 #include "base/checked.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/rows.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -56,7 +57,7 @@ class SplitReader {
         model_.tensors.push_back(
             dense(name, size, found.data.dtype, torch::join_boxes(size, found.boxes), found.data.type));
       } catch (Error& error) {
-        throw error.in(directory_).about("tensor " + escape_name(name));
+        throw error.in(directory_).about("tensor " + quote(name));
       }
     }
     for (const std::string_view key : {kInfoKey, kVersionKey}) model_.metadata.erase(key);
@@ -127,7 +128,7 @@ class SplitReader {
       throw Error(ErrorKind::corrupt, "hf.split.info",
                   fmt::format("{} does not state where the box begins, in {} whole numbers", kInfoKey, offsets.rank()))
           .in(path)
-          .about("tensor " + escape_name(tensor.name));
+          .about("tensor " + quote(tensor.name));
     };
     if (list == nullptr || list->size() != offsets.rank()) refuse();
     for (std::size_t i = 0; i < offsets.rank(); ++i) {
@@ -143,7 +144,7 @@ class SplitReader {
     if (!tensor.is_dense() || tensor.components.size() != 1)
       throw Error(ErrorKind::unsupported, "hf.split.type", "only dense tensors are put together")
           .in(path)
-          .about("tensor " + escape_name(tensor.name));
+          .about("tensor " + quote(tensor.name));
     const auto [place, is_new] = tensors_.try_emplace(tensor.name);
     if (is_new) {
       order_.push_back(tensor.name);
@@ -153,7 +154,7 @@ class SplitReader {
       throw Error(ErrorKind::corrupt, "hf.split.type",
                   fmt::format("this box is {}, another one is {}", data.type_name(), place->second.data.type_name()))
           .in(path)
-          .about("tensor " + escape_name(tensor.name));
+          .about("tensor " + quote(tensor.name));
     place->second.boxes.push_back({offsets_of(tensor, info, path), tensor.shape, data.blob});
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"

@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 
 namespace tare::mcf {
 
 Error EntryReport::about(const Entry& entry, std::string_view rule, std::string_view sentence, ErrorKind kind) const {
-  return Error(kind, rule, sentence).in(input.path).at(entry.at).about("tensor " + escape_name(entry.name));
+  return Error(kind, rule, sentence).in(input.path).at(entry.at).about("tensor " + quote(entry.name));
 }
 
 void EntryReport::bad(Entry& entry, Error error) const {

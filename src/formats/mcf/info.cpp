@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "formats/mcf/mcf.hpp"
 
 namespace tare::mcf {
@@ -114,7 +115,7 @@ class InfoReader {
     const auto twice = std::adjacent_find(info_.pairs.begin(), info_.pairs.end(),
                                           [](const InfoPair& a, const InfoPair& b) { return a.key == b.key; });
     if (twice != info_.pairs.end())
-      throw refuse("mcf.info.duplicate", fmt::format("the key \"{}\" appears twice", escape_name(twice->key)), table);
+      throw refuse("mcf.info.duplicate", fmt::format("the key \"{}\" appears twice", quote(twice->key)), table);
   }
 
   InfoPair pair_at(std::uint64_t at) {
@@ -128,7 +129,7 @@ class InfoReader {
       if (value % 8 != 0 || value < kInfoBytes || !fits(value, 4, bytes_.size()))
         throw refuse("mcf.info.value",
                      fmt::format("\"{}\": a value at {}, where multiples of 8 from {} to {} are possible",
-                                 escape_name(pair.key), value, kInfoBytes, bytes_.size()),
+                                 quote(pair.key), value, kInfoBytes, bytes_.size()),
                      at + 16);
       return value;
     };
@@ -140,9 +141,9 @@ class InfoReader {
         pair.at = bytes_.at(value + 4);
         break;
       default:
-        throw bytes_.refuse(
-            ErrorKind::unsupported, "mcf.info.type",
-            fmt::format("\"{}\" has a value of type {}; 1 to 3 are defined", escape_name(pair.key), type), at + 8);
+        throw bytes_.refuse(ErrorKind::unsupported, "mcf.info.type",
+                            fmt::format("\"{}\" has a value of type {}; 1 to 3 are defined", quote(pair.key), type),
+                            at + 8);
     }
     return pair;
   }

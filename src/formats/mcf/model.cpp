@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "formats/own_fields.hpp"
 
 namespace tare::mcf {
@@ -126,7 +127,7 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
     lines.push_back(
         {.detail = fmt::format(
              "ModelInfo has no rope type for \"{}\" and says standard; config.json, carried unchanged, has it all",
-             escape_name(kind))});
+             quote(kind))});
   if (merged_tokenizer_config(model))
     lines.push_back({.impact = Impact::detail,
                      .detail = fmt::format("{} is in the section of {}, too, where programs look for it", kTemplateFile,

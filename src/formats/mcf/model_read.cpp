@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/mcf/model.hpp"
 #include "formats/private_tree.hpp"
 
@@ -25,11 +26,8 @@ class ModelReader {
       : input_(input), model_(model), notes_(notes), diagnostics_(diagnostics), limits_(options.limits) {}
 
   void run(const Info* info, const Container& container) {
-    bounds_ = private_bounds(limits_, 0);
-    for (const Section& section : container.sections) {
-      if (section.type == SectionType::model_info) bounds_ = private_bounds(limits_, section.size);
-      add_section(section);
-    }
+    bounds_ = private_bounds(limits_);
+    for (const Section& section : container.sections) add_section(section);
     const InfoFields fields = info == nullptr ? InfoFields() : info->fields;
     if (info != nullptr)
       for (const InfoPair& pair : info->pairs) add_pair(pair);
@@ -57,7 +55,7 @@ class ModelReader {
 
   void malformed(const InfoPair& pair, std::string_view why) {
     diagnostics_.warning(Error(ErrorKind::corrupt, "mcf.private.malformed",
-                               fmt::format("the key {} {}; it is kept as metadata", escape_name(pair.key), why))
+                               fmt::format("the key {} {}; it is kept as metadata", quote(pair.key), why))
                              .in(input_.path)
                              .at(pair.at));
   }
@@ -179,7 +177,7 @@ class ModelReader {
   void conflict(std::string_view key) {
     diagnostics_.warning(
         Error(ErrorKind::corrupt, "mcf.info.conflict",
-              fmt::format("\"{}\" is stated in two places; the pair with that key is used", escape_name(key)))
+              fmt::format("\"{}\" is stated in two places; the pair with that key is used", quote(key)))
             .in(input_.path));
   }
 
@@ -246,7 +244,7 @@ void keep_stale_notes(const TensorNotes& notes, Model& model, Diagnostics& diagn
     left.emplace(std::string(kAttributesKey) + std::string(name), wire::write_value_json(attributes));
   for (auto& [key, value] : left) {
     diagnostics.warning(Error(ErrorKind::corrupt, "mcf.private.stale",
-                              fmt::format("the key {} fits no tensor; it is kept as metadata", escape_name(key))));
+                              fmt::format("the key {} fits no tensor; it is kept as metadata", quote(key))));
     model.metadata.append(key, std::move(value));
   }
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "codecs/mcf/layout.hpp"
 #include "formats/mcf/model.hpp"
@@ -59,7 +60,7 @@ class OutlineMaker {
     NameViewSet keys;
     for (const auto& [key, value] : model_.metadata)
       if (!keys.insert(key).second)
-        throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} appears twice", escape_name(key)));
+        throw unwritable("mcf.write.duplicate", fmt::format("the metadata key {} appears twice", quote(key)));
   }
 
   // ---- attachments ----
@@ -117,8 +118,7 @@ class OutlineMaker {
     return nullptr;
   }
   static Error twice(const Attachment& attachment) {
-    return unwritable("mcf.write.duplicate", "the name appears twice")
-        .about("attachment " + escape_name(attachment.name));
+    return unwritable("mcf.write.duplicate", "the name appears twice").about("attachment " + quote(attachment.name));
   }
   static std::string text_of(const Attachment& attachment) {
     const std::uint64_t most = Limits().metadata_bytes;
@@ -127,7 +127,7 @@ class OutlineMaker {
           "mcf.write.limit",
           fmt::format("{} bytes; a file without a section of its own may have {}", attachment.blob.size(), most),
           ErrorKind::limit)
-          .about("attachment " + escape_name(attachment.name));
+          .about("attachment " + quote(attachment.name));
     const Bytes bytes = attachment.blob.bytes();
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }

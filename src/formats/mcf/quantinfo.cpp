@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/printable.hpp"
 #include "formats/mcf/index.hpp"
 
 namespace tare::mcf {
@@ -73,7 +74,7 @@ void read_records(const SectionBytes& bytes, std::span<Entry> entries, const Ent
     }
     Entry& entry = entries[number];
     if (const auto [rule, sentence] = broken_rule(entry, bytes, record); !rule.empty())
-      report.bad(entry, broken(rule, sentence, record).about("tensor " + escape_name(entry.name)));
+      report.bad(entry, broken(rule, sentence, record).about("tensor " + quote(entry.name)));
     entry.record = record;
     const auto low = bytes.load<float>(record + kMinAt), high = bytes.load<float>(record + kMaxAt);
     known = known && !std::isnan(low) && !std::isnan(high);

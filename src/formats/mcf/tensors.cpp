@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "base/printable.hpp"
 #include "formats/mcf/index.hpp"
 #include "tare/codec.hpp"
 
@@ -64,7 +65,7 @@ class TensorReader {
                                "flag bit 0 (TensorDataAligned64) is not set in a file with q* or k* tensors")
                              .in(input_.path)
                              .at(32)
-                             .about("tensor " + escape_name(aligned->name)));
+                             .about("tensor " + quote(aligned->name)));
   }
 
   // Empty payloads before the one that starts where they lie: written again, they come to lie there again.
@@ -89,7 +90,7 @@ class TensorReader {
       if (place.offset == previous->offset && place.size == previous->size) continue;
       report.bad(*place.entry, "mcf.tensor.overlap",
                  fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", place.size, place.offset,
-                             previous->size, previous->offset, escape_name(previous->entry->name)));
+                             previous->size, previous->offset, quote(previous->entry->name)));
     }
   }
 
@@ -180,9 +181,9 @@ class TensorReader {
       if (tensor.is_dense() && apply_note(found->second, tensor.components.front(), tensor.shape))
         notes_.types.erase(found);
       else
-        diagnostics_.warning(report.about(entry, "mcf.private.type",
-                                          fmt::format("said to be {}, which its stored type {:#x} cannot be",
-                                                      escape_name(found->second), entry.dtype)));
+        diagnostics_.warning(report.about(
+            entry, "mcf.private.type",
+            fmt::format("said to be {}, which its stored type {:#x} cannot be", quote(found->second), entry.dtype)));
     }
     if (const auto found = notes_.attributes.find(entry.name); found != notes_.attributes.end()) {
       for (auto& [key, value] : found->second)

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/mcf/mcf.hpp"
@@ -19,7 +20,7 @@ namespace {
 
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence,
                  ErrorKind kind = ErrorKind::unsupported) {
-  return Error(kind, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(kind, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 Error too_large(std::string_view what) {

@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "model/element_types.hpp"
 #include "tare/error.hpp"
 
@@ -83,7 +84,7 @@ Element parse_descr(std::string_view descr) {
   for (const std::span<const Named> rows : {std::span<const Named>(kCodes), std::span<const Named>(kMoreCodes)})
     for (const Named& row : rows)
       if (row.code.substr(1) == code) return element_of(row, order == '>');
-  const std::string shown = escape_name(descr);
+  const std::string shown = quote(descr);
   const bool sized = code.size() > 1 && code.find_first_not_of("0123456789", 1) == std::string_view::npos;
   switch (code.empty() ? ' ' : code.front()) {
     case 'O':
@@ -131,7 +132,7 @@ class Parser {
         parse_shape(header.shape);
       } else {
         throw corrupt("npy.header.keys",
-                      fmt::format("'{}' {}; expected descr, fortran_order and shape once each", escape_name(key),
+                      fmt::format("'{}' {}; expected descr, fortran_order and shape once each", quote(key),
                                   key == "descr" || key == "shape" || key == "fortran_order" ? "appears twice"
                                                                                              : "is not a known key"));
       }
@@ -151,7 +152,7 @@ class Parser {
  private:
   [[noreturn]] void fail(std::string_view expected) const {
     throw corrupt("npy.header.syntax", fmt::format("expected {} at character {} of the header, found \"{}\"", expected,
-                                                   at_, escape_name(text_.substr(at_, 16))));
+                                                   at_, quote(text_.substr(at_, 16))));
   }
   void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\r\n\f", at_), text_.size()); }
   bool accept(char c) {
@@ -213,8 +214,7 @@ class Parser {
   std::uint64_t dimension() {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '-')
-      throw corrupt("npy.shape.negative",
-                    fmt::format("a dimension is negative: \"{}\"", escape_name(text_.substr(at_, 21))));
+      throw corrupt("npy.shape.negative", fmt::format("a dimension is negative: \"{}\"", quote(text_.substr(at_, 21))));
     std::uint64_t value = 0;
     const char* const begin = text_.data() + at_;
     const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), value);

@@ -16,6 +16,7 @@
 #include <filesystem>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "formats/fits.hpp"
 #include "formats/npy/order.hpp"
 #include "formats/rows.hpp"
@@ -67,18 +68,18 @@ bool holds_other_array(const Blob& bytes) {
 
 void check_writable(const Tensor& tensor) {
   const auto refuse = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
-    throw Error(kind, rule, sentence).about(escape_name(tensor.name));
+    throw Error(kind, rule, sentence).about(quote(tensor.name));
   };
   const Component* const data = tensor.component("data");
   if (!tensor.is_dense() || data == nullptr)
     refuse(ErrorKind::unsupported, "npz.write.layout",
-           fmt::format("layout {} cannot be an array; only dense can", escape_name(tensor.layout)));
+           fmt::format("layout {} cannot be an array; only dense can", quote(tensor.layout)));
   if (tensor.components.size() != 1)
     refuse(ErrorKind::unsupported, "npz.write.components",
            fmt::format("{} components; an array has a place for \"data\" only", tensor.components.size()));
   if (descr_of(data->dtype, data->type).empty())
     refuse(ErrorKind::unsupported, "npz.write.type",
-           fmt::format("no array type for {} over {}", escape_name(data->type), name_of(data->dtype)));
+           fmt::format("no array type for {} over {}", quote(data->type), name_of(data->dtype)));
   if (tensor.shape.rank() > kMaxRank)
     refuse(ErrorKind::limit, "npz.write.rank",
            fmt::format("{} dimensions, readers take at most {}", tensor.shape.rank(), kMaxRank));

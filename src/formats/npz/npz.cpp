@@ -16,7 +16,9 @@
 #include <array>
 #include <cstring>
 
+#include "base/budget.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/fits.hpp"
 #include "formats/npy/npy.hpp"
 #include "formats/npz/private.hpp"
@@ -32,10 +34,6 @@ namespace tare::npz {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
-// A deflated private member may not grow beyond this: nobody but an attacker deflates it that well.
-constexpr std::uint64_t kMaxInflatedPrivate = std::uint64_t{32} << 20;
-// Headers of a megabyte each deflate to nothing, too: all of them together may take this, or eight times the file.
-constexpr std::uint64_t kMaxInflatedHeaders = std::uint64_t{64} << 20;
 
 // Zip archives that are something else by their first member: PyTorch's, Office's, Java's, EPUB's.
 bool is_foreign(std::string_view name) {
@@ -95,7 +93,7 @@ class Reader {
     try {
       work();
     } catch (Error& error) {
-      add_broken(member.name, error.in(source_->name()).at(member.data).about(escape_name(member.name)));
+      add_broken(member.name, error.in(source_->name()).at(member.data).about(quote(member.name)));
     }
   }
 
@@ -121,7 +119,7 @@ class Reader {
         diagnostics_.note(error.reworded(fmt::format("{}; it is carried unchanged as a file", error.sentence()))
                               .in(source_->name())
                               .at(member.data)
-                              .about(escape_name(member.name)));
+                              .about(quote(member.name)));
       }
       attach(member);
     } else if (!member.is_directory()) {
@@ -144,7 +142,7 @@ class Reader {
     std::string name = member.name.substr(0, member.name.size() - kSuffix.size());
     version_ = std::max(version_, header.major);
     if (header.element.raw && options_.diagnostics != nullptr)
-      notes_.emplace_back(name, npy::raw_note(header).in(source_->name()).at(member.data).about(escape_name(name)));
+      notes_.emplace_back(name, npy::raw_note(header).in(source_->name()).at(member.data).about(quote(name)));
     model_.tensors.push_back(npy::to_tensor(std::move(name), header, wire::zip_blob(source_, member, length)));
   }
 
@@ -159,11 +157,7 @@ class Reader {
     Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(npy::kPrefix, member.size)));
     reader->read(bytes);
     length = npy::header_length(bytes, member.size);
-    inflated_headers_ += length;
-    if (inflated_headers_ > kMaxInflatedHeaders && inflated_headers_ / 8 > source_->size())
-      throw Error(ErrorKind::limit, "npz.header.inflated",
-                  fmt::format("the headers so far inflate to {} bytes, those of a file of {} bytes", inflated_headers_,
-                              source_->size()));
+    charge_bytes(length);  // a header of a megabyte deflates to nothing
     bytes.resize(static_cast<std::size_t>(length));
     if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
     return npy::parse_header(bytes, options_.limits.rank);
@@ -178,15 +172,14 @@ class Reader {
   }
 
   void read_own(const wire::ZipMember& member) {
-    const std::uint64_t limit =
-        std::min(options_.limits.metadata_bytes, member.deflated() ? kMaxInflatedPrivate : member.size);
-    if (member.size > limit)
-      throw Error(ErrorKind::limit, "npz.private.large",
-                  fmt::format("expected at most {} bytes of metadata, found {}", limit, member.size));
+    if (member.size > options_.limits.metadata_bytes)
+      throw Error(
+          ErrorKind::limit, "npz.private.large",
+          fmt::format("expected at most {} bytes of metadata, found {}", options_.limits.metadata_bytes, member.size));
+    if (member.deflated()) charge_bytes(member.size);
     const Bytes text = wire::zip_blob(source_, member).bytes(member.size, options_.threads);
-    // What it costs in the file is what it is allowed to become, not what it inflates to.
-    read_private({reinterpret_cast<const char*>(text.data()), text.size()},
-                 private_bounds(options_.limits, member.stored), model_, typed_, diagnostics_);
+    read_private({reinterpret_cast<const char*>(text.data()), text.size()}, private_bounds(options_.limits), model_,
+                 typed_, diagnostics_);
   }
 
   SourcePtr source_;
@@ -196,9 +189,8 @@ class Reader {
   io::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;  // of whatever kind
-  NameSet attached_;         // members
-  std::uint64_t inflated_headers_ = 0;
+  bool has_arrays_ = false;                           // of whatever kind
+  NameSet attached_;                                  // members
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member knows better
   std::vector<std::string> typed_;
 };
@@ -211,7 +203,7 @@ void check_names(const Model& model) {
   for (const Tensor& tensor : model.tensors) {
     const std::string& name = tensor.name;
     const auto refuse = [&](std::string_view rule, std::string_view sentence) {
-      throw Error(ErrorKind::unsupported, rule, sentence).about(escape_name(name));
+      throw Error(ErrorKind::unsupported, rule, sentence).about(quote(name));
     };
     if (name.empty()) refuse("npz.write.name", "a tensor without a name cannot be a member of an archive");
     if (name.size() > wire::kZipMaxName - kSuffix.size())

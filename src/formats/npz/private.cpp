@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/path_parts.hpp"
+#include "base/printable.hpp"
 #include "formats/private_tree.hpp"
 
 namespace tare::npz {
@@ -42,7 +43,7 @@ class PrivateReader {
   }
   void stale(std::string_view what, std::string_view name) {
     diagnostics_.warning(
-        malformed("npz.private.stale", fmt::format("names {} \"{}\", which does not exist", what, escape_name(name))));
+        malformed("npz.private.stale", fmt::format("names {} \"{}\", which does not exist", what, quote(name))));
   }
 
   void set_type(const std::string& name, const std::string& type) {
@@ -53,8 +54,8 @@ class PrivateReader {
       const LogicalType* const known = find_logical_type(type);
       if (known == nullptr || known->storage != data.dtype || known->per_element != 1 ||
           (!data.type.empty() && data.type != type))
-        throw malformed("npz.private.type", fmt::format("\"{}\" is stated to be {}; its array holds {}",
-                                                        escape_name(name), escape_name(type), data.type_name()));
+        throw malformed("npz.private.type", fmt::format("\"{}\" is stated to be {}; its array holds {}", quote(name),
+                                                        quote(type), data.type_name()));
       data.type = type;
     }
     typed_.push_back(name);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/budget.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/place.hpp"
@@ -43,12 +45,12 @@ class HeaderParser {
       diagnostics_.error(Error(ErrorKind::corrupt, "safetensors.name.duplicate", "the name appears twice in the header")
                              .in(file_)
                              .at(json_.offset_of_key(twice).value_or(8))
-                             .about("tensor " + escape_name(twice)));
+                             .about("tensor " + quote(twice)));
   }
 
  private:
   [[noreturn]] void fail(std::string_view rule, std::string_view sentence, std::string_view name) const {
-    throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(at_).about("tensor " + escape_name(name));
+    throw Error(ErrorKind::corrupt, rule, sentence).in(file_).at(at_).about("tensor " + quote(name));
   }
 
   void read_metadata(od::value value) {
@@ -65,13 +67,14 @@ class HeaderParser {
     json_.each_field(json_.object(value), [&](std::string_view key, const char* at, od::value entry) {
       at_ = json_.offset_of(at);
       if (json_.type_of(entry) != od::json_type::string)
-        wrong(fmt::format("the value of \"{}\" is not a string", escape_name(key)));
+        wrong(fmt::format("the value of \"{}\" is not a string", quote(key)));
       keys.add(key);
+      charge_values(kKeyPrice + 1);
       metadata_.append(std::string(key), std::string(json_.string(entry)));
     });
     if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
       throw Error(ErrorKind::corrupt, "safetensors.metadata.duplicate",
-                  fmt::format("the key \"{}\" appears twice", escape_name(twice)))
+                  fmt::format("the key \"{}\" appears twice", quote(twice)))
           .in(file_)
           .at(at_)
           .about(kMetadataKey);
@@ -111,10 +114,10 @@ class HeaderParser {
         json_.walk(field, 2);
         diagnostics_.warning(
             Error(ErrorKind::corrupt, "safetensors.entry.unknown",
-                  fmt::format("the field \"{}\" is not one of the format's; it is ignored", escape_name(key)))
+                  fmt::format("the field \"{}\" is not one of the format's; it is ignored", quote(key)))
                 .in(file_)
                 .at(at_)
-                .about("tensor " + escape_name(name)));
+                .about("tensor " + quote(name)));
       }
     });
     if (seen != 7)
@@ -125,12 +128,11 @@ class HeaderParser {
            name);
     // Trouble that concerns this tensor alone.
     const auto drop = [&](ErrorKind kind, std::string_view rule, const std::string& sentence) {
-      placer_.drop(Error(kind, rule, sentence).in(file_).at(at_).about("tensor " + escape_name(name)), begin, end);
+      placer_.drop(Error(kind, rule, sentence).in(file_).at(at_).about("tensor " + quote(name)), begin, end);
     };
     const HeaderType* const known = find_type(dtype);
     if (known == nullptr)
-      return drop(ErrorKind::unsupported, "safetensors.entry.dtype",
-                  fmt::format("unknown dtype \"{}\"", escape_name(dtype)));
+      return drop(ErrorKind::unsupported, "safetensors.entry.dtype", fmt::format("unknown dtype \"{}\"", quote(dtype)));
     if (rank > placer_.max_rank())
       return drop(ErrorKind::limit, "safetensors.entry.rank",
                   fmt::format("expected at most {} dimensions, found {}", placer_.max_rank(), rank));

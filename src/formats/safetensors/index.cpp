@@ -70,12 +70,12 @@ class IndexParser {
       at_ = json_.offset_of(at);
       names.add(name);
       if (json_.type_of(entry) != od::json_type::string)
-        fail("form", fmt::format("the file of \"{}\" is not a string", escape_name(name)));
+        fail("form", fmt::format("the file of \"{}\" is not a string", quote(name)));
       index_.weights.push_back({std::string(name), number_of(json_.string(entry)), at_});
     });
     if (const auto twice = names.find_duplicate(); twice.data() != nullptr) {
       at_ = json_.offset_of_key(twice).value_or(at_);
-      fail("duplicate", fmt::format("the tensor \"{}\" appears twice", escape_name(twice)));
+      fail("duplicate", fmt::format("the tensor \"{}\" appears twice", quote(twice)));
     }
   }
 
@@ -86,19 +86,17 @@ class IndexParser {
         numbers_.try_emplace(std::string(shard), static_cast<std::uint32_t>(index_.shards.size()));
     if (is_new) {
       if (!is_plain_name(shard) || printable(shard) != shard)
-        fail("path", fmt::format("\"{}\" is not the name of a file next to the index", escape_name(shard)));
+        fail("path", fmt::format("\"{}\" is not the name of a file next to the index", quote(shard)));
       if (const std::string_view foreign = foreign_weights(shard); !foreign.empty())
         fail("path",
              fmt::format("an index of weights in {} ({}), which Tare cannot read yet; download the model's safetensors "
                          "files",
-                         foreign, escape_name(shard)));
+                         foreign, quote(shard)));
       // An index of another container's files has the same form.
       const Format* const format = format_of_suffix(shard);
-      if (format == nullptr)
-        fail("path", fmt::format("\"{}\" is not the name of a file of weights", escape_name(shard)));
+      if (format == nullptr) fail("path", fmt::format("\"{}\" is not the name of a file of weights", quote(shard)));
       if (!index_.shards.empty() && format != format_of_suffix(index_.shards.front()))
-        fail("path",
-             fmt::format("\"{}\" is not the name of a file like {}", escape_name(shard), index_.shards.front()));
+        fail("path", fmt::format("\"{}\" is not the name of a file like {}", quote(shard), index_.shards.front()));
       index_.shards.emplace_back(shard);
     }
     return last_ = found->second;
@@ -133,7 +131,7 @@ class IndexParser {
              real == std::floor(real))
       index_.total_size = static_cast<std::uint64_t>(real);
     else
-      index_.bad_total = escape_name(raw.substr(0, 40));
+      index_.bad_total = quote(raw.substr(0, 40));
   }
 
   // Numbers, booleans and nulls; what is nested is nobody's custom and is passed over.
@@ -215,7 +213,7 @@ class SetReader {
     Error error(ErrorKind::corrupt, fmt::format("safetensors.index.{}", rule), sentence);
     error.in(path_);
     if (at) error.at(*at);
-    if (tensor.data() != nullptr) error.about("tensor " + escape_name(tensor));
+    if (tensor.data() != nullptr) error.about("tensor " + quote(tensor));
     return error;
   }
   void error(std::string_view rule, const std::string& sentence, const Index::Entry& entry) {
@@ -297,7 +295,7 @@ class SetReader {
       else if (*known != value)
         reports_->warning(about("metadata",
                                 fmt::format("{} has another value of the metadata key \"{}\" than a shard before it",
-                                            index_.shards[number], escape_name(key)),
+                                            index_.shards[number], quote(key)),
                                 {}));
     }
   }

@@ -7,6 +7,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "base/printable.hpp"
 
 namespace tare::safetensors {
 namespace {
@@ -77,7 +78,7 @@ Error Placer::about(std::size_t i, std::string_view rule, const std::string& sen
   return Error(ErrorKind::corrupt, rule, sentence)
       .in(source_->name())
       .at(entries_[i].at)
-      .about("tensor " + escape_name(tensors_[i].name));
+      .about("tensor " + quote(tensors_[i].name));
 }
 
 void Placer::report(std::size_t i, std::string_view rule, const std::string& sentence) {
@@ -168,7 +169,7 @@ void Placer::note_unaligned(const std::vector<Tensor>& tensors) {
                           fmt::format("is not at a multiple of its element size; {} such in all", count))
                         .in(source_->name())
                         .at(first->components.front().blob.offset())
-                        .about("tensor " + escape_name(first->name)));
+                        .about("tensor " + quote(first->name)));
 }
 
 std::vector<Tensor> Placer::sorted(const std::vector<bool>& sound) {

@@ -34,7 +34,7 @@ void take_private(Model& model, const std::string& file, const Limits& limits, D
   const Value* const kept = model.metadata.find(kPrivateKey);
   if (kept == nullptr || kept->text() == nullptr) return;
   try {
-    PrivateTree tree = PrivateTree::parse(*kept->text(), private_bounds(limits, kept->text()->size()), kRule);
+    PrivateTree tree = PrivateTree::parse(*kept->text(), private_bounds(limits), kRule);
     apply(tree, model);
   } catch (const Error& error) {
     diagnostics.warning(Error(ErrorKind::corrupt, kRule, error.sentence())

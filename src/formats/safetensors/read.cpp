@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "formats/safetensors/json.hpp"
 #include "formats/safetensors/place.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -35,7 +36,7 @@ std::uint64_t header_length(const Source& source, const Limits& limits) {
     throw refuse(ErrorKind::corrupt, "safetensors.header.large",
                  fmt::format("the file begins with text (\"{}\"), not with the length of a header: something "
                              "else was saved in its place; download it again",
-                             escape_name(letters)));
+                             quote(letters)));
   if (length > most)
     throw refuse(ErrorKind::limit, "safetensors.header.large",
                  fmt::format("the file states a header of {} bytes, at most {} allowed", length, most));

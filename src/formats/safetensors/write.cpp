@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
@@ -18,7 +19,7 @@ namespace tare::safetensors {
 namespace {
 
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
-  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 // Entries stand once, and no deeper than readers take them; `depth` levels may still follow.
@@ -31,7 +32,7 @@ void check_tree(const Map& map, unsigned depth) {
   }
   if (const auto twice = keys.find_duplicate(); twice.data() != nullptr)
     throw Error(ErrorKind::unsupported, "safetensors.write.duplicate",
-                fmt::format("the metadata key {} appears twice in one map", escape_name(twice)));
+                fmt::format("the metadata key {} appears twice in one map", quote(twice)));
 }
 void check_tree(const Value& value, unsigned depth) {
   const Map* const map = value.get<Map>();
@@ -65,7 +66,7 @@ void check_tensor(const Tensor& tensor) {
   try {
     check_tree(tensor.attributes, Limits().depth);
   } catch (Error& error) {
-    throw error.about("tensor " + escape_name(tensor.name));
+    throw error.about("tensor " + quote(tensor.name));
   }
 }
 

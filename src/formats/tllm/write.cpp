@@ -10,6 +10,7 @@
 #include "base/endian.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
 #include "formats/tllm/tllm.hpp"
@@ -93,7 +94,7 @@ class Plan {
   explicit Plan(const Model& model) : model_(model) {
     for (const Tensor& tensor : model.tensors)
       if (!tensors_.emplace(tensor.name, &tensor).second)
-        problems_.surplus.push_back(fmt::format("a second {}", escape_name(tensor.name)));
+        problems_.surplus.push_back(fmt::format("a second {}", quote(tensor.name)));
   }
 
   Header header(std::string_view rule) {
@@ -201,7 +202,7 @@ class Plan {
     ByName strays = tensors_;
     for_each_place(header_, [&](const Place& place) { return strays.erase(place.name), true; });
     for (const Tensor& tensor : model_.tensors)
-      if (strays.contains(tensor.name)) problems_.surplus.push_back(escape_name(tensor.name));
+      if (strays.contains(tensor.name)) problems_.surplus.push_back(quote(tensor.name));
   }
 
   void compare(const Place& place, const Tensor& tensor) {
@@ -209,8 +210,8 @@ class Plan {
     if (!tensor.is_dense() || data == nullptr || tensor.components.size() != 1 || data->dtype != DType::f32 ||
         !data->type.empty())
       return problems_.unfit.push_back(fmt::format("{}: expected dense f32, found {} {}", place.name,
-                                                   escape_name(tensor.layout),
-                                                   data == nullptr ? "" : escape_name(data->type_name())));
+                                                   quote(tensor.layout),
+                                                   data == nullptr ? "" : quote(data->type_name())));
     bool same = tensor.shape.rank() == place.rank;
     for (std::size_t d = 0; same && d < place.rank; ++d)
       same = place.dims[d] == 0 || tensor.shape[d] == place.dims[d];  // 0: not known

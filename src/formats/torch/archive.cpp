@@ -5,7 +5,9 @@
 #include <array>
 #include <cstring>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "formats/torch/torch.hpp"
 #include "wire/zip.hpp"
 
@@ -13,8 +15,6 @@ namespace tare::torch {
 namespace {
 
 constexpr std::string_view kPickle = "data.pkl", kData = "data/", kOrder = "byteorder", kVersion = "version";
-// A deflated pickle may not grow beyond this, or eight times the file: nobody but an attacker deflates it that well.
-constexpr std::uint64_t kMaxInflatedPickle = std::uint64_t{4} << 20;
 
 // An absolute name, or one that leads out of the archive.
 bool leads_elsewhere(std::string_view name) {
@@ -41,7 +41,7 @@ class ArchiveReader {
     find_pickle();
     check_names();
     const bool swapped = is_big_endian();
-    Loaded pickle(load(*pickle_), pickle_->deflated() ? 0 : pickle_->data, options_.limits);
+    Loaded pickle(load(*pickle_), pickle_->deflated() ? 0 : pickle_->data);
     // Its functions are in the archive as text; its data would be of types that only they explain.
     if (const wire::ZipMember* const code = find("constants.pkl"))
       throw error(ErrorKind::unsupported, "torch.script",
@@ -69,7 +69,7 @@ class ArchiveReader {
 
  private:
   Error error(ErrorKind kind, std::string_view rule, const std::string& sentence, const wire::ZipMember& member) const {
-    return Error(kind, rule, sentence).in(source_->name()).at(member.data).about(escape_name(member.name));
+    return Error(kind, rule, sentence).in(source_->name()).at(member.data).about(quote(member.name));
   }
 
   // PyTorch takes the folder of the first member; two pickles would be two models, and which one is read is anybody's
@@ -80,7 +80,7 @@ class ArchiveReader {
       if (slash == std::string::npos || member.name.substr(slash + 1) != kPickle) continue;
       if (pickle_ != nullptr)
         throw error(ErrorKind::corrupt, "torch.archive.pickle",
-                    fmt::format("a second {}, the first is {}", kPickle, escape_name(pickle_->name)), member);
+                    fmt::format("a second {}, the first is {}", kPickle, quote(pickle_->name)), member);
       pickle_ = &member;
     }
     if (pickle_ == nullptr)
@@ -98,7 +98,7 @@ class ArchiveReader {
             error(ErrorKind::corrupt, "torch.archive.name", "a member whose name leads out of the archive", member));
       else if (!member.name.starts_with(prefix_))
         diagnostics_.warning(error(ErrorKind::corrupt, "torch.archive.stray",
-                                   fmt::format("a member outside of the folder {}", escape_name(prefix_)), member));
+                                   fmt::format("a member outside of the folder {}", quote(prefix_)), member));
     }
   }
 
@@ -114,7 +114,7 @@ class ArchiveReader {
     const Bytes bytes = wire::zip_blob(source_, member).bytes(kLongest, 1);
     std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     while (text.ends_with('\n') || text.ends_with(' ')) text.pop_back();
-    return escape_name(text);
+    return quote(text);
   }
 
   bool is_big_endian() const {
@@ -128,14 +128,12 @@ class ArchiveReader {
   }
 
   io::Metadata load(const wire::ZipMember& member) const {
-    const std::uint64_t limit =
-        member.deflated() ? std::min(options_.limits.metadata_bytes,
-                                     std::max(kMaxInflatedPickle, checked_mul(8, source_->size()).value_or(UINT64_MAX)))
-                          : options_.limits.metadata_bytes;
+    const std::uint64_t limit = options_.limits.metadata_bytes;
     if (member.size > limit)
       throw error(ErrorKind::limit, "torch.pickle.large",
                   fmt::format("expected a pickle of at most {} bytes, found {}", limit, member.size), member);
     if (!member.deflated()) return {*source_, member.data, member.size};
+    charge_bytes(member.size);
     const SourcePtr inflated = memory_source(wire::zip_blob(source_, member).bytes(limit, 1));
     return {*inflated, 0, inflated->size()};
   }

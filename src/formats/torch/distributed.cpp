@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "formats/links.hpp"
 #include "formats/torch/torch.hpp"
 #include "io/listing.hpp"
@@ -65,7 +67,7 @@ class CheckpointReader {
            fmt::format("expected a pickle of at most {} bytes, found {}", options_.limits.metadata_bytes,
                        source_->size()),
            ErrorKind::limit);
-    Loaded loaded(io::Metadata(*source_, 0, source_->size()), 0, options_.limits);
+    Loaded loaded(io::Metadata(*source_, 0, source_->size()), 0);
     loaded.run(*source_, diagnostics_);
     p_ = &*loaded;
     model_.file_bytes = source_->size();
@@ -93,9 +95,6 @@ class CheckpointReader {
     p_->each_state(object, [&](Ref state) {
       if (p_->kind(state) != PickleKind::dict) return;
       p_->each_pair(state, [&](Ref key, Ref value) {
-        // Objects have few attributes; a dict that is shared by all of them could have any number.
-        if (++looks_ > kLooks * (p_->nodes() + 1))
-          fail("torch.distributed.metadata", "objects with too many attributes");
         if (p_->kind(key) == PickleKind::text && p_->text(key) == name) found = value;
       });
     });
@@ -132,24 +131,25 @@ class CheckpointReader {
       const Ref name = field(index, "fqn"), file = field(info, "relative_path");
       if (p_->kind(name) != PickleKind::text || p_->kind(file) != PickleKind::text)
         fail("torch.distributed.metadata", "a name or a file is not text");
+      charge_bytes(2 * p_->text(name).size() + p_->text(file).size());  // all items may refer to one name
+      charge_values(kTensorPrice);
       item.name = p_->text(name);
       item.file = p_->text(file);
       if (item.file.empty() || item.file.starts_with('.') ||
           item.file.find_first_of(std::string_view("/\\:\0", 4)) != std::string::npos)
         fail("torch.distributed.file",
-             fmt::format("\"{}\" is not the name of a file next to the metadata", escape_name(item.file)));
+             fmt::format("\"{}\" is not the name of a file next to the metadata", quote(item.file)));
       if (const auto changed = find_field(info, "transform_descriptors");
           changed && p_->kind(*changed) != PickleKind::none)
         fail("torch.distributed.transform",
-             fmt::format("\"{}\" is stored compressed or changed otherwise", escape_name(item.name)),
-             ErrorKind::unsupported);
+             fmt::format("\"{}\" is stored compressed or changed otherwise", quote(item.name)), ErrorKind::unsupported);
       const auto offsets = find_field(index, "offset");
       if (offsets && p_->kind(*offsets) != PickleKind::none) item.offsets = shape(*offsets);
       item.offset = number(field(info, "offset"));
       item.length = number(field(info, "length"));
       const std::string key = key_of(item.name, item.offsets);
       if (!items_.try_emplace(key, std::move(item)).second)
-        fail("torch.distributed.metadata", fmt::format("\"{}\" appears twice", escape_name(key)));
+        fail("torch.distributed.metadata", fmt::format("\"{}\" appears twice", quote(key)));
     });
   }
 
@@ -163,9 +163,8 @@ class CheckpointReader {
     });
     for (std::size_t i = 1; i < order.size(); ++i)
       if (order[i]->file == order[i - 1]->file && order[i]->offset - order[i - 1]->offset < order[i - 1]->length)
-        fail("torch.distributed.overlap",
-             fmt::format("\"{}\" and \"{}\" overlap in {}", escape_name(order[i - 1]->name),
-                         escape_name(order[i]->name), order[i]->file));
+        fail("torch.distributed.overlap", fmt::format("\"{}\" and \"{}\" overlap in {}", quote(order[i - 1]->name),
+                                                      quote(order[i]->name), order[i]->file));
   }
 
   // Not what a link that leads elsewhere leads to.
@@ -192,10 +191,10 @@ class CheckpointReader {
   Model read_item(const std::string& key) {
     const auto found = items_.find(key);
     if (found == items_.end())
-      fail("torch.distributed.missing", fmt::format("nothing says where \"{}\" is stored", escape_name(key)));
+      fail("torch.distributed.missing", fmt::format("nothing says where \"{}\" is stored", quote(key)));
     const Item& item = found->second;
     if (std::exchange(found->second.used, true))
-      fail("torch.distributed.chunks", fmt::format("\"{}\" is used twice", escape_name(key)));
+      fail("torch.distributed.chunks", fmt::format("\"{}\" is used twice", quote(key)));
     const SourcePtr whole = file(item.file);
     if (!fits(item.offset, item.length, whole->size()))
       throw Error(ErrorKind::corrupt, "torch.distributed.bounds",
@@ -216,7 +215,7 @@ class CheckpointReader {
       add(name, entry);
     } catch (Error& error) {
       if (error.kind() == ErrorKind::io || error.kind() == ErrorKind::not_found) throw;
-      error.in(source_->name()).about("tensor " + escape_name(name));
+      error.in(source_->name()).about("tensor " + quote(name));
       diagnostics_.tensor_error(error);
       model_.broken.push_back({Tensor(), error});
       model_.broken.back().tensor.name = name;
@@ -290,9 +289,7 @@ class CheckpointReader {
   Diagnostics& diagnostics_;
   Links links_;
   SourcePtr source_;
-  static constexpr std::uint64_t kLooks = 16;
   const Pickle* p_ = nullptr;
-  mutable std::uint64_t looks_ = 0;
   NameMap<Item> items_;
   NameMap<SourcePtr> files_;
   Model model_;

@@ -220,7 +220,7 @@ void report_globals(const Pickle& pickle, const Source& source, Diagnostics& dia
                             .at(global.at));
       return;
     }
-    const std::string called = fmt::format("{}.{}", escape_name(global.module), escape_name(global.name));
+    const std::string called = fmt::format("{}.{}", quote(global.module), quote(global.name));
     const std::string times = global.mentions == 1 ? "once" : fmt::format("{} times", global.mentions);
     const bool refused = rank(order[n]) < 2;
     Error error(ErrorKind::unsupported,

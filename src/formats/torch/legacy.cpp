@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "formats/torch/torch.hpp"
 
 namespace tare::torch {
@@ -69,7 +70,7 @@ class LegacyReader {
             .in(source_->name())
             .at(at_);
       if (end && *end < length) bytes = io::Metadata(*source_, at_, *end);
-      auto loaded = std::make_unique<Loaded>(std::move(bytes), at_, options_.limits);
+      auto loaded = std::make_unique<Loaded>(std::move(bytes), at_);
       loaded->run(*source_, diagnostics_);
       at_ += (*loaded)->length();
       return loaded;
@@ -98,10 +99,10 @@ class LegacyReader {
       const std::string_view key = keys.text(item);
       const auto width = widths.find(key);
       if (width == widths.end())
-        fail("torch.legacy.keys", fmt::format("the pickle does not mention the storage \"{}\"", escape_name(key)), at_);
+        fail("torch.legacy.keys", fmt::format("the pickle does not mention the storage \"{}\"", quote(key)), at_);
       std::array<std::byte, 8> count;
       if (!fits(at_, count.size(), source_->size()))
-        fail("torch.legacy.truncated", fmt::format("the file ends before the storage \"{}\"", escape_name(key)), at_);
+        fail("torch.legacy.truncated", fmt::format("the file ends before the storage \"{}\"", quote(key)), at_);
       source_->read(at_, count);
       at_ += count.size();
       const auto elements =
@@ -109,11 +110,11 @@ class LegacyReader {
       const auto bytes = checked_mul(elements, width->second);
       if (!bytes || !fits(at_, *bytes, source_->size()))
         fail("torch.legacy.truncated",
-             fmt::format("the storage \"{}\" is to have {} elements of {} bytes, {} bytes are left", escape_name(key),
+             fmt::format("the storage \"{}\" is to have {} elements of {} bytes, {} bytes are left", quote(key),
                          elements, width->second, source_->size() - at_),
              at_ - count.size());
       if (storages.find(key) != nullptr)
-        fail("torch.legacy.keys", fmt::format("the storage \"{}\" appears twice", escape_name(key)), at_);
+        fail("torch.legacy.keys", fmt::format("the storage \"{}\" appears twice", quote(key)), at_);
       storages.add(key, Blob::range(source_, at_, *bytes));
       at_ += *bytes;
     });
@@ -143,7 +144,7 @@ class LegacyReader {
       const auto [known, is_new] = widths.try_emplace(content.text(parts[2]), width_of(*type));
       if (!is_new && known->second != width_of(*type))
         fail("torch.legacy.keys",
-             fmt::format("the storage \"{}\" has elements of {} and of {} bytes", escape_name(content.text(parts[2])),
+             fmt::format("the storage \"{}\" has elements of {} and of {} bytes", quote(content.text(parts[2])),
                          known->second, width_of(*type)),
              content.at(ref));
     }

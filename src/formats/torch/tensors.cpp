@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "formats/torch/torch.hpp"
 #include "model/byte_swap.hpp"
 #include "tare/codec.hpp"
@@ -98,7 +99,7 @@ class Rebuilder {
   const ElementType& element_of(Ref ref, Ref at) const {
     if (meaning_of_global(ref) == Meaning::element) return *find_element(p_.name_of(ref));
     if (p_.kind(ref) == PickleKind::global)
-      fail("torch.type", fmt::format("elements of type {} cannot be read", escape_name(p_.name_of(ref))), at,
+      fail("torch.type", fmt::format("elements of type {} cannot be read", quote(p_.name_of(ref))), at,
            ErrorKind::unsupported);
     fail("torch.tensor.form", "the element type is not one", at);
   }
@@ -156,11 +157,11 @@ class Rebuilder {
     const std::string_view key = p_.text(parts[2]);
     stored.storage = content_.storages.find(key);
     if (stored.storage == nullptr)
-      fail("torch.storage.missing", fmt::format("the file has no storage \"{}\"", escape_name(key)), ref);
+      fail("torch.storage.missing", fmt::format("the file has no storage \"{}\"", quote(key)), ref);
     const auto bytes = checked_mul(stored.elements, width_of(*stored.type));
     if (!bytes || *bytes != stored.storage->blob.size())
       fail("torch.storage.size",
-           fmt::format("storage \"{}\" is to have {} elements of {} bytes, the file has {} bytes", escape_name(key),
+           fmt::format("storage \"{}\" is to have {} elements of {} bytes, the file has {} bytes", quote(key),
                        stored.elements, width_of(*stored.type), stored.storage->blob.size()),
            ref);
     return stored;
@@ -187,7 +188,7 @@ class Rebuilder {
         if (p_.kind(value) == PickleKind::boolean && p_.boolean(value))
           fail("torch.tensor.lazy",
                fmt::format("a view whose numbers are still to be changed ({}); save its resolve_conj().resolve_neg()",
-                           p_.kind(key) == PickleKind::text ? escape_name(p_.text(key)) : "?"),
+                           p_.kind(key) == PickleKind::text ? quote(p_.text(key)) : "?"),
                at, ErrorKind::unsupported);
       });
     if (type == nullptr) type = stored.type;
@@ -278,7 +279,7 @@ Tensor Rebuilder::sparse(std::span<const Ref> given, Ref at) {
   } else {
     fail("torch.tensor.kind",
          fmt::format("a sparse tensor of layout {}; sparse_coo and sparse_csr can be read",
-                     layout.empty() ? "?" : escape_name(layout)),
+                     layout.empty() ? "?" : quote(layout)),
          at, ErrorKind::unsupported);
   }
   const Codec* const codec = find_codec(tensor.layout);

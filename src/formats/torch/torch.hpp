@@ -153,8 +153,7 @@ std::vector<Meaning> meanings_of(const Pickle& pickle);
 // A pickle in a copy of its bytes.
 class Loaded {
  public:
-  Loaded(io::Metadata bytes, std::uint64_t base, const Limits& limits)
-      : bytes_(std::move(bytes)), pickle_(bytes_.bytes(), base, limits.values_in(bytes_.bytes().size())) {}
+  Loaded(io::Metadata bytes, std::uint64_t base) : bytes_(std::move(bytes)), pickle_(bytes_.bytes(), base) {}
   Loaded(const Loaded&) = delete;
   Loaded& operator=(const Loaded&) = delete;
   // Runs it and reports its globals, also when it fails.

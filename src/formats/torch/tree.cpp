@@ -8,17 +8,14 @@
 #include <algorithm>
 #include <map>
 
+#include "base/budget.hpp"
 #include "base/equal_names.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/torch/torch.hpp"
 
 namespace tare::torch {
 namespace {
-
-// Tensors beyond the values of the pickle, which are others in more than one place.
-constexpr std::uint64_t kMostTied = std::uint64_t{1} << 16;
-// Names may have this many bytes in all, and so many more for each byte of the pickle.
-constexpr std::uint64_t kNameBytes = std::uint64_t{16} << 20, kNameBytesPerByte = 8;
 
 class TreeReader {
  public:
@@ -27,9 +24,7 @@ class TreeReader {
         p_(content.pickle),
         model_(model),
         meanings_(meanings_of(content.pickle)),
-        holds_(p_.nodes()),
-        most_(content.options.limits.values_in(p_.length())),
-        most_names_(kNameBytes + kNameBytesPerByte * p_.length()) {}
+        holds_(p_.nodes()) {}
 
   void run() {
     const Ref root = p_.root();
@@ -73,10 +68,23 @@ class TreeReader {
            meaning(ref) == Meaning::list;
   }
 
-  void charge(std::uint64_t& count, Ref at) const {
-    if (++count > most_)
-      fail("torch.tree.large", fmt::format("more than {} values, counting each where it is used", most_), at,
-           ErrorKind::limit);
+  // A tree is charged wherever it is referred to, so that what refers to itself comes to an end.
+  template <typename Spend>
+  void charge(Ref at, const Spend& spend) const {
+    try {
+      spend();
+    } catch (Error& error) {
+      throw located(error, at);
+    }
+  }
+  void charge_step(Ref at) const {
+    charge(at, [] { charge_steps(); });
+  }
+  void charge_value(Ref at, std::uint64_t count = 1) const {
+    charge(at, [&] { charge_values(count); });
+  }
+  void charge_text(Ref at, std::uint64_t bytes) const {
+    charge(at, [&] { charge_bytes(bytes); });
   }
   void check_depth(unsigned depth, Ref at) const {
     if (depth > content_.options.limits.depth)
@@ -111,7 +119,7 @@ class TreeReader {
     // set([...]), deque([...]), list((...))
     if (p_.kind(ref) == PickleKind::call)
       for (const Ref argument : p_.tuple(p_.arguments(ref))) {
-        charge(walked_, ref);
+        charge_step(ref);
         if (p_.kind(argument) == PickleKind::list || p_.kind(argument) == PickleKind::set) p_.each_item(argument, item);
         if (p_.kind(argument) == PickleKind::tuple)
           for (const Ref value : p_.tuple(argument)) item(value);
@@ -123,17 +131,17 @@ class TreeReader {
     if (p_.kind(ref) != PickleKind::call) return;
     // OrderedDict([[key, value], ...]) of Python 2, Counter({...})
     for (const Ref argument : p_.tuple(p_.arguments(ref))) {
-      charge(walked_, ref);
+      charge_step(ref);
       if (p_.kind(argument) == PickleKind::dict) p_.each_pair(argument, pair);
       if (p_.kind(argument) != PickleKind::list) continue;
       std::vector<Ref> two;
       p_.each_item(argument, [&](Ref entry) {
         two.clear();
         const auto take = [&](Ref part) {
-          charge(walked_, ref);
+          charge_step(ref);
           if (two.size() < 3) two.push_back(part);
         };
-        charge(walked_, ref);
+        charge_step(ref);
         if (p_.kind(entry) == PickleKind::tuple)
           std::ranges::for_each(p_.tuple(entry), take);
         else if (p_.kind(entry) == PickleKind::list)
@@ -161,10 +169,10 @@ class TreeReader {
     }
   }
   void report_key(Ref at) const {
-    content_.diagnostics.ignored_value(located(
-        Error(ErrorKind::unsupported, "torch.key.metadata",
-              fmt::format("in \"{}\", a key that is neither text nor a whole number is omitted", escape_name(name_))),
-        at));
+    content_.diagnostics.ignored_value(
+        located(Error(ErrorKind::unsupported, "torch.key.metadata",
+                      fmt::format("in \"{}\", a key that is neither text nor a whole number is omitted", quote(name_))),
+                at));
   }
 
   // Whether there is a tensor in it; looks at each value once.
@@ -177,7 +185,7 @@ class TreeReader {
     holds_[ref] = open;  // inside of itself: the others decide
     bool found = false;
     each_entry(ref, [&](const Entry& entry) {
-      charge(looks_, ref);
+      charge_step(ref);
       found = holds_tensor(entry.value, depth + 1) || found;
     });
     holds_[ref] = found ? yes : no;
@@ -189,7 +197,7 @@ class TreeReader {
     keep_module_versions(ref);
     each_entry(ref, [&](const Entry& entry) {
       const Ref value = entry.value, at = entry.key.value_or(value);
-      charge(visits_, at);
+      charge_step(at);
       const bool tensors = holds_tensor(value, depth + 1);
       const std::size_t length = name_.size();
       if (length > 0) name_.push_back('.');
@@ -198,7 +206,7 @@ class TreeReader {
         if (tensors)
           fail("torch.key",
                fmt::format("in \"{}\", a key of tensors is neither text nor a whole number: they have no names",
-                           escape_name(name_)),
+                           quote(name_)),
                at, ErrorKind::unsupported);
         return report_key(at);
       }
@@ -212,25 +220,15 @@ class TreeReader {
     });
   }
 
-  void charge_name(Ref at) {
-    names_ += name_.size();
-    if (names_ > most_names_)
-      fail("torch.tree.names", fmt::format("more than {} bytes of names", most_names_), at, ErrorKind::limit);
-  }
-
   void add_tensor(Ref ref) {
-    charge_name(ref);
-    // One tensor in many places takes two bytes for each, and two hundred times that in memory.
-    if (model_.tensors.size() + model_.broken.size() > kMostTied + p_.nodes())
-      fail("torch.tree.large",
-           fmt::format("more than {} tensors, counting each where it is used", kMostTied + p_.nodes()), ref,
-           ErrorKind::limit);
+    charge_text(ref, name_.size());
+    charge_value(ref, kTensorPrice);  // a pickle can refer to one in many places, with two bytes each
     try {
       Tensor tensor = rebuild(content_, meanings_, ref);
       tensor.name = name_;
       model_.tensors.push_back(std::move(tensor));
     } catch (Error& error) {
-      error.in(content_.source.name()).about("tensor " + escape_name(name_));
+      error.in(content_.source.name()).about("tensor " + quote(name_));
       if (error.kind() == ErrorKind::io) throw;
       content_.diagnostics.tensor_error(error);
       BrokenTensor& broken = model_.broken.emplace_back(BrokenTensor{Tensor(), error});
@@ -239,10 +237,11 @@ class TreeReader {
   }
 
   void add_value(Ref ref, unsigned depth) {
-    charge_name(ref);
+    charge_text(ref, name_.size());
     if (is_refused(ref)) return;  // said already
     if (model_.metadata.find(name_) != nullptr)
-      fail("torch.name.duplicate", fmt::format("\"{}\" appears twice", escape_name(name_)), ref);
+      fail("torch.name.duplicate", fmt::format("\"{}\" appears twice", quote(name_)), ref);
+    charge_value(ref, kKeyPrice);
     model_.metadata.append(name_, value_of(ref, depth));
   }
 
@@ -255,21 +254,21 @@ class TreeReader {
   }
 
   Value value_of(Ref ref, unsigned depth) {
-    charge(visits_, ref);
+    charge_value(ref);
     switch (p_.kind(ref)) {
       case PickleKind::none: return {};
       case PickleKind::boolean: return p_.boolean(ref);
       case PickleKind::integer: return p_.integer(ref);
       case PickleKind::large: return large_value(ref);
       case PickleKind::real: return p_.real(ref);
-      case PickleKind::text: charge_text(ref); return p_.text(ref);
+      case PickleKind::text: charge_text_of(ref); return p_.text(ref);
       case PickleKind::bytes: {
-        charge_text(ref);
+        charge_text_of(ref);
         const auto bytes = std::as_bytes(std::span(p_.text(ref)));
         return Bytes(bytes.begin(), bytes.end());
       }
       case PickleKind::global:
-        charge_bytes(p_.module_of(ref).size() + p_.name_of(ref).size(), ref);
+        charge_text(ref, p_.module_of(ref).size() + p_.name_of(ref).size());
         return fmt::format("{}.{}", escape_name(p_.module_of(ref)), escape_name(p_.name_of(ref)));
       case PickleKind::persistent: return {};
       default: break;
@@ -279,7 +278,7 @@ class TreeReader {
     if (is_collection(ref)) {
       List list;
       each_entry(ref, [&](const Entry& entry) {
-        charge(walked_, ref);
+        charge_step(ref);
         if (!is_refused(entry.value)) list.push_back(value_of(entry.value, depth + 1));
       });
       return list;
@@ -289,11 +288,12 @@ class TreeReader {
   Map map_of(Ref ref, unsigned depth) {
     Map map;
     each_entry(ref, [&](const Entry& entry) {
-      charge(walked_, ref);
+      charge_step(ref);
       if (is_refused(entry.value)) return;
       std::string key;
       if (!append_key(key, entry)) return report_key(entry.value);
-      charge_bytes(key.size(), ref);
+      charge_text(ref, key.size());
+      charge_value(ref, kKeyPrice);
       map.set(key, value_of(entry.value, depth + 1));
     });
     return map;
@@ -313,7 +313,7 @@ class TreeReader {
     }
     List list;
     for (const Ref value : given) {
-      charge(walked_, ref);
+      charge_step(ref);
       if (!is_refused(value)) list.push_back(value_of(value, depth + 1));
     }
     return list;
@@ -322,8 +322,8 @@ class TreeReader {
   std::string joined_text(std::span<const Ref> given) {
     std::string text;
     for (const Ref part : given) {
-      charge(walked_, part);
-      if (p_.kind(part) == PickleKind::text) charge_text(part);
+      charge_step(part);
+      if (p_.kind(part) == PickleKind::text) charge_text_of(part);
       if (!text.empty()) text.push_back(':');
       append_key(text, {part, part});
     }
@@ -333,7 +333,7 @@ class TreeReader {
   Value encoded_bytes(std::span<const Ref> given, Ref at) {
     if (given.size() != 2 || p_.kind(given[0]) != PickleKind::text)
       fail("torch.value", "bytes that are not text with its encoding", at);
-    charge_text(given[0]);
+    charge_text_of(given[0]);
     Bytes bytes;
     const std::string_view text = p_.text(given[0]);
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -348,7 +348,7 @@ class TreeReader {
   }
   // 64 bits without a sign, or the digits.
   Value large_value(Ref ref) {
-    charge_text(ref);
+    charge_text_of(ref);
     const std::string_view text = p_.text(ref);
     const bool decimal =
         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
@@ -386,14 +386,7 @@ class TreeReader {
     }
     return negative ? "-" + digits : digits;
   }
-  void charge_text(Ref ref) { charge_bytes(p_.text(ref).size(), ref); }
-  void charge_bytes(std::uint64_t bytes, Ref ref) {
-    text_bytes_ += bytes;
-    if (text_bytes_ > most_names_)
-      fail("torch.tree.names",
-           fmt::format("more than {} bytes of strings, counting each where it is used", most_names_), ref,
-           ErrorKind::limit);
-  }
+  void charge_text_of(Ref ref) const { charge_text(ref, p_.text(ref).size()); }
 
   // What nn.Module.state_dict adds to the dict itself: the versions of its modules.
   void keep_module_versions(Ref ref) {
@@ -401,9 +394,9 @@ class TreeReader {
     p_.each_state(ref, [&](Ref state) {
       if (p_.kind(state) != PickleKind::dict) return;
       p_.each_pair(state, [&](Ref key, Ref value) {
-        charge(walked_, ref);
+        charge_step(ref);
         if (p_.kind(key) != PickleKind::text || p_.text(key) != "_metadata" || is_refused(value)) return;
-        charge_name(ref);
+        charge_text(ref, name_.size());
         module_versions_.set(name_, value_of(value, 1));
       });
     });
@@ -415,7 +408,7 @@ class TreeReader {
     const auto name_of = [&](std::size_t i) -> const std::string& { return model_.tensors[i].name; };
     if (const auto equal = equal_names(model_.tensors.size(), name_of); !equal.empty())
       throw Error(ErrorKind::corrupt, "torch.name.duplicate",
-                  fmt::format("two tensors are called \"{}\"", escape_name(name_of(equal.front().first))))
+                  fmt::format("two tensors are called \"{}\"", quote(name_of(equal.front().first))))
           .in(content_.source.name());
   }
 
@@ -431,12 +424,12 @@ class TreeReader {
       const Blob& blob = tensor.components[0].blob;
       const auto [first, is_new] = places.try_emplace({blob.offset(), blob.size()}, i);
       if (!is_new && model_.tensors[first->second].shape == tensor.shape && ++ties <= kNamed)
-        content_.diagnostics.note(Error(ErrorKind::unsupported, "torch.tied",
-                                        fmt::format("has the same bytes as {}: the two are tied",
-                                                    escape_name(model_.tensors[first->second].name)))
-                                      .in(content_.source.name())
-                                      .at(blob.offset())
-                                      .about("tensor " + escape_name(tensor.name)));
+        content_.diagnostics.note(
+            Error(ErrorKind::unsupported, "torch.tied",
+                  fmt::format("has the same bytes as {}: the two are tied", quote(model_.tensors[first->second].name)))
+                .in(content_.source.name())
+                .at(blob.offset())
+                .about("tensor " + quote(tensor.name)));
     }
     if (ties > kNamed)
       content_.diagnostics.note(
@@ -449,10 +442,6 @@ class TreeReader {
   Model& model_;
   std::vector<Meaning> meanings_;
   std::vector<std::uint8_t> holds_;  // by value: whether there is a tensor in it
-  std::uint64_t most_, most_names_;
-  std::uint64_t visits_ = 0, looks_ = 0;
-  mutable std::uint64_t walked_ = 0;  // arguments and entries that are looked at, and may be none of a tree
-  std::uint64_t names_ = 0, text_bytes_ = 0;
   std::string name_;
   Map module_versions_;
 };

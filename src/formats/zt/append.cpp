@@ -21,6 +21,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "formats/amend_file.hpp"
 #include "formats/merge_rest.hpp"
 #include "formats/zt/zt.hpp"
@@ -111,10 +112,10 @@ void check_in_place(const Model& old) {
   for (const Tensor& tensor : old.tensors)
     for (const Component& component : tensor.components)
       if (component.blob.source() == nullptr)
-        throw Error(ErrorKind::unsupported, "zt.append.index",
-                    fmt::format("its component \"{}\" is not stored as u64; convert the file first",
-                                escape_name(component.role)))
-            .about("tensor " + escape_name(tensor.name));
+        throw Error(
+            ErrorKind::unsupported, "zt.append.index",
+            fmt::format("its component \"{}\" is not stored as u64; convert the file first", quote(component.role)))
+            .about("tensor " + quote(tensor.name));
 }
 
 StoredTensor as_stored(const Tensor& tensor) {

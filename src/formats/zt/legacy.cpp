@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "formats/zt/zt.hpp"
 
 namespace tare::zt {
@@ -110,7 +111,7 @@ void read_v10_components(CborReader& cbor, RawObject& object) {
     read_v10_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail("zt.component.duplicate", fmt::format("the component \"{}\" appears twice", escape_name(twice)));
+    cbor.fail("zt.component.duplicate", fmt::format("the component \"{}\" appears twice", quote(twice)));
 }
 
 }  // namespace
@@ -132,7 +133,7 @@ void read_v01(CborReader& cbor, ObjectChecker& checker) {
     names.add(object.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", escape_name(twice)));
+    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", quote(twice)));
 }
 
 // 1.0: {dtype, shape, format, components: {role: {offset, length, encoding?, digest?}}}; index roles are u64, all
@@ -163,7 +164,7 @@ void read_v10_object(CborReader& cbor, RawObject& object) {
   for (unsigned bit = 0; bit < std::size(kNeeded); ++bit)
     if ((seen >> bit & 1) == 0)
       cbor.fail_at(object.at, "zt.object.missing_field",
-                   fmt::format("object \"{}\" has no \"{}\"", escape_name(object.name), kNeeded[bit]));
+                   fmt::format("object \"{}\" has no \"{}\"", quote(object.name), kNeeded[bit]));
   static constexpr std::string_view kIndexRoles[] = {"indices", "indptr", "coords"};
   for (RawComponent& component : object.components) {
     const bool index =

@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
+#include "base/printable.hpp"
 #include "formats/zt/zt.hpp"
 #include "io/zstd.hpp"
 #include "model/byte_swap.hpp"
@@ -67,14 +68,14 @@ void ObjectChecker::reserve(std::uint64_t count) {
 }
 
 void ObjectChecker::report(const RawObject& object, Error error, std::uint64_t at) {
-  error.in(input_.path).at(at).about("tensor " + escape_name(object.name));
+  error.in(input_.path).at(at).about("tensor " + quote(object.name));
   diagnostics_.tensor_error(error);
   if (!first_) first_ = std::move(error);
 }
 
 void ObjectChecker::warn(const RawObject& object, std::uint64_t at, std::string_view rule, std::string_view sentence) {
   diagnostics_.warning(
-      Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + escape_name(object.name)));
+      Error(ErrorKind::corrupt, rule, sentence).in(input_.path).at(at).about("tensor " + quote(object.name)));
 }
 
 // One allowance for the whole file, for what is unpacked and for what it is unpacked from, and each range is unpacked
@@ -144,17 +145,17 @@ std::optional<std::uint64_t> ObjectChecker::decoded_size(const RawObject& object
 void ObjectChecker::complain_about_digest(const RawObject& object, const RawComponent& raw) {
   const std::string sentence =
       fmt::format("component {}: the digest \"{}\" is not of the form algorithm:value; nothing can be checked by it",
-                  escape_name(raw.role), escape_name(raw.digest));
+                  quote(raw.role), quote(raw.digest));
   if (!diagnostics_.thorough()) return warn(object, raw.at, "zt.digest.form", sentence);
   diagnostics_.error(Error(ErrorKind::corrupt, "zt.digest.form", sentence)
                          .in(input_.path)
                          .at(raw.at)
-                         .about("tensor " + escape_name(object.name)));
+                         .about("tensor " + quote(object.name)));
 }
 
 bool ObjectChecker::check_component(const RawObject& object, const RawComponent& raw, Component& out) {
   const auto bad = [&](ErrorKind kind, std::string_view rule, std::string_view sentence) {
-    report(object, raw.at, kind, rule, fmt::format("component {}: {}", escape_name(raw.role), sentence));
+    report(object, raw.at, kind, rule, fmt::format("component {}: {}", quote(raw.role), sentence));
     return false;
   };
   if (raw.dtype.data() == nullptr) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"dtype\"");
@@ -162,11 +163,10 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   if (!raw.length) return bad(ErrorKind::corrupt, "zt.component.missing_field", "no \"length\"");
   const auto dtype = parse_dtype(raw.dtype);
   if (!dtype)
-    return bad(ErrorKind::unsupported, "zt.component.dtype",
-               fmt::format("unknown dtype \"{}\"", escape_name(raw.dtype)));
+    return bad(ErrorKind::unsupported, "zt.component.dtype", fmt::format("unknown dtype \"{}\"", quote(raw.dtype)));
   if (raw.encoding.data() != nullptr && raw.encoding != "raw" && raw.encoding != "zstd")
     return bad(ErrorKind::unsupported, "zt.component.encoding",
-               fmt::format("unknown encoding \"{}\"", escape_name(raw.encoding)));
+               fmt::format("unknown encoding \"{}\"", quote(raw.encoding)));
   if (*raw.offset % kAlignment != 0)
     return bad(ErrorKind::corrupt, "zt.component.misaligned",
                fmt::format("offset {} is not a multiple of 64", *raw.offset));
@@ -185,8 +185,7 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   } else if (raw.digest.data() != nullptr) {
     const auto parsed = Digest::parse(raw.digest);
     if (!parsed)
-      return bad(ErrorKind::corrupt, "zt.component.digest",
-                 fmt::format("malformed digest \"{}\"", escape_name(raw.digest)));
+      return bad(ErrorKind::corrupt, "zt.component.digest", fmt::format("malformed digest \"{}\"", quote(raw.digest)));
     digest = *parsed;
     if (diagnostics_.thorough() && digest.algorithm() == DigestAlgorithm::sha256 && has_upper_case(raw.digest))
       warn(object, raw.at, "zt.digest.case", "the digest is spelled in upper case");
@@ -262,7 +261,7 @@ void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
     if (narrow && component.blob.size() % 4 != 0) continue;  // no whole numbers: refused by the layout's rules
     warn(raw, raw.at, "zt.sparse.index",
          fmt::format("the component \"{}\" is {}, the document asks for u64: read as that, and written so",
-                     escape_name(component.role), name_of(component.dtype)));
+                     quote(component.role), name_of(component.dtype)));
     if (narrow) component.blob = widened_blob(std::move(component.blob));
     component.dtype = DType::u64;
   }
@@ -282,8 +281,8 @@ void ObjectChecker::check_overlaps() {
     if (b.offset >= a.offset + a.length || (a.offset == b.offset && a.length == b.length)) continue;
     Error error(ErrorKind::corrupt, "zt.component.overlap",
                 fmt::format("its {} bytes at {} overlap the {} bytes at {} of tensor {}", b.length, b.offset, a.length,
-                            a.offset, escape_name(tensors_[a.tensor].name)));
-    error.in(input_.path).at(b.offset).about("tensor " + escape_name(tensors_[b.tensor].name));
+                            a.offset, quote(tensors_[a.tensor].name)));
+    error.in(input_.path).at(b.offset).about("tensor " + quote(tensors_[b.tensor].name));
     diagnostics_.tensor_error(error);
     overlapping_.emplace(b.tensor, std::move(error));
   }

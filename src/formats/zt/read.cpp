@@ -6,6 +6,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/zt/zt.hpp"
@@ -42,7 +43,7 @@ void optional_field(CborReader& cbor, const Read& read) {
 void keep_unknown(CborReader& cbor, std::string_view key, Map& unknown, std::string_view duplicate_rule) {
   constexpr std::size_t kMost = 1024;  // look-ups are linear
   if (unknown.find(key) != nullptr)
-    cbor.fail(duplicate_rule, fmt::format("the field \"{}\" appears twice", escape_name(key)));
+    cbor.fail(duplicate_rule, fmt::format("the field \"{}\" appears twice", quote(key)));
   if (unknown.size() == kMost)
     throw Error(ErrorKind::limit, "zt.keys.many", fmt::format("more than {} unknown fields in one map", kMost))
         .at(cbor.offset());
@@ -101,14 +102,13 @@ void read_components(CborReader& cbor, RawObject& object) {
     read_component(cbor, component);
   }
   if (const auto twice = roles.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(
-        start, "zt.component.duplicate",
-        fmt::format("object {}: the component \"{}\" appears twice", escape_name(object.name), escape_name(twice)));
+    cbor.fail_at(start, "zt.component.duplicate",
+                 fmt::format("object {}: the component \"{}\" appears twice", quote(object.name), quote(twice)));
 }
 
 void missing(CborReader& cbor, const RawObject& object, std::string_view field) {
   cbor.fail_at(object.at, "zt.object.missing_field",
-               fmt::format("object \"{}\" has no \"{}\"", escape_name(object.name), field));
+               fmt::format("object \"{}\" has no \"{}\"", quote(object.name), field));
 }
 
 void read_object(CborReader& cbor, RawObject& object) {
@@ -157,7 +157,7 @@ void read_objects(CborReader& cbor, ObjectChecker& checker, bool old) {
     read_guarded(cbor, object, checker, [&] { old ? read_v10_object(cbor, object) : read_object(cbor, object); });
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
-    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", escape_name(twice)));
+    cbor.fail_at(start, "zt.object.duplicate", fmt::format("the object \"{}\" appears twice", quote(twice)));
 }
 
 void take_attachments(Map& files, Model& model) {
@@ -279,8 +279,7 @@ std::string find_version(CborReader cbor) {
     const std::uint64_t at = cbor.offset();
     const std::string_view version = cbor.read_text();
     if (version == "1" || version.starts_with("1.")) return std::string(version);
-    throw Error(ErrorKind::unsupported, "zt.version",
-                fmt::format("expected version 1.x, found \"{}\"", escape_name(version)))
+    throw Error(ErrorKind::unsupported, "zt.version", fmt::format("expected version 1.x, found \"{}\"", quote(version)))
         .at(at);
   }
   cbor.fail("zt.root.missing_field", "the manifest has no \"version\"");
@@ -311,8 +310,7 @@ Root read_root(CborReader& cbor, ObjectChecker& checker, bool old) {
 
 Model read_manifest(const Input& input, const ReadOptions& options, const Manifest& manifest,
                     Diagnostics& diagnostics) {
-  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth,
-                  options.limits.values_in(manifest.bytes().size()));
+  CborReader cbor(manifest.bytes(), input.path, manifest.offset, options.limits.depth);
   Model model;
   std::string version = "0.1";
   // 1.0 is the container without a footer magic; its tensors are called so.

@@ -6,6 +6,7 @@
 
 #include "base/endian.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
@@ -136,12 +137,12 @@ Map root_attributes(const Model& model) {
 }
 
 Error unwritable(std::string_view rule, const Tensor& tensor, std::string_view sentence) {
-  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 Error duplicate_key(std::string_view key) {
   return Error(ErrorKind::unsupported, "zt.write.duplicate",
-               fmt::format("the metadata key {} appears twice in one map", escape_name(key)));
+               fmt::format("the metadata key {} appears twice in one map", quote(key)));
 }
 
 // Keys are CBOR text, which is UTF-8, and appear once; `depth` levels may still follow. Of attributes: what is kept of
@@ -153,7 +154,7 @@ void check_tree(const Map& map, unsigned depth, Entries entries = Entries::inner
   for (const auto& [key, value] : map) {
     if (!is_valid_utf8(key))
       throw Error(ErrorKind::unsupported, "zt.write.name",
-                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(key)));
+                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", quote(key)));
     keys.add(key);
     const bool unknown = entries == Entries::attributes && key == kUnknownKeys && value.get<Map>() != nullptr;
     check_tree(value, unknown ? depth + 2 : depth);
@@ -183,12 +184,12 @@ void check_attachments(const Model& model) {
   for (const Attachment& attachment : model.attachments) {
     if (!is_valid_utf8(attachment.name))
       throw Error(ErrorKind::unsupported, "zt.write.name", "an attachment's name is not UTF-8, as zTensor asks")
-          .about("attachment " + escape_name(attachment.name));
+          .about("attachment " + quote(attachment.name));
     names.add(attachment.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     throw Error(ErrorKind::unsupported, "zt.write.duplicate", "the name appears twice")
-        .about("attachment " + escape_name(twice));
+        .about("attachment " + quote(twice));
 }
 
 }  // namespace
@@ -222,7 +223,7 @@ void check_writable(const Model& model) {
     try {
       check_tree(tensor.attributes, kObjectDepth, Entries::attributes);
     } catch (Error& error) {
-      throw error.about("tensor " + escape_name(tensor.name));
+      throw error.about("tensor " + quote(tensor.name));
     }
     if (tensor.shape.size() > 64) throw unwritable("zt.write.rank", tensor, "more than 64 dimensions");
     for (std::size_t i = 0; i < tensor.components.size(); ++i) {

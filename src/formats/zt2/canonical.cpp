@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/nfc.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/pull_blob.hpp"
 #include "model/transfer.hpp"
@@ -50,8 +51,7 @@ std::string canonical_doubt(const Manifest& manifest, std::uint64_t file_bytes) 
   for (const RawObject& object : objects)
     for (const RawPart& part : object.parts) {
       const auto about = [&](std::string_view what) {
-        return fmt::format("not in canonical form: tensor {}, part {} {}", escape_name(object.name),
-                           escape_name(part.name), what);
+        return fmt::format("not in canonical form: tensor {}, part {} {}", quote(object.name), quote(part.name), what);
       };
       if (part.encoding.data() != nullptr) return about("is compressed");
       if (part.digest.data() == nullptr || !part.digest.starts_with("xxh3:")) return about("has no xxh3 digest");
@@ -107,7 +107,7 @@ std::string content_digest(const Model& model, unsigned threads, Progress* progr
       }
       line.digest = digest_text(found);
     } catch (Error& error) {
-      throw error.about("tensor " + escape_name(line.object->tensor->name));
+      throw error.about("tensor " + quote(line.object->tensor->name));
     }
   });
   model.check_sources();

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/half.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "tare/error.hpp"
 
@@ -199,7 +200,7 @@ void put_map(wire::CborWriter& out, const Map& map, unsigned depth) {
   for (const auto& entry : map) {
     if (!is_valid_utf8(entry.first))
       throw Error(ErrorKind::unsupported, "zt2.write.name",
-                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", escape_name(entry.first)));
+                  fmt::format("the metadata key {} is not UTF-8, as zTensor asks", quote(entry.first)));
     entries.push_back(&entry);
   }
   std::ranges::sort(entries, [](const auto* a, const auto* b) { return key_before(a->first, b->first); });
@@ -207,7 +208,7 @@ void put_map(wire::CborWriter& out, const Map& map, unsigned depth) {
       std::ranges::adjacent_find(entries, [](const auto* a, const auto* b) { return a->first == b->first; });
   if (twice != entries.end())
     throw Error(ErrorKind::unsupported, "zt2.write.duplicate",
-                fmt::format("the metadata key {} appears twice in one map", escape_name((*twice)->first)));
+                fmt::format("the metadata key {} appears twice in one map", quote((*twice)->first)));
   out.map(entries.size());
   for (const auto* const entry : entries) {
     out.text(entry->first);

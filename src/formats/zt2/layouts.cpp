@@ -16,6 +16,7 @@
 #include <array>
 
 #include "base/checked.hpp"
+#include "base/printable.hpp"
 #include "codecs/coordinates.hpp"
 #include "codecs/zt2/rules.hpp"
 #include "formats/zt2/zt2.hpp"
@@ -72,10 +73,10 @@ std::optional<Problem> check_dense(const Tensor& tensor) {
   const Component& data = tensor.components[0];
   const ElementSize size = size_of_elements(data.dtype, data.type, *tensor.shape.elements());
   if (!size.known || size.bytes == data.blob.size()) return std::nullopt;
-  return Problem{"dense.size",
-                 fmt::format("the shape {} of {} takes {} bytes, the part has {}", tensor.shape.text(),
-                             escape_name(data.type_name()), size.bytes ? fmt::to_string(*size.bytes) : "more than 2^64",
-                             data.blob.size())};
+  return Problem{
+      "dense.size",
+      fmt::format("the shape {} of {} takes {} bytes, the part has {}", tensor.shape.text(), quote(data.type_name()),
+                  size.bytes ? fmt::to_string(*size.bytes) : "more than 2^64", data.blob.size())};
 }
 
 std::optional<Problem> check_blocks_profile(const Tensor& tensor, std::string_view id) {
@@ -236,15 +237,14 @@ std::optional<Problem> adopt_layout(Tensor& tensor, std::string_view id) {
 namespace {
 
 Error unwritable(const Tensor& tensor, std::string_view rule, std::string_view sentence) {
-  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + escape_name(tensor.name));
+  return Error(ErrorKind::unsupported, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
 Part part_of(const Tensor& tensor, const Component& component) {
   Part part{component.role, component.dtype, component.type, &component.blob};
   if (part.dtype == DType::boolean) {
     if (!part.type.empty())
-      throw unwritable(tensor, "zt2.write.type",
-                       fmt::format("zt2 has no type for {} over bool", escape_name(part.type)));
+      throw unwritable(tensor, "zt2.write.type", fmt::format("zt2 has no type for {} over bool", quote(part.type)));
     part.dtype = DType::u8;
     part.type = "bool";
   }

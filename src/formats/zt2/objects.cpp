@@ -8,6 +8,7 @@
 #include "base/checked.hpp"
 #include "base/huge_pages.hpp"
 #include "base/merge_runs.hpp"
+#include "base/printable.hpp"
 #include "codecs/coordinates.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/put_in_order.hpp"
@@ -129,7 +130,7 @@ std::string_view Objects::name_of_tensor(std::uint32_t number) const {
 }
 
 void Objects::report(const RawObject& object, std::uint64_t at, Error error) {
-  error.in(input_.path).at(at).about("tensor " + escape_name(object.name));
+  error.in(input_.path).at(at).about("tensor " + quote(object.name));
   diagnostics_.tensor_error(error);
   if (!first_) first_ = std::move(error);
 }
@@ -138,7 +139,7 @@ void Objects::warn(const RawObject& object, std::uint64_t at, const Problem& pro
   diagnostics_.warning(Error(ErrorKind::corrupt, "zt2." + problem.rule, problem.sentence)
                            .in(input_.path)
                            .at(at)
-                           .about("tensor " + escape_name(object.name)));
+                           .about("tensor " + quote(object.name)));
 }
 
 // The number of the file; that of none when the table does not have it.
@@ -161,31 +162,31 @@ Blob Objects::blob_of(const RawObject& object, const RawPart& raw, const Shard& 
   if (*raw.decoded / kMostRatio > *raw.length)
     throw Error(
         ErrorKind::corrupt, "zt2.encoding",
-        fmt::format("part {}: {} stored bytes cannot decode to {}", escape_name(raw.name), *raw.length, *raw.decoded));
+        fmt::format("part {}: {} stored bytes cannot decode to {}", quote(raw.name), *raw.length, *raw.decoded));
   if (object.layout != "dense" && *raw.decoded > options_.limits.component_bytes)
     throw Error(ErrorKind::limit, "zt2.part.limit",
-                fmt::format("part {}: decodes to {} bytes, at most {} allowed", escape_name(raw.name), *raw.decoded,
+                fmt::format("part {}: decodes to {} bytes, at most {} allowed", quote(raw.name), *raw.decoded,
                             options_.limits.component_bytes));
   return seekable_blob(file.source, *raw.offset, *raw.length, *raw.decoded, digest);
 }
 
 bool Objects::check_part(const RawObject& object, const RawPart& raw, Component& out) {
   const auto bad = [&](std::string_view rule, std::string_view sentence) {
-    report(object, raw.at, rule, fmt::format("part {}: {}", escape_name(raw.name), sentence));
+    report(object, raw.at, rule, fmt::format("part {}: {}", quote(raw.name), sentence));
     return false;
   };
   if (*raw.offset % kFloor != 0 || *raw.offset < kFloor)
     return bad("zt2.blob.misaligned", fmt::format("offset {} is not a multiple of {} above 0", *raw.offset, kFloor));
   const std::uint32_t number = file_of(raw.shard);
   if (number == files_.size())
-    return bad("zt2.shard.unknown", fmt::format("the table of shards has no \"{}\"", escape_name(raw.shard)));
+    return bad("zt2.shard.unknown", fmt::format("the table of shards has no \"{}\"", quote(raw.shard)));
   const Shard& file = files_[number];
   if (!fits(*raw.offset, *raw.length, file.size - kFooterBytes))
     return bad("zt2.blob.bounds", fmt::format("{} bytes at {} extend beyond the end of the data at {}", *raw.length,
                                               *raw.offset, file.size - kFooterBytes));
   const auto dtype = parse_dtype(raw.dtype);
   if (!dtype || dtype == DType::boolean)
-    return bad("zt2.schema", fmt::format("\"{}\" is not one of the 12 dtypes", escape_name(raw.dtype)));
+    return bad("zt2.schema", fmt::format("\"{}\" is not one of the 12 dtypes", quote(raw.dtype)));
   if (raw.type.data() != nullptr)
     if (const auto storage = storage_of(raw.type); storage && *storage != *dtype)
       return bad("zt2.schema", fmt::format("{} is stored as {}, not as {}", raw.type, name_of(*storage), raw.dtype));
@@ -203,10 +204,10 @@ bool Objects::check_part(const RawObject& object, const RawPart& raw, Component&
     } else if (diagnostics_.thorough()) {  // no reason not to open the file, but it promises what it does not hold
       diagnostics_.error(Error(ErrorKind::corrupt, "zt2.digest.form",
                                fmt::format("part {}: the digest \"{}\" has another number of digits than its algorithm",
-                                           escape_name(raw.name), escape_name(raw.digest)))
+                                           quote(raw.name), quote(raw.digest)))
                              .in(input_.path)
                              .at(raw.at)
-                             .about("tensor " + escape_name(object.name)));
+                             .about("tensor " + quote(object.name)));
     }
   }
   out.role = raw.name;
@@ -224,8 +225,7 @@ bool Objects::check_part(const RawObject& object, const RawPart& raw, Component&
 
 void Objects::read_attributes(const RawObject& raw, Tensor& tensor) {
   if (raw.attributes.data() == nullptr) return;
-  wire::CborReader cbor(raw.attributes, input_.path, raw.attributes_at, options_.limits.depth,
-                        options_.limits.values_in(raw.attributes.size()));
+  wire::CborReader cbor(raw.attributes, input_.path, raw.attributes_at, options_.limits.depth);
   tensor.attributes = unfold(cbor.read_map());
 }
 
@@ -236,7 +236,7 @@ void Objects::check_data(const Tensor& tensor, const RawObject& raw) {
     diagnostics_.error(Error(ErrorKind::corrupt, "zt2." + problem->rule, problem->sentence)
                            .in(input_.path)
                            .at(problem->offset.value_or(tensor.component("coords")->blob.offset()))
-                           .about("tensor " + escape_name(tensor.name)));
+                           .about("tensor " + quote(tensor.name)));
 }
 
 void Objects::add(RawObject& raw) {
@@ -288,7 +288,7 @@ void Objects::check_overlaps() {
     const auto words = [&](const Range& r) {
       return r.tensor == kManifest
                  ? std::string(r.offset == footer_.offset && r.file == 0 ? "the manifest" : "a broken tensor")
-                 : "tensor " + escape_name(name_of_tensor(r.tensor));
+                 : "tensor " + quote(name_of_tensor(r.tensor));
     };
     const Range& blamed = range.tensor == kManifest ? *before : range;
     const Range& other = &blamed == &range ? *before : range;

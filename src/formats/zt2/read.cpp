@@ -9,6 +9,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/zt2/zt2.hpp"
@@ -30,7 +31,7 @@ std::span<const std::byte> read_attributes(Cbor& cbor, std::uint64_t& at) {
     if (!is_name(key))
       throw Error(ErrorKind::corrupt, "zt2.name",
                   fmt::format("the attribute key \"{}\" is empty, longer than {} bytes, or has a NUL",
-                              escape_name(key.substr(0, 64)), kMaxName))
+                              quote(key.substr(0, 64)), kMaxName))
           .at(cbor.offset());
     cbor.skip();
   }
@@ -42,22 +43,21 @@ void check_name(const Cbor& cbor, std::string_view name, std::string_view of) {
   if (!is_name(name))
     throw Error(ErrorKind::corrupt, "zt2.name",
                 fmt::format("the name \"{}\" of {} is empty, longer than {} bytes, or has a NUL",
-                            escape_name(name.substr(0, 64)), of, kMaxName))
+                            quote(name.substr(0, 64)), of, kMaxName))
         .at(cbor.offset());
 }
 
 Error bad_shard_name(std::string_view name, std::uint64_t at) {
   return Error(ErrorKind::corrupt, "zt2.shard.name",
                fmt::format("the shard name \"{}\" is not 1 to {} of A-Z a-z 0-9 . _ -, not beginning with a dot",
-                           escape_name(name.substr(0, 2 * kMaxShardName)), kMaxShardName))
+                           quote(name.substr(0, 2 * kMaxShardName)), kMaxShardName))
       .at(at);
 }
 
 std::string_view read_digest(Cbor& cbor) {
   const std::string_view digest = cbor.text("digest");
   if (!is_digest(digest))
-    cbor.fail_schema(
-        fmt::format("the digest \"{}\" is not algorithm:hex in lower case", escape_name(digest.substr(0, 160))));
+    cbor.fail_schema(fmt::format("the digest \"{}\" is not algorithm:hex in lower case", quote(digest.substr(0, 160))));
   return digest;
 }
 
@@ -91,7 +91,7 @@ void read_part(Cbor& cbor, RawPart& out) {
     }
   }
   const auto missing = [&](std::string_view field) {
-    throw Error(ErrorKind::corrupt, "zt2.schema", fmt::format("part {} has no \"{}\"", escape_name(out.name), field))
+    throw Error(ErrorKind::corrupt, "zt2.schema", fmt::format("part {} has no \"{}\"", quote(out.name), field))
         .at(out.at);
   };
   if (out.dtype.data() == nullptr) missing("dtype");
@@ -253,12 +253,12 @@ class ManifestReader {
       } else if (is(key, "attributes")) {
         std::uint64_t at = 0;
         const auto bytes = read_attributes(cbor, at);
-        wire::CborReader values(bytes, input_.path, at, options_.limits.depth, options_.limits.values_in(bytes.size()));
+        wire::CborReader values(bytes, input_.path, at, options_.limits.depth);
         model.metadata = unfold(values.read_map());
       } else {
         diagnostics_.note(Error(ErrorKind::unsupported, "zt2.key.unknown",
                                 key.data() == nullptr ? std::string("a key that is not text is ignored")
-                                                      : fmt::format("the key \"{}\" is ignored", escape_name(key)))
+                                                      : fmt::format("the key \"{}\" is ignored", quote(key)))
                               .in(input_.path)
                               .at(cbor.offset()));
         cbor.skip();
@@ -341,7 +341,7 @@ Map entries_of(const Value* value) {
   const Opaque* const opaque = value->get<Opaque>();
   if (opaque == nullptr) return {};
   try {
-    return wire::CborReader(opaque->bytes, {}, 0, Cbor::kMaxDepth + 1, opaque->bytes.size()).read_map();
+    return wire::CborReader(opaque->bytes, {}, 0, Cbor::kMaxDepth + 1).read_map();
   } catch (const Error&) {
     return {};  // with keys that are not texts, say: not what `fold` makes
   }

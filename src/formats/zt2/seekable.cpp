@@ -15,6 +15,7 @@
 #include "base/checked.hpp"
 #include "base/endian.hpp"
 #include "base/once.hpp"
+#include "base/printable.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/block_reader.hpp"
 #include "model/transfer.hpp"
@@ -211,7 +212,7 @@ class UndecodableProducer final : public BlobProducer {
   [[noreturn]] void refuse() const {
     throw Error(
         ErrorKind::unsupported, "zt2.encoding.unknown",
-        fmt::format("the encoding \"{}\" is not one Tare knows; its bytes cannot be decoded", escape_name(encoding_)));
+        fmt::format("the encoding \"{}\" is not one Tare knows; its bytes cannot be decoded", quote(encoding_)));
   }
   std::string encoding_;
 };

@@ -8,6 +8,7 @@
 
 #include "base/checked.hpp"
 #include "base/parallel.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/rows.hpp"
@@ -209,25 +210,25 @@ void check_writable(const Model& model) {
       scratch.take();
       put_map(scratch, fold(tensor.attributes), kObjectAttributes);
     } catch (Error& error) {
-      throw error.about("tensor " + escape_name(tensor.name));
+      throw error.about("tensor " + quote(tensor.name));
     }
   }
   for (const Object& object : objects_of(model)) {
     const auto twice = std::ranges::adjacent_find(object.parts, {}, &Part::name);
     if (twice != object.parts.end())
       throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "two components of one role")
-          .about("tensor " + escape_name(object.tensor->name));
+          .about("tensor " + quote(object.tensor->name));
   }
   wire::KeyCheck names;
   for (const Attachment& attachment : model.attachments) {
     if (!is_valid_utf8(attachment.name))
       throw Error(ErrorKind::unsupported, "zt2.write.name", "an attachment's name is not UTF-8, as zTensor asks")
-          .about("attachment " + escape_name(attachment.name));
+          .about("attachment " + quote(attachment.name));
     names.add(attachment.name);
   }
   if (const auto twice = names.find_duplicate(); twice.data() != nullptr)
     throw Error(ErrorKind::unsupported, "zt2.write.duplicate", "the name appears twice")
-        .about("attachment " + escape_name(twice));
+        .about("attachment " + quote(twice));
   scratch.take();
   put_map(scratch, fold(model.metadata), kRootAttributes);
 }

@@ -30,6 +30,7 @@
 #include <fmt/format.h>
 
 #include "base/nfc.hpp"
+#include "base/printable.hpp"
 #include "formats/rows.hpp"
 #include "formats/unpacked.hpp"
 
@@ -51,7 +52,7 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& options) {
   if (first != nullptr)
     said.push_back(
         {.detail = fmt::format("the file is not in canonical form: {} name{} not in Unicode's form C (NFC), {}", count,
-                               count == 1 ? " is" : "s are", escape_name(first->name))});
+                               count == 1 ? " is" : "s are", quote(first->name))});
   return said;
 }
 

@@ -95,7 +95,7 @@ void cbor_cases(Cases& cases) {
       "cbor.duplicate", "nested_attribute_twice",
       file("", cbor::map(with(root({}), "attributes", cbor::map({{"m", cbor::map({{"a", "\x01"}, {"a", "\x02"}})}})))));
   const std::size_t many = (std::size_t{1} << 22) + 8;
-  cases.add("cbor.values", "four_million_nulls",
+  cases.add("open.values", "four_million_nulls",
             file("", cbor::map(with(root({}), "attributes",
                                     cbor::map({{"a", cbor::head(4, many) + std::string(many, '\xF6')}})))));
 }

@@ -197,6 +197,7 @@ TEST(ZtLegacy11, DecodingToLearnSizesHasABudget) {
   };
   ReadOptions options;
   options.limits.component_bytes = std::uint64_t{1} << 20;
+  options.limits.decoded_bytes = std::uint64_t{256} << 20;
   EXPECT_EQ(rule_of([&] { open(memory_source(file_of(frame, components)), options); }), "")
       << "one range, decoded once";
 

@@ -1,0 +1,57 @@
+#include "base/budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "tare/error.hpp"
+
+namespace tare {
+namespace {
+
+thread_local Budget* spending = nullptr;
+
+// Files that people use have a value of metadata for ten bytes of it, and a value takes some hundred bytes of memory.
+constexpr std::uint64_t kBytesPerValue = 10;
+constexpr std::uint64_t kStepsPerByte = 4, kMadePerByte = 8;
+// Metadata does not grow with the weights: a file of a terabyte may cost what one of this size may. (Its holes are free.)
+constexpr std::uint64_t kMostGranted = std::uint64_t{256} << 20;
+
+Error overspent(std::string_view rule, std::string_view what, std::uint64_t granted) {
+  return Error(ErrorKind::limit, rule, fmt::format("{} than {} bytes of files may ask for", what, count_text(granted)));
+}
+
+}  // namespace
+
+void Budget::grant(std::uint64_t bytes) {
+  const std::uint64_t more = std::min(bytes, kMostGranted - granted_);
+  granted_ += more;
+  values_ += more / kBytesPerValue;
+  steps_ += more * kStepsPerByte;
+  bytes_ += more * kMadePerByte;
+}
+
+void Budget::grant_file(std::uint64_t device, std::uint64_t inode, std::uint64_t bytes) {
+  if (files_.emplace(device, inode).second) grant(bytes);
+}
+
+void Budget::overspent_values() const { throw overspent("open.values", "more values of metadata", granted_); }
+void Budget::overspent_steps() const {
+  throw overspent("open.steps", "more steps through objects that refer to each other", granted_);
+}
+void Budget::overspent_bytes() const {
+  throw overspent("open.bytes", "more bytes of inflated or repeated metadata", granted_);
+}
+
+Budget* current_budget() noexcept { return spending; }
+
+Spending::Spending(const Allowance& allowance) : own_(allowance), outermost_(spending == nullptr) {
+  if (outermost_) spending = &own_;
+}
+
+Spending::~Spending() {
+  if (outermost_) spending = nullptr;
+}
+
+}  // namespace tare
