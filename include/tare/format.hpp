@@ -29,7 +29,7 @@ struct TARE_API Limits {
   // Of all metadata that one call reads, in however many files, archives and documents: values that are made of it, looks
   // at values that may have been looked at before, and bytes that are inflated or repeated. So many, and more for each
   // byte of the files: a tenth of a value, four looks, eight bytes; for up to 256 MiB of them. A key counts as three
-  // values, a tensor as four.
+  // values, a tensor as four, an attached file as 300.
   std::uint64_t metadata_values = std::uint64_t{1} << 17;
   std::uint64_t metadata_steps = std::uint64_t{1} << 20;
   std::uint64_t metadata_made = std::uint64_t{4} << 20;

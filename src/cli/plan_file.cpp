@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/budget.hpp"
 #include "io/directory.hpp"
 #include "io/owner.hpp"
 #include "tare/digest.hpp"
@@ -90,7 +91,9 @@ PlanFile enter_plan_file(const std::string& path, Owners owners) {
   source->read(0, std::as_writable_bytes(std::span(text)));
   Value root;
   try {
-    root = wire::parse_value_json(text, {.depth = 4, .values = kMostBytes});
+    const Spending spending;
+    current_budget()->grant(text.size());
+    root = wire::parse_value_json(text, {.depth = 4});
   } catch (const Error& error) {
     refuse(path, error.sentence());
   }

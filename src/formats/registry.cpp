@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "codecs/packs/join.hpp"
-#include "formats/private_tree.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
@@ -137,10 +136,13 @@ void grant(const Source& source) {
     current_budget()->grant(source.size());
 }
 
-// What the model holds in memory and no parser has charged.
+// What the model holds in memory and no parser has charged. Shapes of a usual rank are part of a tensor's price.
+constexpr std::size_t kUsualRank = 4;
 void charge_contents(const Model& model) {
-  require_few_attachments(model.attachments.size(), "open.attachments");
+  charge_values(kAttachmentPrice * model.attachments.size());
   charge_values(kTensorPrice * (model.tensors.size() + model.broken.size()));
+  for (const Tensor& tensor : model.tensors)
+    if (tensor.shape.rank() > kUsualRank) charge_values(tensor.shape.rank() / 2);
   charge_values(model.vocabulary.tokens.size() + model.vocabulary.merges.size());
 }
 

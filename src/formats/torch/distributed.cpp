@@ -228,6 +228,7 @@ class CheckpointReader {
     const Shape size = shape(field(entry, "size"));
     std::vector<Chunk> parts;
     p_->each_item(*chunks, [&](Ref chunk) {
+      charge_values(kTensorPrice);
       parts.push_back({shape(field(chunk, "offsets")), shape(field(chunk, "sizes")), {}});
     });
     for (Chunk& part : parts) {

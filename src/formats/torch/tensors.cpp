@@ -11,6 +11,7 @@
 // A storage is a persistent id: ("storage", type, key, device, elements[, view]), the last only in old files.
 #include <fmt/format.h>
 
+#include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/printable.hpp"
 #include "formats/torch/torch.hpp"
@@ -155,6 +156,7 @@ class Rebuilder {
     if (parts.size() == 6 && p_.kind(parts[5]) != PickleKind::none)
       fail("torch.storage.view", "a storage that is a part of another one", ref, ErrorKind::unsupported);
     const std::string_view key = p_.text(parts[2]);
+    charge_steps(key.size() / 16);  // to look it up, it is hashed; a key of a megabyte may be referred to anywhere
     stored.storage = content_.storages.find(key);
     if (stored.storage == nullptr)
       fail("torch.storage.missing", fmt::format("the file has no storage \"{}\"", quote(key)), ref);
