@@ -5,6 +5,7 @@
 #include <bit>
 #include <ranges>
 
+#include "base/half.hpp"
 #include "base/name_map.hpp"
 #include "formats/mcf/model.hpp"
 #include "formats/private_tree.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 Value value_of(const InfoPair& pair) {
   if (const auto* const number = std::get_if<std::uint32_t>(&pair.value)) return std::int64_t{*number};
-  if (const auto* const number = std::get_if<float>(&pair.value)) return static_cast<double>(*number);
+  if (const auto* const number = std::get_if<float>(&pair.value)) return carry_to_f64(*number);
   return std::get<std::string_view>(pair.value);
 }
 
