@@ -170,7 +170,9 @@ MethodError measure_errors(std::string_view method) {
           static_cast<double>(made.component("payload")->blob.bytes().size()) * 8 / static_cast<double>(values.size());
       return std::sqrt(report->squared_error / report->squared_sum);
     };
-    (kind == Kind::gaussian ? result.gaussian : result.laplace) = {loss(true), loss(false)};
+    MethodError::Pair& errors = kind == Kind::gaussian ? result.gaussian : result.laplace;
+    errors.fast = loss(true);
+    errors.searched = loss(false);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 //
 // It uses Python's stable ABI, so that one build serves Python 3.11 and everything later, and no header of NumPy's: arrays
 // are made by calling numpy.ndarray over a buffer.
+#include "base/text.hpp"
 #include "buffer.hpp"
 #include "device.hpp"
 #include "dlpack.hpp"
@@ -70,10 +71,29 @@ PyObject* match_glob(PyObject*, PyObject* args) {
   });
 }
 
+// size_text(bytes) and number_text(number): numbers for people, as the command shows them.
+PyObject* show_size(PyObject*, PyObject* args) {
+  return guarded([&] {
+    unsigned long long bytes = 0;
+    if (PyArg_ParseTuple(args, "K", &bytes) == 0) throw PythonError();
+    return text(size_text(bytes));
+  });
+}
+PyObject* show_number(PyObject*, PyObject* args) {
+  return guarded([&] {
+    double number = 0;
+    int digits = 4;
+    if (PyArg_ParseTuple(args, "d|i", &number, &digits) == 0) throw PythonError();
+    return text(number_text(number, digits));
+  });
+}
+
 PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
                            {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
                            {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
                            {"glob_match", match_glob, METH_VARARGS, nullptr},
+                           {"size_text", show_size, METH_VARARGS, nullptr},
+                           {"number_text", show_number, METH_VARARGS, nullptr},
                            {"formats", list_formats, METH_NOARGS, nullptr},
                            {"methods", list_methods, METH_NOARGS, nullptr},
                            {nullptr, nullptr, 0, nullptr}};

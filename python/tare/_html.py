@@ -2,17 +2,10 @@
 
 import html
 
+from ._tare import number_text, size_text
+
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d")
 _MOST_ROWS = 60
-
-
-def size_text(size):
-    """Bytes in words: '1.5 MiB'."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
 
 
 def model(m):
@@ -50,7 +43,7 @@ def tensor(t):
         counts, edges = t.histogram(40)
     except Exception as error:  # noqa: BLE001: a notebook shows what it can
         return facts + f"<p>{html.escape(_printable(str(error)))}</p>"
-    words = ", ".join(f"{key} {stats[key]:.4g}" for key in ("min", "max", "mean", "std"))
+    words = ", ".join(f"{key} {number_text(stats[key])}" for key in ("min", "max", "mean", "std"))
     return facts + f"<p>{words}, {stats['nan']} NaN, {stats['inf']} infinite</p>" + histogram(counts, edges)
 
 
@@ -60,13 +53,13 @@ def histogram(counts, edges, width=480, height=120):
     step = width / max(len(counts), 1)
     bars = "".join(
         f"<rect x='{i * step:.1f}' y='{height - height * int(count) / most:.1f}' width='{step * 0.9:.1f}' "
-        f"height='{height * int(count) / most:.1f}' fill='{_COLOURS[0]}'><title>{edges[i]:.4g} to {edges[i + 1]:.4g}: "
+        f"height='{height * int(count) / most:.1f}' fill='{_COLOURS[0]}'><title>{number_text(edges[i])} to {number_text(edges[i + 1])}: "
         f"{int(count):,}</title></rect>"
         for i, count in enumerate(counts)
     )
     ends = (
-        f"<text x='0' y='{height + 14}' font-size='11'>{edges[0]:.4g}</text>"
-        f"<text x='{width}' y='{height + 14}' font-size='11' text-anchor='end'>{edges[-1]:.4g}</text>"
+        f"<text x='0' y='{height + 14}' font-size='11'>{number_text(edges[0])}</text>"
+        f"<text x='{width}' y='{height + 14}' font-size='11' text-anchor='end'>{number_text(edges[-1])}</text>"
     )
     return f"<svg width='{width}' height='{height + 18}' xmlns='http://www.w3.org/2000/svg'>{bars}{ends}</svg>"
 

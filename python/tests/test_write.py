@@ -1,6 +1,8 @@
 """Writing piece by piece, plans, notebooks."""
 
+import json
 import os
+import pathlib
 import pickle
 import random
 import signal
@@ -329,6 +331,15 @@ def test_notebook(demo, model_path, tmp_path):
     tare.save(tmp_path / "x.zt", {"<b>&\x1b[2J": np.ones(2, "f4")})
     page = tare.open(tmp_path / "x.zt")._repr_html_()
     assert "<b>&\x1b" not in page and "\x1b" not in page
+
+
+def test_numbers_for_people():
+    table = json.loads((pathlib.Path(__file__).resolve().parents[2] / "tests/base/numbers.json").read_text())
+    assert len(table["sizes"]) > 10 and len(table["numbers"]) > 10
+    for size, text in table["sizes"]:
+        assert tare._tare.size_text(size) == text
+    for number, digits, text in table["numbers"]:
+        assert tare._tare.number_text(number, digits) == text
 
 
 def test_plot(model_path, demo, tmp_path):

@@ -67,6 +67,26 @@ inline float f64_to_f32(double value) {
   return std::bit_cast<float>(choose(std::fabs(value) >= kBeyond, (bits & 0x80000000u) | 0x7F800000u, bits));
 }
 
+// A number that is carried in another width, not computed with: a NaN keeps its bits, which a conversion would change (a
+// signalling one becomes quiet). Going back gives the same float; narrowing gives another NaN only if its bits do not fit.
+inline double carry_to_f64(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7FFFFFFFu) <= 0x7F800000u) return value;
+  return std::bit_cast<double>(std::uint64_t{bits & 0x80000000u} << 32 | std::uint64_t{0x7FF} << 52 |
+                               std::uint64_t{bits & 0x007FFFFFu} << 29);
+}
+inline double carry_to_f64(std::uint16_t half) {
+  if ((half & 0x7FFFu) <= 0x7C00u) return f16_to_f32(half);
+  return std::bit_cast<double>(std::uint64_t{half & 0x8000u} << 48 | std::uint64_t{0x7FF} << 52 |
+                               std::uint64_t{half & 0x03FFu} << 42);
+}
+inline float carry_to_f32(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto fraction = static_cast<std::uint32_t>(bits >> 29 & 0x007FFFFFu);
+  if (value == value || fraction == 0) return f64_to_f32(value);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits >> 32 & 0x80000000u) | 0x7F800000u | fraction);
+}
+
 // The float next to `value` towards zero, its last bit set when that is inexact ("round to odd"): rounding it
 // again to a shorter type gives what rounding `value` once would.
 inline float f64_to_f32_odd(double value) {

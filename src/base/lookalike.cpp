@@ -5,12 +5,14 @@
 #include <cctype>
 #include <string>
 
+#include "base/text.hpp"
+
 namespace tare {
 namespace {
 
 // In lower case, without what may stand before the first mark: a byte order mark, white space.
 std::string beginning_of(std::string_view head) {
-  if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(3);
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
   std::string lower(head.substr(0, 64));
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/half.hpp"
 #include "base/simdjson.hpp"
 
 namespace tare {
@@ -36,12 +37,15 @@ std::string float_text(double value) {
 }
 
 double decimal_double(float value) {
+  if (!std::isfinite(value)) return carry_to_f64(value);
   // Six digits are what every float keeps of a decimal number.
   const std::string text = fmt::format("{:.6g}", value);
   double wide = value;
   std::from_chars(text.data(), text.data() + text.size(), wide);
   return static_cast<float>(wide) == value ? wide : static_cast<double>(value);
 }
+
+std::string number_text(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
 
 std::string size_text(std::uint64_t bytes) {
   static constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -11,8 +11,6 @@
 namespace tare::cli {
 namespace {
 
-std::string number_text(double value) { return fmt::format("{:.6g}", value); }
-
 std::string share_text(std::uint64_t part, std::uint64_t whole) {
   if (part == 0 || whole == 0) return count_text(part);
   return fmt::format("{} ({:.2f}%)", count_text(part), 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -27,7 +25,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   for (std::size_t i = 0; i < stats.histogram.size(); ++i) {
     // Weighted, not stepped: max - min may overflow.
     const double at = static_cast<double>(i) / bins;
-    edges.push_back(fmt::format("{:.3g}", stats.min * (1 - at) + stats.max * at));
+    edges.push_back(number_text(stats.min * (1 - at) + stats.max * at, 3));
     edge_columns = std::max(edge_columns, edges.back().size());
   }
   const std::size_t count_columns = count_text(top).size();
@@ -52,7 +50,7 @@ std::string first_text(const Statistics& stats, const Session& session) {
       session.screen().terminal ? session.screen().columns - std::min(kBefore, session.screen().columns) : SIZE_MAX;
   std::string line;
   for (std::size_t i = 0; i < stats.first.size(); ++i) {
-    const std::string value = stats.whole ? to_json(stats.whole->first[i]) : number_text(stats.first[i]);
+    const std::string value = stats.whole ? to_json(stats.whole->first[i]) : number_text(stats.first[i], 6);
     if (line.size() + 1 + value.size() > room) break;
     line += (line.empty() ? "" : " ") + value;
   }
@@ -67,10 +65,10 @@ void print_statistics(const Statistics& stats, Session& session) {
   const auto add = [&](std::string_view name, std::string value) {
     numbers.add({Cell(name, Style::dim), std::move(value)});
   };
-  add("min", stats.whole ? to_json(stats.whole->min) : number_text(stats.min));
-  add("max", stats.whole ? to_json(stats.whole->max) : number_text(stats.max));
-  add("mean", number_text(stats.mean));
-  add("std", number_text(stats.std));
+  add("min", stats.whole ? to_json(stats.whole->min) : number_text(stats.min, 6));
+  add("max", stats.whole ? to_json(stats.whole->max) : number_text(stats.max, 6));
+  add("mean", number_text(stats.mean, 6));
+  add("std", number_text(stats.std, 6));
   add("zeros", share_text(stats.zeros, stats.count));
   add("nan", share_text(stats.nan, stats.count));
   add("inf", share_text(stats.inf, stats.count));

@@ -90,13 +90,15 @@ void check_digests(const Model& model, unsigned threads) {
 }
 
 // What was written is opened before it gets its name: a file that its own reader refuses never appears.
-void check_written(Sink& sink, const Format& target, const Model& model) {
+void check_written(Sink& sink, const Format& target, const Model& model, std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
   if (written == nullptr) return;
-  const Model found = target.read({sink.name(), written}, {.access = Access::pread});
+  Model found = target.read({sink.name(), written}, {.access = Access::pread, .limits = limits_of_own_output()});
   if (found.tensors.size() != model.tensors.size())
     throw Error(ErrorKind::io, "convert.check",
                 fmt::format("{} tensors were written, {} are read back", model.tensors.size(), found.tensors.size()));
+  found.file_bytes = written->size();
+  if (changes != nullptr) tell_expansion(found, *changes);
 }
 
 // Passes everything on, and keeps what whoever converts should know: what looks wrong about the input, and files that lie
@@ -183,7 +185,10 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
                             const WriteOptions& options) {
   if (job.tree) {
     try {
-      return job.format.write_tree(model, job.output, options, job.overwrite);
+      const std::uint64_t bytes = job.format.write_tree(model, job.output, options, job.overwrite);
+      if (job.changes != nullptr && (job.format.holds.zstd || job.format.holds.dedup))
+        tell_expansion(job.output, *job.changes);
+      return bytes;
     } catch (Error& error) {
       model.check_sources();  // a file that was written to meanwhile explains anything
       origins.name_tensor(error);
@@ -195,7 +200,7 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
   Sink& sink = made == nullptr ? *job.sink : *made;
   try {
     job.format.write(model, sink, options);
-    check_written(sink, job.format, model);
+    check_written(sink, job.format, model, job.changes);
     model.check_sources();
   } catch (Error& error) {
     model.check_sources();
@@ -251,8 +256,8 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
   for (const Tensor& tensor : adapted.model.tensors) done.bytes += tensor.bytes();
   if (options.write.progress != nullptr) options.write.progress->expect(done.bytes);
 
-  done.file_bytes =
-      write_fitting(adapted.model, origins, {format, to.tree, input, output, options.overwrite, sink}, options.write);
+  done.file_bytes = write_fitting(
+      adapted.model, origins, {format, to.tree, input, output, options.overwrite, sink, &done.changes}, options.write);
   return done;
 }
 

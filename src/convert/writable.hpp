@@ -19,7 +19,8 @@ struct WriteJob {
   const std::string& input;  // the file that is named when something is wrong with the model itself
   const std::string& output;
   bool overwrite;
-  Sink* sink = nullptr;  // in place of a new file at `output`
+  Sink* sink = nullptr;                    // in place of a new file at `output`
+  std::vector<Change>* changes = nullptr;  // gets what is known of the output only when it has been written
 };
 
 // Writes a model that fits the format as it is, and returns the bytes of what was written. A single file is read back

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/registry_limits.hpp"
+
 namespace tare {
 namespace {
 
@@ -17,13 +19,16 @@ std::vector<std::string_view> appendable() {
 
 }  // namespace
 
-void append(const std::string& path, const Model& extra, const WriteOptions& options) {
+std::vector<Change> append(const std::string& path, const Model& extra, const WriteOptions& options) {
   try {
     const Format& format = detect(*open_file(path, Access::pread));
     if (format.append == nullptr)
       throw Error(ErrorKind::unsupported, "append.format",
                   fmt::format("only {} files can be appended to", fmt::join(appendable(), " and ")));
     format.append(path, extra, options);
+    std::vector<Change> changes;
+    tell_expansion(path, changes);
+    return changes;
   } catch (Error& error) {
     throw error.in(path);
   }

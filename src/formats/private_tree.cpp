@@ -67,6 +67,16 @@ Value PrivateTree::release(std::string_view part) {
   return value;
 }
 
+void PrivateTree::take_metadata(Model& model, const std::function<void(const std::string&)>& repeated) {
+  Map* const entries = map("metadata");
+  if (entries == nullptr) return;
+  for (auto& [key, value] : *entries)
+    if (model.metadata.find(key) == nullptr)
+      model.metadata.append(key, std::move(value));
+    else
+      repeated(key);
+}
+
 void PrivateTree::take_config(Model& model) {
   if (const Map* const fields = map("config")) model.config = Config::from_map(*fields);
 }
@@ -96,6 +106,30 @@ void PrivateTree::take_attributes(const NameViewMap<Tensor*>& tensors,
       found->second->attributes = std::move(*attributes.get<Map>());
     else
       stale(name);
+}
+
+namespace {
+
+void require_free(const Map& metadata, std::string_view key, std::string_view rule) {
+  if (metadata.find(key) != nullptr)
+    throw Error(ErrorKind::unsupported, rule,
+                fmt::format("the metadata key {} is the one under which Tare keeps a part of the model in such a file; "
+                            "rename it",
+                            key))
+        .remedy(Remedy::drop, "metadata");
+}
+
+}  // namespace
+
+void put_own(Map& metadata, std::string_view key, Value value, std::string_view rule) {
+  require_free(metadata, key, rule);
+  metadata.append(std::string(key), std::move(value));
+}
+
+void check_own(const Model& model, const OwnKeys& keys, std::string_view rule) {
+  if (!model.config.empty()) require_free(model.metadata, keys.config, rule);
+  if (!model.vocabulary.empty()) require_free(model.metadata, keys.vocabulary, rule);
+  if (!model.attachments.empty()) require_free(model.metadata, keys.attachments, rule);
 }
 
 NameViewMap<Tensor*> tensors_by_name(Model& model) {

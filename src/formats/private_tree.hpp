@@ -55,6 +55,9 @@ class PrivateTree {
   const Value* find(std::string_view part) const { return parts_.find(part); }
   // Gives a part back to the container that keeps it.
   Value release(std::string_view part);
+  // Entries of "metadata" that the model does not have yet. An entry of the file itself counts for more: another program that
+  // did not know of the tree has set it. `repeated` hears the keys of those.
+  void take_metadata(Model& model, const std::function<void(const std::string& key)>& repeated);
   void take_config(Model& model);
   void take_vocabulary(Model& model);
   // Entries that are texts.
@@ -69,6 +72,15 @@ class PrivateTree {
   std::string rule_;
   Map parts_;
 };
+
+// Puts what Tare keeps of a model among the metadata of a file, under a key of its own. Throws Error unsupported `rule` if the
+// model's metadata has that key: one of the two would be lost.
+void put_own(Map& metadata, std::string_view key, Value value, std::string_view rule);
+// The same refusal before anything is written, of a container that keeps config, vocabulary and attachments under these keys.
+struct OwnKeys {
+  std::string_view config, vocabulary, attachments;
+};
+void check_own(const Model& model, const OwnKeys& keys, std::string_view rule);
 
 // The tensors by name; valid as long as nobody changes them.
 NameViewMap<Tensor*> tensors_by_name(Model& model);

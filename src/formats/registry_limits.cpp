@@ -53,18 +53,48 @@ Allowance allowance_of(const Limits& limits) {
   return {.values = limits.metadata_values, .steps = limits.metadata_steps, .bytes = limits.metadata_made};
 }
 
+std::optional<Expansion> expansion_beyond(const Model& model, const Limits& limits) {
+  Expansion found{.stored = model.file_bytes};
+  for (const Tensor& tensor : model.tensors) found.decoded = saturating_sum(found.decoded, work_of(tensor));
+  for (const Attachment& attachment : model.attachments)
+    found.decoded = saturating_sum(found.decoded, work_of(attachment.blob));
+  if (found.decoded <= limits.decoded_from(found.stored)) return std::nullopt;
+  found.remedy = {Remedy::allow_expansion,
+                  fmt::format("{}", found.stored == 0 ? found.decoded : found.decoded / found.stored + 1)};
+  return found;
+}
+
 void check_expansion(const Model& model, const Limits& limits, const std::string& file) {
-  std::uint64_t total = 0;
-  for (const Tensor& tensor : model.tensors) total = saturating_sum(total, work_of(tensor));
-  for (const Attachment& attachment : model.attachments) total = saturating_sum(total, work_of(attachment.blob));
-  const std::uint64_t most = limits.decoded_from(model.file_bytes);
-  if (total <= most) return;
+  const auto beyond = expansion_beyond(model, limits);
+  if (!beyond) return;
   throw Error(
       ErrorKind::limit, "open.expansion",
       fmt::format("this file of {} bytes would decode to {} bytes; the limit is {} bytes plus {} times the file's size",
-                  count_text(model.file_bytes), count_text(total), count_text(limits.decoded_bytes), limits.expansion))
+                  count_text(beyond->stored), count_text(beyond->decoded), count_text(limits.decoded_bytes),
+                  limits.expansion))
       .in(file)
-      .remedy(Remedy::allow_expansion, fmt::format("{}", model.file_bytes == 0 ? total : total / model.file_bytes + 1));
+      .remedy(beyond->remedy.remedy, beyond->remedy.argument);
+}
+
+Limits limits_of_own_output() {
+  Limits limits;
+  limits.decoded_bytes = limits.expansion = UINT64_MAX;
+  return limits;
+}
+
+void tell_expansion(const Model& written, std::vector<Change>& changes) {
+  if (const auto beyond = expansion_beyond(written, Limits()))
+    changes.push_back({.impact = Impact::changed,
+                       .detail = fmt::format("the output is not opened by default, because its {} bytes decode to {}",
+                                             count_text(beyond->stored), count_text(beyond->decoded)),
+                       .remedies = {beyond->remedy}});
+}
+
+void tell_expansion(const std::string& path, std::vector<Change>& changes) {
+  try {
+    tell_expansion(open(path, {.access = Access::pread, .limits = limits_of_own_output(), .listing = true}), changes);
+  } catch (const Error&) {  // of a set that is not whole, say: nobody can tell, and the writing was no failure
+  }
 }
 
 }  // namespace tare

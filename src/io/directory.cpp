@@ -21,6 +21,9 @@ namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
+// Names that one `remove_inside` removes at most: far more than a model has files.
+constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
+
 std::atomic<bool> unnamed_forbidden{false};
 
 // A part of a path as the system calls want it, ended by a NUL.
@@ -253,23 +256,31 @@ bool Directory::remove_folder(const char* name) const noexcept {
 }
 
 bool Directory::remove_inside(const char* except) const noexcept {
-  // A list that is changed while it is read may leave names out: read it again until nothing is left that goes.
+  std::size_t left = kMostRemoved;
+  return remove_inside(except, left);
+}
+
+bool Directory::remove_inside(const char* except, std::size_t& left) const noexcept {
+  // A list that is changed while it is read may leave names out: read it again until nothing is left that goes. Who adds
+  // names as fast as they go ends this by the number of names, not never.
   for (bool again = true; again;) {
     again = false;
     bool failed = false;
     const bool listed = for_each([&](const char* name) {
       if (std::strcmp(name, except) == 0) return true;
+      if (left == 0) return false;
+      --left;
       bool gone = remove_file(name);
       if (!gone && (errno == EISDIR || errno == EPERM)) {
         const Directory folder = enter(name);
-        gone = folder && folder.remove_inside() && remove_folder(name);
+        gone = folder && folder.remove_inside("", left) && remove_folder(name);
       }
       again = again || gone;
       failed = failed || !gone;
       return true;
     });
-    if (!listed) return false;
-    if (failed) return again ? remove_inside(except) : false;
+    if (left == 0) errno = EBUSY;
+    if (!listed || left == 0 || (failed && !again)) return false;
   }
   return true;
 }

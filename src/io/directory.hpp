@@ -65,7 +65,8 @@ class Directory {
   bool rename_new(const char* name, const Directory& to, const char* to_name) const noexcept;
   bool remove_file(const char* name) const noexcept;
   bool remove_folder(const char* name) const noexcept;  // an empty one
-  // Empties it, but for one name. Links are removed, not followed.
+  // Empties it, but for one name. Links are removed, not followed. Gives up with EBUSY after 262,144 names: somebody adds
+  // them faster than they go.
   bool remove_inside(const char* except = "") const noexcept;
   // Removes the folders in it that have nothing but folders in them.
   void remove_empty_folders() const noexcept;
@@ -79,6 +80,8 @@ class Directory {
  private:
   template <typename Visit>
   bool for_each(const Visit& visit) const noexcept;
+  // `left`: names that may still be removed.
+  bool remove_inside(const char* except, std::size_t& left) const noexcept;
 
   Descriptor descriptor_;
 };

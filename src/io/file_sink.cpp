@@ -261,11 +261,21 @@ class ThroughSink final : public Sink {
   io::Descriptor file_;
 };
 
+// For a file that replaces a link into a store: no more open than the store's file is, but ours to write. Stores keep their
+// files read-only at times.
+std::optional<io::FileRights> rights_behind(const io::Place& place) {
+  struct stat status {};
+  if (::fstatat(place.parent.descriptor(), place.name.c_str(), &status, 0) != 0) return std::nullopt;
+  return io::FileRights{.mode = (status.st_mode & 0777) | 0600, .at_most = true};
+}
+
 }  // namespace
 
 std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
   io::Place place =
       io::find_place(path, kCreate, kCannotCreate, options.follow_links ? io::FollowLinks::ours : io::FollowLinks::no);
+  io::refuse_blob(place, path, "replaced");
+  const bool into_store = place.store == io::Store::link;
   struct stat status {};
   const bool exists = place.magic || place.parent.look(place.name.c_str(), status);
   if (!exists && errno != ENOENT)  // a name too long: found now, not after the work
@@ -274,7 +284,7 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
     throw Error(ErrorKind::usage, "io.sink.directory", "expected the name of a file, found a directory")
         .in(path)
         .blame(Subject::output);
-  if (exists && (place.magic || !S_ISREG(status.st_mode))) {
+  if (exists && !into_store && (place.magic || !S_ISREG(status.st_mode))) {
     // To open a FIFO waits for its reader, and a device keeps what it is given.
     if (!options.overwrite)
       throw Error(ErrorKind::usage, "io.sink.exists", "is a FIFO or a device")
@@ -299,7 +309,8 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
         .remedy(Remedy::overwrite, "link");
   // A new file gets what the umask leaves, which the kernel sees to: asking for the umask would change it for a moment.
   std::optional<io::FileRights> rights;
-  if (exists) rights = io::rights_of(place.parent, place.name.c_str(), status);
+  if (exists)
+    rights = into_store ? rights_behind(place) : std::optional(io::rights_of(place.parent, place.name.c_str(), status));
   return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options);
 }
 

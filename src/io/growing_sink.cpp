@@ -76,6 +76,14 @@ void GrowingSink::put_flushed(std::uint64_t offset, std::span<const std::byte> b
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule) {
   constexpr std::string_view kDoing = "cannot open for appending";
   const Place place = find_place(path, "io.open.missing", kDoing);
+  refuse_blob(place, path, "appended to");
+  if (place.store == Store::link)
+    throw Error(
+        ErrorKind::usage, "io.sink.store",
+        "is a link into a content-addressed store, whose file others use under the digest of its bytes, so it is "
+        "not appended to; append to a copy")
+        .in(path)
+        .blame(Subject::output);
   Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) throw system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);

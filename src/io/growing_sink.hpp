@@ -57,7 +57,8 @@ class GrowingSink : public Sink, private Unfinished {
 };
 
 // The file at `path`, open for reading and writing and locked against others who ask the same (flock). A link is followed
-// only if nobody else can have planted it. Throws `locked_rule` if somebody else is at it.
+// only if nobody else can have planted it. Throws `locked_rule` if somebody else is at it, and `io.sink.store` for a file of a
+// content-addressed store and a link to one (place.hpp).
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule);
 
 }  // namespace tare::io

@@ -1,12 +1,16 @@
 #include "io/place.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <iterator>
+#include <utility>
 
 #include "io/owner.hpp"
 
@@ -55,11 +59,51 @@ bool leads_to_a_file(const Directory& parent, const char* name) {
   return ::fstatat(parent.descriptor(), name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
 
+// The directory's own path, whatever links led to it; as it was spelled where /proc is missing.
+std::string path_of(const Directory& directory, const std::string& spelled) {
+  std::string path(PATH_MAX, '\0');
+  const std::string link = fmt::format("/proc/self/fd/{}", directory.descriptor());
+  const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
+  if (length <= 0) return spelled;
+  path.resize(static_cast<std::size_t>(length));
+  return path;
+}
+
+bool is_in_store(const Directory& parent, const std::string& spelled, const std::string& name) {
+  struct stat status {};
+  if (parent.look(name.c_str(), status) && S_ISDIR(status.st_mode)) return false;
+  return is_blob_name(spelled, name) || is_blob_name(path_of(parent, spelled), name);
+}
+
 }  // namespace
+
+bool is_blob_name(std::string_view folder, std::string_view name) {
+  constexpr std::string_view kBlobs = "blobs";
+  constexpr std::size_t kLongestAlgorithm = 16;
+  const auto last_of = [](std::string_view path) { return path.substr(path.rfind('/') + 1); };
+  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  const std::string_view above = folder.substr(0, std::min(folder.rfind('/'), folder.size()));
+  if (last_of(folder) != kBlobs && last_of(above) != kBlobs) return false;
+  if (const std::size_t end = name.find_first_of("-:"); end <= kLongestAlgorithm) name.remove_prefix(end + 1);
+  constexpr std::size_t kSizes[] = {32, 40, 56, 64, 96, 128};  // MD5, SHA-1 (git), SHA-2 and those of its sizes
+  return std::ranges::find(kSizes, name.size()) != std::end(kSizes) &&
+         name.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+void refuse_blob(const Place& place, const std::string& path, std::string_view doing) {
+  if (place.store != Store::blob || !place.parent.has(place.name.c_str())) return;
+  throw Error(ErrorKind::usage, "io.sink.store",
+              fmt::format("is a file of a content-addressed store: its name is the digest of its bytes, and others may "
+                          "use it, so it is not {}; write a file elsewhere",
+                          doing))
+      .in(path)
+      .blame(Subject::output);
+}
 
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow) {
   check_path(path);
-  Place place;
+  Place place, last;  // `last`: the link that led to `place`
+  bool last_is_of_proc = false;
   std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
   for (int links = 0; links <= kMostLinks; ++links) {
     // A link is read from where it lies.
@@ -75,9 +119,17 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     else
       next = Directory::open(opened.c_str());
     if (!next || place.name.empty()) throw system_error(rule, doing, path, next ? ENOENT : errno);
-    place.parent = std::move(next);
+    last.parent = std::exchange(place.parent, std::move(next));
     if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 sees an overflow there that is none
     if (dots) return place;
+    if (is_in_store(place.parent, opened, place.name)) {
+      // A link of /proc cannot be replaced by a file: there it is as if the store's file had been named.
+      place.store = links == 0 || last_is_of_proc ? Store::blob : Store::link;
+      if (place.store == Store::blob) return place;
+      place.parent = std::move(last.parent);
+      place.name = std::move(last.name);
+      return place;
+    }
     const Link link(place.parent, place.name.c_str());
     if (!link.is_link()) return place;
     const auto refuse = [&](std::string_view sentence) {
@@ -94,6 +146,8 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
       place.magic = true;
       return place;
     }
+    last.name = place.name;
+    last_is_of_proc = link.is_of_proc();
     rest = link.text();
     while (rest.size() > 1 && rest.back() == '/') rest.pop_back();
   }

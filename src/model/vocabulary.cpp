@@ -70,7 +70,7 @@ Map Vocabulary::to_map() const {
   List texts, scores, types, merge_list;
   for (const Token& token : tokens) {
     texts.emplace_back(to_bytes(token.text));
-    scores.emplace_back(static_cast<double>(token.score));
+    scores.emplace_back(carry_to_f64(token.score));
     types.emplace_back(static_cast<int>(token.type));
   }
   for (const std::string& merge : merges) merge_list.emplace_back(to_bytes(merge));
@@ -109,7 +109,7 @@ Vocabulary Vocabulary::from_map(const Map& map) {
     const auto* type = types[i].get<std::int64_t>();
     if (score == nullptr || type == nullptr || *type < 0 || *type >= static_cast<std::int64_t>(kTypeNames.size()))
       throw malformed("a score or type is out of range");
-    vocabulary.tokens.push_back({text_of(texts[i]), f64_to_f32(*score), static_cast<TokenType>(*type)});
+    vocabulary.tokens.push_back({text_of(texts[i]), carry_to_f32(*score), static_cast<TokenType>(*type)});
   }
   for (const Value& merge : need<List>(map, "merges")) vocabulary.merges.push_back(text_of(merge));
   return vocabulary;

@@ -30,7 +30,7 @@ std::string_view take_line(std::string_view& text) {
 // Empty when the text has none.
 std::string_view front_matter(std::string_view text) {
   text = text.substr(0, kMostFrontMatter);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(3);
   if (trimmed(take_line(text)) != "---") return {};
   const std::string_view all = text;
   while (!text.empty()) {

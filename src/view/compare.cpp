@@ -21,6 +21,24 @@ constexpr std::string_view kSampleJob = "compare", kExactJob = "compare all";
 
 using State = Result::State;
 
+// A tensor as its file has it: what is compared may have another type, that of the model that the file was made from.
+const Tensor& stored_tensor(const Exhibit& model, std::int64_t place, const Tensor& compared) {
+  return place >= 0 ? model.model().tensors[static_cast<std::size_t>(place)] : compared;
+}
+
+// The two of a pair.
+struct StoredPair {
+  const Tensor &a, &b;
+  StoredPair(const Context& context, const Pair& pair)
+      : a(stored_tensor(*context.models[0], pair.a, pair.tensor_a)),
+        b(stored_tensor(*context.models[1], pair.b, pair.tensor_b)) {}
+};
+
+// Bytes in the file; of a tensor that is a part of one there, those of the part.
+std::uint64_t stored_bytes_of(const Tensor& stored, const Tensor& compared) {
+  return stored.shape.elements() == compared.shape.elements() ? stored.stored_bytes() : compared.stored_bytes();
+}
+
 double bits_per_weight(const Tensor& tensor) {
   const auto elements = tensor.shape.elements();
   return elements && *elements > 0 ? static_cast<double>(tensor.stored_bytes()) * 8 / static_cast<double>(*elements)
@@ -45,17 +63,20 @@ void write_error(JsonWriter& json, double error) {
   std::isinf(error) ? static_cast<void>(json.text("inf")) : write_number(json, error);
 }
 
-void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place, const Result& result) {
+void write_row(JsonWriter& json, const Context& context, std::size_t place, const Result& result) {
+  const Comparison& comparison = *context.comparison();
   const Pair& pair = comparison.pairing().pairs[place];
+  const StoredPair stored(context, pair);
   const Tensor& shown = shown_of(pair);
   json.open('{').key("name").text(short_name(shown.name, 200));
   write_place(json, pair);
-  json.key("type_a").text(type_of(pair.tensor_a, pair.in_a)).key("type_b").text(type_of(pair.tensor_b, pair.in_b));
-  json.key("elements").number(shown.shape.elements().value_or(0)).key("bytes").number(shown.stored_bytes());
+  json.key("type_a").text(type_of(stored.a, pair.in_a)).key("type_b").text(type_of(stored.b, pair.in_b));
+  json.key("elements").number(shown.shape.elements().value_or(0)).key("bytes");
+  json.number(pair.in_a ? stored_bytes_of(stored.a, pair.tensor_a) : stored_bytes_of(stored.b, pair.tensor_b));
   json.key("bits_a");
-  write_number(json, bits_per_weight(pair.tensor_a));
+  write_number(json, bits_per_weight(stored.a));
   json.key("bits_b");
-  write_number(json, bits_per_weight(pair.tensor_b));
+  write_number(json, bits_per_weight(stored.b));
   switch (result.state) {
     case State::only_a:
     case State::only_b: json.key("only_in").text(result.state == State::only_a ? "a" : "b"); break;
@@ -76,7 +97,7 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
       write_error(json, figures.relative_rms());
       json.key("cosine");
       const double cosine = figures.cosine();
-      std::isnan(cosine) ? json.text("nan") : json.raw(fmt::format("{:.9g}", cosine));
+      std::isnan(cosine) ? json.text("nan") : json.raw(fmt::format("{}", cosine));
       json.key("max_error");
       write_error(json, figures.max_error());
       json.key("not_finite").number(figures.not_finite);
@@ -86,7 +107,8 @@ void write_row(JsonWriter& json, const Comparison& comparison, std::size_t place
 }
 
 // What all tensors come to. The error is that of all elements together, each tensor's sample standing for the whole of it.
-void write_summary(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
+void write_summary(JsonWriter& json, const Context& context, const std::vector<Result>& results) {
+  const Comparison& comparison = *context.comparison();
   std::uint64_t compared = 0, exact = 0, equal = 0, only_a = 0, only_b = 0, shapes = 0, failed = 0;
   ScaledSum error, squares;
   std::pair<double, double> most;  // relative error; where that is infinite, the error itself
@@ -117,7 +139,7 @@ void write_summary(JsonWriter& json, const Comparison& comparison, const std::ve
   write_error(json, finite ? root_of_ratio(error, squares) : std::numeric_limits<double>::infinity());
   json.key("worst");
   if (most.first > 0)  // of those that are equal none is worse than another
-    write_row(json, comparison, worst, results[worst]);
+    write_row(json, context, worst, results[worst]);
   else
     json.null();
   json.close('}');
@@ -129,15 +151,15 @@ struct Point {
 };
 
 // A point for each tensor that has an error; of very many, one for those that would lie on top of each other.
-std::vector<Point> points_of(const Comparison& comparison, const std::vector<Result>& results) {
-  const auto& pairs = comparison.pairing().pairs;
+std::vector<Point> points_of(const Context& context, const std::vector<Result>& results) {
+  const auto& pairs = context.pairing().pairs;
   std::vector<Point> points;
   for (std::size_t i = 0; i < results.size(); ++i)
     if (results[i].compared() && results[i].figures.relative_rms() > 0) points.push_back({i});
   if (points.size() <= kMostPoints) return points;
   std::map<std::tuple<std::string, std::int64_t, std::int64_t>, Point> cells;
   for (const Point& point : points) {
-    const Tensor& tensor = pairs[point.pair].tensor_b;
+    const Tensor& tensor = StoredPair(context, pairs[point.pair]).b;
     const double error = results[point.pair].figures.relative_rms();
     const auto down = std::isinf(error) ? INT64_MAX : static_cast<std::int64_t>(std::floor(std::log10(error) * 40));
     const auto across = static_cast<std::int64_t>(std::round(bits_per_weight(tensor) * 10));
@@ -151,14 +173,15 @@ std::vector<Point> points_of(const Comparison& comparison, const std::vector<Res
   return points;
 }
 
-void write_plot(JsonWriter& json, const Comparison& comparison, const std::vector<Result>& results) {
+void write_plot(JsonWriter& json, const Context& context, const std::vector<Result>& results) {
   json.key("plot").open('[');
-  for (const Point& point : points_of(comparison, results)) {
-    const Pair& pair = comparison.pairing().pairs[point.pair];
+  for (const Point& point : points_of(context, results)) {
+    const Pair& pair = context.pairing().pairs[point.pair];
+    const Tensor& stored = StoredPair(context, pair).b;
     json.open('{').key("name").text(short_name(shown_of(pair).name, 80));
     write_place(json, pair);
-    json.key("type").text(type_of(pair.tensor_b, true)).key("bits");
-    write_number(json, bits_per_weight(pair.tensor_b));
+    json.key("type").text(type_of(stored, true)).key("bits");
+    write_number(json, bits_per_weight(stored));
     json.key("relative_rms");
     write_error(json, results[point.pair].figures.relative_rms());
     json.key("tensors").number(point.tensors).close('}');
@@ -167,9 +190,11 @@ void write_plot(JsonWriter& json, const Comparison& comparison, const std::vecto
 }
 
 // What a column is sorted by.
-double key_of(std::string_view by, const Pair& pair, const Result& result) {
-  if (by == "bytes") return static_cast<double>(std::max(pair.tensor_a.stored_bytes(), pair.tensor_b.stored_bytes()));
-  if (by == "bits") return bits_per_weight(pair.in_b ? pair.tensor_b : pair.tensor_a);
+double key_of(std::string_view by, const Pair& pair, const StoredPair& stored, const Result& result) {
+  if (by == "bytes")
+    return static_cast<double>(
+        std::max(stored_bytes_of(stored.a, pair.tensor_a), stored_bytes_of(stored.b, pair.tensor_b)));
+  if (by == "bits") return bits_per_weight(pair.in_b ? stored.b : stored.a);
   if (!result.compared()) return -2;
   if (by == "rms") return result.figures.rms();
   // One that is none is worse than any.
@@ -178,12 +203,12 @@ double key_of(std::string_view by, const Pair& pair, const Result& result) {
   return result.figures.relative_rms();
 }
 
-std::vector<std::size_t> order_of_pairs(const Comparison& comparison, const std::vector<Result>& results,
+std::vector<std::size_t> order_of_pairs(const Context& context, const std::vector<Result>& results,
                                         const Query& query) {
   static constexpr std::string_view kSorts[] = {"file", "name",         "type",   "bits",   "bytes",
                                                 "rms",  "relative_rms", "cosine", "changed"};
   static constexpr std::string_view kWays[] = {"up", "down"}, kOnly[] = {"all", "changed", "other"};
-  const auto& pairs = comparison.pairing().pairs;
+  const auto& pairs = context.pairing().pairs;
   const std::string_view wanted = query.short_text("search", kMostSearched), only = query.choice("only", kOnly);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -203,11 +228,14 @@ std::vector<std::size_t> order_of_pairs(const Comparison& comparison, const std:
         [&](std::size_t x, std::size_t y) { return naturally_less(shown_of(pairs[x]).name, shown_of(pairs[y]).name); });
   } else if (by == "type") {
     std::vector<std::string> types(pairs.size());
-    for (const std::size_t i : order) types[i] = dtype_name(pairs[i].in_b ? pairs[i].tensor_b : pairs[i].tensor_a);
+    for (const std::size_t i : order) {
+      const StoredPair stored(context, pairs[i]);
+      types[i] = dtype_name(pairs[i].in_b ? stored.b : stored.a);
+    }
     sort([&](std::size_t x, std::size_t y) { return types[x] < types[y]; });
   } else if (by != "file") {
     std::vector<double> keys(pairs.size());
-    for (const std::size_t i : order) keys[i] = key_of(by, pairs[i], results[i]);
+    for (const std::size_t i : order) keys[i] = key_of(by, pairs[i], {context, pairs[i]}, results[i]);
     sort([&](std::size_t x, std::size_t y) { return keys[x] < keys[y]; });
   } else if (down) {
     std::reverse(order.begin(), order.end());
@@ -264,19 +292,19 @@ void compare(const Context& context, const Query& query, JsonWriter& json) {
   if (!is_finished(sample) && !is_finished(exact))
     return write_job(json, sample != nullptr ? sample : is_stopped(exact) ? nullptr : exact);
   const std::vector<Result> results = comparison.results();
-  const std::vector<std::size_t> order = order_of_pairs(comparison, results, query);
+  const std::vector<std::size_t> order = order_of_pairs(context, results, query);
   const std::uint64_t from = std::min<std::uint64_t>(query.number("from", 0, 0, UINT32_MAX), order.size());
   const std::uint64_t count = std::min(query.number("count", kMostCompared, 0, kMostCompared), order.size() - from);
   json.open('{').key("done").boolean(true).key("pairs").number(std::uint64_t{results.size()});
   json.key("renamed").boolean(comparison.pairing().renamed).key("sampled").number(comparison.sample());
   json.key("elements").number(comparison.elements());
-  write_summary(json, comparison, results);
+  write_summary(json, context, results);
   write_exact(json, exact);
   json.key("found").number(std::uint64_t{order.size()}).key("from").number(from).key("tensors").open('[');
   for (std::uint64_t i = from; i < from + count; ++i)
-    write_row(json, comparison, order[static_cast<std::size_t>(i)], results[order[static_cast<std::size_t>(i)]]);
+    write_row(json, context, order[static_cast<std::size_t>(i)], results[order[static_cast<std::size_t>(i)]]);
   json.close(']');
-  if (query.flag("plot")) write_plot(json, comparison, results);
+  if (query.flag("plot")) write_plot(json, context, results);
   json.close('}');
 }
 

@@ -59,8 +59,10 @@ Tensor side_of(const Pair& pair, std::string_view of);
 
 // One row of the list: number, name, shape, ...
 void write_item(JsonWriter& json, const Exhibit& model, std::size_t tensor);
-// Six significant digits; null for what is not finite: for what was computed.
+// What was computed; null for what is not finite. With all digits: who shows it rounds, and nobody rounds twice.
 void write_number(JsonWriter& json, double value);
+// The same of what is drawn and not read: six significant digits.
+void write_drawn(JsonWriter& json, double value);
 // What a tensor holds: the shortest text that reads back as the same number, of f32 or of f64; "nan", "inf" and "-inf".
 void write_element(JsonWriter& json, double value, bool is_single);
 // An integer, with all of its digits.

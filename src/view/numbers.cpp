@@ -250,10 +250,10 @@ class Tally {
       if (seen.count > 0) norm = std::fmax(norm, seen.squares.root_mean(seen.count));
     }
     json.key("row_norms").open('[');
-    for (const double norm : points) write_number(json, norm);
+    for (const double norm : points) write_drawn(json, norm);
     json.close(']').key("column_norms").open('[');
     for (std::size_t i = 0; i < column_points_; ++i)
-      write_number(json, column_counts_[i] > 0 ? column_squares_[i].root_mean(column_counts_[i]) : kNoRow);
+      write_drawn(json, column_counts_[i] > 0 ? column_squares_[i].root_mean(column_counts_[i]) : kNoRow);
     json.close(']');
   }
 

@@ -36,6 +36,7 @@ struct Client {
   Does does = Does::ask;
   ServerClock::time_point since = ServerClock::now();
   std::size_t held = 0;  // bytes of an answer that it has not taken yet
+  bool known = false;    // it has shown the secret
 };
 
 // A request.
@@ -76,6 +77,9 @@ using Clock = ServerClock;
 using std::chrono::seconds;
 
 constexpr unsigned kMostClients = 256, kManyClients = 64;
+// Places beyond those, for clients that come while others are being sent away for them.
+constexpr unsigned kPlaces = 2 * kMostClients;
+constexpr int kBacklog = 4096;                   // connections that the kernel keeps for us; it may allow fewer
 constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
 constexpr std::size_t kMostWaiting = 128;        // requests that no thread has begun
 constexpr std::size_t kMostDear = 96;            // the same of those that read data
@@ -85,7 +89,7 @@ constexpr int kDearBehind = 3;                   // a picture may come a moment 
 constexpr std::chrono::milliseconds kLook{50};   // how often to see whether those who wait for data are still there
 constexpr double kPerSecond = 200, kBurst = 400;
 // How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
-constexpr seconds kPatience{10}, kShortPatience{1}, kSendingPatience{60};
+constexpr seconds kPatience{10}, kSendingPatience{60};
 
 Error cannot_listen(const ServerOptions& options, std::string_view why) {
   return Error(ErrorKind::io, "view.listen",
@@ -110,7 +114,7 @@ Socket listen_on(ServerOptions options) {
   auto* const six = reinterpret_cast<sockaddr_in6*>(found->ai_addr);
   const bool is_six = found->ai_family == AF_INET6;
   (is_six ? six->sin6_port : four->sin_port) = htons(options.port);
-  if (::bind(made.descriptor, found->ai_addr, found->ai_addrlen) != 0 || ::listen(made.descriptor, 64) != 0) {
+  if (::bind(made.descriptor, found->ai_addr, found->ai_addrlen) != 0 || ::listen(made.descriptor, kBacklog) != 0) {
     const int problem = errno;
     ::close(made.descriptor);
     throw cannot_listen(options, std::strerror(problem));
@@ -177,6 +181,7 @@ struct Server::State {
   const HttpLibrary& http = http_library();
   const Service& service;
   const Page& page;
+  const ServerOptions options;
   const std::string token = random_token();
   Socket socket;
   const std::vector<std::string> links;
@@ -195,9 +200,10 @@ struct Server::State {
   std::jthread janitor;
   std::vector<Asked> gone;  // the janitor's own
 
-  State(const Service& s, const Page& p, const ServerOptions& options)
+  State(const Service& s, const Page& p, const ServerOptions& asked)
       : service(s),
         page(p),
+        options(asked),
         socket(listen_on(options)),
         links(links_to(socket, token)),
         door(token, names_of(socket, options), options.other_host) {
@@ -241,24 +247,46 @@ struct Server::State {
     if (what == Client::Does::ask) client->held = 0;
   }
 
+  void now_known(MHD_Connection* connection) {
+    const std::scoped_lock lock(mutex);
+    if (Client* const client = client_of(connection)) client->known = true;
+  }
+
   void greet(MHD_Connection* connection, void** context, MHD_ConnectionNotificationCode code) {
     const std::scoped_lock lock(mutex);
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
       const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
       clients.push_back({info == nullptr ? -1 : info->connect_fd});
       *context = &clients.back();
+      make_room();
     } else {
       clients.remove_if([&](const Client& client) { return &client == *context; });
       *context = nullptr;
     }
   }
 
+  // Whoever comes when all places are taken gets that of a stranger: the one that has asked for nothing for the longest time.
+  // Under the mutex.
+  void make_room() {
+    const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
+    if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;
+    Client* oldest = nullptr;
+    for (Client& client : clients)
+      if (is_there(client) && !client.known && client.does == Client::Does::ask &&
+          (oldest == nullptr || client.since < oldest->since))
+        oldest = &client;
+    if (oldest == nullptr) return;
+    ::shutdown(oldest->descriptor, SHUT_RDWR);
+    oldest->descriptor = -1;
+  }
+
   // Sends away who takes too long. The descriptor is still the client's: it is closed after `greet` has been told.
   void send_away() {
     const std::scoped_lock lock(mutex);
     const Clock::time_point now = Clock::now();
-    const seconds patience = clients.size() > kManyClients ? kShortPatience : kPatience;
+    const bool many = clients.size() > kManyClients;
     for (Client& client : clients) {
+      const seconds patience = many && !client.known ? options.short_patience : kPatience;
       const bool late = (client.does == Client::Does::ask && now - client.since > patience) ||
                         (client.does == Client::Does::take && now - client.since > kSendingPatience);
       if (late && client.descriptor >= 0) ::shutdown(client.descriptor, SHUT_RDWR);
@@ -461,6 +489,7 @@ struct Server::State {
       now_does(connection, Client::Does::wait);
       if (const auto refusal = door.refuse(head_of(connection, method, exchange), exchange.admission))
         return refusal->status == 308 ? redirect(connection) : refuse(connection, exchange, *refusal);
+      now_known(connection);
       if (!rate.admit(Clock::now()))
         return refuse(connection, exchange, {429, "view.rate", "too many requests in a second"});
       return MHD_YES;  // asked again when all of the request has come
@@ -517,7 +546,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
   state.daemon = state.http.start_daemon(
       MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr,
       static_cast<MHD_AccessHandlerCallback>(access), &state, MHD_OPTION_LISTEN_SOCKET, state.socket.descriptor,
-      MHD_OPTION_CONNECTION_LIMIT, kMostClients, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kClientMemory,
+      MHD_OPTION_CONNECTION_LIMIT, kPlaces, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kClientMemory,
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(kSendingPatience.count()), MHD_OPTION_URI_LOG_CALLBACK,
       static_cast<void* (*)(void*, const char*, MHD_Connection*)>(begins), &state, MHD_OPTION_NOTIFY_COMPLETED,
       static_cast<MHD_RequestCompletedCallback>(ends), &state, MHD_OPTION_NOTIFY_CONNECTION,

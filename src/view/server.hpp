@@ -7,6 +7,7 @@
 // not before: it brings TLS along, which no other verb wants to wait for or depend on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ struct ServerOptions {
   std::vector<std::string> hosts = {};  // more names by which clients may address it, with or without a port
   // What a client is told that addresses it by another name, and how to be let in.
   std::string other_host = "the request is addressed to another host";
+  // How long a client that has not shown the secret may take to say what it wants, when there are many.
+  std::chrono::seconds short_patience{1};
 };
 
 // Requests that have no answer yet.

@@ -304,6 +304,13 @@ void write_number(JsonWriter& json, double value) {
   if (!std::isfinite(value))
     json.null();
   else
+    json.raw(fmt::format("{}", value));
+}
+
+void write_drawn(JsonWriter& json, double value) {
+  if (!std::isfinite(value))
+    json.null();
+  else
     json.raw(fmt::format("{:.6g}", value));
 }
 

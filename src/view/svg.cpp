@@ -191,8 +191,8 @@ std::string draw_histogram(const Service& service, const Exhibit& model, std::si
     drawing.rectangle(20 + width * static_cast<double>(i), 24 + kHeight - high, width - 1, high, "#4477aa");
   }
   drawing.text(20, 14, tensor, 12);
-  drawing.text(20, kHeight + 42, fmt::format("{:.4g}", number_in(at(answer, "min"))));
-  drawing.text(kWidth - 20, kHeight + 42, fmt::format("{:.4g}", number_in(at(answer, "max"))), 11, "end");
+  drawing.text(20, kHeight + 42, number_text(number_in(at(answer, "min"))));
+  drawing.text(kWidth - 20, kHeight + 42, number_text(number_in(at(answer, "max"))), 11, "end");
   return drawing.finish();
 }
 

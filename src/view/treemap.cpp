@@ -136,7 +136,7 @@ void treemap(const Context& context, const Query& query, JsonWriter& json) {
   json.open('{').key("width").real(width).key("height").real(height).key("tiles").open('[');
   const auto coordinate = [&json](std::string_view name, double value) {
     json.key(name);
-    write_number(json, value);
+    write_drawn(json, value);
   };
   for (const Tile& tile : lay_out(model, query.text("under"), width, height)) {
     json.open('{');

@@ -242,8 +242,8 @@ bool CborReader::read_simple(const Head& head, Value& out) {
     case 20: out = false; return true;
     case 21: out = true; return true;
     case 22: out = nullptr; return true;
-    case 25: out = static_cast<double>(f16_to_f32(static_cast<std::uint16_t>(head.value))); return true;
-    case 26: out = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(head.value))); return true;
+    case 25: out = carry_to_f64(static_cast<std::uint16_t>(head.value)); return true;
+    case 26: out = carry_to_f64(std::bit_cast<float>(static_cast<std::uint32_t>(head.value))); return true;
     case 27: out = std::bit_cast<double>(head.value); return true;
     default: return false;  // undefined and unassigned simple values
   }

@@ -1,4 +1,5 @@
 #include <bit>
+#include <cmath>
 
 #include "base/endian.hpp"
 #include "base/half.hpp"
@@ -44,15 +45,19 @@ void CborWriter::floating(double value) {
   const auto same = [&](double other) {
     return std::bit_cast<std::uint64_t>(other) == std::bit_cast<std::uint64_t>(value);
   };
-  const float single = f64_to_f32(value);
+  const float single = carry_to_f32(value);
   std::byte big[8];
-  if (!same(static_cast<double>(single))) {
+  if (!same(carry_to_f64(single))) {
     byte(0xFB);
     store_be(big, value);
     return raw(big);
   }
-  const std::uint16_t half = f32_to_f16(single);
-  if (!same(static_cast<double>(f16_to_f32(half)))) {
+  const auto bits = std::bit_cast<std::uint32_t>(single);
+  const bool nan = std::isnan(single);
+  // The upper bits of a NaN, of which a half has ten.
+  const auto half =
+      nan ? static_cast<std::uint16_t>((bits >> 16 & 0x8000u) | 0x7C00u | (bits >> 13 & 0x03FFu)) : f32_to_f16(single);
+  if (!same(carry_to_f64(half))) {
     byte(0xFA);
     store_be(big, single);
     return raw(std::span(big).first(4));

@@ -17,7 +17,6 @@
 namespace tare::wire {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::size_t kMostShown = 20;  // bytes of a text in a sentence about it
 
 // What ends a run of a string's characters: the quote, an escape, and what must be escaped.

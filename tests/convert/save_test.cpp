@@ -3,6 +3,7 @@
 
 #include "conformance/scratch.hpp"
 #include "convert/writable.hpp"
+#include "tare/append.hpp"
 #include "tare/tare.hpp"
 
 namespace tare {
@@ -37,6 +38,48 @@ TEST(Save, IsReadBackFromEveryContainerOfSeveralTensors) {
     EXPECT_GE(saved.file_bytes, again.file_bytes) << "of a directory, of all its files";
     EXPECT_TRUE(saved.file_bytes == again.file_bytes || name == "dir/");
     EXPECT_EQ(content_digest(again), digest);
+  }
+}
+
+// A file that decodes to more than `open` allows by default is written, and that is said with what opens it.
+TEST(Save, WhatIsNotOpenedByDefaultIsSaid) {
+  Model model = small_model();
+  Tensor sparse;
+  sparse.name = "s";
+  sparse.shape = {std::uint64_t{1} << 20, std::uint64_t{1} << 20};
+  sparse.layout = "sparse_coo";
+  const std::vector<std::uint64_t> place = {7, 9};
+  sparse.components = {{"values", DType::f32, "", blob_of(std::vector<float>{1})},
+                       {"coords", DType::u64, "", blob_of(place)}};
+  const auto told = [](const std::vector<Change>& changes) {
+    std::vector<Advice> advice;
+    for (const Change& change : changes)
+      for (const Advice& remedy : change.remedies)
+        if (remedy.remedy == Remedy::allow_expansion) advice.push_back(remedy);
+    return advice;
+  };
+  const Scratch scratch;
+  for (const std::string name : {"m.zt", "m.zt2", "dir2/"}) {
+    SCOPED_TRACE(name);
+    const SaveOptions options{.to = name == "m.zt" ? "zt" : "zt2", .overwrite = true};
+    EXPECT_TRUE(told(save(model, scratch / name, options).changes).empty());
+    Model large = model;
+    large.tensors.push_back(sparse);
+    const std::vector<Advice> advice = told(save(large, scratch / name, options).changes);
+    ASSERT_EQ(advice.size(), 1U);
+    const auto error = error_of([&] { open(scratch / name); });
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->rule(), "open.expansion");
+    EXPECT_EQ(error->remedies(), advice) << "the same number";
+    EXPECT_EQ(open(scratch / name, {.limits = {.expansion = std::stoull(advice[0].argument)}}).tensors.size(), 3U);
+    // By appending, too.
+    if (name.back() == '/') continue;
+    (void)save(model, scratch / name, options);
+    Model extra;
+    extra.tensors = {dense("more", {1}, std::vector<float>{1})};
+    EXPECT_TRUE(told(append(scratch / name, extra)).empty());
+    extra.tensors = {sparse};
+    EXPECT_EQ(told(append(scratch / name, extra)).size(), 1U);
   }
 }
 

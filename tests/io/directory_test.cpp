@@ -11,6 +11,7 @@
 #include "io/place.hpp"
 #include "io/unfinished.hpp"
 #include "io/workshop.hpp"
+#include "tare/sink.hpp"
 #include "tare/unfinished.hpp"
 
 namespace tare {
@@ -128,6 +129,70 @@ TEST_F(DirectoryTest, PlacesThatPathsLeadTo) {
   if (::geteuid() != 0) return;
   ASSERT_EQ(::lchown((scratch_ / "work/file_link").c_str(), 65534, 65534), 0);
   EXPECT_EQ(rule_of([&] { place("work/file_link"); }), "io.sink.link");
+}
+
+// Whoever adds names as fast as they are removed does not keep us for ever.
+TEST_F(DirectoryTest, RemovingEnds) {
+  fs::create_directory(scratch_ / "work/staging");
+  const Directory staging = work_.enter("staging");
+  put_file(scratch_ / "work/staging/0", {});
+  std::size_t removed = 0;
+  io::set_step_hook([&](const char* call, const char*) {
+    if (std::string_view(call) == "unlink") {
+      const std::string name = std::to_string(++removed);
+      ::close(::openat(staging.descriptor(), name.c_str(), O_CREAT | O_WRONLY, 0600));
+    }
+    return 0;
+  });
+  const int error = error_in(staging.remove_inside());
+  io::set_step_hook({});
+  EXPECT_EQ(error, EBUSY);
+  EXPECT_EQ(removed, std::size_t{1} << 18);
+  EXPECT_TRUE(staging.remove_inside());
+}
+
+TEST(Place, NamesOfBlobs) {
+  const std::string digest(64, 'b'), git(40, '7');
+  for (const std::string& name : {digest, git, "sha256-" + digest, "sha256:" + digest, std::string(64, 'F')}) {
+    EXPECT_TRUE(io::is_blob_name("blobs", name)) << name;
+    EXPECT_TRUE(io::is_blob_name("/x/models--a--b/blobs/", name)) << name;
+    EXPECT_TRUE(io::is_blob_name("/x/blobs/sha256", name)) << name;
+    EXPECT_FALSE(io::is_blob_name("/x/blob", name)) << name;
+    EXPECT_FALSE(io::is_blob_name("/x/blobs/sha256/more", name)) << name;
+    EXPECT_FALSE(io::is_blob_name(".", name)) << name;
+  }
+  for (const std::string& name : {std::string("model.gguf"), digest + "0", std::string(64, 'g'), std::string("cafe"),
+                                  std::string(), std::string("sha256-"), digest + ".gguf"})
+    EXPECT_FALSE(io::is_blob_name("/x/blobs", name)) << name;
+}
+
+// A link into a content-addressed store is itself the place; a folder of the same look is not a store's file.
+TEST(Place, LinksIntoStores) {
+  const Scratch scratch{Scratch::fast_place()};
+  const std::string digest(64, 'c'), blob = "blobs/sha256-" + digest;
+  fs::create_directories(scratch / "blobs");
+  fs::create_directories(scratch / ("blobs/d" + std::string(63, '0')));
+  put_file(scratch / blob, to_bytes("x"));
+  fs::create_symlink(blob, scratch / "link");
+  fs::create_symlink("link", scratch / "again");
+  fs::create_symlink("blobs", scratch / "renamed");
+  fs::create_symlink("renamed/sha256-" + digest, scratch / "through");
+  fs::create_symlink("blobs/d" + std::string(63, '0'), scratch / "folder");
+  const auto place = [&](const std::string& path) { return io::find_place(scratch / path, "rule", "cannot"); };
+  EXPECT_EQ(place("link").store, io::Store::link);
+  EXPECT_EQ(place("link").name, "link");
+  EXPECT_EQ(place("again").store, io::Store::link);
+  EXPECT_EQ(place("again").name, "link");
+  EXPECT_EQ(place("through").store, io::Store::link) << "by the directory's own name";
+  EXPECT_EQ(place("folder").store, io::Store::none);
+  EXPECT_EQ(place(blob).store, io::Store::blob);
+  EXPECT_EQ(place("renamed/sha256-" + digest).store, io::Store::blob);
+  const io::Descriptor open_blob(::open((scratch / blob).c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string proc = "/proc/self/fd/" + std::to_string(open_blob.get());
+  EXPECT_EQ(io::find_place(proc, "rule", "cannot").store, io::Store::blob);
+  EXPECT_EQ(rule_of([&] { create_file(proc, {.overwrite = true}); }), "io.sink.store");
+  EXPECT_EQ(rule_of([&] { create_file(scratch / blob, {.overwrite = true}); }), "io.sink.store");
+  EXPECT_EQ(rule_of([&] { create_file(scratch / ("blobs/" + std::string(64, 'e'))); }), "") << "a new one";
 }
 
 class WorkshopTest : public DirectoryTest {

@@ -3,6 +3,7 @@
 
 #include "conformance/memory.hpp"
 #include "conformance/models.hpp"
+#include "resources/big_json.hpp"
 
 namespace tare::resources {
 namespace {
@@ -31,6 +32,15 @@ TEST(JsonFile, ObjectsByKey) {
   EXPECT_EQ(get<Map>(root, "c"), nullptr);
   EXPECT_EQ(*get<double>(root, "n"), 0x1p64);
   EXPECT_EQ(to_json(parse_small_json(R"({"k": 1, "a": 0, "k": [2], "k": 3})")), R"({"k":3,"a":0})") << "as in Python";
+}
+
+// What the libraries that such a file is for refuse; whether simdjson does depends on its version.
+TEST(JsonFile, AByteOrderMark) {
+  const auto large = error_of([] { BigJson("\xEF\xBB\xBF{}"); });
+  ASSERT_TRUE(large);
+  EXPECT_EQ(large->rule(), "json.syntax");
+  EXPECT_NE(large->sentence().find("byte-order mark"), std::string::npos) << large->sentence();
+  EXPECT_EQ(to_json(parse_small_json("\xEF\xBB\xBF{}")), "{}") << "small files are read by a parser of ours";
 }
 
 TEST(JsonFile, ErrorsHaveTheirPlace) {

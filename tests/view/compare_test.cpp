@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "service_cases.hpp"
+#include "tare/convert.hpp"
 #include "view/report.hpp"
 #include "view/svg.hpp"
 
@@ -228,6 +229,59 @@ TEST(ViewCompare, OfEqualModelsNoneIsWorst) {
   const Value all = compared(service, "compare/all?count=0");
   EXPECT_EQ(number(in(in(all, "summary"), "equal")), 26);
   EXPECT_TRUE(in(in(all, "summary"), "worst").is_null());
+}
+
+// Types and sizes are those of the files, also where what is compared has been brought back to what the model was.
+TEST(ViewCompare, TypesAreThoseOfTheFiles) {
+  Model a;
+  a.config.model_type = "llama";
+  a.config.hidden_size = 8;
+  a.config.num_attention_heads = a.config.num_key_value_heads = 2;
+  a.config.num_hidden_layers = 1;
+  a.config.intermediate_size = 6;
+  a.config.max_position_embeddings = 16;
+  a.config.rms_norm_eps = 1e-5;
+  a.config.rope_theta = 10000;
+  const auto add = [&](const char* name, Shape shape) {
+    a.tensors.push_back(cast(numbers_of(name, std::move(shape)), DType::bf16));
+  };
+  add("model.embed_tokens.weight", {3, 8});
+  add("model.norm.weight", {8});
+  add("lm_head.weight", {3, 8});
+  for (const char* const norm : {"input_layernorm", "post_attention_layernorm"})
+    add(fmt::format("model.layers.0.{}.weight", norm).c_str(), {8});
+  for (const char* const part : {"q", "k", "v", "o"})
+    add(fmt::format("model.layers.0.self_attn.{}_proj.weight", part).c_str(), {8, 8});
+  for (const char* const part : {"gate", "up"})
+    add(fmt::format("model.layers.0.mlp.{}_proj.weight", part).c_str(), {6, 8});
+  add("model.layers.0.mlp.down_proj.weight", {8, 6});
+  Model stored = adapt(a, *find_format("gguf")).model;
+  stored.format = "gguf";
+  a.format = "zt";
+  const auto norm = std::ranges::find(stored.tensors, "output_norm.weight", &Tensor::name);
+  ASSERT_NE(norm, stored.tensors.end());
+  ASSERT_EQ(norm->components[0].dtype, DType::f32) << "the file has it wider than the model";
+  const Service service({shown(a), shown(stored)});
+  const auto check = [&](const Value& row) {
+    const bool is_norm = row.get<Map>()->find("name")->text()->find("norm") != std::string::npos;
+    EXPECT_EQ(*in(row, "type_a").text(), "bf16");
+    EXPECT_EQ(*in(row, "type_b").text(), is_norm ? "f32" : "bf16") << to_json(row);
+    EXPECT_EQ(number(in(row, "bits_a")), 16);
+    EXPECT_EQ(number(in(row, "bits_b")), is_norm ? 32 : 16) << to_json(row);
+  };
+  const Value answer = compared(service, "compare/all?sort=bits&way=down");
+  const List& rows = list(in(answer, "tensors"));
+  ASSERT_EQ(rows.size(), a.tensors.size());
+  for (const Value& row : rows) check(row);
+  EXPECT_EQ(number(in(rows[0], "bits_b")), 32) << "and the order goes by them";
+  // The other way round.
+  const Service back({shown(stored), shown(a)});
+  const Value other = compared(back, "compare/all?sort=bytes");
+  for (const Value& row : list(in(other, "tensors"))) {
+    const bool is_norm = row.get<Map>()->find("name")->text()->find("norm") != std::string::npos;
+    EXPECT_EQ(number(in(row, "bits_a")), is_norm ? 32 : 16) << to_json(row);
+    EXPECT_EQ(number(in(row, "bytes")), number(in(row, "elements")) * (is_norm ? 4 : 2)) << to_json(row);
+  }
 }
 
 // The two sides and their difference are of one place, also where one of them has its rows in another order.

@@ -103,6 +103,10 @@ class Caller {
         fmt::format("{} {}api/{} HTTP/1.1\r\nHost: {}\r\n\r\n", method, path_, target, host.empty() ? host_ : host);
     EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
+  // A part of a request.
+  void say(std::string_view text) const {
+    EXPECT_EQ(::send(descriptor_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
   // Waits for an answer; its status, and its body in `body`.
   int hear() {
     std::string text;
@@ -138,9 +142,9 @@ class Caller {
 };
 
 // Null where libmicrohttpd is not installed.
-std::unique_ptr<Server> served(const Service& service, const Page& page) {
+std::unique_ptr<Server> served(const Service& service, const Page& page, const ServerOptions& options = {}) {
   try {
-    return std::make_unique<Server>(service, page, ServerOptions{});
+    return std::make_unique<Server>(service, page, options);
   } catch (const Error& error) {
     if (error.rule() != "view.library") throw;
     return nullptr;
@@ -179,6 +183,25 @@ TEST(ViewServer, WhatIsInMemoryDoesNotWaitForData) {
   setting.gate->open();
   for (Caller& caller : waiting) EXPECT_EQ(caller.hear(), 200) << caller.body;
   EXPECT_EQ(server->load().dear_running + server->load().dear_waiting, 0U);
+}
+
+// However many strangers hold connections, whoever has the secret is answered: a stranger's place is given away at once, not
+// when its time is up, which here is never.
+TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
+  const Setting setting;
+  const Service service(std::vector<ExhibitPtr>{setting.model()});
+  const Page page = live_page("x");
+  const auto server = served(service, page, {.short_patience = std::chrono::hours(10)});
+  if (server == nullptr) GTEST_SKIP() << "libmicrohttpd is not installed";
+  const Opened opened{*setting.gate};
+  Caller known(server->urls()[0]);
+  EXPECT_EQ(known.call("overview"), 200);
+  std::list<Caller> strangers;
+  for (int i = 0; i < 700; ++i) strangers.emplace_back(server->urls()[0]).say("GET /");
+  EXPECT_EQ(strangers.front().hear(), 0) << "the first was sent away";
+  Caller owner(server->urls()[0]);
+  EXPECT_EQ(owner.call("overview"), 200);
+  EXPECT_EQ(known.call("overview"), 200) << "whoever has shown the secret keeps the connection";
 }
 
 TEST(ViewServer, LongWorkHoldsUpNeither) {

@@ -95,6 +95,16 @@ TEST(Cbor, ReadsTheExamplesOfTheStandard) {
 }
 
 // What a tree of values cannot say is kept whole, and written back as it was.
+TEST(Cbor, NanKeepsItsBits) {
+  for (const char* const hex : {"f97e00", "f97e01", "f97d00", "f97c01", "f9fe00", "fa7fc00001", "fa7f800001",
+                                "faffbfffff", "fb7ff8000000000001", "fb7ff0000000000001"}) {
+    std::string item;
+    for (std::size_t i = 0; hex[i] != 0; i += 2)
+      item += static_cast<char>(std::stoi(std::string(hex + i, 2), nullptr, 16));
+    EXPECT_EQ(written(parse(item)), hex);
+  }
+}
+
 TEST(Cbor, KeepsWhatItCannotSay) {
   for (const std::string& item :
        {cbor::tag(1, cbor::number(1363896240)), std::string("\xF7"), std::string("\xF8\xFF"), std::string("\xE0"),

@@ -49,7 +49,7 @@ int run(const Arguments& arguments, Session& session) {
   {
     ProgressBar bar(session, "appending", tensor_bytes(extra.model));
     options.progress = bar.progress();
-    tare::append(file, extra.model, options);
+    for (Change& change : tare::append(file, extra.model, options)) extra.changes.push_back(std::move(change));
   }
   for (const Change& change : extra.changes) session.remark(text_of(change, &kVerb));
   session.remark(fmt::format("{}: {} added, {}", file, counted(extra.model.tensors.size(), "tensor"),

@@ -15,7 +15,7 @@ std::vector<const Verb*> shown_verbs() {
 }
 
 // 'text' for any of the three shells; a quote inside is closed, escaped, opened again.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'')
@@ -123,9 +123,10 @@ std::string zsh_option(const Option& option) {
     rest += fmt::format("{}:{}:{}", option.optional_value ? ":" : "", zsh_text(option.value), action);
   }
   const std::string equals = option.value.empty() ? "" : option.optional_value ? "=-" : "=";
-  std::string out = fmt::format(" \\\n        {}", quoted(fmt::format("{}--{}{}{}", star, option.name, equals, rest)));
+  std::string out =
+      fmt::format(" \\\n        {}", in_quotes(fmt::format("{}--{}{}{}", star, option.name, equals, rest)));
   if (option.letter != 0)
-    out += fmt::format(" \\\n        {}", quoted(fmt::format("{}-{}{}", star, option.letter, rest)));
+    out += fmt::format(" \\\n        {}", in_quotes(fmt::format("{}-{}{}", star, option.letter, rest)));
   return out;
 }
 
@@ -134,7 +135,7 @@ std::string zsh() {
       "#compdef tare\n# made by `tare completions zsh`\n_tare() {\n  local state\n  local -a verbs verb_names\n  "
       "verbs=(\n";
   for (const Verb* verb : shown_verbs())
-    out += fmt::format("    {}\n", quoted(fmt::format("{}:{}", verb->name, zsh_text(verb->summary))));
+    out += fmt::format("    {}\n", in_quotes(fmt::format("{}:{}", verb->name, zsh_text(verb->summary))));
   out += fmt::format(
       "  )\n  verb_names=({})\n  _arguments -C '(- *)'{{-h,--help}}'[show help]' '(- *)--version[print the version]' "
       "\\\n"
@@ -148,7 +149,7 @@ std::string zsh() {
     for (const Operand& operand : verb->operands) {
       const std::string place = operand.many ? "*" : fmt::format("{}{}", position++, operand.required ? "" : ":");
       out += fmt::format(" \\\n        {}",
-                         quoted(fmt::format("{}:{}:{}", place, operand.name, zsh_action(operand.completes))));
+                         in_quotes(fmt::format("{}:{}:{}", place, operand.name, zsh_action(operand.completes))));
     }
     out += " ;;\n";
   }
@@ -162,18 +163,18 @@ std::string fish_option(const Verb& verb, const Option& option) {
   if (option.letter != 0) out += fmt::format(" -s {}", option.letter);
   if (!option.value.empty() && !option.optional_value) {
     if (option.words != nullptr)
-      out += fmt::format(" -x -a {}", quoted(fmt::format("{}", fmt::join(option.words(), " "))));
+      out += fmt::format(" -x -a {}", in_quotes(fmt::format("{}", fmt::join(option.words(), " "))));
     else
       out += option.completes == Completes::nothing ? " -x" : " -r -F";
   }
-  return out + fmt::format(" -d {}\n", quoted(option.help));
+  return out + fmt::format(" -d {}\n", in_quotes(option.help));
 }
 
 std::string fish() {
   std::string out = "# fish completion for tare; made by `tare completions fish`\ncomplete -c tare -f\n";
   out += "complete -c tare -n __fish_use_subcommand -l version -d 'print the version'\n";
   for (const Verb* verb : shown_verbs()) {
-    out += fmt::format("complete -c tare -n __fish_use_subcommand -a {} -d {}\n", verb->name, quoted(verb->summary));
+    out += fmt::format("complete -c tare -n __fish_use_subcommand -a {} -d {}\n", verb->name, in_quotes(verb->summary));
     if (takes_files(*verb)) out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -F\n", verb->name);
     if (takes_verbs(*verb))
       out += fmt::format("complete -c tare -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb->name,

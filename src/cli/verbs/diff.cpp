@@ -49,7 +49,7 @@ void print_text(const Difference& difference, Session& session) {
   for (const TensorDifference& tensor : difference.tensors) {
     const bool numbers = tensor.compared && tensor.values_differ;
     table.add({printable(escape_name(tensor.name)), Cell(what_differs(tensor), Style::yellow),
-               numbers ? fmt::format("{:.4g}", tensor.max_abs) : "", numbers ? fmt::format("{:.4g}", tensor.rms) : "",
+               numbers ? number_text(tensor.max_abs) : "", numbers ? number_text(tensor.rms) : "",
                numbers ? fmt::format("{:.6f}", tensor.cosine) : ""});
   }
   table.print(session);
@@ -131,7 +131,8 @@ int run_on_tensor(const Arguments& arguments, Session& session, Model a, Model b
   print_text(found, session);
   if (found.same()) return kDone;
   session.line();
-  session.line(fmt::format("B - A: rms {:.6g}, {:.4g} of the rms of A", rms, size > 0 ? rms / size : 0));
+  session.line(
+      fmt::format("B - A: rms {}, {} of the rms of A", number_text(rms, 6), number_text(size > 0 ? rms / size : 0)));
   print_statistics(errors, session);
   return kFailed;
 }

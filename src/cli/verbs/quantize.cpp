@@ -91,7 +91,7 @@ void print_table(const std::vector<Group>& groups, Session& session) {
                {"TENSOR", Align::left, true}});
   for (const Group& group : groups) {
     const bool all = &group == &groups.back();
-    const auto number = [&](double value) { return group.measured ? fmt::format("{:.4g}", value) : std::string(); };
+    const auto number = [&](double value) { return group.measured ? number_text(value) : std::string(); };
     table.add({Cell(all || group.encoded ? group.type : group.type + " (kept)", all ? Style::bold : Style::cyan),
                count_text(group.tensors), count_text(group.elements), size_text(group.bytes),
                fmt::format("{:.3f}", group.bits()), number(group.rms()), number(group.max_error),

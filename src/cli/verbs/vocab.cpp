@@ -106,7 +106,7 @@ void print_json(const Model& model, const std::string& file, const std::vector<s
 }
 
 // In quotes: spaces at the ends of a token are part of it.
-std::string quoted(const std::string& text) { return fmt::format("\"{}\"", escape_name(text)); }
+std::string quoted_token(const std::string& text) { return fmt::format("\"{}\"", escape_name(text)); }
 
 void print_table(const Vocabulary& vocabulary, const std::vector<std::size_t>& ids, Session& session) {
   const bool scored = std::ranges::any_of(vocabulary.tokens, [](const Token& token) { return token.score != 0; });
@@ -114,7 +114,7 @@ void print_table(const Vocabulary& vocabulary, const std::vector<std::size_t>& i
   for (const std::size_t id : ids) {
     const Token& token = vocabulary.tokens[id];
     table.add({fmt::format("{}", id), Cell(name_of(token.type), Style::cyan),
-               scored ? float_text(decimal_double(token.score)) : std::string(), quoted(token.text)});
+               scored ? float_text(decimal_double(token.score)) : std::string(), quoted_token(token.text)});
   }
   table.print(session);
 }

@@ -57,8 +57,8 @@ class KeyAdopter {
     add_rope();
     if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
     tell_unsaid(model_, family_, file_, changes_);
-    model_.metadata.set("general.type", "model");
-    model_.metadata.set("general.quantization_version", 2);
+    for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
+      if (model_.metadata.find(key) == nullptr) model_.metadata.append(key, std::move(value));
   }
 
  private:

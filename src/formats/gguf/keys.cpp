@@ -190,9 +190,11 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
     PrivateTree tree = PrivateTree::parse(*text, private_bounds(Limits()), kPrivateRule);
     if (const Map* const config = tree.map("config")) take_config_rest(*config, model.config);
     if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
-    if (Map* const metadata = tree.map("metadata"))
-      for (auto& [key, value] : *metadata)
-        if (model.metadata.find(key) == nullptr) model.metadata.append(key, std::move(value));
+    tree.take_metadata(model, [&](const std::string& key) {
+      complaints.warning(kPrivateRule,
+                         fmt::format("its key \"{}\" is one of the file as well, which counts", escape_name(key)),
+                         entry);
+    });
     if (const Map* const facts = tree.map("facts")) parts.said = *facts;
     const NameViewMap<Tensor*> tensors = tensors_by_name(model);
     if (Map* const attributes = parts.elsewhere == nullptr ? nullptr : tree.map("attributes"))
@@ -328,19 +330,26 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
   const auto add = [&](Entry entry) {
     if (there.insert(entry.key).second) entries.push_back(std::move(entry));
   };
+  std::vector<Entry> made = config_entries(model.config);
+  auto [vocabulary, rest] = vocabulary_entries(model, keys, with_arrays);
+  std::ranges::move(vocabulary, std::back_inserter(made));
+  // A text under a key that is a number or a list, as containers whose metadata are texts have it, is not that key: it would
+  // take the place of the hyper-parameter or of the tokens.
+  NameViewSet numbers;
+  for (const Entry& entry : made)
+    if (entry.type != EntryType{ValueType::string, false}) numbers.insert(entry.key);
   for (const auto& [key, value] : model.metadata) {
     if (is_ours(key)) continue;
     std::optional<EntryType> type = usual_type(value);
     if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
       if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
-    if (type && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
+    const bool misplaced = value.text() != nullptr && numbers.contains(key);
+    if (type && !misplaced && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
       add({key, *type, value});
     else
       unsaid.append(key, value);
   }
-  for (Entry& entry : config_entries(model.config)) add(std::move(entry));
-  auto [vocabulary, rest] = vocabulary_entries(model, keys, with_arrays);
-  for (Entry& entry : vocabulary) add(std::move(entry));
+  for (Entry& entry : made) add(std::move(entry));
   return {std::move(entries), std::move(rest)};
 }
 

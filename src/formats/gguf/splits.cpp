@@ -135,6 +135,15 @@ class SetReader {
     part.metadata.erase(kPaddedKey);
     if (part.config != Config() || !part.vocabulary.empty() || !part.metadata.empty())
       return wrong("gguf.split.metadata", "has metadata of its own; only the first file of a model has");
+    if (!part.attachments.empty())
+      return wrong("gguf.split.metadata",
+                   fmt::format("carries the file {}; only the first file of a model carries files",
+                               escape_name(part.attachments.front().name)));
+    const bool has_attributes =
+        std::ranges::any_of(part.tensors, [](const Tensor& tensor) { return !tensor.attributes.empty(); });
+    if (has_attributes || !split->attributes.empty())
+      return wrong("gguf.split.metadata",
+                   "has attributes of tensors; only the first file of a model has those of all tensors");
     for (Tensor& tensor : part.tensors) {
       if (!names_.insert(tensor.name).second)
         return wrong("gguf.split.duplicate", fmt::format("has the tensor {} again", quote(tensor.name)));

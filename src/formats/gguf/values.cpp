@@ -1,4 +1,5 @@
 // Entries as values of a Model's metadata, and back.
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -65,13 +66,19 @@ bool is_odd_text(const Bytes* bytes) {
   return bytes != nullptr && !is_valid_utf8({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
 }
 
+// Whether a float gives this number when it is read; of NaN the same bits.
+bool is_single_float(double real) {
+  if (std::isnan(real))
+    return std::bit_cast<std::uint64_t>(carry_to_f64(carry_to_f32(real))) == std::bit_cast<std::uint64_t>(real);
+  return !std::isfinite(real) || decimal_double(f64_to_f32(real)) == real;
+}
+
 // One number, text or truth.
 bool is_single(const Value& value, ValueType type) {
   if (const auto range = range_of(type)) return is_integer_in(value, *range);
   const auto* const real = value.get<double>();
   switch (type) {
-    case ValueType::f32:
-      return real != nullptr && (!std::isfinite(*real) || decimal_double(f64_to_f32(*real)) == *real);
+    case ValueType::f32: return real != nullptr && is_single_float(*real);
     case ValueType::f64: return real != nullptr;
     case ValueType::boolean: return value.get<bool>() != nullptr;
     case ValueType::string: return value.text() != nullptr || is_odd_text(value.get<Bytes>());
@@ -158,7 +165,7 @@ Payload to_payload(Value value, const EntryType& type) {
   if (type.type == ValueType::f32) {
     std::vector<float> floats;
     floats.reserve(list->size());
-    for (const Value& item : *list) floats.push_back(f64_to_f32(*item.get<double>()));
+    for (const Value& item : *list) floats.push_back(carry_to_f32(*item.get<double>()));
     return floats;
   }
   if (type.type == ValueType::i32) {

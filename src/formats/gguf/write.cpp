@@ -81,7 +81,7 @@ class HeadWriter {
       case ValueType::i32: return put(static_cast<std::uint32_t>(integer));
       case ValueType::u64:
       case ValueType::i64: return put(integer);
-      case ValueType::f32: return put(f64_to_f32(*value.get<double>()));
+      case ValueType::f32: return put(carry_to_f32(*value.get<double>()));
       case ValueType::f64: return put(*value.get<double>());
       case ValueType::boolean: return put(static_cast<std::uint8_t>(*value.get<bool>()));
       case ValueType::string: {

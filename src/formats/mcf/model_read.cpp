@@ -5,6 +5,7 @@
 #include <bit>
 #include <ranges>
 
+#include "base/half.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "formats/mcf/model.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 Value value_of(const InfoPair& pair) {
   if (const auto* const number = std::get_if<std::uint32_t>(&pair.value)) return std::int64_t{*number};
-  if (const auto* const number = std::get_if<float>(&pair.value)) return static_cast<double>(*number);
+  if (const auto* const number = std::get_if<float>(&pair.value)) return carry_to_f64(*number);
   return std::get<std::string_view>(pair.value);
 }
 

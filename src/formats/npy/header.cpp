@@ -75,6 +75,12 @@ Element element_of(const Named& row, bool big_endian) {
   return {type.storage, logical ? type.name : std::string_view(), type.per_element, big_endian, row.raw};
 }
 
+// What C's long double takes on the machines that NumPy runs on, and complex pairs of it.
+bool is_long_double(std::string_view code) {
+  constexpr std::string_view kSizes[] = {"f10", "f12", "f16", "c20", "c24", "c32"};
+  return std::ranges::find(kSizes, code) != std::end(kSizes);
+}
+
 Element parse_descr(std::string_view descr) {
   for (const Named& row : kNames)
     if (row.code == descr) return element_of(row, false);
@@ -101,7 +107,7 @@ Element parse_descr(std::string_view descr) {
       throw OtherArray("npy.descr.void", fmt::format("'{}': raw items of a size that no known type has", shown));
     case 'f':
     case 'c':
-      if (!sized) break;
+      if (!is_long_double(code)) break;
       throw OtherArray("npy.descr.longdouble",
                        fmt::format("'{}': a float of this size has no portable meaning", shown));
     default: break;

@@ -110,10 +110,11 @@ class IndexParser {
         index_.total_at = json_.offset_of(at);
         read_total(entry, raw);
       } else if (json_.type_of(entry) == od::json_type::string) {
-        index_.metadata.set(key, std::string(json_.string(entry)));
+        keep(key, std::string(json_.string(entry)));
       } else {
+        const char* const begin = entry.raw_json_token().data();
         json_.walk(entry, 2);
-        keep_scalar(key, raw);
+        keep(key, wire::read_json(json_.text_since(begin), bounds_, {.last_key_counts = true}));
       }
     });
   }
@@ -134,10 +135,10 @@ class IndexParser {
       index_.bad_total = quote(raw.substr(0, 40));
   }
 
-  // Numbers, booleans and nulls; what is nested is nobody's custom and is passed over.
-  void keep_scalar(std::string_view key, const std::string& raw) {
-    if (raw.starts_with('{') || raw.starts_with('[')) return;
-    index_.metadata.set(key, wire::parse_value_json(raw, {1, 1}));
+  // Of two the last counts, as for the programs that write such files.
+  void keep(std::string_view key, Value value) {
+    if (index_.metadata.find(key) != nullptr) index_.repeated.emplace_back(key);
+    index_.metadata.set(key, std::move(value));
   }
 
   // By name: the order in which the set is read, whatever the order of the map.
@@ -162,6 +163,7 @@ class IndexParser {
   NameMap<std::uint32_t> numbers_;
   std::uint32_t last_ = 0;
   std::uint64_t at_ = 0;
+  wire::TreeBounds bounds_{.depth = 128};  // of all metadata together; the parser has its own limit on the depth
 };
 
 // Reads the shards and compares.
@@ -182,11 +184,26 @@ class SetReader {
         error("missing", fmt::format("not in {}, where the index has it", index_.shards[index_.weights[i].shard]),
               index_.weights[i]);
     check_total();
-    if (!index_.metadata.empty()) model_.metadata.set(kIndexMetadata, std::move(index_.metadata));
+    keep_metadata();
     return std::move(model_);
   }
 
  private:
+  void keep_metadata() {
+    for (const std::string& key : index_.repeated)
+      reports_->warning(about(
+          "metadata",
+          fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", escape_name(key)), {}));
+    if (index_.metadata.empty()) return;
+    if (model_.metadata.find(kIndexMetadata) != nullptr)
+      reports_->warning(about("metadata",
+                              fmt::format("a shard has a metadata key \"{}\", which stands for the metadata of the "
+                                          "index here; the latter counts",
+                                          kIndexMetadata),
+                              {}));
+    model_.metadata.set(kIndexMetadata, std::move(index_.metadata));
+  }
+
   // The names of the shards say how many there are: an index that forgot one loses tensors in silence.
   void check_shards() {
     if (index_.shards.empty())
@@ -287,7 +304,24 @@ class SetReader {
 
   // What is said in every shard is said once; of what differs, the first counts.
   void merge_metadata(Model& shard, std::uint32_t number) {
-    if (model_.config.empty()) model_.config = shard.config;
+    const auto disagree = [&](std::string_view what) {
+      reports_->warning(
+          about("metadata", fmt::format("{} has another {} than a shard before it", index_.shards[number], what), {}));
+    };
+    if (model_.config.empty())
+      model_.config = shard.config;
+    else if (!shard.config.empty() && model_.config != shard.config)
+      disagree("config");
+    if (model_.vocabulary.empty())
+      model_.vocabulary = std::move(shard.vocabulary);
+    else if (!shard.vocabulary.empty() && model_.vocabulary != shard.vocabulary)
+      disagree("vocabulary");
+    for (Attachment& file : shard.attachments) {
+      if (attached_.insert(file.name).second)
+        model_.attachments.push_back(std::move(file));
+      else
+        disagree(fmt::format("attached file {}", escape_name(file.name)));
+    }
     for (auto& [key, value] : shard.metadata) {
       const Value* const known = model_.metadata.find(key);
       if (known == nullptr)
@@ -322,6 +356,7 @@ class SetReader {
   Model model_;
   NameViewMap<std::size_t> expected_;  // into index_.weights
   NameMap<std::uint32_t> extra_;
+  NameSet attached_;
   std::vector<bool> found_, lost_;       // by tensor; by shard
   std::vector<std::uint64_t> mentions_;  // by shard
 };

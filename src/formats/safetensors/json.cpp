@@ -73,6 +73,8 @@ std::size_t find_invalid(std::string_view text) {
 
 Json::Json(std::string_view text, const std::string& file, std::uint64_t base, std::string_view family)
     : text_(text), file_(file), base_(base), family_(family) {
+  // Not JSON by RFC 8259. Versions of simdjson differ: some ignore it.
+  if (text.starts_with(kByteOrderMark)) fail("root", "expected a JSON object, found a byte-order mark", base);
   const simdjson::padded_string_view padded(text.data(), text.size(), text.size() + kPadding);
   if (const auto code = parser_.iterate(padded).get(document_); code != simdjson::SUCCESS) fail(code);
 }

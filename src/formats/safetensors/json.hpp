@@ -77,6 +77,12 @@ class Json {
   // Consumes a value nobody wants, checking that it is JSON. `depth`: the levels above it.
   void walk(Value value, unsigned depth);
 
+  // From there to where the parser stands: the value that began there and was consumed last.
+  std::string_view text_since(const char* begin) {
+    return text_.substr(static_cast<std::size_t>(begin - text_.data()),
+                        static_cast<std::size_t>(here() - offset_of(begin)));
+  }
+
   std::uint64_t offset_of(const char* place) const { return base_ + static_cast<std::uint64_t>(place - text_.data()); }
   // Where the quote before a key stands; nothing for one that was written with escapes, which is a copy.
   std::optional<std::uint64_t> offset_of_key(std::string_view key) const;

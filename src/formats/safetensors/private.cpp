@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.hpp"
 #include "formats/private_tree.hpp"
@@ -18,14 +19,12 @@ bool is_plain_entry(const Map::Entry& entry) {
   return text != nullptr && entry.first != kPrivateKey && is_valid_utf8(entry.first) && is_valid_utf8(*text);
 }
 
-void apply(PrivateTree& tree, Model& model) {
-  Map* const metadata = tree.map("metadata");
-  tree.map("config");  // of the right form, before anything is taken
+void apply(PrivateTree& tree, Model& model, const std::function<void(const std::string&)>& repeated) {
+  for (const char* const part : {"metadata", "config"}) tree.map(part);  // of the right form, before anything is taken
   tree.take_attributes(tensors_by_name(model), [](const std::string& /*stale*/) {});
   tree.take_config(model);
   model.metadata.erase(kPrivateKey);
-  if (metadata != nullptr)
-    for (auto& [key, value] : *metadata) model.metadata.set(key, std::move(value));
+  tree.take_metadata(model, repeated);
 }
 
 }  // namespace
@@ -33,14 +32,19 @@ void apply(PrivateTree& tree, Model& model) {
 void take_private(Model& model, const std::string& file, const Limits& limits, Diagnostics& diagnostics) {
   const Value* const kept = model.metadata.find(kPrivateKey);
   if (kept == nullptr || kept->text() == nullptr) return;
-  try {
-    PrivateTree tree = PrivateTree::parse(*kept->text(), private_bounds(limits), kRule);
-    apply(tree, model);
-  } catch (const Error& error) {
-    diagnostics.warning(Error(ErrorKind::corrupt, kRule, error.sentence())
+  const auto warn = [&](std::string_view sentence) {
+    diagnostics.warning(Error(ErrorKind::corrupt, kRule, sentence)
                             .in(file)
                             .at(8)
                             .about(fmt::format("{} {}", kMetadataKey, kPrivateKey)));
+  };
+  try {
+    PrivateTree tree = PrivateTree::parse(*kept->text(), private_bounds(limits), kRule);
+    apply(tree, model, [&](const std::string& key) {
+      warn(fmt::format("its key \"{}\" is one of {} as well, which counts", escape_name(key), kMetadataKey));
+    });
+  } catch (const Error& error) {
+    warn(error.sentence());
   }
 }
 

@@ -76,7 +76,8 @@ struct Index {
   std::optional<std::uint64_t> total_size;
   std::string bad_total;  // a total_size that is not a number of bytes, as it stands there
   std::uint64_t total_at = 0;
-  Map metadata;  // without total_size
+  Map metadata;                       // without total_size
+  std::vector<std::string> repeated;  // keys of it that appear twice
 };
 // Throws for what is not JSON, breaks the form or names a file elsewhere than beside the index.
 Index parse_index(std::string_view text, const std::string& file);

@@ -167,7 +167,7 @@ class Plan {
           "the number of heads is not known: neither config num_attention_heads nor metadata {} says it", kHeadsKey));
     disagree(kHeadsKey, told, header_.heads);
     disagree(kPositionsKey, told_positions_, header_.positions);
-    if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = f64_to_f32(*dropout);
+    if (const auto dropout = number(model_.metadata, kDropoutKey, problems_)) header_.dropout = carry_to_f32(*dropout);
     // What is not known at all has been said, or will be as missing tensors.
     Header checked = header_;
     for (const HeaderField& field : kFields)

@@ -200,6 +200,12 @@ bool ObjectChecker::check_component(const RawObject& object, const RawComponent&
   return true;
 }
 
+void put_unknown(Map& attributes, std::string key, Map unknown) {
+  if (unknown.empty()) return;
+  while (attributes.find(key) != nullptr) key += '+';  // the file's own attribute of that name stays what it is
+  attributes.append(std::move(key), std::move(unknown));
+}
+
 void ObjectChecker::add(RawObject& raw) {
   Tensor& tensor = tensors_.emplace_back();
   tensor.name = raw.name;
@@ -211,8 +217,7 @@ void ObjectChecker::add(RawObject& raw) {
   for (RawComponent& component : raw.components) {
     if (!check_component(raw, component, tensor.components.emplace_back())) continue;
     ranges_.push_back({*component.offset, *component.length, number});
-    if (!component.unknown.empty())
-      tensor.attributes.set(fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
+    put_unknown(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
   }
   if (!first_) {
     widen_indices(raw, tensor);

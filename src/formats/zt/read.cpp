@@ -136,7 +136,7 @@ void read_object(CborReader& cbor, RawObject& object) {
   if (!fields.has(0)) missing(cbor, object, "shape");
   if (!fields.has(1)) missing(cbor, object, "format");
   if (!fields.has(2)) missing(cbor, object, "components");
-  if (!unknown.empty()) object.attributes.set(kUnknownKeys, std::move(unknown));
+  put_unknown(object.attributes, std::string(kUnknownKeys), std::move(unknown));
 }
 
 // Objects of the map container, new (`objects`) and old (`tensors` of 1.0).
@@ -323,7 +323,7 @@ Model read_manifest(const Input& input, const ReadOptions& options, const Manife
   } else {
     Root root = read_root(cbor, checker, old);
     model.metadata = std::move(root.attributes);
-    if (!root.unknown.empty()) model.metadata.set(kUnknownKeys, std::move(root.unknown));
+    put_unknown(model.metadata, std::string(kUnknownKeys), std::move(root.unknown));
   }
   model.version = version;
   model.tensors = checker.finish();

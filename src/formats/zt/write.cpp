@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt/zt.hpp"
 #include "model/pull_blob.hpp"
@@ -122,16 +123,18 @@ void put_object(CborWriter& out, const StoredTensor& stored) {
   put_entries(out, unknown);
 }
 
+constexpr std::string_view kReserved = "zt.write.reserved";
+
 // Metadata plus what zTensor has no place of its own for.
 Map root_attributes(const Model& model) {
   Map attributes = model.metadata;
-  if (!model.config.empty()) attributes.set(kConfigKey, model.config.to_map());
-  if (!model.vocabulary.empty()) attributes.set(kVocabularyKey, model.vocabulary.to_map());
+  if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
+  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, model.vocabulary.to_map(), kReserved);
   if (!model.attachments.empty()) {
     Map attachments;
     for (const Attachment& attachment : model.attachments)
       attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
-    attributes.set(kAttachmentsKey, std::move(attachments));
+    put_own(attributes, kAttachmentsKey, std::move(attachments), kReserved);
   }
   return attributes;
 }
@@ -211,6 +214,7 @@ std::vector<std::size_t> write_order(const Tensor& tensor) {
 
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
+  check_own(model, {kConfigKey, kVocabularyKey, kAttachmentsKey}, kReserved);
   try {
     check_tree(model.metadata, kRootDepth, Entries::attributes);
   } catch (Error& error) {

@@ -28,6 +28,8 @@ inline constexpr std::string_view kAttachmentsKey = "tare.attachments";
 // Text keys that the document does not know are kept under this one: in the metadata (root), in a tensor's attributes
 // (object), and with ".ROLE" behind it (component).
 inline constexpr std::string_view kUnknownKeys = "zt.keys";
+// Keeps them there; under another key if an attribute of the file has that one.
+void put_unknown(Map& attributes, std::string key, Map unknown);
 
 // The manifest's bytes and where they are.
 struct Manifest {

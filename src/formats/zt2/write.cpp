@@ -11,6 +11,7 @@
 #include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
+#include "formats/private_tree.hpp"
 #include "formats/rows.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "model/pull_blob.hpp"
@@ -190,8 +191,11 @@ std::vector<Object> objects_of(const Model& model) {
   return objects_of(tensors);
 }
 
+constexpr std::string_view kReserved = "zt2.write.reserved";
+
 void check_writable(const Model& model) {
   require_fit(model, kFormat);
+  check_own(model, {kConfigKey, kVocabularyKey, kAttachmentsKey}, kReserved);
   const auto name = [](std::string_view text, std::string_view what) {
     if (!is_name(text) || !is_valid_utf8(text))
       throw Error(ErrorKind::unsupported, "zt2.write.name",
@@ -235,13 +239,13 @@ void check_writable(const Model& model) {
 
 void add_attributes(EntryList& root, const Model& model) {
   Map attributes = model.metadata;
-  if (!model.config.empty()) attributes.set(kConfigKey, model.config.to_map());
-  if (!model.vocabulary.empty()) attributes.set(kVocabularyKey, model.vocabulary.to_map());
+  if (!model.config.empty()) put_own(attributes, kConfigKey, model.config.to_map(), kReserved);
+  if (!model.vocabulary.empty()) put_own(attributes, kVocabularyKey, model.vocabulary.to_map(), kReserved);
   if (!model.attachments.empty()) {
     Map attachments;
     for (const Attachment& attachment : model.attachments)
       attachments.append(attachment.name, attachment.blob.bytes(kMaxManifest));
-    attributes.set(kAttachmentsKey, std::move(attachments));
+    put_own(attributes, kAttachmentsKey, std::move(attachments), kReserved);
   }
   if (attributes.empty()) return;
   CborWriter out;

@@ -1,6 +1,6 @@
 // Two models: what the second lost, over all tensors. A sample of each answers at once; every value, when it is wanted.
 import {h, put, say, sheet, choice, facts, later, meterBar} from './dom.js';
-import {bytes, count, many, rough, real, bitsText, percent} from './format.js';
+import {bytes, count, many, rough, real, fixed, bitsText, percent} from './format.js';
 import {typeColour, chip} from './colour.js';
 import {dots, legend} from './chart.js';
 import {ask, work, isReport, sorry} from './api.js';
@@ -25,7 +25,7 @@ function table(answer, draw) {
     h('button', {type: 'button', onclick: () => sort(key)}, text, order.sort === key ? (order.way === 'down' ? ' ↓' : ' ↑') : ''))))),
   h('tbody', {}, answer.tensors.map((row) => h('tr', {class: 'goes', onclick: () => { location.hash = placeOfPair(row); }}, h('td', {class: 'name'}, h('a', {href: placeOfPair(row), style: {color: 'inherit', textDecoration: 'none'}}, row.name)),
     h('td', {}, row.type_a && chip(row.type_a), row.type_b && row.type_b !== row.type_a && [' → ', chip(row.type_b)]), h('td', {class: 'right'}, bitsText(row.bits_b || row.bits_a)),
-    words(row) ? h('td', {colspan: 4, class: 'quiet right'}, words(row)) : [h('td', {class: 'right'}, real(row.relative_rms)), h('td', {class: 'right'}, real(row.rms)), h('td', {class: 'right'}, typeof row.cosine === 'number' ? row.cosine.toFixed(6) : row.cosine && real(row.cosine)), h('td', {class: 'right'}, percent(row.changed || 0))])))),
+    words(row) ? h('td', {colspan: 4, class: 'quiet right'}, words(row)) : [h('td', {class: 'right'}, real(row.relative_rms)), h('td', {class: 'right'}, real(row.rms)), h('td', {class: 'right'}, typeof row.cosine === 'number' ? fixed(row.cosine, 6) : row.cosine && real(row.cosine)), h('td', {class: 'right'}, percent(row.changed || 0))])))),
   ), answer.found > answer.tensors.length && h('p', {class: 'small quiet'}, `and ${count(answer.found - answer.tensors.length)} more; search to find them`)];
 }
 

@@ -1,10 +1,28 @@
-// Numbers for people.
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+// Numbers for people: the digits are those that the command and Python show (src/base/text.hpp). JavaScript rounds a tie up,
+// they round it to the even digit; tests/base/numbers.json holds what all of them must give.
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const MOST_DIGITS = 100;
+
+// n with so many digits after the point, one at least, as text.
+export function fixed(n, places) {
+  const exact = Math.abs(n).toFixed(MOST_DIGITS), cut = exact.length - MOST_DIGITS + places;
+  if (!/^50*$/.test(exact.slice(cut)) || Number(exact[cut - 1]) % 2 === 1) return n.toFixed(places);
+  return `${n < 0 ? '-' : ''}${exact.slice(0, cut)}`;
+}
+
+// n with so many significant digits, as a number.
+function significant(n, digits) {
+  const [exact, exponent] = Math.abs(n).toExponential(MOST_DIGITS).split('e');
+  const kept = exact.slice(0, digits + 1), rest = exact.slice(digits + 1);  // and the point
+  if (digits < 2 || !/^50*$/.test(rest) || Number(kept[digits]) % 2 === 1) return Number(n.toPrecision(digits));
+  return Number(`${n < 0 ? '-' : ''}${kept}e${exponent}`);
+}
 
 export function bytes(n) {
+  if (n < 1024) return `${n} B`;
   let unit = 0;
-  while (n >= 1024 && unit < UNITS.length - 1) { n /= 1024; ++unit; }
-  return unit === 0 ? `${n} B` : `${n.toFixed(1)} ${UNITS[unit]}`;
+  for (n /= 1024; n >= 1023.95 && unit < UNITS.length - 1; ++unit) n /= 1024;
+  return `${fixed(n, 1)} ${UNITS[unit]}`;
 }
 
 export function count(n) { return n.toLocaleString('en-US'); }
@@ -12,9 +30,9 @@ export function count(n) { return n.toLocaleString('en-US'); }
 export function many(n, thing) { return `${count(n)} ${thing}${n === 1 ? '' : 's'}`; }
 
 export function rough(n) {
-  if (n >= 1e12) return `${(n / 1e12).toFixed(2)} T`;
-  if (n >= 1e9) return `${(n / 1e9).toFixed(2)} B`;
-  if (n >= 1e6) return `${(n / 1e6).toFixed(1)} M`;
+  if (n >= 1e12) return `${fixed(n / 1e12, 2)} T`;
+  if (n >= 1e9) return `${fixed(n / 1e9, 2)} B`;
+  if (n >= 1e6) return `${fixed(n / 1e6, 1)} M`;
   return count(n);
 }
 
@@ -23,7 +41,8 @@ export function real(n, digits = 4) {
   if (typeof n === 'string') return {nan: 'NaN', inf: '∞', '-inf': '−∞'}[n] || n;
   if (n === 0) return '0';
   const size = Math.abs(n);
-  return size >= 1e5 || size < 1e-3 ? n.toExponential(digits - 2).replace('e+', 'e') : Number(n.toPrecision(digits)).toString();
+  const short = significant(n, digits);
+  return size >= 1e5 || size < 1e-3 ? short.toExponential().replace('e+', 'e') : short.toString();
 }
 
 // An element of a tensor: integers whole.
@@ -32,7 +51,7 @@ export function element(n, digits) { return Number.isSafeInteger(n) ? String(n) 
 // JSON in which elements that are integers beyond what a double holds stay as they are written, as text.
 const ELEMENTS = new Set(['"min"', '"max"', '"value"', '"values"']);
 export function parseAnswer(text) {
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!/[^.\d]\d{16}/.test(text)) return JSON.parse(text);
   let key = '';
   return JSON.parse(text.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (part) => {
     if (part[0] === '"') { key = part; return part; }
@@ -40,10 +59,10 @@ export function parseAnswer(text) {
   }));
 }
 
-export function bitsText(n) { return n ? n.toFixed(n < 10 ? 2 : 1) : '–'; }
+export function bitsText(n) { return n ? fixed(n, n < 10 ? 2 : 1) : '–'; }
 export function shapeText(shape) { return shape.length ? shape.join(' × ') : 'scalar'; }
 // Neither none nor all is said of a share that is not.
-export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : share < 1 && share >= 0.9995 ? '>99.9 %' : `${(share * 100).toFixed(1)} %`; }
+export function percent(share) { return share > 0 && share < 0.0005 ? '<0.1 %' : share < 1 && share >= 0.9995 ? '>99.9 %' : `${fixed(share * 100, 1)} %`; }
 
 // Both ends of a name say something.
 export function middle(text, most) {

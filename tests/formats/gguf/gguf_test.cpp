@@ -303,6 +303,62 @@ TEST(Gguf, SetsThatAreNotWholeAreRefused) {
   EXPECT_EQ(rule_of_open(good + "00001-of-00002.gguf"), "gguf.split.metadata");
 }
 
+// What would be lost without a word: files and attributes that another file than the first has.
+TEST(Gguf, OnlyTheFirstOfASetCarriesFilesAndAttributes) {
+  const auto error_with = [&](const std::function<void(GgufFile&)>& add) {
+    const Scratch scratch;
+    gguf().write_tree(of_tensors(4), scratch / "set", {.shard_bytes = 1200}, false);
+    const std::string stem = scratch / "set/model-";
+    GgufFile second;
+    add(second);
+    second.entry("split.no", 2, [](GgufText& out) { out.u16(1); });
+    second.entry("split.count", 2, [](GgufText& out) { out.u16(2); });
+    second.entry("split.tensors.count", 5, [](GgufText& out) { out.u32(4); });
+    put_file(stem + "00002-of-00002.gguf", second.bytes());
+    return error_of([&] { open(stem + "00001-of-00002.gguf"); });
+  };
+  const auto file = error_with([](GgufFile& out) {
+    out.entry("tare.file.notes.txt", 9, [](GgufText& text) { text.u32(0).length(2).number(0x6968, 2); });
+  });
+  ASSERT_TRUE(file);
+  EXPECT_EQ(file->rule(), "gguf.split.metadata");
+  EXPECT_NE(file->sentence().find("notes.txt"), std::string::npos) << file->sentence();
+  const auto attributes =
+      error_with([](GgufFile& out) { out.string("tare.private", R"({"tare":1,"attributes":{"t0":{"a":1}}})"); });
+  ASSERT_TRUE(attributes);
+  EXPECT_EQ(attributes->rule(), "gguf.split.metadata");
+}
+
+// Byte for byte, NaN of every kind included.
+TEST(Gguf, NanInMetadataKeepsItsBits) {
+  GgufFile file;
+  file.string("general.architecture", "llama");
+  for (const std::uint32_t bits : {0x7F800001u, 0x7FA00000u, 0xFFBFFFFFu, 0x7FC00000u, 0x7FC12345u}) {
+    file.entry("x.f32." + std::to_string(bits), 6, [=](GgufText& out) { out.u32(bits); });
+    file.entry("x.list." + std::to_string(bits), 9, [=](GgufText& out) { out.u32(6).length(2).u32(bits).f32(1); });
+    file.entry("x.f64." + std::to_string(bits), 12, [=](GgufText& out) { out.u64(0x7FF0000000000000u | bits); });
+  }
+  const Bytes bytes = file.bytes();
+  EXPECT_EQ(write_bytes(gguf(), open_bytes(bytes)), bytes);
+}
+
+// Texts of another container under the keys of hyper-parameters and tokens: nothing takes the place of anything.
+TEST(Gguf, TextsDoNotTakeThePlaceOfNumbers) {
+  Model model = of_tensors(1);
+  model.config.model_type = "llama";
+  model.config.max_position_embeddings = 128;
+  model.vocabulary = sample_vocabulary();
+  for (const char* const key : {"llama.context_length", "tokenizer.ggml.tokens", "tokenizer.ggml.scores"})
+    model.metadata.set(key, "a text");
+  const Model found = open_bytes(write_bytes(gguf(), model));
+  EXPECT_EQ(found.config.max_position_embeddings, 128);
+  EXPECT_EQ(found.vocabulary, model.vocabulary);
+  for (const auto& [key, value] : model.metadata) {
+    ASSERT_NE(found.metadata.find(key), nullptr) << key;
+    EXPECT_EQ(*found.metadata.find(key), value) << key;
+  }
+}
+
 TEST(Gguf, AMergedSetIsAFile) {
   GgufFile merged;
   merged.entry("split.no", 2, [](GgufText& out) { out.u16(0); });

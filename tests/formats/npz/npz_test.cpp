@@ -231,6 +231,11 @@ TEST(NpyHeader, EachRefusalHasItsRule) {
   EXPECT_EQ(text(dict("|V4", "(1,)")), "npy.descr.void");
   EXPECT_EQ(text(dict("<f16", "(1,)")), "npy.descr.longdouble");
   EXPECT_EQ(text(dict("<c32", "(1,)")), "npy.descr.longdouble");
+  for (const char* const size : {"<f10", "<f12", "<c20", "<c24"})
+    EXPECT_EQ(text(dict(size, "(1,)")), "npy.descr.longdouble") << size;
+  // Sizes that no float has anywhere.
+  for (const char* const size : {"<f3", "<f5", ">f7", "<f0", "<f32", "<c3", "<c4", "<c64", "<f016"})
+    EXPECT_EQ(text(dict(size, "(1,)")), "npy.descr.unknown") << size;
   EXPECT_EQ(text(dict("<q7", "(1,)")), "npy.descr.unknown");
   EXPECT_EQ(text(dict("", "(1,)")), "npy.descr.unknown");
   EXPECT_EQ(text("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}"), "npy.descr.structured");

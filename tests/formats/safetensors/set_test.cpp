@@ -97,6 +97,7 @@ TEST_F(SafetensorsSet, AnIndexIsKnownByItsName) {
   };
   EXPECT_EQ(rule("[]"), "safetensors.index.root");
   EXPECT_EQ(rule("\xEF\xBB\xBF" + good()), "safetensors.index.root");
+  EXPECT_NE(error_of([&] { open(index()); })->sentence().find("byte-order mark"), std::string::npos);
   EXPECT_EQ(rule("what is this"), "safetensors.index.root");
   EXPECT_EQ(rule("{}"), "safetensors.index.form");
   EXPECT_EQ(rule("{\"metadata\":{\"long\":\"" + std::string(20000, ' ') + "\"}}"), "safetensors.index.form");
@@ -248,6 +249,54 @@ TEST_F(SafetensorsSet, TheFirstShardsConfigCounts) {
   shard("b.safetensors", "z", 2);
   put_index(R"({"weight_map":{"z":"b.safetensors","x":"a.safetensors"}})");
   EXPECT_EQ(open(index()).config.hidden_size, 1);
+  EXPECT_EQ(rules(), Rules{"safetensors.index.metadata"}) << "and that is said";
+  shard("b.safetensors", "z", 1);
+  EXPECT_EQ(rules(), Rules{});
+}
+
+// Shards of a container that has more than tensors.
+TEST_F(SafetensorsSet, VocabulariesAndFilesOfShardsAreKept) {
+  const auto shard = [&](const std::string& name, const std::string& tensor, std::string_view kind) {
+    Model model;
+    model.tensors = {make_dense(tensor, {1}, DType::u8)};
+    model.vocabulary.kind = kind;
+    model.vocabulary.tokens.push_back({"a", 0, TokenType::normal});
+    model.attachments = {text_file("all.txt", name), text_file(tensor + ".txt", name)};
+    put(name, write_bytes(*find_format("zt"), model));
+  };
+  shard("a.zt", "x", "bpe");
+  shard("b.zt", "z", "bpe");
+  put_index(R"({"weight_map":{"z":"b.zt","x":"a.zt"}})");
+  const Model model = open(index());
+  EXPECT_EQ(model.vocabulary.kind, "bpe");
+  std::vector<std::string> names;
+  for (const Attachment& file : model.attachments) names.push_back(file.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"all.txt", "x.txt", "z.txt"}));
+  EXPECT_EQ(rules(), Rules{"safetensors.index.metadata"}) << "the second all.txt";
+  shard("b.zt", "z", "unigram");
+  EXPECT_EQ(rules().size(), 2U);
+}
+
+TEST_F(SafetensorsSet, MetadataOfTheIndexThatIsNestedOrAppearsTwice) {
+  put_index(good().replace(good().find("{\"total"), 1, R"({"n":{"a":[1,{"b":"c"}]}, "l" : [ 1, 2 ] ,"k":1,"k":2,)"));
+  const Model model = open(index());
+  EXPECT_EQ(to_json(*model.metadata.find("safetensors.index")), R"({"n":{"a":[1,{"b":"c"}]},"l":[1,2],"k":2})");
+  EXPECT_EQ(rules(), Rules{"safetensors.index.metadata"});
+  convert(index(), scratch_ / "again/", {.to = "safetensors", .write = {.shard_bytes = 1000}});
+  EXPECT_EQ(*open(scratch_ / "again").metadata.find("safetensors.index"), *model.metadata.find("safetensors.index"));
+}
+
+// A key that another program has set although the private tree has it: the file's own counts, and that is said.
+TEST_F(SafetensorsSet, AKeyOfTheFileCountsForMoreThanThePrivateTree) {
+  put("one.safetensors",
+      st_file(R"({"__metadata__":{"k":"new","__tare__":"{\"tare\":1,\"metadata\":{\"k\":1,\"other\":2}}"},)" +
+                  st_entry("x", "U8", "1", 0, 1) + "}",
+              1));
+  RuleCollector collector;
+  const Model model = open(scratch_ / "one.safetensors", {.diagnostics = &collector});
+  EXPECT_EQ(*model.metadata.find("k"), Value("new"));
+  EXPECT_EQ(*model.metadata.find("other"), Value(2));
+  EXPECT_EQ(collector.rules, Rules{"safetensors.private.form"});
 }
 
 // Each where the index names it first.

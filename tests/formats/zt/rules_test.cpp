@@ -126,15 +126,14 @@ TEST(ZtRules, TolerantFormsAreRead) {
 
 // Rules that are about writing and appending, and the tests that break them.
 const std::set<std::string> kElsewhere = {
-    "zt.write.name",      "zt.write.rank",    "zt.write.duplicate", "zt.write.depth",  // ZtWrite
-    "zt.append.exists",   "zt.append.locked", "zt.append.format",   "zt.append.version",
-    "zt.append.manifest", "zt.append.index",  // ZtAppend
-    "zt.coo.order",                           // ChangingCoo
+    "zt.write.name",     "zt.write.rank",      "zt.write.duplicate", "zt.write.depth",  // ZtWrite
+    "zt.write.reserved", "zt.append.exists",   "zt.append.locked",   "zt.append.format",
+    "zt.append.version", "zt.append.manifest", "zt.append.index",  // ZtAppend
 };
 // Strings that look like rules: attribute names, the codec's name, what only encoding or decoding by hand can meet.
 const std::set<std::string> kNoRules = {"zt.keys",         "zt.group",       "group.input",   "group.method",
                                         "group.nonfinite", "group.overflow", "group.packing", "group.rank",
-                                        "group.type",      "dense.expected", "zstd.pack"};
+                                        "group.type",      "dense.expected", "zstd.pack",     "coo.order"};
 
 bool starts_with_any(const std::string& text, const std::vector<std::string>& beginnings) {
   return std::any_of(beginnings.begin(), beginnings.end(),
@@ -207,6 +206,17 @@ TEST(ZtWrite, RefusesByRule) {
             "zt.write.name");
   EXPECT_EQ(refused([](Model& m) { m.attachments = {{"\xFF", Blob::memory({})}}; }), "zt.write.name");
   EXPECT_EQ(refused([](Model& m) { m.tensors[1].name = "a"; }), "zt.write.duplicate");
+  const auto reserved = [&](const char* key) {
+    return refused([&](Model& m) {
+      m.metadata.set(key, "the user's");
+      m.config.hidden_size = 1;
+      m.vocabulary.tokens.push_back({"a", 0, TokenType::normal});
+      m.attachments.push_back(text_file("f", "x"));
+    });
+  };
+  for (const char* const key : {"tare.config", "tare.vocabulary", "tare.attachments"})
+    EXPECT_EQ(reserved(key), "zt.write.reserved") << key;
+  EXPECT_EQ(refused([](Model& m) { m.metadata.set("tare.config", "the user's"); }), "") << "nothing else wants the key";
   EXPECT_EQ(refused([](Model& m) { m.tensors[1].components.push_back(m.tensors[1].components[0]); }),
             "zt.write.duplicate");
   EXPECT_EQ(refused([](Model& m) {
