@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
+#include "convert/directory_form.hpp"
 #include "convert/fit_rest.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/packed_guard.hpp"
@@ -453,13 +454,8 @@ std::vector<Renamed> follow_conventions(Model& model, const Format& target, cons
     if (drop) std::swap(unwanted, model.vocabulary);
     return renamed;
   }
-  const bool is_directory = target.write == nullptr;
-  if (!target.holds.wants_files && !is_directory) {
-    tell_kept_names(model, target, lines);
-    return renamed;
-  }
-  for (const Format& format : formats())
-    if (format.release != nullptr) format.release(model, lines, renamed);
+  if (target.holds.wants_files || is_directory(target)) return release_conventions(model, lines);
+  tell_kept_names(model, target, lines);
   return renamed;
 }
 
@@ -647,6 +643,9 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
+  // Part of a model, or one under the names that it happens to have, was asked for as it is.
+  if (is_directory(target) && !options.keep_names && options.match.empty() && options.skip.empty())
+    require_configured(model, lines);
   keep_statement(model, stated, target);
   expect_packed_again(model);
   codec::packs::separate(model);
