@@ -140,7 +140,7 @@ def from_pretrained(path, auto=None, *, allow_missing=(), **options):
     `tare.convert` makes of the file. `auto`: the class, by default AutoModelForCausalLM.
 
     A weight that the file lacks is an error (transformers would fill it with random numbers), unless its name matches a glob
-    of `allow_missing`: the new head of a classifier, say. Tensors that the class has no place for are a warning.
+    of `allow_missing`: the new head of a classifier, say. Tensors that the class does not use are a warning.
     """
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
@@ -179,7 +179,7 @@ def _require_all(path, kind, info, allowed):
             "allow_missing= names those that may be new"
         )
     if unexpected := sorted(info["unexpected_keys"]):
-        warnings.warn(f"{_name(path)}: {kind.__name__} has no place for {_some(unexpected)}", stacklevel=3)
+        warnings.warn(f"{_name(path)}: {kind.__name__} does not use {_some(unexpected)}", stacklevel=3)
 
 
 def _name(path):

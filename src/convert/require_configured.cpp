@@ -103,11 +103,12 @@ class Comparison {
     for (const Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
   }
 
-  // Where the names of the family begin; nothing if there are none.
+  // What the names of the family begin with; nothing if there are none. A norm or a head alone ("norm.weight") could be
+  // anybody's.
   std::optional<arch::Root> root() const {
     for (const Tensor& tensor : model_.tensors)
       if (const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
-          name && name->role != Role::output_head)
+          name && (name->role == Role::token_embedding || name->layer))
         return name->root;
     return std::nullopt;
   }
@@ -195,7 +196,7 @@ void require_configured(const Model& model, std::vector<Change>& lines) {
   if (!found || model.tensors.empty() || model.attachment("adapter_config.json") != nullptr) return;
   const ConfigView config(std::move(*found));
   const arch::Family* const family = arch::find_family(config.text("model_type"));
-  if (family == nullptr || family->gguf.empty()) return;
+  if (family == nullptr || !arch::spell(*family, Dialect::hugging_face, {.role = Role::token_embedding})) return;
   Comparison comparison(model, *family,
                         config.find("quantization_config") != nullptr || config.find("quantization") != nullptr);
   const auto root = comparison.root();
@@ -203,7 +204,7 @@ void require_configured(const Model& model, std::vector<Change>& lines) {
     lines.push_back({.kind = ChangeKind::remark,
                      .impact = Impact::results,
                      .part = "config.json",
-                     .detail = fmt::format("it is that of a {} model, and no tensor has a name of one",
+                     .detail = fmt::format("it describes a {} model, but no tensor has one of its names",
                                            escape_name(config.text("model_type")))});
     return;
   }

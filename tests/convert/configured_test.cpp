@@ -120,7 +120,7 @@ TEST(Configured, WhatIsNotLookedAt) {
 
 TEST(Configured, TensorsOfSomethingElseAreARemark) {
   Model model = llama_with("");
-  model.tensors = {counted("w", {2, 2}, 1)};
+  model.tensors = {counted("w", {2, 2}, 1), counted("norm.weight", {2}, 1)};
   const std::vector<Change> changes = adapt(model, hf()).changes;
   EXPECT_TRUE(std::ranges::any_of(
       changes, [](const Change& change) { return change.impact == Impact::results && change.part == "config.json"; }));
