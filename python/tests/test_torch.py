@@ -389,9 +389,11 @@ def test_transformers_refuses_missing_weights(torch, tmp_path):
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL))
     tare.convert(file, tmp_path / "less.zt", skip=["blk.1.attn_v.weight"])
-    with pytest.raises(tare.Error, match="model.layers.1.self_attn.v_proj.weight") as error:
+    with pytest.raises(ValueError, match="LlamaForCausalLM has 1 weights .*: model.layers.1.self_attn.v_proj.weight"):
         tare.transformers.from_pretrained(tmp_path / "less.zt")
-    assert error.value.rule == "convert.config"
+    with pytest.raises(tare.Error, match="model.layers.1.self_attn.v_proj.weight") as error:
+        tare.convert(tmp_path / "less.zt", f"{tmp_path}/less/")
+    assert error.value.rule == "convert.config" and not (tmp_path / "less").exists()
     # A family that Tare knows nothing of: transformers counts.
     net = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, vocab_size=50, n_positions=16))
     net.save_pretrained(tmp_path / "gpt2")

@@ -561,6 +561,12 @@ std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions
 }  // namespace
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
+  // Part of a model, or one under the names that it happens to have, was asked for as it is.
+  const bool whole = is_directory(target) && !options.keep_names && options.match.empty() && options.skip.empty();
+  return adapt_as(std::move(model), target, options, whole ? Completeness::required : Completeness::open);
+}
+
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness) {
   Changes changes;
   std::vector<TensorOutcome> outcomes;
   std::vector<Change> lines;
@@ -643,9 +649,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
-  // Part of a model, or one under the names that it happens to have, was asked for as it is.
-  if (is_directory(target) && !options.keep_names && options.match.empty() && options.skip.empty())
-    require_configured(model, lines);
+  if (completeness == Completeness::required) require_configured(model, lines);
   keep_statement(model, stated, target);
   expect_packed_again(model);
   codec::packs::separate(model);

@@ -17,7 +17,7 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
 
 std::vector<Attachment> directory_files(Model model) {
   const auto target = std::ranges::find_if(formats(), is_directory);
-  Model made = adapt(std::move(model), *target).model;
+  Model made = adapt_as(std::move(model), *target, {}, Completeness::open).model;
   resources::complete(made);  // as the directory's writer does
   return std::move(made.attachments);
 }

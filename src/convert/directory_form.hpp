@@ -15,8 +15,13 @@ bool is_directory(const Format& format);
 // model's conventions are those of. Throws `convert.names` for what is not known.
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);
 
-// The files next to the weights in the directory that `convert` would make of the model. Throws what it would throw.
+// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Throws what
+// `adapt` throws.
 std::vector<Attachment> directory_files(Model model);
+
+// `adapt`, with or without the check of require_configured.
+enum class Completeness : std::uint8_t { open, required };
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness);
 
 // Throws `convert.config` unless a model in its directory's form has every tensor that its config.json implies, in that shape.
 // Models of families that are not known, adapters, and models without config.json are not looked at; if no tensor has a name

@@ -156,6 +156,10 @@ TEST(Configured, NothingIsWritten) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "d"));
 }
 
+TEST(Configured, FilesOfAPartAreThereAllTheSame) {
+  EXPECT_EQ(directory_files(llama_with(R"(,"num_hidden_layers":9)")).size(), 1U);
+}
+
 TEST(Configured, FilesOfADirectoryAreThoseThatConvertMakes) {
   Model model = llama_with("");
   model.attachments.clear();
