@@ -10,6 +10,7 @@
 
 #include "buffer.hpp"
 #include "codecs/packs/join.hpp"
+#include "convert/directory_form.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -92,14 +93,17 @@ std::shared_ptr<const Opened> opened(PyObject* object) {
   return found;
 }
 
-Model open_as(const Opened& wanted, const ReadOptions& options) {
-  Model model = tare::open(wanted.path, options);
+// The model under the names that were asked for. Those of a directory are Hugging Face's.
+Model as_wanted(const Opened& wanted, Model model) {
   if (wanted.arrays) codec::packs::separate(model);
   const Format* const format = find_format(model.format);
   std::vector<Change> changes;
-  std::vector<Renamed> renamed;
-  if (wanted.usual_names && format != nullptr && format->release != nullptr) format->release(model, changes, renamed);
+  if (wanted.usual_names && (format == nullptr || !is_directory(*format))) release_conventions(model, changes);
   return model;
+}
+
+Model open_as(const Opened& wanted, const ReadOptions& options) {
+  return as_wanted(wanted, tare::open(wanted.path, options));
 }
 
 // Some take no notice of the flag that says that an array is read-only (torch). What they write stays in pages of this process,
@@ -149,16 +153,52 @@ PyObject* open_bytes(PyObject* object, PyObject* args) {
     if (PyArg_ParseTuple(args, "OO", &data, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->options = Options(options).read();
+    made->usual_names = Options(options).flag("usual_names");
     made->arrays = Options(options).flag("arrays");
     const SourcePtr source = source_over(data, "bytes");
     {
       const Unlocked others;
-      Model model = tare::open(source, made->options);
-      if (made->arrays) codec::packs::separate(model);
-      made->model = std::make_shared<Model>(std::move(model));
+      made->model = std::make_shared<Model>(as_wanted(*made, tare::open(source, made->options)));
     }
     finish_open(object, std::move(made));
     return none();
+  });
+}
+
+// _open_usual(model): the same model with Hugging Face's names.
+PyObject* open_usual(PyObject* object, PyObject* other) {
+  return guarded([&] {
+    if (!is_model(other)) raise_type_error("expected a model of tare");
+    const auto source = opened(other);
+    auto made = std::make_shared<Opened>();
+    made->path = source->path;
+    made->options = source->options;
+    made->arrays = source->arrays;
+    made->usual_names = true;
+    {
+      const Unlocked others;
+      made->model = std::make_shared<Model>(as_wanted(*made, *source->model));
+    }
+    finish_open(object, std::move(made));
+    return none();
+  });
+}
+
+// _directory_files(): {name: bytes} of the settings next to the weights in a directory that is made of the model.
+PyObject* directory_settings(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const auto model = complete_model_of(object);
+    std::vector<std::pair<std::string, Bytes>> files;
+    {
+      const Unlocked others;
+      for (const Attachment& file : directory_files(*model))
+        if (file.name == "config.json" || file.name == "generation_config.json")
+          files.emplace_back(file.name, file.blob.bytes());
+      model->check_sources();
+    }
+    Dict found;
+    for (const auto& [name, data] : files) found.set(std::string_view(name), bytes(data));
+    return found.done();
   });
 }
 
@@ -265,7 +305,11 @@ PyObject* metadata_of(PyObject* object, PyObject*) {
 }
 
 PyObject* config_of(PyObject* object, PyObject*) {
-  return guarded([&] { return from_map(opened(object)->model->config.to_map()); });
+  return guarded([&] {
+    // The vocabulary may show that files are out of date, which say what the config is under the usual names.
+    const auto model = opened(object)->usual_names ? complete_model_of(object) : opened(object)->model;
+    return from_map(model->config.to_map());
+  });
 }
 
 PyObject* vocabulary_of(PyObject* object, PyObject*) {
@@ -342,6 +386,8 @@ PyObject* check_files(PyObject* object, PyObject*) {
 PyMethodDef model_methods[] = {
     {"_open", open_path, METH_VARARGS, nullptr},
     {"_open_bytes", open_bytes, METH_VARARGS, nullptr},
+    {"_open_usual", open_usual, METH_O, nullptr},
+    {"_directory_files", directory_settings, METH_NOARGS, nullptr},
     {"close", close, METH_NOARGS, "Lets the file go. Arrays and tensors that were taken from it stay valid."},
     {"check", check_files, METH_NOARGS, "Raises an error if a file has been changed since it was opened."},
     {"tensor", tensor_named, METH_O, "A tensor whose bytes are read when they are asked for."},

@@ -18,6 +18,8 @@ class Model(_tare.Model, collections.abc.Mapping):
     it lives. `m.tensor(name)` reads nothing before it is asked. Use it from as many threads as you like.
     """
 
+    _files = None
+
     def __init__(self, source, **options):
         self._options = options
         if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
@@ -29,6 +31,24 @@ class Model(_tare.Model, collections.abc.Mapping):
             self._open(source, options)
             self.path = os.fspath(source)
             self._place = _absolute(self.path)
+
+    def _with_usual_names(self):
+        """The model with Hugging Face's names, order of rows and files, whatever the container's conventions are."""
+        if self._options.get("usual_names"):
+            return self
+        made = type(self).__new__(type(self))
+        made._options = {**self._options, "usual_names": True}
+        made._open_usual(self)
+        made.path = self.path
+        if self.path is not None:
+            made._place = self._place
+        return made
+
+    def _settings(self):
+        """{name: bytes} of config.json and the like, as a directory that is made of the model has them."""
+        if self._files is None:
+            self._files = self._directory_files()
+        return self._files
 
     def __enter__(self):
         return self
@@ -236,7 +256,7 @@ def open(
     """Opens any model file, a model's directory, or bytes, and reads its metadata.
 
     mmap           show tensors inside the mapped file; False: read every byte with pread
-    usual_names    call the tensors as Hugging Face does, where the container (GGUF) has names of its own
+    usual_names    names and order of rows as in a Hugging Face directory, also of a model that comes from GGUF
     arrays         the arrays of packed weights (GPTQ, AWQ, ...) one by one, as they are stored, instead of the weights
     attach         globs of further files of a model's directory to carry
     max_expansion  how many times the size of the file its tensors may decode to (32)

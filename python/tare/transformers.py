@@ -7,7 +7,9 @@ or, for the class that transformers would choose, tare.transformers.from_pretrai
 """
 
 import collections.abc
+import fnmatch
 import json
+import warnings
 
 from . import torch as _torch
 from ._model import Model
@@ -101,14 +103,14 @@ class StateDict(collections.abc.Mapping):
 def state_dict(path, rename=None):
     """What from_pretrained(None, config=..., state_dict=...) takes, of a model in any container.
 
-    Tensors have Hugging Face's names, also those of a GGUF file. `rename`: a function from these to others.
+    Tensors have the names and the order of rows that they have in a directory which `tare.convert` makes of the model.
+    `rename`: a function from these names to others.
     """
-    model = path if isinstance(path, Model) else _open(path, usual_names=True)
-    return StateDict(model, rename)
+    return StateDict(_usual(path), rename)
 
 
 def config(path):
-    """The configuration of a model: from its config.json, or else from the hyper-parameters that the container states."""
+    """The configuration of a model: that of the directory which `tare.convert` makes of it."""
     from transformers import AutoConfig
 
     facts = config_dict(path)
@@ -123,7 +125,7 @@ def config_dict(path):
     own = not isinstance(path, Model)
     model = _open(path) if own else path
     try:
-        facts = json.loads(model.attachments["config.json"]) if "config.json" in model.attachments else dict(model.config)
+        facts = json.loads(model._settings().get("config.json", "{}"))
         # Packed weights come out of the state dict decoded: nothing is left for transformers to unpack.
         if "quantization_config" in facts and any(tensor.layout != "dense" for tensor in model.tensors()):
             del facts["quantization_config"]
@@ -133,13 +135,69 @@ def config_dict(path):
             model.close()
 
 
-def from_pretrained(path, auto=None, **options):
-    """A model of transformers from a file of any container. `auto`: the class, by default AutoModelForCausalLM."""
+def from_pretrained(path, auto=None, *, allow_missing=(), **options):
+    """A model of transformers from a file of any container: the one that transformers makes of the directory which
+    `tare.convert` makes of the file. `auto`: the class, by default AutoModelForCausalLM.
+
+    A weight that the file lacks is an error (transformers would fill it with random numbers), unless its name matches a glob
+    of `allow_missing`: the new head of a classifier, say. Tensors that the class does not use are a warning.
+    """
     if auto is None:
         from transformers import AutoModelForCausalLM as auto  # noqa: N813
-    made = config(path)
+    model = _usual(path)
+    made = config(model)
     kind = class_for(auto, made) if hasattr(auto, "_model_mapping") else auto
-    return kind.from_pretrained(None, config=made, state_dict=_state_for(path, options.get("device_map")), **options)
+    state = _state_for(model, options.get("device_map"))
+    if getattr(made, "dtype", None) is None:
+        made.dtype = _dtype_of(model)
+    wants_info = options.pop("output_loading_info", False)
+    net, info = kind.from_pretrained(None, config=made, state_dict=state, output_loading_info=True, **options)
+    _require_all(path, kind, info, [allow_missing] if isinstance(allow_missing, str) else allow_missing)
+    _set_generation(net, model)
+    return (net, info) if wants_info else net
+
+
+def _usual(path):
+    """The model under Hugging Face's names."""
+    return path._with_usual_names() if isinstance(path, Model) else _open(path, usual_names=True)
+
+
+def _dtype_of(model):
+    """What transformers takes for the type of a directory's weights whose config.json does not say it: the first one's."""
+    for name in sorted(model):
+        dtype = _torch.dtype(model.tensor(name))
+        if dtype.is_floating_point and dtype.itemsize > 1:  # no model can be made of eight bits
+            return dtype
+    return None
+
+
+def _require_all(path, kind, info, allowed):
+    missing = [name for name in sorted(info["missing_keys"]) if not any(fnmatch.fnmatchcase(name, glob) for glob in allowed)]
+    if missing:
+        raise ValueError(
+            f"{_name(path)}: {kind.__name__} has {len(missing)} weights that the file lacks: {_some(missing)}; "
+            "allow_missing= names those that may be new"
+        )
+    if unexpected := sorted(info["unexpected_keys"]):
+        warnings.warn(f"{_name(path)}: {kind.__name__} does not use {_some(unexpected)}", stacklevel=3)
+
+
+def _name(path):
+    return path.path if isinstance(path, Model) else path
+
+
+def _some(names):
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _set_generation(net, model):
+    """How the model writes texts, as transformers reads it from a directory."""
+    text = model._settings().get("generation_config.json")
+    if text is None or not getattr(net, "can_generate", bool)():
+        return
+    from transformers import GenerationConfig
+
+    net.generation_config = GenerationConfig.from_dict(json.loads(text))
 
 
 def class_for(auto, config):
@@ -162,9 +220,9 @@ def _state_for(path, place):
     """The tensors, on the GPU already if all of the model goes to one."""
     if isinstance(place, dict):
         place = place[""] if set(place) == {""} else None
-    if not _torch._is_gpu(place) or isinstance(path, Model):
-        return state_dict(path)
+    model = _usual(path)
+    if not _torch._is_gpu(place):
+        return StateDict(model)
     if isinstance(place, int):
         place = f"cuda:{place}"
-    with _open(path, usual_names=True) as model:
-        return _torch.to_device(model, place)
+    return _torch.to_device(model, place)

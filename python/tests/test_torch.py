@@ -3,6 +3,7 @@
 import os
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -332,6 +333,111 @@ def test_transformers(torch, demo, tmp_path, container):
         assert torch.equal(auto.state_dict()["model.norm.weight"], own["model.norm.weight"])
     lazy = next(iter(state.values()))
     assert lazy.is_floating_point() and lazy.numel() == lazy[...].numel() and lazy.shape == lazy[...].shape
+
+
+def llama_cpp_file(folder, config, name="their.gguf", **options):
+    """A GGUF file of a random model, as another program would have written it: without the files of the directory."""
+    import torch
+    import transformers
+
+    torch.manual_seed(3)
+    transformers.AutoModelForCausalLM.from_config(config).to(torch.bfloat16).save_pretrained(folder / "original")
+    tare.convert(folder / "original", folder / name, drop=["attachments"], **options)
+    return folder / name, transformers.AutoModelForCausalLM.from_pretrained(folder / "original")
+
+
+SMALL = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "max_position_embeddings": 128, "vocab_size": 160, "bos_token_id": 1, "eos_token_id": 2,
+         "pad_token_id": None}  # fmt: skip
+CONTAINERS = ["gguf", "zt", "zt2", "mcf", "npz"]
+
+
+def equal_nets(torch, one, other):
+    a, b = one.state_dict(), other.state_dict()
+    return a.keys() == b.keys() and all(a[name].dtype == b[name].dtype and torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("quant", [None, "q8_0"])
+def test_transformers_as_from_a_directory(torch, tmp_path, container, quant):
+    """A tied Llama: its head is in no file, and GGUF has names and an order of rows of its own."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    config = transformers.LlamaConfig(**SMALL, tie_word_embeddings=True, rope_theta=5000.0)
+    file, net = llama_cpp_file(tmp_path, config, quant=quant)
+    path = tmp_path / f"model.{container}"
+    if container == "gguf":
+        path = file
+    else:
+        tare.convert(file, path, format=container)
+    tare.convert(path, f"{tmp_path}/made/")
+    expected = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "made")
+    for source in (path, tare.open(path), tare.open(path, usual_names=True), tare.open(path.read_bytes())):
+        found = tare.transformers.from_pretrained(source)
+        assert type(found) is type(expected) and found.config.tie_word_embeddings and found.dtype == expected.dtype
+        assert found.lm_head.weight.data_ptr() == found.model.embed_tokens.weight.data_ptr()
+        assert equal_nets(torch, found, expected)
+        own, theirs = found.config.to_dict(), expected.config.to_dict()
+        assert {key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key)} <= {"_name_or_path"}
+    ids = torch.tensor([[1, 5, 9, 20, 7, 11]])
+    with torch.no_grad():
+        assert torch.equal(found(ids).logits, expected(ids).logits)
+        if quant is None:
+            assert torch.equal(found(ids).logits, net.eval()(ids).logits)
+
+
+def test_transformers_refuses_missing_weights(torch, tmp_path):
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL))
+    tare.convert(file, tmp_path / "less.zt", skip=["blk.1.attn_v.weight"])
+    with pytest.raises(ValueError, match="LlamaForCausalLM has 1 weights .*: model.layers.1.self_attn.v_proj.weight"):
+        tare.transformers.from_pretrained(tmp_path / "less.zt")
+    with pytest.raises(tare.Error, match="model.layers.1.self_attn.v_proj.weight") as error:
+        tare.convert(tmp_path / "less.zt", f"{tmp_path}/less/")
+    assert error.value.rule == "convert.config" and not (tmp_path / "less").exists()
+    # A family that Tare knows nothing of: transformers counts.
+    net = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=32, n_layer=2, n_head=2, vocab_size=50, n_positions=16))
+    net.save_pretrained(tmp_path / "gpt2")
+    assert equal_nets(torch, tare.transformers.from_pretrained(tmp_path / "gpt2"), net)
+    tare.convert(tmp_path / "gpt2", tmp_path / "gpt2.zt", skip=["*h.1.mlp.c_fc.weight"])
+    with pytest.raises(ValueError, match=r"GPT2LMHeadModel has 1 weights that the file lacks: transformer.h.1.mlp.c_fc.weight"):
+        tare.transformers.from_pretrained(tmp_path / "gpt2.zt")
+    # What is meant to be new is named.
+    classify = transformers.AutoModelForSequenceClassification
+    with pytest.raises(ValueError, match="score.weight"):
+        tare.transformers.from_pretrained(tmp_path / "gpt2", auto=classify)
+    with warnings.catch_warnings(record=True):
+        new = tare.transformers.from_pretrained(tmp_path / "gpt2", auto=classify, allow_missing="score.*")
+    assert torch.equal(new.transformer.wte.weight, net.transformer.wte.weight)
+    with pytest.warns(UserWarning, match="GPT2Model does not use"):
+        tare.save(tmp_path / "more.zt", {**dict(tare.open(tmp_path / "gpt2")), "extra": np.ones(2, "f4")},
+                  config=tare.open(tmp_path / "gpt2").config)  # fmt: skip
+        tare.transformers.from_pretrained(tmp_path / "more.zt", auto=transformers.AutoModel)
+
+
+def test_transformers_of_models_that_a_conversion_changed(torch, tmp_path):
+    """Phi 3's longrope, OLMo 3's theta, rows beyond the tokens, models without a head, from llama.cpp's keys alone."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    factors = {"long_factor": [1.0 + i / 4 for i in range(8)], "short_factor": [1.0 + i / 16 for i in range(8)]}
+    phi = transformers.Phi3Config(**SMALL, original_max_position_embeddings=32,
+                                  rope_scaling={"rope_type": "longrope", **factors})  # fmt: skip
+    olmo = getattr(transformers, "Olmo3Config", None)
+    configs = {"phi3": phi, "gemma3": transformers.Gemma3TextConfig(**SMALL, head_dim=16, query_pre_attn_scalar=16)}
+    if olmo is not None:
+        rope = {"rope_type": "default", "rope_theta": 777.0}
+        configs["olmo3"] = olmo(**SMALL, sliding_window=16, rope_parameters={"full_attention": dict(rope), "sliding_attention": rope})
+    for name, config in configs.items():
+        (tmp_path / name).mkdir()
+        file, net = llama_cpp_file(tmp_path / name, config)
+        ids = (torch.arange(64)[None] * 7 + 3) % 160
+        with torch.no_grad():
+            found = tare.transformers.from_pretrained(file).eval()(ids).logits
+            assert torch.equal(found, net.eval()(ids).logits), name
+    (tmp_path / "bare").mkdir()
+    original = tmp_path / "bare" / "original"
+    transformers.Qwen3Model(transformers.Qwen3Config(**SMALL, head_dim=16)).save_pretrained(original)
+    tare.convert(original, tmp_path / "bare.gguf")
+    tare.convert(tmp_path / "bare.gguf", f"{tmp_path}/bare/back/")
+    assert set(tare.open(tmp_path / "bare" / "back")) == set(tare.open(original))
 
 
 def packed_arrays(inputs=64, outputs=16, group=32):

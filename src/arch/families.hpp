@@ -56,8 +56,12 @@ struct Family {
   float norm_shift = 0;
   // The head in GGUF. Optional: without one, runtimes take the token table. Required: a tied one is written as a copy.
   Presence head = Presence::optional;
-  // GGUF has no rows of the token table beyond the vocabulary's tokens. (Elsewhere the vocabulary is filled up.)
-  bool trims_embedding = false;
+  // What a config.json without tie_word_embeddings means: the head is the token table.
+  bool ties = false;
+  // A config.json without head_dim does not mean hidden_size / num_attention_heads.
+  bool own_head_size = false;
+  // The norms of queries and keys have a weight for each element of all heads, not of one.
+  bool wide_qk_norms = false;
   // Roles that have a bias in GGUF, if the model has one: a bias of any other makes its runtime refuse the file.
   std::span<const Role> biases = {};
   // What config.json must have, under its usual names, and what the family assumes where it is silent.

@@ -24,6 +24,8 @@ struct RootText {
 constexpr RootText kRoots[] = {
     {"model.", ""}, {"", ""}, {"language_model.model.", "language_model."}, {"model.language_model.", ""}};
 
+constexpr std::string_view kRootNames[] = {"model", "bare", "language_model.model", "model.language_model"};
+
 std::span<const RootText> roots_of(Dialect dialect) {
   static constexpr RootText kNone[] = {{"", ""}};
   if (dialect == Dialect::hugging_face) return kRoots;
@@ -88,6 +90,14 @@ bool has_place_for(std::string_view pattern, std::string_view variable) {
 }
 
 }  // namespace
+
+std::string_view name_of(Root root) { return kRootNames[static_cast<std::size_t>(root)]; }
+
+std::optional<Root> parse_root(std::string_view name) {
+  const auto* const found = std::ranges::find(kRootNames, name);
+  if (found == std::end(kRootNames)) return std::nullopt;
+  return static_cast<Root>(found - std::begin(kRootNames));
+}
 
 std::optional<TensorName> parse(const Family& family, Dialect dialect, std::string_view name) {
   for (const Patterns patterns : family.names)

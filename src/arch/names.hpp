@@ -29,6 +29,10 @@ enum class Root : std::uint8_t {
   model_language_model,  // model.language_model.layers.0..., lm_head: the same, newer
 };
 
+// Without the dot at the end; "" for `bare` would be no name.
+std::string_view name_of(Root root);
+std::optional<Root> parse_root(std::string_view name);
+
 struct TensorName {
   Role role = Role::other;
   std::optional<std::uint32_t> layer = std::nullopt, expert = std::nullopt;

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/claims.hpp"
+#include "convert/directory_form.hpp"
 #include "convert/fit_rest.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/packed_guard.hpp"
@@ -454,13 +455,8 @@ std::vector<Renamed> follow_conventions(Model& model, const Format& target, cons
     if (drop) std::swap(unwanted, model.vocabulary);
     return renamed;
   }
-  const bool is_directory = target.write == nullptr;
-  if (!target.holds.wants_files && !is_directory) {
-    tell_kept_names(model, target, lines);
-    return renamed;
-  }
-  for (const Format& format : formats())
-    if (format.release != nullptr) format.release(model, lines, renamed);
+  if (target.holds.wants_files || is_directory(target)) return release_conventions(model, lines);
+  tell_kept_names(model, target, lines);
   return renamed;
 }
 
@@ -566,6 +562,12 @@ std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions
 }  // namespace
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
+  // Part of a model, or one under the names that it happens to have, was asked for as it is.
+  const bool whole = is_directory(target) && !options.keep_names && options.match.empty() && options.skip.empty();
+  return adapt_as(std::move(model), target, options, whole ? Completeness::required : Completeness::open);
+}
+
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness) {
   Changes changes;
   std::vector<TensorOutcome> outcomes;
   std::vector<Change> lines;
@@ -648,6 +650,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
       if (format.retyped != nullptr) format.retyped(model, &format == &target);
+  if (completeness == Completeness::required) require_configured(model, lines);
   keep_statement(model, stated, target);
   expect_packed_again(model);
   codec::packs::separate(model);

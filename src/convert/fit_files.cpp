@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arch/usual_names.hpp"
+#include "convert/directory_form.hpp"
 #include "convert/wording.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
@@ -225,8 +226,8 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
                std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   // Config and vocabulary say what these say, and make them again where they are wanted.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
-  const bool is_directory = target.write == nullptr;  // makes what is missing when it is written
-  if (target.holds.wants_files || is_directory) tie_without_head(model, lines);
+  // A directory makes what is missing when it is written.
+  if (target.holds.wants_files || is_directory(target)) tie_without_head(model, lines);
   if (target.holds.wants_files && !asked_to_drop(options, ModelPart::attachments)) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, ModelPart::attachments)) {

@@ -55,17 +55,19 @@ class TensorAdopter {
     stack_experts();
     add_head();
     add_rope_factors();
+    keep_root();
     tell();
     model_.tensors = std::move(out_);
   }
 
  private:
   void parse_names() {
+    // The one that knows more of the names: some ("norm.weight") are in both.
     const auto known = [&](Dialect dialect) {
-      return std::ranges::any_of(
+      return std::ranges::count_if(
           model_.tensors, [&](const Tensor& tensor) { return arch::parse(family_, dialect, tensor.name).has_value(); });
     };
-    dialect_ = known(Dialect::hugging_face) ? Dialect::hugging_face : Dialect::meta;
+    dialect_ = known(Dialect::hugging_face) >= known(Dialect::meta) ? Dialect::hugging_face : Dialect::meta;
     std::vector<std::string> strangers;
     for (const Tensor& tensor : model_.tensors) {
       const auto name = arch::parse(family_, dialect_, tensor.name);
@@ -132,7 +134,6 @@ class TensorAdopter {
       tensor.attributes.set(kWasType, was);
       widened_.push_back(tensor.name);
     }
-    if (name.role == Role::token_embedding) trim(tensor);
     out_.push_back(std::move(tensor));
   }
 
@@ -158,22 +159,6 @@ class TensorAdopter {
     if (was != name_of(DType::f32)) tensor.attributes.set(kWasType, was);
     if (!rounded.empty()) tensor.attributes.set(kRounded, std::move(rounded));
     ++shifted_;
-  }
-
-  // No rows beyond the tokens.
-  void trim(Tensor& tensor) {
-    const std::size_t tokens = model_.vocabulary.tokens.size();
-    if (!family_.trims_embedding || tokens == 0 || tensor.shape.rank() != 2 || tensor.shape[0] <= tokens) return;
-    tensor = with_whole_rows(std::move(tensor));
-    if (!tensor.is_dense()) return;
-    changes_.push_back({.kind = ChangeKind::left_out,
-                        .impact = Impact::lost,
-                        .part = tensor.name,
-                        .items = {fmt::format("{} rows", tensor.shape[0] - tokens)},
-                        .detail = "beyond the tokens"});
-    const std::string name = tensor.name;
-    tensor = slice(tensor, parse_slice(fmt::format(":{}", tokens)));
-    tensor.name = name;
   }
 
   // Rows of gate, then rows of up, for each expert.
@@ -229,7 +214,17 @@ class TensorAdopter {
     if (!name || std::ranges::find(out_, *name, &Tensor::name) != out_.end()) return;
     Tensor head = *embedding_;
     head.name = *name;
+    head.attributes.set(kCopied, true);
     out_.push_back(std::move(head));
+  }
+
+  // What is before the names, where it is not what most models have: GGUF's names do not say it.
+  void keep_root() {
+    if (dialect_ != Dialect::hugging_face) return;
+    const auto found =
+        std::ranges::find_if(names_, [](const TensorName& name) { return name.role != Role::output_head; });
+    if (found != names_.end() && found->root != arch::Root::model)
+      model_.metadata.set(kRootKey, arch::name_of(found->root));
   }
 
   std::uint64_t head_size() const {
@@ -326,15 +321,35 @@ void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& c
   TensorAdopter(model, family, config, changes, renamed).run();
 }
 
+namespace {
+
+// Whether the tensors have llama.cpp's names already. One name of another dialect says that they have not: all are looked
+// at then, and what is not known is refused by its name. Names that several dialects have ("output.weight") say nothing.
+bool follows_llama_cpp(const Model& model, const arch::Family& family) {
+  bool follows = false;
+  for (const Tensor& tensor : model.tensors) {
+    const auto is = [&](Dialect dialect) { return arch::parse(family, dialect, tensor.name).has_value(); };
+    const bool elsewhere = is(Dialect::hugging_face) || is(Dialect::meta);
+    if (elsewhere && !is(Dialect::gguf)) return false;
+    follows = follows || (!elsewhere && is(Dialect::gguf));
+  }
+  return follows;
+}
+
+// Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
+// something else.
+bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
+  const Value* const both_ways = config.find("use_bidirectional_attention");
+  return family.name == "gemma3" && both_ways != nullptr && *both_ways == true;
+}
+
+}  // namespace
+
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   if (!model.config.model_type || model.tensors.empty()) return;
-  const std::string& type = *model.config.model_type;
-  const arch::Family* const family = arch::find_family(type);
-  const auto is_adopted = [&](const Tensor& tensor) {
-    const arch::Family* const any = family != nullptr ? family : &arch::families().front();
-    return arch::parse(*any, Dialect::gguf, tensor.name).has_value();
-  };
-  if (std::ranges::any_of(model.tensors, is_adopted)) return;
+  const std::string type = *model.config.model_type;
+  const arch::Family* family = arch::find_family(type);
+  if (follows_llama_cpp(model, family != nullptr ? *family : arch::families().front())) return;
   // Another program's GGUF file of a family that is not known here, perhaps by way of another container.
   const auto has = [&](std::string_view key) { return model.metadata.find(key) != nullptr; };
   if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
@@ -345,6 +360,10 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
       return some_names(std::move(names));
     }()));
   const ConfigFile config(model);
+  if (is_embedding_gemma(*family, config)) {
+    family = arch::find_gguf_family("gemma-embedding");
+    model.config.model_type = family->model_types.front();
+  }
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);

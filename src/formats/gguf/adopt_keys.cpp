@@ -31,7 +31,7 @@ constexpr ExtraKey kExtraKeys[] = {
 bool takes(const arch::Family& family, const ExtraKey& extra) {
   const std::string_view name = family.name;
   if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
-  if (extra.key.ends_with("softcapping")) return name == "gemma2" || name == "gemma3";
+  if (extra.key.ends_with("softcapping")) return name == "gemma2" || is_gemma3(family);
   if (extra.key == "attention.clamp_kqv") return name == "olmo";
   return name == "granite";
 }
@@ -55,6 +55,7 @@ class KeyAdopter {
     add_head_sizes();
     add_window();
     add_rope();
+    add_pooling();
     if (family_.name == "olmo") set("attention.layer_norm_epsilon", as_f32(config_.rms_norm_eps.value_or(1e-5)));
     tell_unsaid(model_, family_, file_, changes_);
     for (auto [key, value] : {std::pair("general.type", Value("model")), {"general.quantization_version", Value(2)}})
@@ -97,7 +98,7 @@ class KeyAdopter {
 
   void add_window() {
     if (family_.name == "phi3" && !config_.sliding_window) set("attention.sliding_window", 0);
-    if (family_.name == "gemma3" && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
+    if (is_gemma3(family_) && file_.number("sliding_window_pattern") == 1.0) config_.sliding_window.reset();
     if (window_period(family_) == 0 || config_.sliding_window.value_or(0) <= 0) return;
     add_layers();
     for (const char* const name : {"rope_parameters.sliding_attention.rope_theta", "rope_local_base_freq"})
@@ -143,7 +144,8 @@ class KeyAdopter {
       add_yarn(rope, factor, original);
     } else if (kind == "longrope" || kind == "su") {
       set("rope.scaling.type", "longrope");
-      add_long_rope(original ? original : file_.number("original_max_position_embeddings"));
+      add_long_rope(original ? original : file_.number("original_max_position_embeddings"),
+                    rope.number("attention_factor"));
     }
     if (family_.name == "phi3" &&
         model_.metadata.find(key_of(family_, "rope.scaling.original_context_length")) == nullptr)
@@ -181,12 +183,72 @@ class KeyAdopter {
     if (std::fabs(stretched / usual - 1) > 1e-6) set("rope.scaling.attn_factor", as_f32(stretched / usual));
   }
 
-  void add_long_rope(std::optional<double> original) {
+  void add_long_rope(std::optional<double> original, std::optional<double> stretch) {
     const auto reached = static_cast<double>(config_.max_position_embeddings.value_or(0));
     if (!original || *original <= 1) return;
     set("rope.scaling.original_context_length", static_cast<std::int64_t>(*original));
-    const double scale = reached / *original;
-    set("rope.scaling.attn_factor", as_f32(scale <= 1 ? 1.0 : std::sqrt(1 + std::log(scale) / std::log(*original))));
+    set("rope.scaling.attn_factor", as_f32(stretch.value_or(long_rope_stretch(reached, *original))));
+  }
+
+  // The parts of a small JSON file that came along; nothing where there is none, or it cannot be read.
+  template <typename Parse>
+  auto parsed(std::string_view name, const Parse& parse) const -> std::optional<decltype(parse(std::string_view()))> {
+    const Attachment* const file = model_.attachment(name);
+    if (file == nullptr) return std::nullopt;
+    try {
+      const Bytes bytes = file->blob.bytes(resources::kMaxSmallBytes);
+      return parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
+      return std::nullopt;
+    }
+  }
+
+  // What sentence-transformers does with the vectors of the tokens.
+  void add_pooling() {
+    const auto modules = parsed(kModulesFile, resources::parse_small_json_list);
+    if (!modules) return;
+    for (const Value& item : *modules) {
+      const Map* const module = item.get<Map>();
+      const std::string* const type = module == nullptr ? nullptr : resources::get<std::string>(*module, "type");
+      const std::string* const path = module == nullptr ? nullptr : resources::get<std::string>(*module, "path");
+      if (type == nullptr || path == nullptr) continue;
+      if (type->ends_with("Pooling")) {
+        pool(*path);
+      } else if (type->ends_with("Dense")) {
+        changes_.push_back({.kind = ChangeKind::left_out,
+                            .impact = Impact::results,
+                            .part = std::string(kModulesFile),
+                            .items = {*path},
+                            .detail = "llama.cpp computes embeddings without this layer"});
+      }
+    }
+  }
+
+  void pool(const std::string& folder) {
+    const std::string name = folder + "/config.json";
+    const auto said = parsed(name, resources::parse_small_json);
+    const Pooling* chosen = nullptr;
+    std::size_t modes = 0;
+    if (said)
+      for (const auto& [key, value] : *said) {
+        const auto by = [&](auto member, const auto& wanted) {
+          return std::ranges::find(poolings(), std::string_view(wanted), member);
+        };
+        const bool flag = key.starts_with("pooling_mode_") && value == true;
+        const bool word = key == "pooling_mode" && value.text() != nullptr;
+        if (!flag && !word) continue;
+        ++modes;
+        const auto found = flag ? by(&Pooling::flag, key) : by(&Pooling::word, *value.text());
+        if (found != poolings().end()) chosen = &*found;
+      }
+    if (modes == 1 && chosen != nullptr) return set("pooling_type", chosen->number);
+    changes_.push_back({.kind = ChangeKind::left_out,
+                        .impact = Impact::results,
+                        .part = name,
+                        .items = {"pooling_mode"},
+                        .detail = "llama.cpp takes the mean, the first or the last of the tokens' vectors, and no "
+                                  "other or several"});
   }
 
   Model& model_;
@@ -202,9 +264,11 @@ std::string key_of(const arch::Family& family, std::string_view name) {
   return fmt::format("{}.{}", family.gguf, name);
 }
 
+bool is_gemma3(const arch::Family& family) { return family.name == "gemma3" || family.name == "gemma-embedding"; }
+
 std::int64_t window_period(const arch::Family& family) {
   if (family.name == "gemma2") return 2;
-  if (family.name == "gemma3") return 6;
+  if (is_gemma3(family)) return 6;
   return family.name == "olmo2" ? 4 : 0;
 }
 
@@ -221,6 +285,18 @@ std::string RopeFile::kind() const {
   const Value* named = find("rope_type");
   if (named == nullptr) named = find("type");
   return named != nullptr && named->text() != nullptr ? *named->text() : "";
+}
+
+double long_rope_stretch(double context, double original) {
+  const double scale = original > 1 ? context / original : 1;
+  return scale <= 1 ? 1 : std::sqrt(1 + std::log(scale) / std::log(original));
+}
+
+std::span<const Pooling> poolings() {
+  static constexpr Pooling kPoolings[] = {{1, "mean", "pooling_mode_mean_tokens"},
+                                          {2, "cls", "pooling_mode_cls_token"},
+                                          {3, "lasttoken", "pooling_mode_lasttoken"}};
+  return kPoolings;
 }
 
 double yarn_stretch(double factor, double scale) { return factor <= 1 ? 1 : 0.1 * scale * std::log(factor) + 1; }

@@ -168,7 +168,6 @@ class TokenizerAdopter {
     while (tokens.size() < rows)
       tokens.push_back({pad_text(static_cast<std::ptrdiff_t>(tokens.size())), 0, TokenType::unused});
   }
-  static std::string pad_text(std::ptrdiff_t id) { return fmt::format("[PAD{}]", id); }
 
   void add_frame() {
     const auto flag = [&](std::string_view name) -> std::optional<bool> {
@@ -242,6 +241,8 @@ class TokenizerAdopter {
 };
 
 }  // namespace
+
+std::string pad_text(std::int64_t id) { return fmt::format("[PAD{}]", id); }
 
 void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes) {
   TokenizerAdopter(model, family, changes).run();

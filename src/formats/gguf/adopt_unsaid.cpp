@@ -147,11 +147,11 @@ Map taken_for_granted(const arch::Family& family, const Config& config) {
   if (family.name == "qwen3_moe") facts.append("norm_topk_prob", true);
   if (family.name == "qwen2_moe") facts.append("norm_topk_prob", false);
   if (family.head == arch::Presence::never) facts.append("tie_word_embeddings", true);
-  if (family.name == "gemma3") facts.append("use_bidirectional_attention", false);
-  if (family.name == "gemma2" || family.name == "gemma3") {
+  if (is_gemma3(family)) facts.append("use_bidirectional_attention", family.name != "gemma3");
+  if (family.name == "gemma2" || is_gemma3(family)) {
     // Queries are scaled by the size of a head, in the largest model of each generation by what it would usually be.
     const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
-    const bool largest = layers == (family.name == "gemma2" ? 46 : 62);
+    const bool largest = family.name != "gemma-embedding" && layers == (family.name == "gemma2" ? 46 : 62);
     const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;
     const std::int64_t scale = largest ? usual : config.head_dim.value_or(usual);
     if (scale > 0) facts.append("query_pre_attn_scalar", scale);

@@ -47,6 +47,9 @@ inline constexpr std::string_view kWasType = "gguf.was";
 // Of a norm: places and values of weights that adding and taking away again would round, one behind the other.
 inline constexpr std::string_view kRounded = "gguf.rounded";
 
+// Of a head that is a copy of the token table, because llama.cpp insists on one.
+inline constexpr std::string_view kCopied = "gguf.copied";
+
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                    std::vector<Renamed>& renamed);
 // general.name and general.size_label. After the tensors have their names.
@@ -56,11 +59,18 @@ std::string general_name(const ConfigFile& config);
 // After the tensors have their names.
 void adopt_keys(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes);
 void adopt_tokenizer(Model& model, const arch::Family& family, std::vector<Change>& changes);
+// The token of an id that has none.
+std::string pad_text(std::int64_t id);
 
-void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes,
+// How the names of a model begin that goes back to Hugging Face's conventions, and whether its files came along.
+struct Way {
+  arch::Root root = arch::Root::model;
+  bool has_config = false;
+};
+void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
                      std::vector<Renamed>& renamed);
-// config.json, tokenizer.json and tokenizer_config.json from the keys, where the model has none.
-void release_files(Model& model, const arch::Family& family, std::vector<Change>& changes);
+// config.json, tokenizer.json, tokenizer_config.json and those of a pooling from the keys, where the model has none.
+void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes);
 
 // A key behind the architecture.
 std::string key_of(const arch::Family& family, std::string_view name);
@@ -73,6 +83,8 @@ struct ExtraKey {
 };
 std::span<const ExtraKey> extra_keys();
 
+// Gemma 3, for texts or for embeddings.
+bool is_gemma3(const arch::Family& family);
 // Of families that llama.cpp has windows for: of how many layers the last one sees everything, usually. 0: of others.
 std::int64_t window_period(const arch::Family& family);
 
@@ -84,6 +96,17 @@ Change unsaid(std::string_view name, std::string detail);
 
 // What llama.cpp takes for granted of a family, under the name of config.json: the file has no key for it.
 Map taken_for_granted(const arch::Family& family, const Config& config);
+
+// By how much longrope stretches rotated queries and keys, unless config.json says otherwise.
+double long_rope_stretch(double context, double original);
+
+// llama.cpp's numbers for how the vectors of tokens become one, and the words of sentence-transformers.
+struct Pooling {
+  std::int64_t number;
+  std::string_view word, flag;  // "pooling_mode" of newer files; the key that is true in older ones
+};
+std::span<const Pooling> poolings();
+inline constexpr std::string_view kModulesFile = "modules.json", kPoolingFolder = "1_Pooling";
 
 // By how much YaRN stretches rotated queries and keys.
 double yarn_stretch(double factor, double scale);

@@ -49,6 +49,7 @@ constexpr Declared kBehind[] = {
     {"attention.causal", ValueType::boolean},
     {"attention.layer_norm_epsilon", ValueType::f32},
     {"attention.layer_norm_rms_epsilon", ValueType::f32},
+    {"pooling_type", ValueType::u32},
     {"rope.dimension_count", ValueType::u32},
     {"rope.freq_base", ValueType::f32},
     {"rope.scaling.type", ValueType::string},

@@ -68,6 +68,7 @@ constexpr std::string_view kSuffixes[] = {kSuffix};
 constexpr OwnKey kOwnKeys[] = {{.key = kKeysKey, .about_file = true},
                                {.key = kPlainTokensKey, .about_file = true},
                                {.key = kPaddedKey, .about_file = true},
+                               {.key = kRootKey, .about_file = true},
                                {.key = kAlignmentKey, .about_file = true}};
 
 }  // namespace

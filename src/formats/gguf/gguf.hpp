@@ -37,6 +37,9 @@ inline constexpr std::string_view kFilePrefix = "tare.file.";
 inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
 // Ours, likewise: true where a file without tensors has the padding in front of data all the same.
 inline constexpr std::string_view kPaddedKey = "gguf.padded";
+// Ours, likewise, kept in the private tree: what the names of a model's tensors begin with in Hugging Face's files, if that is
+// not "model.".
+inline constexpr std::string_view kRootKey = "gguf.root";
 bool is_padded(const Model& model);
 
 // What an entry says. Arrays that may be long have forms of their own; the others are lists, u8 ones Bytes.

@@ -17,6 +17,8 @@ namespace tare::gguf {
 namespace {
 
 constexpr std::string_view kPrivateRule = "gguf.private";
+// "pt" and the like, in the header of Hugging Face's files of weights.
+constexpr std::string_view kLibraryKey = "format";
 
 // ---- hyper-parameters ----
 
@@ -257,7 +259,7 @@ bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainToke
 
 // A model's metadata key that can be one of the file.
 bool can_be_key(std::string_view key) {
-  return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey &&
+  return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kRootKey &&
          !key.starts_with(kFilePrefix);
 }
 
@@ -344,7 +346,10 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
     if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
       if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
     const bool misplaced = value.text() != nullptr && numbers.contains(key);
-    if (type && !misplaced && can_be_key(key) && (!is_split_key(key) || is_left_over(key, model, keys)))
+    // Which library a file of weights was written for is not a fact of this one, unless it had the key before.
+    const bool of_other_file = key == kLibraryKey && keys.find(key) == nullptr;
+    if (type && !misplaced && !of_other_file && can_be_key(key) &&
+        (!is_split_key(key) || is_left_over(key, model, keys)))
       add({key, *type, value});
     else
       unsaid.append(key, value);

@@ -6,6 +6,7 @@
 
 #include "arch/qk_rows.hpp"
 #include "base/json_writer.hpp"
+#include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "resources/json_file.hpp"
@@ -37,8 +38,9 @@ bool is_rope_table(Role role) {
 
 class TensorReleaser {
  public:
-  TensorReleaser(Model& model, const arch::Family& family, std::vector<Change>& changes, std::vector<Renamed>& renamed)
-      : model_(model), family_(family), changes_(changes), renamed_(renamed) {}
+  TensorReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
+                 std::vector<Renamed>& renamed)
+      : model_(model), family_(family), way_(way), changes_(changes), renamed_(renamed) {}
 
   void run() {
     std::vector<std::string> strangers;
@@ -50,9 +52,14 @@ class TensorReleaser {
                               fmt::join(strangers, ", "), family_.name))
           .remedy(Remedy::keep_names);
     for (Tensor& tensor : model_.tensors) {
-      const TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
-      if (!is_rope_table(name.role)) add(std::move(tensor), name);
+      TensorName name = *arch::parse(family_, Dialect::gguf, tensor.name);
+      name.root = way_.root;
+      // config.json says that there is none, or that it is the token table.
+      const bool copied =
+          way_.has_config && name.role == Role::output_head && tensor.attributes.find(kCopied) != nullptr;
+      if (!is_rope_table(name.role) && !copied) add(std::move(tensor), name);
     }
+    if (!way_.has_config) add_output_biases();
     model_.tensors = std::move(out_);
     changes_.push_back(
         {.impact = Impact::detail,
@@ -88,6 +95,34 @@ class TensorReleaser {
       renamed_.push_back({tensor.name, one.name});
       out_.push_back(std::move(one));
     }
+  }
+
+  // Where q, k and v have biases, a config.json that says so means the attention's output as well. llama.cpp's files may
+  // have none there, which is a bias of zeros.
+  void add_output_biases() {
+    if (family_.name.starts_with("qwen2")) return;  // config.json does not speak of biases
+    std::vector<Tensor> zeros;
+    NameViewMap<const Tensor*> tensors;
+    for (const Tensor& tensor : out_) tensors.emplace(tensor.name, &tensor);
+    for (const Tensor& tensor : out_) {
+      auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
+      if (!name || name->role != Role::q || name->suffix != arch::Suffix::bias || !tensor.is_dense()) continue;
+      name->role = Role::o;
+      const std::string bias = arch::spell(family_, Dialect::hugging_face, *name).value_or("");
+      name->suffix = arch::Suffix::weight;
+      const auto weight = tensors.find(arch::spell(family_, Dialect::hugging_face, *name).value_or(""));
+      if (bias.empty() || tensors.contains(bias) || weight == tensors.end()) continue;
+      const Shape& shape = weight->second->shape;
+      if (shape.rank() != 2 || shape[1] == 0) continue;
+      const std::vector<float> values(static_cast<std::size_t>(shape[0]));
+      zeros.push_back(cast(dense<float>(bias, {shape[0]}, values), tensor.components.front().dtype));
+    }
+    if (!zeros.empty())
+      changes_.push_back({.impact = Impact::detail,
+                          .detail = fmt::format("{} biases of zeros were added: config.json cannot say that the "
+                                                "attention has biases but for its output",
+                                                zeros.size())});
+    std::ranges::move(zeros, std::back_inserter(out_));
   }
 
   // Values that rounding has changed, unless somebody else has changed them since.
@@ -143,6 +178,7 @@ class TensorReleaser {
 
   Model& model_;
   const arch::Family& family_;
+  const Way& way_;
   std::vector<Change>& changes_;
   std::vector<Renamed>& renamed_;
   std::vector<Tensor> out_;
@@ -152,14 +188,16 @@ class TensorReleaser {
 
 class FileReleaser {
  public:
-  FileReleaser(Model& model, const arch::Family& family, std::vector<Change>& changes)
-      : model_(model), family_(family), changes_(changes) {}
+  FileReleaser(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes)
+      : model_(model), family_(family), way_(way), changes_(changes) {}
 
   void run() {
-    if (model_.attachment("config.json") == nullptr && !model_.config.empty()) attach("config.json", config_json());
+    if (!way_.has_config && !model_.config.empty()) attach("config.json", config_json());
+    if (model_.attachment(kModulesFile) == nullptr) attach_pooling();
     const bool has_tokenizer = std::ranges::any_of(
         model_.attachments, [](const Attachment& file) { return resources::holds_vocabulary(file.name); });
     if (has_tokenizer || model_.vocabulary.tokens.empty()) return;
+    drop_padding();
     const resources::TokenizerRules rules = tokenizer_rules();
     attach("tokenizer.json", resources::tokenizer_json(model_.vocabulary, &rules));
     attach("tokenizer_config.json", tokenizer_config());
@@ -169,6 +207,43 @@ class FileReleaser {
   void attach(std::string name, const std::string& text) {
     const auto bytes = std::as_bytes(std::span(text));
     model_.attachments.push_back({std::move(name), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
+  }
+
+  // Tokens that a converter put there so that each row of the token table has one: tokenizer.json says nothing of such rows,
+  // and the way to GGUF makes them again.
+  void drop_padding() {
+    std::vector<Token>& tokens = model_.vocabulary.tokens;
+    const Vocabulary& ids = model_.vocabulary;
+    const auto last = static_cast<std::int64_t>(tokens.size()) - 1;
+    std::int64_t end = last;
+    while (end > std::max({ids.bos, ids.eos, ids.pad, ids.unk}) &&
+           tokens[static_cast<std::size_t>(end)].type == TokenType::unused &&
+           tokens[static_cast<std::size_t>(end)].text == pad_text(end))
+      --end;
+    if (end >= 0) tokens.resize(static_cast<std::size_t>(end) + 1);
+  }
+
+  // Of a model that makes one vector of a text: what sentence-transformers reads.
+  void attach_pooling() {
+    const auto number = this->number("pooling_type");
+    const auto pooling = std::ranges::find_if(
+        poolings(), [&](const Pooling& one) { return static_cast<double>(one.number) == number.value_or(-1); });
+    if (pooling == poolings().end()) return;
+    const auto module = [](std::int64_t index, std::string_view path, std::string_view type) {
+      Map entry;
+      entry.append("idx", index);
+      entry.append("name", fmt::format("{}", index));
+      entry.append("path", std::string(path));
+      entry.append("type", fmt::format("sentence_transformers.models.{}", type));
+      return Value(std::move(entry));
+    };
+    const JsonStyle style{.indent = 2};
+    attach(std::string(kModulesFile),
+           write_json(Value(List{module(0, "", "Transformer"), module(1, kPoolingFolder, "Pooling")}), style) + '\n');
+    Map settings;
+    settings.append("word_embedding_dimension", model_.config.hidden_size.value_or(0));
+    for (const Pooling& one : poolings()) settings.append(std::string(one.flag), &one == &*pooling);
+    attach(fmt::format("{}/config.json", kPoolingFolder), write_json(settings, style) + '\n');
   }
 
   const Value* key(std::string_view name) const { return model_.metadata.find(key_of(family_, name)); }
@@ -221,14 +296,25 @@ class FileReleaser {
 
   // One architecture of llama.cpp is several families of Hugging Face's.
   struct Kin {
-    std::string_view type, name;
+    std::string_view type;
+    std::string name;
   };
   Kin kin_of() const {
+    Kin kin = kin_with_head();
+    // The class without a head, whose names begin without "model.".
+    constexpr std::string_view kWithHead = "ForCausalLM";
+    if (way_.root == arch::Root::bare && kin.name.ends_with(kWithHead))
+      kin.name.replace(kin.name.size() - kWithHead.size(), kWithHead.size(),
+                       is_gemma3(family_) ? "TextModel" : "Model");
+    return kin;
+  }
+  Kin kin_with_head() const {
+    if (family_.name == "gemma-embedding") return {"gemma3_text", "Gemma3TextModel"};
     if (family_.name == "llama" && number("expert_count").value_or(0) > 0) return {"mixtral", "MixtralForCausalLM"};
     if (family_.name == "llama" && model_.config.model_type == "mistral") return {"mistral", "MistralForCausalLM"};
     if (family_.name == "mistral3" && !is_yarn()) return {"mistral", "MistralForCausalLM"};
     if (family_.name == "olmo2" && model_.config.sliding_window.value_or(0) > 0) return {"olmo3", "Olmo3ForCausalLM"};
-    return {family_.model_types.front(), family_.architectures.front()};
+    return {family_.model_types.front(), std::string(family_.architectures.front())};
   }
 
   bool is_yarn() const {
@@ -251,37 +337,89 @@ class FileReleaser {
     for (std::int64_t layer = 0; layer < model_.config.num_hidden_layers.value_or(0); ++layer)
       types.emplace_back(period <= 0 || layer % period + 1 < period ? "sliding_attention" : "full_attention");
     if (!types.empty()) keys.set("layer_types", std::move(types));
-    if (const auto base = number("rope.freq_base_swa"); base && family_.name == "gemma3")
+    if (const auto base = number("rope.freq_base_swa"); base && is_gemma3(family_))
       keys.set("rope_local_base_freq", *base);
   }
 
   void add_rope(Map& keys) {
     Map scaling;
     const Value* const kind = key("rope.scaling.type");
-    if (kind != nullptr && kind->text() != nullptr && *kind->text() != "none") {
+    const Tensor *const far = table(Role::rope_factors_long), *const near = table(Role::rope_factors_short);
+    if (far != nullptr || near != nullptr) {
+      // llama.cpp's converter writes these tables and no type: they are what makes it longrope.
+      scaling = long_rope(keys, far, near);
+    } else if (kind != nullptr && kind->text() != nullptr && *kind->text() != "none") {
       scaling.append("rope_type", *kind->text());
       if (const auto factor = number("rope.scaling.factor")) scaling.append("factor", *factor);
       if (const auto original = number("rope.scaling.original_context_length"))
         scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
-      for (const auto& [role, name] :
-           {std::pair(Role::rope_factors_long, "long_factor"), std::pair(Role::rope_factors_short, "short_factor")})
-        if (const Tensor* const factors = table(role)) {
-          List list;
-          for (const float value : factors->values<float>()) list.emplace_back(static_cast<double>(value));
-          scaling.append(name, std::move(list));
-        }
       if (is_yarn()) add_yarn(scaling);
     } else if (const Tensor* const divisors = table(Role::rope_factors)) {
       scaling = llama3(divisors->values<float>());
     }
+    add_layer_ropes(keys, scaling);
     if (scaling.empty()) return;
-    if (const auto original = number("rope.scaling.original_context_length"); original && family_.name == "phi3")
-      keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
     if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
     // Ministral 3 is newer than the other name, and its own numbers are looked for under this one only.
     scaling.set("rope_theta", model_.config.rope_theta.value_or(10000));
     scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
     keys.set("rope_parameters", std::move(scaling));
+  }
+
+  // OLMo 3: transformers 5 gives the theta at the top of config.json to layers that see everything, and a default of its own
+  // to the others; llama.cpp has one for all, unless a key says otherwise, and scales positions only in the former.
+  void add_layer_ropes(Map& keys, const Map& scaling) const {
+    const Value* const type = keys.find("model_type");
+    if (type == nullptr || *type != Value("olmo3") || !model_.config.rope_theta) return;
+    Map full = scaling, sliding;
+    if (full.find("rope_type") == nullptr) full.set("rope_type", "default");
+    full.set("rope_theta", *model_.config.rope_theta);
+    sliding.set("rope_type", "default");
+    sliding.set("rope_theta", number("rope.freq_base_swa").value_or(*model_.config.rope_theta));
+    Map both;
+    both.append("full_attention", std::move(full));
+    both.append("sliding_attention", std::move(sliding));
+    keys.set("rope_parameters", std::move(both));
+  }
+
+  // Of the tables of divisors for long and short texts. Phi 3's readers take these three names and no other, and have the
+  // length of the training's texts elsewhere.
+  Map long_rope(Map& keys, const Tensor* far, const Tensor* near) {
+    const bool phi = family_.name == "phi3";
+    Map scaling;
+    scaling.append(phi ? "type" : "rope_type", "longrope");
+    for (const auto& [name, table, other] :
+         {std::tuple("long_factor", far, near), std::tuple("short_factor", near, far)}) {
+      const Tensor* const factors = table != nullptr ? table : other;
+      List list;
+      for (const float value : factors->values<float>()) list.emplace_back(static_cast<double>(value));
+      scaling.append(name, std::move(list));
+      if (table == nullptr)
+        tell_rope(name, "the file has one table of divisors, which is used for texts of any length");
+    }
+    const auto original = number("rope.scaling.original_context_length");
+    const auto context = static_cast<double>(model_.config.max_position_embeddings.value_or(0));
+    if (!original || *original < 2)
+      tell_rope("original_max_position_embeddings",
+                "the file does not say from which length of a text on the divisors for long texts count");
+    else if (phi)
+      keys.set("original_max_position_embeddings", static_cast<std::int64_t>(*original));
+    else
+      scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
+    if (!phi && original && *original >= 2 && context > 0) scaling.append("factor", context / *original);
+    // Without a key llama.cpp does not stretch.
+    const double stretch = number("rope.scaling.attn_factor").value_or(1);
+    if (std::fabs(stretch / long_rope_stretch(context, original.value_or(0)) - 1) > 1e-6)
+      scaling.append("attention_factor", stretch);
+    return scaling;
+  }
+
+  void tell_rope(std::string_view name, std::string detail) {
+    changes_.push_back({.kind = ChangeKind::remark,
+                        .impact = Impact::results,
+                        .part = "config.json",
+                        .items = {std::string(name)},
+                        .detail = fmt::format("{}: {}", name, detail)});
   }
 
   void add_yarn(Map& scaling) const {
@@ -380,15 +518,22 @@ class FileReleaser {
 
   Model& model_;
   const arch::Family& family_;
+  const Way& way_;
   std::vector<Change>& changes_;
 };
 
 // What the files say now, and what is about the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
-  constexpr std::string_view kOfFile[] = {
-      kKeysKey,       kPlainTokensKey,     kPaddedKey,           kAlignmentKey,
-      "general.type", "general.file_type", "general.size_label", "general.quantization_version"};
+  constexpr std::string_view kOfFile[] = {kKeysKey,
+                                          kPlainTokensKey,
+                                          kPaddedKey,
+                                          kAlignmentKey,
+                                          kRootKey,
+                                          "general.type",
+                                          "general.file_type",
+                                          "general.size_label",
+                                          "general.quantization_version"};
   // config.json says the name.
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))
@@ -401,25 +546,48 @@ void forget_keys(Model& model, const arch::Family& family) {
 
 }  // namespace
 
-void release_tensors(Model& model, const arch::Family& family, std::vector<Change>& changes,
+void release_tensors(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes,
                      std::vector<Renamed>& renamed) {
-  TensorReleaser(model, family, changes, renamed).run();
+  TensorReleaser(model, family, way, changes, renamed).run();
 }
 
-void release_files(Model& model, const arch::Family& family, std::vector<Change>& changes) {
-  FileReleaser(model, family, changes).run();
+void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes) {
+  FileReleaser(model, family, way, changes).run();
 }
+
+namespace {
+
+// What the names begin with: as the model had it, if it was Tare that wrote the file. Otherwise models that are there for
+// their vectors have no head, and the names of the class without one.
+Way way_back(const Model& model, const arch::Family& family) {
+  Way way{.has_config = model.attachment("config.json") != nullptr};
+  const Value* const kept = model.metadata.find(kRootKey);
+  const auto root = kept == nullptr || kept->text() == nullptr ? std::nullopt : arch::parse_root(*kept->text());
+  // A config.json that is made from the keys is one of a model that only reads.
+  if (root && (way.has_config || *root == arch::Root::bare)) {
+    way.root = *root;
+  } else if (!way.has_config) {
+    const auto head = arch::spell(family, Dialect::gguf, {.role = Role::output_head});
+    const Value* const pooling = model.metadata.find(key_of(family, "pooling_type"));
+    const bool pools = pooling != nullptr && resources::number_of(*pooling).value_or(0) > 0;
+    if (head && model.tensor(*head) == nullptr && (pools || family.name == "gemma-embedding"))
+      way.root = arch::Root::bare;
+  }
+  return way;
+}
+
+}  // namespace
 
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family == nullptr || family->gguf.empty()) return;
   const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
   if (!table || model.tensor(*table) == nullptr) return;
-  const bool had_files = model.attachment("config.json") != nullptr;
-  release_files(model, *family, changes);
-  release_tensors(model, *family, changes, renamed);
+  const Way way = way_back(model, *family);
+  release_files(model, *family, way, changes);
+  release_tensors(model, *family, way, changes, renamed);
   forget_keys(model, *family);
-  if (!had_files) return;
+  if (!way.has_config) return;
   // The files that came along say it as it was.
   Diagnostics silent;
   model.config = {};

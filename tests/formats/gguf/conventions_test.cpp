@@ -93,6 +93,8 @@ TEST(GgufConventions, WhatIsDecodedToMoveRowsIsReportedToo) {
 TEST(GgufConventions, QwenKeepsItsRowsAndGemmaShiftsItsNorms) {
   Model qwen = small("qwen2");
   add_ffn(qwen);
+  for (const char* const name : {"q_proj", "k_proj", "v_proj"})
+    qwen.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".bias", {8}, 9));
   EXPECT_EQ(adapt(qwen, gguf()).model.tensor("blk.0.attn_q.weight")->values<float>(),
             qwen.tensor("model.layers.0.self_attn.q_proj.weight")->values<float>());
   EXPECT_EQ(content_digest(taken_there_and_back(qwen)), content_digest(qwen));

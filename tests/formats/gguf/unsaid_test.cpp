@@ -290,6 +290,13 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
   Model seeing = gemma("gemma3", R"({"sliding_window_pattern":3})", 3);
   for (const char* const name : {"q_norm", "k_norm"})
     seeing.tensors.push_back(counted("model.layers.0.self_attn." + std::string(name) + ".weight", {4}, 1));
+  const std::string first = "model.layers.0.";
+  for (const Tensor& tensor : std::vector(seeing.tensors))
+    for (const char* const layer : {"model.layers.1.", "model.layers.2."})
+      if (tensor.name.starts_with(first)) {
+        seeing.tensors.push_back(tensor);
+        seeing.tensors.back().name = layer + tensor.name.substr(first.size());
+      }
   const Map gemma3 = config_from_keys(seeing);
   EXPECT_EQ(text_at(gemma3, "model_type"), "\"gemma3_text\"");
   EXPECT_EQ(text_at(gemma3, "architectures"), R"(["Gemma3ForCausalLM"])");
@@ -317,6 +324,8 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
     return tensor.name.find("_proj") != std::string::npos && tensor.name.find("o_proj") == std::string::npos &&
            tensor.name.find("down_proj") == std::string::npos;
   });
+  phi.tensors.push_back(counted("model.layers.0.self_attn.qkv_proj.weight", {24, 8}, 1));
+  phi.tensors.push_back(counted("model.layers.0.mlp.gate_up_proj.weight", {12, 8}, 1));
   EXPECT_EQ(text_at(config_from_keys(phi), "partial_rotary_factor"), "0.5");
 }
 

@@ -266,7 +266,8 @@ TEST_F(Hub, ARenamedSetIsSaid) {
   const Conversion done = convert(path, scratch_ / "out/");
   EXPECT_EQ(lines_of(done.changes), Lines{"the weights are called model, not other"});
   EXPECT_EQ(done.changes[0].kind, ChangeKind::renamed);
-  EXPECT_TRUE(convert(make(hf_good(), "e"), scratch_ / "out2/").changes.empty());
+  const std::vector<Change> kept = convert(make(hf_good(), "e"), scratch_ / "out2/").changes;
+  EXPECT_TRUE(std::ranges::none_of(kept, [](const Change& change) { return change.kind == ChangeKind::renamed; }));
 }
 
 TEST_F(Hub, LinksOfTheHubsCacheAreFollowed) {

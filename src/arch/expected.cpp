@@ -1,0 +1,132 @@
+#include "arch/expected.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/checked.hpp"
+
+namespace tare::arch {
+namespace {
+
+using Size = std::optional<std::uint64_t>;
+
+Size count_in(const std::optional<std::int64_t>& field) {
+  return field && *field > 0 ? Size(static_cast<std::uint64_t>(*field)) : std::nullopt;
+}
+Size product(const Size& a, const Size& b) { return a && b ? checked_mul(*a, *b) : std::nullopt; }
+Size sum(const Size& a, const Size& b) { return a && b ? checked_add(*a, *b) : std::nullopt; }
+
+// Of the weight with this role; empty: none is expected.
+std::vector<Size> shape_of(Role role, const Family& family, const Sizes& sizes) {
+  const bool fused = spell(family, Dialect::hugging_face, {.role = Role::qkv, .layer = 0}).has_value();
+  if (fused && (role == Role::q || role == Role::k || role == Role::v)) return {};
+  const Size queries = product(sizes.heads, sizes.head), keys = product(sizes.kv_heads, sizes.head);
+  switch (role) {
+    case Role::token_embedding: return {sizes.vocabulary, sizes.hidden};
+    case Role::output_head: return sizes.has_head ? std::vector{sizes.vocabulary, sizes.hidden} : std::vector<Size>();
+    case Role::final_norm:
+    case Role::attention_norm:
+    case Role::ffn_norm:
+    case Role::post_attention_norm:
+    case Role::post_ffn_norm: return {sizes.hidden};
+    case Role::q: return {queries, sizes.hidden};
+    case Role::k:
+    case Role::v: return {keys, sizes.hidden};
+    case Role::o: return {sizes.hidden, queries};
+    case Role::qkv: return {sum(queries, product(keys, 2)), sizes.hidden};
+    case Role::q_norm: return {family.wide_qk_norms ? queries : sizes.head};
+    case Role::k_norm: return {family.wide_qk_norms ? keys : sizes.head};
+    default: break;
+  }
+  if (sizes.some_mixtures) return {};
+  if (sizes.mixture) switch (role) {
+      case Role::router: return {sizes.experts, sizes.hidden};
+      case Role::expert_gate:
+      case Role::expert_up: return {sizes.expert_rows, sizes.hidden};
+      case Role::expert_down: return {sizes.hidden, sizes.expert_rows};
+      case Role::shared_router: return {1, sizes.hidden};
+      case Role::shared_gate:
+      case Role::shared_up: return {sizes.shared_rows, sizes.hidden};
+      case Role::shared_down: return {sizes.hidden, sizes.shared_rows};
+      default: return {};
+    }
+  switch (role) {
+    case Role::gate:
+    case Role::up: return {sizes.intermediate, sizes.hidden};
+    case Role::down: return {sizes.hidden, sizes.intermediate};
+    case Role::gate_up: return {product(sizes.intermediate, 2), sizes.hidden};
+    default: return {};
+  }
+}
+
+bool has_bias(Role role, const Sizes& sizes) {
+  switch (role) {
+    case Role::q:
+    case Role::k:
+    case Role::v: return sizes.biases_inputs || sizes.biases_attention;
+    case Role::o: return sizes.biases_attention;
+    case Role::gate:
+    case Role::up:
+    case Role::down: return sizes.biases_ffn;
+    default: return false;
+  }
+}
+
+// The tensors of a layer, or those outside of all layers. False: `visit` wants no more.
+bool visit_part(const Family& family, const Sizes& sizes, std::optional<std::uint32_t> layer,
+                const std::function<bool(const Expected&)>& visit) {
+  for (const Patterns patterns : family.names)
+    for (const Pattern& pattern : patterns) {
+      const bool inside = pattern.hugging_face.find("{L}") != std::string_view::npos;
+      const bool expert = pattern.hugging_face.find("{E}") != std::string_view::npos;
+      std::vector<Size> shape =
+          pattern.hugging_face.empty() ? std::vector<Size>() : shape_of(pattern.role, family, sizes);
+      if (shape.empty() || inside != layer.has_value()) continue;
+      Expected expected{.name = {.role = pattern.role, .layer = layer}, .shape = std::move(shape), .experts = {}};
+      if (expert) {
+        expected.name.expert = 0;
+        expected.experts = sizes.experts.value_or(1);
+      }
+      if (!visit(expected)) return false;
+      if (!has_bias(pattern.role, sizes)) continue;
+      expected.name.suffix = Suffix::bias;
+      expected.shape.resize(1);
+      if (!visit(expected)) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+Sizes sizes_of(const Family& family, const Config& config) {
+  Sizes sizes;
+  sizes.vocabulary = count_in(config.vocab_size);
+  sizes.hidden = count_in(config.hidden_size);
+  sizes.intermediate = count_in(config.intermediate_size);
+  sizes.layers = count_in(config.num_hidden_layers);
+  sizes.heads = count_in(config.num_attention_heads);
+  sizes.kv_heads = count_in(config.num_key_value_heads);
+  sizes.head = count_in(config.head_dim);
+  if (!sizes.head && !family.own_head_size && sizes.hidden && sizes.heads) sizes.head = *sizes.hidden / *sizes.heads;
+  return sizes;
+}
+
+bool Expected::fits(const Shape& found) const {
+  return std::ranges::equal(found, shape,
+                            [](std::uint64_t size, const Size& wanted) { return !wanted || *wanted == size; });
+}
+
+std::string Expected::shape_text() const {
+  std::vector<std::string> sizes;
+  for (const Size& size : shape) sizes.push_back(size ? fmt::format("{}", *size) : "?");
+  return fmt::format("{}", fmt::join(sizes, "x"));
+}
+
+void for_each_expected(const Family& family, const Sizes& sizes, const std::function<bool(const Expected&)>& visit) {
+  if (!visit_part(family, sizes, std::nullopt, visit)) return;
+  for (std::uint64_t layer = 0; layer < std::min<std::uint64_t>(sizes.layers.value_or(0), UINT32_MAX); ++layer)
+    if (!visit_part(family, sizes, static_cast<std::uint32_t>(layer), visit)) return;
+}
+
+}  // namespace tare::arch

@@ -1,0 +1,31 @@
+// What a model is in a Hugging Face directory: names, order of rows, files. `adapt` does this for a target that is a directory;
+// whoever hands a model to a library that reads such directories does the same by the same functions.
+#pragma once
+
+#include <vector>
+
+#include "tare/convert.hpp"
+
+namespace tare {
+
+// The format that is a directory and nothing else.
+bool is_directory(const Format& format);
+
+// Gives tensors the names and the order of rows of Hugging Face, and makes the files that say the rest, whichever container the
+// model's conventions are those of. Throws `convert.names` for what is not known.
+std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);
+
+// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Throws what
+// `adapt` throws.
+std::vector<Attachment> directory_files(Model model);
+
+// `adapt`, with or without the check of require_configured.
+enum class Completeness : std::uint8_t { open, required };
+Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options, Completeness completeness);
+
+// Throws `convert.config` unless a model in its directory's form has every tensor that its config.json implies, in that shape.
+// Models of families that are not known, adapters, and models without config.json are not looked at; if no tensor has a name
+// of the family at all, that is a remark among the lines.
+void require_configured(const Model& model, std::vector<Change>& lines);
+
+}  // namespace tare

@@ -1,0 +1,185 @@
+// A directory is checked against its own config.json before it is written.
+#include <functional>
+
+#include "arch/expected.hpp"
+#include "conformance/scratch.hpp"
+#include "convert/directory_form.hpp"
+#include "formats/gguf/small_models.hpp"
+
+namespace tare {
+namespace {
+
+using namespace tare::testing;
+
+constexpr std::string_view kSmallLlama =
+    R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"vocab_size":3,"hidden_size":8,"intermediate_size":6,)"
+    R"("num_hidden_layers":1,"num_attention_heads":2,"num_key_value_heads":2,"tie_word_embeddings":false)";
+
+// A small Llama whose config.json says this in addition, or instead.
+Model llama_with(const std::string& more) { return small("llama", std::string(kSmallLlama) + more + "}"); }
+
+// The sentence of the error; empty: there is none.
+std::string complaint_of(const Model& model, const AdaptOptions& options = {}) {
+  const auto error = error_of([&] { static_cast<void>(adapt(model, hf(), options)); });
+  if (!error) return {};
+  EXPECT_EQ(error->rule(), "convert.config");
+  EXPECT_EQ(error->item(), "config.json");
+  return error->sentence();
+}
+
+void expect_word(const Model& model, const std::string& word) {
+  const std::string sentence = complaint_of(model);
+  EXPECT_NE(sentence.find(word), std::string::npos) << "expected " << word << ", found " << sentence;
+}
+
+TEST(Configured, AWholeModelIsFine) {
+  EXPECT_EQ(complaint_of(llama_with("")), "");
+  EXPECT_EQ(complaint_of(small("llama", "{}")), "") << "a config.json that says nothing";
+}
+
+TEST(Configured, NumbersThatAreNotThoseOfTheTensors) {
+  expect_word(llama_with(R"(,"num_hidden_layers":2)"), "model.layers.1.self_attn.q_proj.weight (8x8)");
+  expect_word(llama_with(R"(,"vocab_size":4)"), "model.embed_tokens.weight: expected 4x8, found 3x8");
+  expect_word(llama_with(R"(,"vocab_size":4)"), "lm_head.weight: expected 4x8, found 3x8");
+  expect_word(llama_with(R"(,"num_key_value_heads":1)"), "k_proj.weight: expected 4x8, found 8x8");
+  expect_word(llama_with(R"(,"num_attention_heads":4)"), "k_proj.weight: expected 4x8, found 8x8");
+  expect_word(llama_with(R"(,"head_dim":8)"), "q_proj.weight: expected 16x8, found 8x8");
+  expect_word(llama_with(R"(,"intermediate_size":7)"), "down_proj.weight: expected 8x7, found 8x6");
+  expect_word(llama_with(R"(,"hidden_size":16)"), "model.norm.weight: expected 16, found 8");
+  expect_word(llama_with(R"(,"attention_bias":true)"), "o_proj.bias (8)");
+  expect_word(llama_with(R"(,"mlp_bias":true)"), "up_proj.bias (6)");
+  expect_word(llama_with(R"(,"model_type":"qwen3")"), "q_norm.weight (?)");
+  expect_word(llama_with(R"(,"model_type":"mixtral","num_local_experts":4)"), "experts.3.w1.weight (6x8)");
+}
+
+TEST(Configured, AHeadThatIsMissing) {
+  Model model = llama_with("");
+  std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name == "lm_head.weight"; });
+  expect_word(model, "lm_head.weight (3x8)");
+  const auto with = [&](const std::string& more) {
+    Model other = model;
+    other.attachments = {text_file("config.json", std::string(kSmallLlama) + more + "}")};
+    return complaint_of(other);
+  };
+  EXPECT_EQ(with(R"(,"tie_word_embeddings":true)"), "");
+  EXPECT_EQ(with(R"(,"architectures":["LlamaModel"])"), "");
+  EXPECT_EQ(with(R"(,"architectures":["LlamaForSequenceClassification"])"), "");
+  EXPECT_NE(with(R"(,"tie_word_embeddings":null)"), "") << "Llama's head is a matrix of its own where nothing is said";
+}
+
+TEST(Configured, EachFamilyWithoutOneTensor) {
+  // A model of each family, made of what is expected of it, lacks whichever is taken away.
+  for (const arch::Family& family : arch::families()) {
+    if (family.gguf.empty() || family.name == "gemma-embedding") continue;
+    const std::string type(family.model_types.front());
+    const std::string config =
+        R"({"model_type":")" + type +
+        R"(","vocab_size":10,"hidden_size":8,"intermediate_size":6,"num_hidden_layers":2,"num_attention_heads":2,)"
+        R"("num_key_value_heads":1,"head_dim":4,"num_experts":2,"moe_intermediate_size":3,)"
+        R"("shared_expert_intermediate_size":5,"tie_word_embeddings":false})";
+    Model model;
+    model.attachments = {text_file("config.json", config)};
+    model.config.model_type = type;
+    arch::Sizes sizes;
+    sizes.vocabulary = 10, sizes.hidden = 8, sizes.intermediate = 6, sizes.layers = 2, sizes.heads = 2;
+    sizes.kv_heads = 1, sizes.head = 4, sizes.experts = 2, sizes.expert_rows = 3, sizes.shared_rows = 5;
+    sizes.mixture = family.name.ends_with("_moe");
+    sizes.biases_inputs = family.name.starts_with("qwen2");
+    arch::for_each_expected(family, sizes, [&](const arch::Expected& expected) {
+      arch::TensorName name = expected.name;
+      for (std::uint64_t expert = 0; expert < expected.experts.value_or(1); ++expert) {
+        if (expected.experts) name.expert = static_cast<std::uint32_t>(expert);
+        Shape shape;
+        for (const auto& size : expected.shape) shape.push_back(size.value());
+        model.tensors.push_back(counted(arch::spell(family, arch::Dialect::hugging_face, name).value(), shape, 1));
+      }
+      return true;
+    });
+    EXPECT_GE(model.tensors.size(), 15U) << type;
+    EXPECT_EQ(complaint_of(model), "") << type;
+    for (std::size_t i = 0; i < model.tensors.size(); ++i) {
+      Model less = model;
+      less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      expect_word(less, model.tensors[i].name + " (");
+    }
+  }
+}
+
+TEST(Configured, WhatIsNotLookedAt) {
+  EXPECT_EQ(complaint_of(llama_with(R"(,"model_type":"unheard_of","num_hidden_layers":9)")), "");
+  Model adapter = llama_with(R"(,"num_hidden_layers":9)");
+  adapter.attachments.push_back(text_file("adapter_config.json", "{}"));
+  EXPECT_EQ(complaint_of(adapter), "");
+  AdaptOptions keep;
+  keep.keep_names = true;
+  EXPECT_EQ(complaint_of(llama_with(R"(,"num_hidden_layers":9)"), keep), "");
+  AdaptOptions part;
+  part.match = {"model.norm.weight"};
+  EXPECT_EQ(complaint_of(llama_with(""), part), "");
+}
+
+TEST(Configured, TensorsOfSomethingElseAreARemark) {
+  Model model = llama_with("");
+  model.tensors = {counted("w", {2, 2}, 1), counted("norm.weight", {2}, 1)};
+  const std::vector<Change> changes = adapt(model, hf()).changes;
+  EXPECT_TRUE(std::ranges::any_of(
+      changes, [](const Change& change) { return change.impact == Impact::results && change.part == "config.json"; }));
+}
+
+TEST(Configured, WeightsThatAnotherProgramPacked) {
+  const std::string packed = R"(,"quantization_config":{"quant_method":"unheard_of"})";
+  Model model = llama_with(packed);
+  for (Tensor& tensor : model.tensors)
+    if (tensor.name == "model.layers.0.self_attn.q_proj.weight") tensor.name = "model.layers.0.self_attn.q_proj.codes";
+  EXPECT_EQ(complaint_of(model), "");
+  std::erase_if(model.tensors, [](const Tensor& tensor) { return tensor.name.ends_with(".codes"); });
+  expect_word(model, "q_proj.weight");
+}
+
+TEST(Configured, HostileNumbersCostNothing) {
+  expect_word(llama_with(R"(,"num_hidden_layers":9000000000000000000)"), "model.layers.1.");
+  expect_word(llama_with(R"(,"hidden_size":9000000000000000000,"num_attention_heads":9000000000000000000)"), "found");
+  expect_word(llama_with(R"(,"model_type":"mixtral","num_local_experts":9000000000000000000)"), "experts.7");
+}
+
+TEST(Configured, PartsOfModelsThatAlsoSee) {
+  Model model = small("gemma3", R"({"model_type":"gemma3","architectures":["Gemma3ForConditionalGeneration"],)"
+                                R"("text_config":{"model_type":"gemma3_text","hidden_size":8,"num_hidden_layers":1}})");
+  for (Tensor& tensor : model.tensors) tensor.name = "language_model." + tensor.name;
+  expect_word(model, "language_model.model.layers.0.pre_feedforward_layernorm.weight (8)");
+}
+
+TEST(Configured, NothingIsWritten) {
+  const Scratch scratch;
+  EXPECT_EQ(rule_of([&] { static_cast<void>(save(llama_with(R"(,"vocab_size":4)"), scratch / "d/")); }),
+            "convert.config");
+  EXPECT_FALSE(std::filesystem::exists(scratch / "d"));
+}
+
+TEST(Configured, FilesOfAPartAreThereAllTheSame) {
+  EXPECT_EQ(directory_files(llama_with(R"(,"num_hidden_layers":9)")).size(), 1U);
+}
+
+TEST(Configured, FilesOfADirectoryAreThoseThatConvertMakes) {
+  Model model = llama_with("");
+  model.attachments.clear();
+  model.config.vocab_size = 3;
+  const Scratch scratch;
+  const Model there = open(memory_source(write_bytes(gguf(), adapt(model, gguf()).model), "m.gguf"));
+  static_cast<void>(save(there, scratch / "d/"));
+  const Bytes expected = get_file(scratch / "d/config.json");
+  for (const char* const container : {"gguf", "zt", "zt2", "npz", "mcf"}) {
+    const Format& format = *find_format(container);
+    const Model other = open(memory_source(write_bytes(format, adapt(there, format).model), container));
+    bool found = false;
+    for (const Attachment& file : directory_files(other))
+      if (file.name == "config.json") {
+        found = true;
+        EXPECT_EQ(to_text(file.blob.bytes()), to_text(expected)) << container;
+      }
+    EXPECT_TRUE(found) << container;
+  }
+}
+
+}  // namespace
+}  // namespace tare
