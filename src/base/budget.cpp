@@ -44,6 +44,13 @@ void Budget::overspent_bytes() const {
   throw overspent("open.bytes", "more bytes of inflated or repeated metadata", granted_);
 }
 
+void require_count(std::uint64_t count, std::string_view what) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 14;  // ten times what any model has
+  if (count > kMost)
+    throw Error(ErrorKind::limit, "open.count",
+                fmt::format("{} {} are stated; expected at most {}", count_text(count), what, count_text(kMost)));
+}
+
 Budget* current_budget() noexcept { return spending; }
 
 Spending::Spending(const Allowance& allowance) : own_(allowance), outermost_(spending == nullptr) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace tare {
@@ -116,5 +117,9 @@ inline void charge_steps(std::uint64_t count = 1) {
 inline void charge_bytes(std::uint64_t count) {
   if (Budget* const budget = current_budget()) budget->spend_bytes(count);
 }
+
+// For a number of layers, heads or the like that a file states and none of its bytes confirms. What makes or walks
+// through so many of something calls this first. Throws limit `open.count`.
+void require_count(std::uint64_t count, std::string_view what);
 
 }  // namespace tare

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/budget.hpp"
 #include "base/half.hpp"
 #include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
@@ -105,9 +106,11 @@ class KeyAdopter {
       if (const auto base = file_.number(name)) return set("rope.freq_base_swa", as_f32(*base));
   }
 
+  static constexpr std::size_t kMostPeriod = 256;
   // Which layers have the window.
   void add_layers() {
     const auto layers = static_cast<std::size_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0));
+    require_count(layers, "layers");
     const auto usual = static_cast<std::size_t>(window_period(family_));
     const Value* const types = file_.find("layer_types");
     const List* const list = types == nullptr ? nullptr : types->get<List>();
@@ -123,8 +126,9 @@ class KeyAdopter {
       if (said >= 1 && said <= 1e6) period = static_cast<std::size_t>(said);
     } else if (!fits(usual)) {
       period = 0;
-      while (period <= layers && !fits(period)) ++period;
-      if (period > layers)
+      // A longer list than there are layers, or one without an end to its period, is not looked through again and again.
+      while (period <= std::min<std::size_t>(layers, kMostPeriod) && !fits(period)) ++period;
+      if (period > std::min<std::size_t>(layers, kMostPeriod))
         return changes_.push_back(
             unsaid("layer_types",
                    fmt::format("llama.cpp lets the last of every {} layers see everything, and no other", usual)));
@@ -323,6 +327,7 @@ std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
 
 // A pair whose wave is short keeps its frequency, a long one is slowed down by the factor, and between them it is a mixture.
 std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size) {
+  require_count(head_size, "elements of a head");
   std::vector<float> divisors;
   for (std::uint64_t i = 0; i + 1 < head_size; i += 2) {
     const double wave = 2 * std::numbers::pi * std::pow(base, static_cast<double>(i) / static_cast<double>(head_size));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/budget.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
 #include "formats/gguf/conventions.hpp"
@@ -165,6 +166,10 @@ class TokenizerAdopter {
       // Ids that nobody uses have no text, and each needs one of its own.
       if (token.text.empty() && token.type == TokenType::unused) token.text = pad_text(&token - tokens.data());
     }
+    // Rows of a table that is empty, compressed or narrow take fewer bytes than tokens do.
+    const Spending spending;
+    if (spending.is_outermost()) current_budget()->grant(table->bytes());
+    charge_values(rows - tokens.size());
     while (tokens.size() < rows)
       tokens.push_back({pad_text(static_cast<std::ptrdiff_t>(tokens.size())), 0, TokenType::unused});
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "arch/qk_rows.hpp"
+#include "base/budget.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
@@ -333,6 +334,8 @@ class FileReleaser {
     if (window_period(family_) == 0 || model_.config.sliding_window.value_or(0) <= 0) return;
     const auto usual = static_cast<double>(window_period(family_));
     const auto period = static_cast<std::int64_t>(number("attention.sliding_window_pattern").value_or(usual));
+    require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(model_.config.num_hidden_layers.value_or(0), 0)),
+                  "layers");
     List types;
     for (std::int64_t layer = 0; layer < model_.config.num_hidden_layers.value_or(0); ++layer)
       types.emplace_back(period <= 0 || layer % period + 1 < period ? "sliding_attention" : "full_attention");
