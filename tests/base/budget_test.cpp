@@ -8,8 +8,6 @@
 namespace tare {
 namespace {
 
-using tare::testing::rule_of;
-
 TEST(Budget, IsOneForEverythingBelowTheOutermost) {
   EXPECT_EQ(current_budget(), nullptr);
   charge_values(UINT64_MAX);  // nobody counts
@@ -17,10 +15,10 @@ TEST(Budget, IsOneForEverythingBelowTheOutermost) {
   charge_values(6);
   {
     const Spending inner({.values = 1000});
-    EXPECT_EQ(rule_of([] { charge_values(5); }), "open.values");
+    EXPECT_EQ(testing::rule_of([] { charge_values(5); }), "open.values");
     charge_values(4);
   }
-  EXPECT_EQ(rule_of([] { charge_values(); }), "open.values");
+  EXPECT_EQ(testing::rule_of([] { charge_values(); }), "open.values");
 }
 
 TEST(Budget, BytesOfAFileCountOnce) {
@@ -30,9 +28,9 @@ TEST(Budget, BytesOfAFileCountOnce) {
   charge_values(40);
   charge_steps(1600);
   charge_bytes(3200);
-  EXPECT_EQ(rule_of([] { charge_values(); }), "open.values");
-  EXPECT_EQ(rule_of([] { charge_steps(); }), "open.steps");
-  EXPECT_EQ(rule_of([] { charge_bytes(1); }), "open.bytes");
+  EXPECT_EQ(testing::rule_of([] { charge_values(); }), "open.values");
+  EXPECT_EQ(testing::rule_of([] { charge_steps(); }), "open.steps");
+  EXPECT_EQ(testing::rule_of([] { charge_bytes(1); }), "open.bytes");
   budget.grant_file(1, 3, 20);
   charge_values(2);
 }
@@ -43,7 +41,7 @@ TEST(Budget, GrantsEnd) {
   current_budget()->grant(UINT64_MAX);
   current_budget()->grant(UINT64_MAX);
   charge_values((std::uint64_t{256} << 20) / 10);
-  EXPECT_EQ(rule_of([] { charge_values(); }), "open.values");
+  EXPECT_EQ(testing::rule_of([] { charge_values(); }), "open.values");
 }
 
 TEST(Budget, ValuesThatAreLetGoComeBackAsSteps) {
@@ -54,7 +52,7 @@ TEST(Budget, ValuesThatAreLetGoComeBackAsSteps) {
     EXPECT_EQ(wire::read_json("[1,2]", bounds).get<List>()->size(), 2u);
     passing.charge();
   }
-  EXPECT_EQ(rule_of([] {
+  EXPECT_EQ(testing::rule_of([] {
               Budget::Passing passing(current_budget());
               charge_values(2);
               passing.charge();

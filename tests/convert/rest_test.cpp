@@ -68,6 +68,7 @@ TEST(FixedFields, McfGetsDefaultsAndFilesThatItsReadersLookFor) {
 // A file that Tare made says nothing that config and vocabulary do not.
 TEST(MadeFiles, AreNoReasonToRefuseAndAreNotCarried) {
   Model model = directory_model();
+  model.tensors.push_back(make_dense("model.norm.weight", {8}, DType::bf16));  // a directory is a whole model
   model.attachments.clear();
   const Bytes mcf = write_bytes(*find_format("mcf"), adapt(model, *find_format("mcf")).model);
   const Model found = open(memory_source(mcf, "it"));
@@ -255,6 +256,7 @@ TEST(FixedFields, AMissingHeadIsATiedOne) {
   // A container that had to say something said false.
   Model bare = directory_model();
   bare.attachments.clear();
+  bare.tensors.push_back(make_dense("model.norm.weight", {8}, DType::bf16));  // a directory is a whole model
   const auto made_for = [](const Model& from) {
     return adapt(from, *find_format("hf")).model.config.tie_word_embeddings;
   };
