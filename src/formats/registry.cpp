@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "base/forever.hpp"
 #include "codecs/packs/join.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
@@ -19,8 +20,8 @@ namespace tare {
 namespace {
 
 std::vector<Format>& added_formats() {
-  static std::vector<Format> rows;
-  return rows;
+  static Forever<std::vector<Format>> rows;
+  return *rows;
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ void add_format(const Format& row) { added_formats().push_back(row); }
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::vector<Format> table = [] {
+  static Forever<std::vector<Format>> table([] {
     std::vector<Format> rows = {
         zt::kFormat,           //
         zt2::kFormat,          //
@@ -47,8 +48,8 @@ std::span<const Format> formats() {
     };
     for (const Format& added : added_formats()) rows.push_back(added);
     return rows;
-  }();
-  return table;
+  }());
+  return *table;
 }
 
 const Format* find_format(std::string_view name) {

@@ -390,8 +390,8 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 }
 
 std::vector<Entry> entries_of(const Model& model) {
-  static const Map kNone;
-  const Map& keys = keys_of(model) == nullptr ? kNone : *keys_of(model);
+  const Map none;
+  const Map& keys = keys_of(model) == nullptr ? none : *keys_of(model);
   PrivateTree tree(kPrivateRule);
   Map unsaid;
   auto [entries, rest] = said_by(model, keys, unsaid, true);
