@@ -101,6 +101,13 @@ inline int path_bytes(PyObject* object, PyObject** encoded) {
 inline int set_item(PyObject* dict, PyObject* key, PyObject* value) {
   return entered([&] { return PyDict_SetItem(dict, key, value); });
 }
+// Of a subclass of dict, too.
+inline int set_mapped(PyObject* mapping, PyObject* key, PyObject* value) {
+  return entered([&] { return PyObject_SetItem(mapping, key, value); });
+}
+inline int add_member(PyObject* set, PyObject* item) {
+  return entered([&] { return PySet_Add(set, item); });
+}
 inline int take_buffer(PyObject* object, Py_buffer* view, int flags) {
   return entered([&] { return PyObject_GetBuffer(object, view, flags); });
 }
@@ -128,14 +135,17 @@ class Unlocked {
 
   // Takes the GIL back for the time of one function.
   template <typename Function>
-  auto locked(const Function& function) noexcept {
+  decltype(auto) locked(const Function& function) {
     reacquire();
-    const auto result = entered(function);
-    release();
-    return result;
+    const Again again{*this};
+    return entered(function);
   }
 
  private:
+  struct Again {
+    Unlocked& unlocked;
+    ~Again() { unlocked.release(); }
+  };
   void reacquire() noexcept;
   void release() noexcept;
 

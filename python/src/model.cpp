@@ -385,6 +385,14 @@ std::shared_ptr<const Model> model_of(PyObject* object) {
   return opened(object)->model;
 }
 
+void show_model(PyObject* object, Model model) {
+  if (!is_model(object)) raise_type_error("expected a model of tare");
+  survive_writes(model);
+  auto made = std::make_shared<Opened>();
+  made->model = std::make_shared<Model>(std::move(model));
+  finish_open(object, std::move(made));
+}
+
 std::shared_ptr<const Model> complete_model_of(PyObject* object) {
   if (!is_model(object)) raise_type_error("expected a model of tare");
   const auto model = opened(object);

@@ -3,6 +3,7 @@
 // It uses Python's stable ABI, so that one build serves Python 3.11 and everything later, and no header of NumPy's: arrays
 // are made by calling numpy.ndarray over a buffer.
 #include "buffer.hpp"
+#include "checkpoint.hpp"
 #include "device.hpp"
 #include "dlpack.hpp"
 #include "model.hpp"
@@ -73,6 +74,7 @@ PyObject* match_glob(PyObject*, PyObject* args) {
 PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
                            {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
                            {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
+                           {"_checkpoint", open_checkpoint, METH_VARARGS, nullptr},
                            {"glob_match", match_glob, METH_VARARGS, nullptr},
                            {"formats", list_formats, METH_NOARGS, nullptr},
                            {"methods", list_methods, METH_NOARGS, nullptr},

@@ -7,7 +7,7 @@ from . import IN_MEMORY, path_of, save_dict
 
 def load_file(filename, device="cpu"):
     """All tensors of a file. They may be changed; the file is not."""
-    return _torch.load(path_of(filename), map_location=device)
+    return _torch._all_tensors(path_of(filename), device)
 
 
 def load(data):

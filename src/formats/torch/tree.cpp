@@ -350,14 +350,12 @@ class TreeReader {
   Value large_value(Ref ref) {
     charge_text(ref);
     const std::string_view text = p_.text(ref);
-    const bool decimal =
-        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
     if (text.size() == 9 && text[8] == 0) {
       std::uint64_t value = 0;
       for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[i]);
       return value;
     }
-    if (decimal) return text;
+    if (p_.is_decimal(ref)) return text;
     if (text.size() <= kLongestDecimal) return decimal_of(text);
     std::string reversed(text.rbegin(), text.rend());
     return "0x" + to_hex(std::as_bytes(std::span(reversed)));
