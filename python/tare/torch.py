@@ -36,6 +36,27 @@ def tensor(tensor, device=None):
     return made if device is None else made.to(device)
 
 
+def _as_stored(tensor, device="cpu"):
+    """The same with floats of 4 bits as torch has them, two in an element; for whoever wants what the file has."""
+    packed = getattr(_torch, "float4_e2m1fn_x2", None)
+    if tensor.layout != "packed.f4_e2m1" or packed is None or not tensor.shape or tensor.shape[-1] % 2:
+        return globals()["tensor"](tensor, device)
+    bits = np.empty(tensor.nbytes, np.uint8)
+    tensor._read("payload", bits)
+    shape = (*tensor.shape[:-1], tensor.shape[-1] // 2)
+    return _torch.from_numpy(bits).view(packed).reshape(shape).to(device)
+
+
+def _stored_tensors(model, device):
+    """All tensors of an open model, as the file has them."""
+    if not _is_gpu(device):
+        return {name: _as_stored(model.tensor(name), device) for name in model}
+    halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode them
+    others = to_device(model, device, [name for name in model if name not in set(halves)])
+    made = {**others, **{name: _as_stored(model.tensor(name), device) for name in halves}}
+    return {name: made[name] for name in model}
+
+
 def part(tensor, key):
     """What `tensor[key]` would be, reading only what it needs."""
     if tensor._private() is not None:
@@ -82,7 +103,8 @@ def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=
     with _open(path, mmap=mmap, arrays=arrays) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
-        return Checkpoint({name: tensor(model.tensor(name), device) for name in model}, model.metadata)
+        made = _as_stored if arrays else tensor
+        return Checkpoint({name: made(model.tensor(name), device) for name in model}, model.metadata)
 
 
 class Checkpoint(dict):

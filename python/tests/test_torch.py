@@ -140,13 +140,19 @@ def test_writing_through_torch(torch, model_path, arrays):
 def test_torch_types_that_numpy_lacks(torch, tmp_path):
     from tare.safetensors.torch import save, save_file
 
-    with pytest.raises(TypeError, match="to_dense"):
+    with pytest.raises(ValueError, match="to_dense"):
         save({"s": torch.eye(3).to_sparse()})
     if hasattr(torch, "float4_e2m1fn_x2"):
         bits = torch.arange(32, dtype=torch.uint8).reshape(4, 8)
         save_file({"x": bits.view(torch.float4_e2m1fn_x2)}, tmp_path / "m.safetensors")
         tensor = tare.open(tmp_path / "m.safetensors").tensor("x")
         assert tensor.shape == (4, 16) and tensor.layout == "packed.f4_e2m1" and bytes(tensor.bytes()) == bits.numpy().tobytes()
+        # Back as torch has them: two in an element.
+        loaded = [tare.safetensors.torch.load_file(tmp_path / "m.safetensors")["x"], tare.torch.load(tmp_path / "m.safetensors")["x"]]
+        with tare.safetensors.safe_open(tmp_path / "m.safetensors", "pt") as file:
+            loaded += [file.get_tensor("x"), file.get_tensors()["x"]]
+        for x in loaded:
+            assert x.dtype == torch.float4_e2m1fn_x2 and x.shape == (4, 8) and torch.equal(x.view(torch.uint8), bits)
 
 
 def test_dlpack_to_numpy(model_path, arrays):
