@@ -19,6 +19,11 @@ if(NOT TARE_SANITIZE)
   add_test(NAME tree.file-calls COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py)
   add_test(NAME tree.file-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/file_calls.py --selftest)
 
+  # What may wait for Python's GIL is called in one place; nothing is destroyed under threads that outlive main.
+  add_test(NAME tree.gil-calls COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/gil_calls.py)
+  add_test(NAME tree.gil-calls-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/gil_calls.py --selftest)
+  add_test(NAME tree.at-exit COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/at_exit.py $<TARGET_FILE:${archive}>)
+
   # Every rule id that an error or a finding may carry is explained.
   add_test(NAME tree.rules-selftest COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py --selftest)
   add_test(NAME tree.rules COMMAND ${TARE_PYTHON} ${PROJECT_SOURCE_DIR}/tools/rules.py)

@@ -27,7 +27,7 @@ void dealloc(PyObject* object) {
   BufferObject& self = self_of(object);
   std::destroy_at(&self.owner);
   PyObject_Free(object);
-  Py_DECREF(reinterpret_cast<PyObject*>(type));
+  drop(reinterpret_cast<PyObject*>(type));
 }
 
 int get_buffer(PyObject* object, Py_buffer* view, int flags) {
@@ -43,9 +43,11 @@ class HeldSource final : public Source {
   HeldSource(std::unique_ptr<View> view, std::string name)
       : Source(std::move(name), view->bytes().size()), bytes_(view->bytes()), view_(std::move(view)) {}
   ~HeldSource() override {
-    const PyGILState_STATE state = PyGILState_Ensure();
-    view_.reset();
-    PyGILState_Release(state);
+    const Locked locked;
+    if (locked)
+      view_.reset();
+    else
+      static_cast<void>(view_.release());
   }
   HeldSource(const HeldSource&) = delete;
   HeldSource& operator=(const HeldSource&) = delete;

@@ -159,7 +159,7 @@ PyObject* next_tensor(PyObject*, PyObject* args) {
       const Unlocked others;
       found = loading.next(waits);
     }
-    checked(PyErr_CheckSignals());
+    checked(check_signals());
     return found ? number(std::uint64_t{*found}) : none();
   });
 }

@@ -52,9 +52,8 @@ struct Kept {
 template <typename Managed>
 void forget(Managed* self) {
   auto* const kept = static_cast<Kept<Managed>*>(self->manager_ctx);
-  const PyGILState_STATE state = PyGILState_Ensure();
-  delete kept;
-  PyGILState_Release(state);
+  const Locked locked;
+  if (locked) delete kept;
 }
 
 template <typename Managed>

@@ -29,7 +29,7 @@ struct Opened {
   Ref names;                 // a list
 
   Opened() = default;
-  ~Opened() { Py_XDECREF(index_.load()); }
+  ~Opened() { drop(index_.load()); }
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
 
@@ -39,7 +39,7 @@ struct Opened {
     Ref made = Ref::take(PyDict_New());
     const Py_ssize_t size = PyList_Size(names.get());
     for (Py_ssize_t i = 0; i < size; ++i)
-      checked(PyDict_SetItem(made.get(), PyList_GetItem(names.get(), i), number(std::int64_t{i}).get()));
+      checked(set_item(made.get(), PyList_GetItem(names.get(), i), number(std::int64_t{i}).get()));
     PyObject* expected = nullptr;
     if (!index_.compare_exchange_strong(expected, made.get())) return expected;
     return made.release();
@@ -78,7 +78,7 @@ void dealloc_model(PyObject* object) {
   std::destroy_at(&self.mutex);
   const auto free = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
   free(object);
-  Py_DECREF(reinterpret_cast<PyObject*>(type));
+  drop(reinterpret_cast<PyObject*>(type));
 }
 
 std::shared_ptr<const Opened> opened_or_none(PyObject* object) {
@@ -240,7 +240,7 @@ std::optional<std::size_t> index_of(const Opened& model, PyObject* name) {
 
 // Whoever is asked for a name that does not exist says which ones are like it.
 [[noreturn]] void raise_missing(PyObject* object, PyObject* name) {
-  Ref::take(PyObject_CallMethod(object, "_missing", "(O)", name));
+  Ref::take(call_method(object, "_missing", "(O)", name));
   PyErr_SetObject(PyExc_KeyError, name);
   throw PythonError();
 }
@@ -251,7 +251,7 @@ PyObject* subscript(PyObject* object, PyObject* name) {
     const auto index = index_of(*model, name);
     if (!index) raise_missing(object, name);
     if (Ref array = view_array(model->model->tensors[*index])) return array;
-    return Ref::take(PyObject_CallMethod(object, "_load", "O", name));
+    return Ref::take(call_method(object, "_load", "O", name));
   });
 }
 
@@ -273,7 +273,7 @@ Py_ssize_t length_of_model(PyObject* object) {
 }
 
 PyObject* iterate(PyObject* object) {
-  return guarded([&] { return Ref::take(PyObject_GetIter(opened(object)->names.get())); });
+  return guarded([&] { return Ref::take(iterator_of(opened(object)->names.get())); });
 }
 
 // _all(writable): {name: array} of everything, in the order of the file. `writable`: arrays that may be changed, without
@@ -281,13 +281,13 @@ PyObject* iterate(PyObject* object) {
 PyObject* all_arrays(PyObject* object, PyObject* writable) {
   return guarded([&] {
     const auto model = opened(object);
-    const bool changeable = checked(PyObject_IsTrue(writable)) != 0;
+    const bool changeable = checked(is_true(writable)) != 0;
     Ref all = Ref::take(PyDict_New());
     for (const Tensor& tensor : model->model->tensors) {
       const Ref name = text(tensor.name);
       Ref array = changeable ? private_array(tensor) : view_array(tensor);
-      if (!array) array = Ref::take(PyObject_CallMethod(object, "_load", "OO", name.get(), writable));
-      checked(PyDict_SetItem(all.get(), name.get(), array.get()));
+      if (!array) array = Ref::take(call_method(object, "_load", "OO", name.get(), writable));
+      checked(set_item(all.get(), name.get(), array.get()));
     }
     return all;
   });
@@ -424,13 +424,19 @@ void add_model_type(PyObject* module) {
   checked(PyModule_AddObjectRef(module, "Model", reinterpret_cast<PyObject*>(model_type)));
 }
 
-bool is_model(PyObject* object) {
-  return checked(PyObject_IsInstance(object, reinterpret_cast<PyObject*>(model_type))) != 0;
-}
+bool is_model(PyObject* object) { return checked(is_instance(object, reinterpret_cast<PyObject*>(model_type))) != 0; }
 
 std::shared_ptr<const Model> model_of(PyObject* object) {
   if (!is_model(object)) raise_type_error("expected a model of tare");
   return opened(object)->model;
+}
+
+void show_model(PyObject* object, Model model) {
+  if (!is_model(object)) raise_type_error("expected a model of tare");
+  survive_writes(model);
+  auto made = std::make_shared<Opened>();
+  made->model = std::make_shared<Model>(std::move(model));
+  finish_open(object, std::move(made));
 }
 
 std::shared_ptr<const Model> complete_model_of(PyObject* object) {

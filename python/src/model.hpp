@@ -14,6 +14,8 @@ void add_tensor_type(PyObject* module);
 // A model as it was opened. Throws ValueError (tare.ClosedError) for one that has been closed.
 std::shared_ptr<const Model> model_of(PyObject* object);
 bool is_model(PyObject* object);
+// Gives an object of the class that is not open yet a model to show.
+void show_model(PyObject* object, Model model);
 // The same with its vocabulary, which `open` leaves out: read when it is asked for. Releases the GIL.
 std::shared_ptr<const Model> complete_model_of(PyObject* object);
 

@@ -4,6 +4,7 @@
 // are made by calling numpy.ndarray over a buffer.
 #include "base/text.hpp"
 #include "buffer.hpp"
+#include "checkpoint.hpp"
 #include "device.hpp"
 #include "dlpack.hpp"
 #include "model.hpp"
@@ -91,6 +92,7 @@ PyObject* show_number(PyObject*, PyObject* args) {
 PyMethodDef functions[] = {{"_setup", setup, METH_VARARGS, nullptr},
                            {"_dlpack", make_dlpack, METH_VARARGS, nullptr},
                            {"_device_dlpack", make_device_dlpack, METH_VARARGS, nullptr},
+                           {"_checkpoint", open_checkpoint, METH_VARARGS, nullptr},
                            {"glob_match", match_glob, METH_VARARGS, nullptr},
                            {"size_text", show_size, METH_VARARGS, nullptr},
                            {"number_text", show_number, METH_VARARGS, nullptr},

@@ -15,7 +15,7 @@ PyObject* Options::find(const char* key) const {
 
 bool Options::flag(const char* key) const {
   PyObject* const found = find(key);
-  return found != nullptr && checked(PyObject_IsTrue(found)) != 0;
+  return found != nullptr && checked(is_true(found)) != 0;
 }
 
 std::string Options::text(const char* key) const {
@@ -27,7 +27,7 @@ std::vector<std::string> Options::texts(const char* key) const {
   std::vector<std::string> all;
   PyObject* const found = find(key);
   if (found == nullptr) return all;
-  const Ref list = Ref::take(PySequence_List(found));
+  const Ref list = Ref::take(as_list(found));
   const Py_ssize_t size = PyList_Size(list.get());
   for (Py_ssize_t i = 0; i < size; ++i) all.push_back(text_of(PyList_GetItem(list.get(), i), key));
   return all;
@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, std::string>> Options::pairs(const char* key)
   std::vector<std::pair<std::string, std::string>> all;
   PyObject* const found = find(key);
   if (found == nullptr) return all;
-  const Ref list = Ref::take(PySequence_List(found));
+  const Ref list = Ref::take(as_list(found));
   const Py_ssize_t size = PyList_Size(list.get());
   for (Py_ssize_t i = 0; i < size; ++i) {
     PyObject *first = nullptr, *second = nullptr;
@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> Options::pairs(const char* key)
 std::optional<std::int64_t> Options::number(const char* key) const {
   PyObject* const found = find(key);
   if (found == nullptr) return std::nullopt;
-  const Ref index = Ref::take(PyNumber_Index(found));
+  const Ref index = Ref::take(as_index(found));
   const long long value = PyLong_AsLongLong(index.get());
   if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
   return value;
@@ -59,7 +59,7 @@ std::optional<std::int64_t> Options::number(const char* key) const {
 std::optional<double> Options::real(const char* key) const {
   PyObject* const found = find(key);
   if (found == nullptr) return std::nullopt;
-  const double value = PyFloat_AsDouble(found);
+  const double value = as_double(found);
   if (value == -1 && PyErr_Occurred() != nullptr) throw PythonError();
   return value;
 }
@@ -72,7 +72,7 @@ unsigned Options::threads() const {
 
 ReadOptions Options::read() const {
   ReadOptions options;
-  if (PyObject* const mapped = find("mmap"); mapped != nullptr && checked(PyObject_IsTrue(mapped)) == 0)
+  if (PyObject* const mapped = find("mmap"); mapped != nullptr && checked(is_true(mapped)) == 0)
     options.access = Access::pread;
   options.attach = texts("attach");
   options.keep_broken = flag("keep_broken");

@@ -32,7 +32,7 @@ void set_error(const Error& error) {
         .set("remedies", list_of(error.remedies(), [](const Advice& advice) {
                return Ref::take(PyTuple_Pack(2, text(name_of(advice.remedy)).get(), text(advice.argument).get()));
              }));
-    const Ref made = Ref::take(PyObject_CallFunctionObjArgs(half().error.get(), facts.done().get(), nullptr));
+    const Ref made = Ref::take(call(half().error.get(), facts.done().get()));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.get())), made.get());
     return 0;
   });
@@ -57,7 +57,7 @@ std::string text_of(PyObject* object, const char* what) {
 
 std::string path_of(PyObject* object) {
   PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object, &encoded) == 0) throw PythonError();
+  if (path_bytes(object, &encoded) == 0) throw PythonError();
   const Ref owned = Ref::take(encoded);
   char* data = nullptr;
   Py_ssize_t size = 0;

@@ -4,9 +4,6 @@
 // Every function here is called with the GIL held unless it says otherwise.
 #pragma once
 
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -16,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "gil.hpp"
 #include "tare/error.hpp"
 
 namespace tare::py {
@@ -39,7 +37,7 @@ class Ref {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Ref() { Py_XDECREF(object_); }
+  ~Ref() { drop(object_); }
 
   PyObject* get() const { return object_; }
   [[nodiscard]] PyObject* release() { return std::exchange(object_, nullptr); }
@@ -62,11 +60,12 @@ inline int checked(int result) {
 // Tells Python of an Error, as an exception of tare._errors.
 void set_error(const Error& error);
 
-// Runs a function that returns a new reference, or a number; whatever it throws is told to Python.
+// Runs a function that returns a new reference, or a number; whatever it throws is told to Python. If Python ends this
+// thread in a call that is not one of gil.hpp's, the thread waits here; what the function held has been dropped by then.
 template <typename Result, typename Function>
 Result guarded(Result failed, Function function) noexcept {
   try {
-    return function();
+    return entered(function);
   } catch (const PythonError&) {  // NOLINT(bugprone-empty-catch): Python knows
   } catch (const Error& error) {
     set_error(error);
@@ -82,25 +81,13 @@ PyObject* guarded(Function function) noexcept {
   return guarded<PyObject*>(nullptr, [&] { return function().release(); });
 }
 
-// Other Python threads run while one of these lives.
-class Unlocked {
- public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked() { PyEval_RestoreThread(state_); }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  PyThreadState* state_;
-};
-
 // The bytes of an object, which keeps them where they are meanwhile.
 class View {
  public:
   View(PyObject* object, bool writable) {
-    checked(PyObject_GetBuffer(object, &view_, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE));
+    checked(take_buffer(object, &view_, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE));
   }
-  ~View() { PyBuffer_Release(&view_); }
+  ~View() { release_buffer(&view_); }
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
@@ -134,7 +121,7 @@ class Dict {
     return *this;
   }
   Dict& set(std::string_view key, const Ref& value) {
-    checked(PyDict_SetItem(dict_.get(), text(key).get(), value.get()));
+    checked(set_item(dict_.get(), text(key).get(), value.get()));
     return *this;
   }
   Ref done() { return std::move(dict_); }

@@ -60,34 +60,25 @@ class Worker {
 
 // Lets the other Python threads run, and looks for signals now and then.
 class Listening final : public Stop {
- public:
-  Listening() : state_(PyEval_SaveThread()) {}
-  ~Listening() override { PyEval_RestoreThread(state_); }
-  Listening(const Listening&) = delete;
-  Listening& operator=(const Listening&) = delete;
-
  private:
   bool look() const noexcept override {
     if (std::this_thread::get_id() != thread_) return false;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return raised_;
     next_ = now + kInterval;
-    PyEval_RestoreThread(state_);
-    raised_ = PyErr_CheckSignals() != 0;
-    state_ = PyEval_SaveThread();
+    raised_ = others_.locked([] { return check_signals(); }) != 0;
     return raised_;
   }
 
   const std::thread::id thread_ = std::this_thread::get_id();
-  mutable PyThreadState* state_;
+  mutable Unlocked others_;
   mutable std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kInterval;
   mutable bool raised_ = false;  // what the exception is, Python knows
 };
 
 void report_progress(PyObject* report, const Progress& progress) {
   if (report == Py_None) return;
-  Ref::take(
-      PyObject_CallFunctionObjArgs(report, number(progress.done()).get(), number(progress.expected()).get(), nullptr));
+  Ref::take(call(report, number(progress.done()).get(), number(progress.expected()).get()));
 }
 
 }  // namespace
@@ -115,7 +106,7 @@ void run_job(PyObject* report, const Job& job) {
         ended = worker.wait();
       }
       if (ended) break;
-      checked(PyErr_CheckSignals());
+      checked(check_signals());
       report_progress(report, worker.progress());
     }
   } catch (...) {

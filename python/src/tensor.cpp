@@ -32,7 +32,7 @@ void dealloc_tensor(PyObject* object) {
   std::destroy_at(&self.model);
   const auto free = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
   free(object);
-  Py_DECREF(reinterpret_cast<PyObject*>(type));
+  drop(reinterpret_cast<PyObject*>(type));
 }
 
 void check_sources(const TensorObject& self) {
@@ -45,8 +45,7 @@ PyObject* numpy_type(const Component& component) {
   const auto storage = static_cast<std::size_t>(component.dtype);
   if (component.type.empty()) {
     if (PyObject* const known = storage_types[storage].load(std::memory_order_acquire)) return known;
-    Ref made = Ref::take(PyObject_CallFunctionObjArgs(half().dtype.get(), text(name_of(component.dtype)).get(),
-                                                      text("").get(), nullptr));
+    Ref made = Ref::take(call(half().dtype.get(), text(name_of(component.dtype)).get(), text("").get()));
     PyObject* expected = nullptr;
     if (!storage_types[storage].compare_exchange_strong(expected, made.get())) return expected;
     return made.release();
@@ -58,8 +57,7 @@ PyObject* numpy_type(const Component& component) {
     const std::scoped_lock lock(mutex);
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
-  Ref made = Ref::take(PyObject_CallFunctionObjArgs(half().dtype.get(), text(name_of(component.dtype)).get(),
-                                                    text(component.type).get(), nullptr));
+  Ref made = Ref::take(call(half().dtype.get(), text(name_of(component.dtype)).get(), text(component.type).get()));
   const std::scoped_lock lock(mutex);
   const auto [found, inserted] = known.emplace(key, made.get());
   if (inserted) static_cast<void>(made.release());
@@ -166,7 +164,7 @@ PyObject* cast_to(PyObject* object, PyObject* args) {
 
 std::optional<std::int64_t> bound_of(PyObject* object) {
   if (object == Py_None) return std::nullopt;
-  const Ref index = Ref::take(PyNumber_Index(object));
+  const Ref index = Ref::take(as_index(object));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow != 0) return overflow > 0 ? INT64_MAX : INT64_MIN;  // beyond any tensor, as Python clamps
@@ -247,8 +245,8 @@ bool is_plain_array(const Tensor& tensor) {
 }
 
 Ref array_over(const Tensor& tensor, const Ref& buffer) {
-  return Ref::take(PyObject_CallFunctionObjArgs(half().ndarray.get(), shape_tuple(tensor.shape).get(),
-                                                numpy_type(tensor.components[0]), buffer.get(), nullptr));
+  return Ref::take(
+      call(half().ndarray.get(), shape_tuple(tensor.shape).get(), numpy_type(tensor.components[0]), buffer.get()));
 }
 
 // Complex numbers are aligned like their parts.
@@ -360,9 +358,7 @@ Ref make_tensor(Tensor tensor, std::shared_ptr<const Model> model, PyObject* lik
   return object;
 }
 
-bool is_tensor(PyObject* object) {
-  return checked(PyObject_IsInstance(object, reinterpret_cast<PyObject*>(tensor_type))) != 0;
-}
+bool is_tensor(PyObject* object) { return checked(is_instance(object, reinterpret_cast<PyObject*>(tensor_type))) != 0; }
 
 const Tensor& tensor_of(PyObject* object) {
   if (!is_tensor(object)) raise_type_error("expected a tensor of tare");

@@ -6,7 +6,7 @@ namespace {
 constexpr unsigned kDeepest = 64;  // as Limits::depth: what is deeper could not be read back
 
 Value number_of(PyObject* object, const std::string& path) {
-  const Ref whole = Ref::take(PyNumber_Index(object));
+  const Ref whole = Ref::take(as_index(object));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(whole.get(), &overflow);
   if (overflow == 0) {
@@ -35,8 +35,7 @@ Ref from_value(const Value& value) {
     Ref operator()(const List& v) const { return list_of(v, from_value); }
     Ref operator()(const Map& v) const { return from_map(v); }
     Ref operator()(const Opaque& v) const {
-      return Ref::take(
-          PyObject_CallFunctionObjArgs(half().opaque.get(), text(v.syntax).get(), bytes(v.bytes).get(), nullptr));
+      return Ref::take(call(half().opaque.get(), text(v.syntax).get(), bytes(v.bytes).get()));
     }
   };
   return std::visit(Visitor(), value.data());
@@ -53,16 +52,16 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
   if (object == Py_None) return {};
   if (PyBool_Check(object)) return object == Py_True;
   if (PyUnicode_Check(object)) return text_of(object, "a text");
-  if (PyFloat_Check(object)) return PyFloat_AsDouble(object);
+  if (PyFloat_Check(object)) return as_double(object);
   if (PyLong_Check(object)) return number_of(object, path);
-  if (PyObject_HasAttrString(object, "tolist") != 0) {  // NumPy's scalars and arrays
-    const Ref plain = Ref::take(PyObject_CallMethod(object, "tolist", nullptr));
+  if (has_attribute(object, "tolist")) {  // NumPy's scalars and arrays
+    const Ref plain = Ref::take(call_method(object, "tolist", nullptr));
     if (Py_TYPE(plain.get()) != Py_TYPE(object)) return to_value(plain.get(), path, depth + 1);
   }
   if (PyIndex_Check(object)) return number_of(object, path);
-  if (checked(PyObject_IsInstance(object, half().opaque.get())) != 0) {
-    const Ref syntax = Ref::take(PyObject_GetAttrString(object, "syntax"));
-    const Ref data = Ref::take(PyObject_GetAttrString(object, "bytes"));
+  if (checked(is_instance(object, half().opaque.get())) != 0) {
+    const Ref syntax = Ref::take(attribute(object, "syntax"));
+    const Ref data = Ref::take(attribute(object, "bytes"));
     const View view(data.get(), false);
     return Opaque{text_of(syntax.get(), "the syntax"), Bytes(view.bytes().begin(), view.bytes().end())};
   }
@@ -71,8 +70,7 @@ Value to_value(PyObject* object, const std::string& path, unsigned depth) {
     List list;
     const Py_ssize_t size = PySequence_Size(object);
     for (Py_ssize_t i = 0; i < size; ++i)
-      list.push_back(
-          to_value(Ref::take(PySequence_GetItem(object, i)).get(), path + "[" + std::to_string(i) + "]", depth + 1));
+      list.push_back(to_value(Ref::take(item_of(object, i)).get(), path + "[" + std::to_string(i) + "]", depth + 1));
     return list;
   }
   if (PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object)) {

@@ -63,11 +63,14 @@ __all__ = [
 
 def __getattr__(name):
     if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
+        try:
+            return importlib.import_module(f"{__name__}.{name}")
+        except ImportError as error:  # what it stands on is not installed: help(), dir() and hasattr() go on without it
+            raise AttributeError(f"{__name__}.{name} cannot be imported: {error}") from error
     if name in _LAZY_NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_LAZY_NAMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_LAZY, *_LAZY_NAMES])
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})

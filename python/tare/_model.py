@@ -22,8 +22,7 @@ class Model(_tare.Model, collections.abc.Mapping):
 
     def __init__(self, source, **options):
         self._options = options
-        if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
-            source = os.fsdecode(source)  # a path, not the bytes of a file
+        source = path_or_bytes(source)
         if isinstance(source, (bytes, bytearray, memoryview)):
             self._open_bytes(source, options)
             self.path = None
@@ -237,6 +236,13 @@ class Vocabulary(collections.abc.Sequence):
 
     def __repr__(self):
         return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
+
+
+def path_or_bytes(source):
+    """Bytes that are the path of a file, not its content, as text; anything else as it is."""
+    if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
+        return os.fsdecode(source)
+    return source
 
 
 def _absolute(path):

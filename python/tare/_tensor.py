@@ -16,7 +16,7 @@ class Opaque(collections.namedtuple("Opaque", "syntax bytes")):
 
 
 class Sparse(collections.namedtuple("Sparse", "layout shape parts")):
-    """The parts of a sparse tensor, for when scipy is not installed: a dict from roles to arrays."""
+    """The parts of a sparse tensor that scipy cannot have, or without scipy: a dict from roles to arrays."""
 
     __slots__ = ()
 
@@ -93,7 +93,8 @@ class Tensor(_tare.Tensor):
         return self._cast(_dtypes.name_of(dtype), overflow)
 
     def sparse(self):
-        """A sparse tensor as scipy.sparse has it, or as its parts (Sparse) where scipy is not installed."""
+        """A sparse tensor as scipy.sparse has it, or as its parts (Sparse) where scipy is not installed or cannot have it:
+        it has no arithmetic for floats of 16 and 8 bits, and no matrices of three dimensions."""
         kind = sparse_kind(self.layout)
         if kind is None:
             raise TypeError(f"{self.name!r} is {self.layout}, not sparse")

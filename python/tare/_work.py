@@ -17,9 +17,14 @@ class Record:
     def __init__(self, **facts):
         self.__dict__.update(facts)
 
+    def _verdict(self):
+        """What the repr says first, as a dict."""
+        return {}
+
     def __repr__(self):
-        facts = ((name, value) for name, value in self.__dict__.items() if not isinstance(value, (list, dict)))
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in facts)})"
+        facts = self._verdict()
+        facts.update((name, value) for name, value in self.__dict__.items() if not isinstance(value, (list, dict)))
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in facts.items())})"
 
     def __eq__(self, other):
         return type(self) is type(other) and self.__dict__ == other.__dict__
@@ -96,6 +101,10 @@ class Verification(Record):
     def __bool__(self):
         return self.ok
 
+    def _verdict(self):
+        severities = [finding.severity for finding in self.findings]
+        return {"ok": self.ok, "errors": severities.count("error"), "warnings": severities.count("warning")}
+
 
 class Difference(Record):
     """What differs between two models. True if something does."""
@@ -110,6 +119,9 @@ class Difference(Record):
 
     def __bool__(self):
         return not self.same
+
+    def _verdict(self):
+        return {"same": self.same, "different_tensors": len(self.tensors), "different_metadata": len(self.metadata)}
 
 
 def save(

@@ -36,6 +36,27 @@ def tensor(tensor, device=None):
     return made if device is None else made.to(device)
 
 
+def _as_stored(tensor, device="cpu"):
+    """The same with floats of 4 bits as torch has them, two in an element; for whoever wants what the file has."""
+    packed = getattr(_torch, "float4_e2m1fn_x2", None)
+    if tensor.layout != "packed.f4_e2m1" or packed is None or not tensor.shape or tensor.shape[-1] % 2:
+        return globals()["tensor"](tensor, device)
+    bits = np.empty(tensor.nbytes, np.uint8)
+    tensor._read("payload", bits)
+    shape = (*tensor.shape[:-1], tensor.shape[-1] // 2)
+    return _torch.from_numpy(bits).view(packed).reshape(shape).to(device)
+
+
+def _stored_tensors(model, device):
+    """All tensors of an open model, as the file has them."""
+    if not _is_gpu(device):
+        return {name: _as_stored(model.tensor(name), device) for name in model}
+    halves = [row[0] for row in model._table() if row[2] == "packed.f4_e2m1"]  # the device would decode them
+    others = to_device(model, device, [name for name in model if name not in set(halves)])
+    made = {**others, **{name: _as_stored(model.tensor(name), device) for name in halves}}
+    return {name: made[name] for name in model}
+
+
 def part(tensor, key):
     """What `tensor[key]` would be, reading only what it needs."""
     if tensor._private() is not None:
@@ -47,28 +68,43 @@ def load(
     path, map_location="cpu", pickle_module=None, *, weights_only=True, mmap=True, arrays=True, device=None, dtype=None,
     verify=False,
 ):  # fmt: skip
-    """All tensors of a model file, of any container, as a dict of torch tensors. Nothing in the file is run.
+    """What torch.load(path, weights_only=True) gives, with tensors in the mapped file; of any other container its tensors.
 
     path    or a file that is open for reading, or bytes
     arrays  of packed weights (GPTQ, AWQ, ...), as torch.load gives them; False: the weights, decoded
 
-    Of a checkpoint with several parts, names are joined: 'model.layer.weight'. `state["model"]` is the part all the same, and
-    `state["epoch"]` a value that is not a tensor; see Checkpoint. weights_only and pickle_module are those of torch.load, and
-    make no difference.
+    A file of torch.save becomes the object that was saved: dicts, lists, numbers and tensors, which share what they shared.
+    Nothing in it is run, and what torch.load refuses with weights_only=True is a tare.UnsupportedError, whatever weights_only
+    and pickle_module say. Other containers become a Checkpoint: a dict of all tensors by their whole names; so does everything
+    with arrays=False or a dtype.
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
     each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
     are compared on the way.
     """
-    device = _place_of(map_location) if device is None else device
     if hasattr(path, "read"):
         path = path.read()
-    with _open(path, mmap=mmap is not False, arrays=arrays) as model:
+    location = map_location if device is None else device
+    to_gpu = _is_gpu(location)
+    if not to_gpu and (verify or dtype is not None):
+        raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
+    if arrays and dtype is None:
+        from . import _checkpoint
+
+        bulk = (lambda storages: to_device(storages, location, verify=verify)) if to_gpu else None
+        made = _checkpoint.load(path, {"mmap": mmap is not False}, location, bulk)
+        if made is not None:
+            return made[0]
+    return _all_tensors(path, _place_of(location), mmap is not False, arrays, dtype, verify)
+
+
+def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=False):
+    """The tensors of any container by their whole names."""
+    with _open(path, mmap=mmap, arrays=arrays) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
-        if verify or dtype is not None:
-            raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
-        return Checkpoint({name: tensor(model.tensor(name), device) for name in model}, model.metadata)
+        made = _as_stored if arrays else tensor
+        return Checkpoint({name: made(model.tensor(name), device) for name in model}, model.metadata)
 
 
 class Checkpoint(dict):

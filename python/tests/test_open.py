@@ -341,3 +341,62 @@ def test_open_and_close_do_not_leak(model_path):
     assert descriptors() == files
     if not SANITIZED:
         assert resident() - before < 4 << 20
+
+
+WITHOUT_TORCH = """
+import inspect, pydoc, sys
+
+class Nowhere:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "jax", "vllm", "transformers", "matplotlib"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Nowhere())
+import tare
+
+members = dict(inspect.getmembers(tare))
+assert "open" in members and "Writer" in members and "torch" not in members, members
+assert len(dir(tare)) == len(set(dir(tare))) and "torch" in dir(tare)
+text = pydoc.plain(pydoc.render_doc(tare))
+assert "convert(" in text and "Model-weight files in Python" in text
+assert not hasattr(tare, "torch")
+for statement in ("import tare.torch", "from tare import torch"):
+    try:
+        exec(statement)
+    except ImportError as error:
+        assert "torch" in str(error)
+    else:
+        raise AssertionError(statement)
+try:
+    tare.torch
+except AttributeError as error:
+    assert "No module named 'torch'" in str(error)
+"""
+
+
+def test_help_without_the_packages_it_can_use():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_reprs_say_the_verdict(tmp_path):
+    tare.save(tmp_path / "a.zt", {"w": np.ones(4, "f4"), "v": np.ones(2)})
+    tare.save(tmp_path / "b.zt", {"w": np.zeros(4, "f4"), "v": np.ones(2)})
+    assert repr(tare.diff(tmp_path / "a.zt", tmp_path / "a.zt")).startswith("Difference(same=True, different_tensors=0")
+    assert repr(tare.diff(tmp_path / "a.zt", tmp_path / "b.zt")).startswith("Difference(same=False, different_tensors=1")
+    assert repr(tare.verify(tmp_path / "a.zt")).startswith("Verification(ok=True, errors=0, warnings=0")
+    data = bytearray((tmp_path / "a.zt").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "a.zt").write_bytes(data)
+    assert repr(tare.verify(tmp_path / "a.zt")).startswith("Verification(ok=False, errors=1")
+
+
+def test_sparse_halves_are_parts():
+    """scipy has no arithmetic for them; the page says so."""
+    parts = {"indptr": np.array([0, 1, 2], "u8"), "indices": np.array([0, 1], "u8"), "values": np.array([1, 2], "f2")}
+    with tare.open(tare.to_bytes({"s": tare.Sparse("sparse_csr", (2, 2), parts)}, format="zt")) as m:
+        assert isinstance(m["s"], tare.Sparse) and m["s"].parts["values"].dtype == np.float16
+        np.testing.assert_array_equal(m.tensor("s").numpy(), np.diag([1, 2]).astype("f2"))

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/forever.hpp"
 #include "codecs/rows.hpp"
 #include "tare/error.hpp"
 
@@ -10,8 +11,8 @@ namespace tare {
 namespace {
 
 std::vector<Codec>& added_rows() {
-  static std::vector<Codec> rows;
-  return rows;
+  static Forever<std::vector<Codec>> rows;
+  return *rows;
 }
 
 }  // namespace
@@ -20,7 +21,7 @@ void codec::add_row(const Codec& row) { added_rows().push_back(row); }
 
 std::span<const Codec> codecs() {
   // Copied on first use, so that the order in which translation units are initialised does not matter.
-  static const std::vector<Codec> table = [] {
+  static Forever<std::vector<Codec>> table([] {
     using namespace codec;
     std::vector<Codec> rows = {kDense,          sparse::kCsr,     sparse::kCoo, group::kCodec,  packed::kF4,
                                packed::kF6Fine, packed::kF6Wide,  alt::kQint8,  alt::kQint4,    zt2::kNarrowCsr,
@@ -31,8 +32,8 @@ std::span<const Codec> codecs() {
     rows.insert(rows.end(), packed_by_others.begin(), packed_by_others.end());
     rows.insert(rows.end(), added_rows().begin(), added_rows().end());
     return rows;
-  }();
-  return table;
+  }());
+  return *table;
 }
 
 const Codec* find_codec(std::string_view layout) {

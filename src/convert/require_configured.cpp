@@ -205,7 +205,7 @@ void require_configured(const Model& model, std::vector<Change>& lines) {
                      .impact = Impact::results,
                      .part = "config.json",
                      .detail = fmt::format("it describes a {} model, but no tensor has one of its names",
-                                           escape_name(config.text("model_type")))});
+                                           quote(config.text("model_type")))});
     return;
   }
   comparison.run(sizes_in(*family, config), *root);

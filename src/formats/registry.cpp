@@ -1,6 +1,5 @@
 // The table of formats. A new container is its folder, one line in rows.hpp and one here.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -8,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "base/forever.hpp"
 #include "codecs/packs/join.hpp"
 #include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
@@ -20,8 +20,8 @@ namespace tare {
 namespace {
 
 std::vector<Format>& added_formats() {
-  static std::vector<Format> rows;
-  return rows;
+  static Forever<std::vector<Format>> rows;
+  return *rows;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void add_format(const Format& row) { added_formats().push_back(row); }
 std::span<const Format> formats() {
   // In order of detection: the more certain a magic, the earlier. Copied on first use, so that the order in which
   // translation units are initialised does not matter.
-  static const std::vector<Format> table = [] {
+  static Forever<std::vector<Format>> table([] {
     std::vector<Format> rows = {
         zt::kFormat,           //
         zt2::kFormat,          //
@@ -48,8 +48,8 @@ std::span<const Format> formats() {
     };
     for (const Format& added : added_formats()) rows.push_back(added);
     return rows;
-  }();
-  return table;
+  }());
+  return *table;
 }
 
 const Format* find_format(std::string_view name) {
@@ -127,15 +127,6 @@ void join_packed(Model& model, const Input& input, const ReadOptions& options) {
   codec::packs::join_packs(model, stated, input.path, options.diagnostics != nullptr ? *options.diagnostics : quiet);
 }
 
-// A source may have been opened before there was a budget.
-void grant(const Source& source) {
-  struct stat status {};
-  if (source.descriptor() >= 0 && ::fstat(source.descriptor(), &status) == 0)
-    current_budget()->grant_file(status.st_dev, status.st_ino, source.size());
-  else
-    current_budget()->grant(source.size());
-}
-
 // What the model holds in memory and no parser has charged. Shapes of a usual rank are part of a tensor's price.
 constexpr std::size_t kUsualRank = 4;
 void charge_contents(const Model& model) {
@@ -149,7 +140,7 @@ void charge_contents(const Model& model) {
 // Readers and what they call throw Error; a library that throws another thing must not end a run over many files.
 Model read(const Format& format, const Input& input, ReadOptions options) {
   const Spending spending(allowance_of(options.limits));
-  if (input.source != nullptr) grant(*input.source);
+  if (input.source != nullptr) grant_source(*input.source);
   KeepBroken keep(options.diagnostics);
   if (options.keep_broken) options.diagnostics = &keep;
   try {

@@ -3,6 +3,7 @@
 #include "formats/registry_limits.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -47,6 +48,14 @@ std::uint64_t work_of(const Tensor& tensor) {
 
 std::uint64_t Limits::decoded_from(std::uint64_t file_bytes) const {
   return saturating_sum(decoded_bytes, checked_mul(expansion, file_bytes).value_or(UINT64_MAX));
+}
+
+void grant_source(const Source& source) {
+  struct stat status {};
+  if (source.descriptor() >= 0 && ::fstat(source.descriptor(), &status) == 0)
+    current_budget()->grant_file(status.st_dev, status.st_ino, source.size());
+  else
+    current_budget()->grant(source.size());
 }
 
 Allowance allowance_of(const Limits& limits) {

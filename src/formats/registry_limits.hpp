@@ -14,6 +14,9 @@ namespace tare {
 
 // What reading with these limits may spend (base/budget.hpp).
 Allowance allowance_of(const Limits& limits);
+// Grants the bytes of a source, which may have been opened before there was a budget. There must be one now.
+void grant_source(const Source& source);
+
 // What a model decodes to, if that is more than `limits` allows for the bytes of its file, and what would allow it. Looks at
 // sizes only. This is the one place that knows the rule.
 struct Expansion {

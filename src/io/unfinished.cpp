@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/forever.hpp"
 #include "tare/unfinished.hpp"
 
 namespace tare::io {
@@ -23,30 +24,23 @@ struct List {
   Unfinished* first = nullptr;
 };
 
-// Never destroyed: threads may wait at the gate while the process ends.
-template <typename T>
-union Forever {
-  T value;
-  Forever() : value() {}
-  ~Forever() {}  // NOLINT(modernize-use-equals-default): a union's would be deleted
-};
-
+// Threads may wait at the gate while the process ends.
 Gate& gate() {
   static Forever<Gate> forever;
-  return forever.value;
+  return *forever;
 }
 
 List& list() {
   static Forever<List> forever;
-  return forever.value;
+  return *forever;
 }
 
 thread_local unsigned depth = 0;
 
 std::atomic<bool> hooked{false};
 StepHook& hook() {
-  static StepHook set;
-  return set;
+  static Forever<StepHook> set;
+  return *set;
 }
 
 }  // namespace

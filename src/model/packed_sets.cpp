@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/forever.hpp"
 #include "base/printable.hpp"
 
 namespace tare {
@@ -310,25 +311,40 @@ constexpr const PackedSet* kAll[] = {&kGptqSet,
 
 std::span<const PackedSet* const> packed_sets() { return kAll; }
 
+std::vector<const PackedSet*> sets_with_beside(std::span<const Tensor> tensors) {
+  std::vector<const PackedSet*> found, left(std::begin(kAll), std::end(kAll));
+  for (const Tensor& tensor : tensors) {
+    if (left.empty()) break;
+    std::erase_if(left, [&](const PackedSet* row) {
+      if (!tensor.name.ends_with(row->beside_ending())) return false;
+      found.push_back(row);
+      return true;
+    });
+  }
+  // In the order of the table: the first row that fits is the one.
+  std::ranges::sort(found, {}, [](const PackedSet* row) { return std::ranges::find(kAll, row) - std::begin(kAll); });
+  return found;
+}
+
 bool PackedSet::is_named_as_codes(std::string_view name, std::string_view type) const {
   return name.size() > codes().size() && name.ends_with(codes()) && std::ranges::find(types, type) != types.end();
 }
 
 bool tells_packing(const Tensor& tensor) {
   constexpr std::string_view kUsual = ".weight";
-  static const std::vector<const PackedSet*> disguised = [] {
+  static Forever<std::vector<const PackedSet*>> disguised([] {
     std::vector<const PackedSet*> rows;
     for (const PackedSet* const row : kAll)
       if (std::ranges::find(row->types, name_of(DType::f32)) != row->types.end()) rows.push_back(row);
     return rows;
-  }();
+  }());
   if (!tensor.is_dense() || tensor.components.size() != 1) return false;
   const Component& data = tensor.components.front();
   const auto is_codes = [&](const PackedSet* row) { return row->is_named_as_codes(tensor.name, data.type_name()); };
   if (data.type.empty() && is_float(data.dtype))
-    return std::ranges::any_of(disguised,
+    return std::ranges::any_of(*disguised,
                                [&](const PackedSet* row) { return row->codes() != kUsual && is_codes(row); });
-  return std::ranges::any_of(kAll, is_codes) || std::ranges::any_of(disguised, [&](const PackedSet* row) {
+  return std::ranges::any_of(kAll, is_codes) || std::ranges::any_of(*disguised, [&](const PackedSet* row) {
            return tensor.name.ends_with(row->beside_ending());
          });
 }

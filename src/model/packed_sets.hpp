@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tare/model.hpp"
 
@@ -236,6 +237,8 @@ inline constexpr PackedSet kMlxSet = {
 
 // All of them, in the order in which they are tried.
 std::span<const PackedSet* const> packed_sets();
+// Of those, in their order, the ones whose array beside the codes some tensor is, by its name: no other set can be whole.
+std::vector<const PackedSet*> sets_with_beside(std::span<const Tensor> tensors);
 
 // What the files of a model say about the quantization of its weights.
 struct StatedPacking {

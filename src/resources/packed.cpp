@@ -14,7 +14,8 @@ namespace {
 
 class SetFinder {
  public:
-  explicit SetFinder(const Model& model) : model_(model), stated_(stated_quantization(model)) {
+  explicit SetFinder(const Model& model)
+      : model_(model), stated_(stated_quantization(model)), rows_(sets_with_beside(model.tensors)) {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
     found_.parts.resize(model.tensors.size());
   }
@@ -48,7 +49,7 @@ class SetFinder {
   void recognize(std::size_t index) {
     const Tensor& tensor = model_.tensors[index];
     std::string stem;
-    for (const PackedSet* const row : packed_sets()) {
+    for (const PackedSet* const row : rows_) {
       if (!is_codes(*row, tensor, stem)) continue;
       if (found_.tensors++ == 0) name(*row, tensor);
       code_bits_.emplace_back(index, row->bits);
@@ -119,6 +120,7 @@ class SetFinder {
 
   const Model& model_;
   std::optional<StatedQuantization> stated_;
+  std::vector<const PackedSet*> rows_;  // those that can be whole in the model
   NameViewMap<std::size_t> at_;
   std::vector<std::pair<std::size_t, unsigned>> code_bits_;
   Packed found_;

@@ -71,6 +71,11 @@ class Pickle {
   double real(Ref ref) const { return nodes_[ref].payload.real; }
   // Of text, bytes and, as the pickle has it, a large integer (little-endian, or decimal digits).
   std::string_view text(Ref ref) const { return {nodes_[ref].payload.text, nodes_[ref].count}; }
+  // Of a large integer: whether its text is decimal digits. Bytes that happen to be digits are not.
+  bool is_decimal(Ref ref) const {
+    const std::byte opcode = bytes_[nodes_[ref].at];
+    return opcode == std::byte{'L'} || opcode == std::byte{'I'};
+  }
   std::span<const Ref> tuple(Ref ref) const { return std::span(items_).subspan(nodes_[ref].first, nodes_[ref].count); }
   Ref callable(Ref ref) const { return nodes_[ref].payload.pair[0]; }
   Ref arguments(Ref ref) const { return nodes_[ref].payload.pair[1]; }

@@ -3,9 +3,9 @@
 from . import IN_MEMORY, _jax, numpy, save_dict
 
 
-def load_file(filename):
+def load_file(filename, *, backend="mmap"):
     """All tensors of a file as JAX arrays."""
-    return {name: _jax(array) for name, array in numpy.load_file(filename).items()}
+    return {name: _jax(array) for name, array in numpy.load_file(filename, backend=backend).items()}
 
 
 def load(data):

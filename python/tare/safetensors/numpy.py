@@ -1,12 +1,12 @@
 """safetensors.numpy for every container."""
 
 from .._model import open as _open
-from . import IN_MEMORY, path_of, save_dict
+from . import IN_MEMORY, is_mapped, path_of, save_dict
 
 
-def load_file(filename):
+def load_file(filename, *, backend="mmap"):
     """All tensors of a file as NumPy arrays. They may be changed; the file is not."""
-    with _open(path_of(filename), arrays=True) as model:
+    with _open(path_of(filename), arrays=True, mmap=is_mapped(backend)) as model:
         return model.load(writable=True)
 
 

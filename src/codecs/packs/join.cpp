@@ -125,6 +125,10 @@ class Joiner {
   Joiner(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
     at_.reserve(model.tensors.size());
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
+    // Without this, each of a hundred thousand integer tensors called .weight is looked up once for every row of that name.
+    const std::vector<const PackedSet*> whole = sets_with_beside(model.tensors);
+    for (const PackedSet* const row : packed_sets())
+      rows_.push_back({row, find_scheme(*row), std::ranges::find(whole, row) != whole.end()});
   }
 
   // The tensor that the codes and the arrays beside them are, and what was assumed for it, as sentences. Nothing if they are
@@ -132,9 +136,9 @@ class Joiner {
   std::optional<Tensor> join(std::size_t codes, std::vector<std::string>* guesses = nullptr) const {
     std::optional<Refusal> refused;
     bool lone = false;  // what was refused lacks the array beside the codes: whoever has it knows better
-    for (const PackedSet* const row : packed_sets()) {
-      if (!is_codes(*row, model_.tensors[codes])) continue;
-      const Scheme* const scheme = find_scheme(*row);
+    const Tensor& array = model_.tensors[codes];
+    for (const auto& [row, scheme, has_beside] : rows_) {
+      if (!is_codes(*row, array) || (!has_beside && !is_certain_alone(scheme, array.shape))) continue;
       try {
         std::vector<std::string> assumed;
         auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme, assumed);
@@ -152,6 +156,20 @@ class Joiner {
   }
 
  private:
+  struct Row {
+    const PackedSet* set;
+    const Scheme* scheme;  // null: it is not decoded
+    bool has_beside;       // whether the model has an array with the ending of the one beside the codes
+  };
+
+  // Whether codes are known as such without the array beside them, which is then reported as missing.
+  bool is_certain_alone(const Scheme* scheme, const Shape& shape) const {
+    if (scheme == nullptr) return false;
+    const bool certain = scheme->certain || (scheme->certain_shape != nullptr && scheme->certain_shape(shape));
+    return stated_.method == scheme->set->method ? certain || scheme->certain_if_stated
+                                                 : certain && stated_.method.empty();
+  }
+
   // Nothing if the arrays are not of this row, which is not decoded.
   std::optional<Tensor> refuse_row(std::size_t codes, const PackedSet& row) const {
     const ArraySet set(model_, at_, stated_, codes, row);
@@ -181,10 +199,7 @@ class Joiner {
   std::optional<Tensor> join(std::size_t codes, const Scheme& scheme, std::vector<std::string>& assumed) const {
     const ArraySet set(model_, at_, stated_, codes, *scheme.set);
     if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
-      const std::string& method = stated_.method;
-      const bool certain =
-          scheme.certain || (scheme.certain_shape != nullptr && scheme.certain_shape(set.codes().shape));
-      if (method == scheme.set->method ? certain || scheme.certain_if_stated : certain && method.empty())
+      if (is_certain_alone(&scheme, set.codes().shape))
         require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
@@ -205,6 +220,7 @@ class Joiner {
   const Model& model_;
   const Stated& stated_;
   NameViewMap<std::size_t> at_;
+  std::vector<Row> rows_;
 };
 
 void report(const Problem& problem, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {
@@ -223,7 +239,6 @@ void report(const Problem& problem, const Tensor& codes, const std::string& file
 class Orphans {
  public:
   Orphans(const Model& model, const Stated& stated) : model_(model), stated_(stated) {
-    for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
     for (const PackedSet* const row : packed_sets())
       for (const PackedMember& member : row->members)
         if (tells(*row, member)) telling_.push_back({row, member.ending});
@@ -235,6 +250,8 @@ class Orphans {
     if (!is_plain_array(tensor)) return std::nullopt;
     const auto first = std::ranges::find_if(telling_, [&](const Telling& row) { return ends(tensor, row.ending); });
     if (first == telling_.end()) return std::nullopt;
+    if (at_.empty())  // most models have no such array
+      for (std::size_t i = 0; i < model_.tensors.size(); ++i) at_.emplace(model_.tensors[i].name, i);
     for (const PackedSet* const row : packed_sets())
       for (const PackedMember& member : row->members)
         if (ends(tensor, member.ending) && is_whole(*row, stem_of(tensor, member.ending), told)) return std::nullopt;
@@ -456,7 +473,7 @@ std::vector<std::string> join_all(Model& model, const Stated& stated, const std:
   if (may_be_packed(model)) {
     const Joiner joiner(model, stated);
     for (std::size_t i = 0; i < model.tensors.size(); ++i) {
-      if (!is_codes(model.tensors[i])) continue;
+      if (!is_plain_array(model.tensors[i])) continue;
       try {
         std::vector<std::string> own;
         auto tensor = joiner.join(i, &own);

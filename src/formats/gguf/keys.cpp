@@ -194,7 +194,7 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
     if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
     tree.take_metadata(model, [&](const std::string& key) {
       complaints.warning(kPrivateRule,
-                         fmt::format("its key \"{}\" is one of the file as well, which counts", escape_name(key)),
+                         fmt::format("its key \"{}\" is one of the file as well, which counts", quote(key)),
                          entry);
     });
     if (const Map* const facts = tree.map("facts")) parts.said = *facts;
@@ -413,8 +413,8 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
 }
 
 std::vector<Entry> entries_of(const Model& model) {
-  static const Map kNone;
-  const Map& keys = keys_of(model) == nullptr ? kNone : *keys_of(model);
+  const Map none;
+  const Map& keys = keys_of(model) == nullptr ? none : *keys_of(model);
   PrivateTree tree(kPrivateRule);
   Map unsaid;
   auto [entries, rest] = said_by(model, keys, unsaid, true);

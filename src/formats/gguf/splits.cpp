@@ -138,7 +138,7 @@ class SetReader {
     if (!part.attachments.empty())
       return wrong("gguf.split.metadata",
                    fmt::format("carries the file {}; only the first file of a model carries files",
-                               escape_name(part.attachments.front().name)));
+                               quote(part.attachments.front().name)));
     const bool has_attributes =
         std::ranges::any_of(part.tensors, [](const Tensor& tensor) { return !tensor.attributes.empty(); });
     if (has_attributes || !split->attributes.empty())

@@ -193,7 +193,7 @@ class SetReader {
     for (const std::string& key : index_.repeated)
       reports_->warning(about(
           "metadata",
-          fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", escape_name(key)), {}));
+          fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", quote(key)), {}));
     if (index_.metadata.empty()) return;
     if (model_.metadata.find(kIndexMetadata) != nullptr)
       reports_->warning(about("metadata",
@@ -320,7 +320,7 @@ class SetReader {
       if (attached_.insert(file.name).second)
         model_.attachments.push_back(std::move(file));
       else
-        disagree(fmt::format("attached file {}", escape_name(file.name)));
+        disagree(fmt::format("attached file {}", quote(file.name)));
     }
     for (auto& [key, value] : shard.metadata) {
       const Value* const known = model_.metadata.find(key);

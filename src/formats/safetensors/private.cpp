@@ -41,7 +41,7 @@ void take_private(Model& model, const std::string& file, const Limits& limits, D
   try {
     PrivateTree tree = PrivateTree::parse(*kept->text(), private_bounds(limits), kRule);
     apply(tree, model, [&](const std::string& key) {
-      warn(fmt::format("its key \"{}\" is one of {} as well, which counts", escape_name(key), kMetadataKey));
+      warn(fmt::format("its key \"{}\" is one of {} as well, which counts", quote(key), kMetadataKey));
     });
   } catch (const Error& error) {
     warn(error.sentence());

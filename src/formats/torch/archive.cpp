@@ -36,7 +36,7 @@ class ArchiveReader {
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics) {}
 
-  Model run() {
+  Model run(const Use& use) {
     members_ = wire::read_zip(*source_, options_.limits.metadata_bytes, diagnostics_);
     find_pickle();
     check_names();
@@ -55,7 +55,7 @@ class ArchiveReader {
                                  fmt::format("{} bytes after the end of the pickle", pickle_->size - pickle->length()),
                                  *pickle_));
     Model model;
-    read_tree({*pickle, storages, *source_, options_, diagnostics_, lone_values_}, model);
+    use({*pickle, storages, *source_, options_, diagnostics_, lone_values_}, model);
     if (const std::size_t unused = storages.unused(); unused > 0)
       diagnostics_.note(Error(ErrorKind::unsupported, "torch.storage.unused",
                               fmt::format("{} to no tensor", unused == 1 ? "1 storage belongs"
@@ -187,8 +187,8 @@ bool is_archive(const Source& source) {
          (inner.starts_with(kData) && inner.size() > kData.size() && inner.find('.') == std::string_view::npos);
 }
 
-Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values) {
-  return ArchiveReader(source, options, lone_values).run();
+Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values, const Use& use) {
+  return ArchiveReader(source, options, lone_values).run(use);
 }
 
 }  // namespace tare::torch

@@ -92,6 +92,12 @@ constexpr Known kKnown[] = {
     {"torch", "per_channel_affine_float_qparams", Meaning::scheme},
 };
 
+// Element types of torch's that no tensor is read of.
+constexpr std::string_view kOtherTypes[] = {"complex32", "bcomplex32", "quint4x2", "quint2x4", "bits8", "bits16",
+                                            "bits1x8",   "bits2x4",    "bits4x2",  "int1",     "int2",  "int3",
+                                            "int4",      "int5",       "int6",     "int7",     "uint1", "uint2",
+                                            "uint3",     "uint4",      "uint5",    "uint6",    "uint7"};
+
 // Modules whose functions run code, start programs, or reach files and the network.
 constexpr std::string_view kDangerousModules[] = {
     "os",          "posix",    "nt",        "posixpath",  "ntpath",     "subprocess", "sys",
@@ -154,7 +160,7 @@ Meaning meaning_of(std::string_view module, std::string_view name) {
     if (known.module == module && known.name == name) return known.meaning;
   if (module == "torch" && find_storage(name) != nullptr) return Meaning::storage;
   if (module == "torch" && find_element(name) != nullptr) return Meaning::element;
-  if (module == "torch" && (name == "complex32" || name == "quint4x2" || name == "quint2x4")) return Meaning::name;
+  if (module == "torch" && std::ranges::find(kOtherTypes, name) != std::end(kOtherTypes)) return Meaning::name;
   if (module == "torch" && (name == "QUInt4x2Storage" || name == "QUInt2x4Storage")) return Meaning::storage;
   for (const std::string_view parent : kDangerousModules)
     if (is_below(module, parent)) return Meaning::dangerous;

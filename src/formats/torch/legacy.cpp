@@ -25,7 +25,7 @@ class LegacyReader {
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics) {}
 
-  Model run() {
+  Model run(const Use& use) {
     const auto magic = next_pickle();
     const Ref number = (*magic)->root();
     if ((*magic)->kind(number) != PickleKind::large ||
@@ -43,7 +43,7 @@ class LegacyReader {
     source_->check();
     Model model;
     model.version = "legacy";
-    read_tree({**content, storages, *source_, options_, diagnostics_}, model);
+    use({**content, storages, *source_, options_, diagnostics_}, model);
     return model;
   }
 
@@ -190,6 +190,8 @@ bool is_old_tar(const Source& source) {
   return text.substr(257, 5) == "ustar" && text.starts_with(std::string_view("sys_info\0", 9));
 }
 
-Model read_legacy(const SourcePtr& source, const ReadOptions& options) { return LegacyReader(source, options).run(); }
+Model read_legacy(const SourcePtr& source, const ReadOptions& options, const Use& use) {
+  return LegacyReader(source, options).run(use);
+}
 
 }  // namespace tare::torch

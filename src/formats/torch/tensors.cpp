@@ -14,7 +14,7 @@
 #include "base/budget.hpp"
 #include "base/checked.hpp"
 #include "base/printable.hpp"
-#include "formats/torch/torch.hpp"
+#include "formats/torch/objects.hpp"
 #include "model/byte_swap.hpp"
 #include "tare/codec.hpp"
 
@@ -30,6 +30,33 @@ class Rebuilder {
     const Meaning meaning = meaning_of_callable(ref);
     return call_as(meaning, p_.callable(ref), p_.arguments(ref), ref, depth);
   }
+
+  StorageId storage_id(Ref ref) {
+    static_cast<void>(storage_of(ref));
+    const std::span<const Ref> parts = p_.tuple(p_.persistent(ref));
+    return {p_.text(parts[2]), p_.name_of(parts[1]), p_.kind(parts[3]) == PickleKind::text ? p_.text(parts[3]) : ""};
+  }
+
+  DenseView dense_call(Meaning meaning, Ref arguments, Ref at) {
+    const std::span<const Ref> given = p_.tuple(arguments);
+    const std::size_t plain = meaning == Meaning::tensor ? 4 : meaning == Meaning::tensor_v2 ? 6 : 7;
+    require(given, plain, plain + (meaning == Meaning::tensor ? 0 : 1), at);
+    const Stored stored = storage_of(given[0]);
+    const ElementType& type = meaning == Meaning::tensor_v3 ? element_of(given[6], at) : *stored.type;
+    if (type.quantized) fail("torch.tensor.form", "a quantized storage without its scale", at);
+    DenseView tensor{storage_id(given[0]), type.name, view_of(given, at)};
+    static_cast<void>(viewed(*stored.storage, width_of(type), tensor.view, content_.options.limits));
+    tensor.requires_grad = given.size() > 4 && p_.kind(given[4]) == PickleKind::boolean && p_.boolean(given[4]);
+    if (given.size() > plain)
+      each_flag(given[plain], at, [&](std::string_view flag) {
+        if (flag != "conj" && flag != "neg")
+          fail("torch.tensor.form", fmt::format("a tensor with the flag {}", quote(flag)), at);
+        (flag == "conj" ? tensor.conjugated : tensor.negated) = true;
+      });
+    return tensor;
+  }
+
+  void check_quantized(Ref arguments, Ref at) { static_cast<void>(quantized(p_.tuple(arguments), at)); }
 
   Tensor storage(Ref ref) {
     const Stored stored = storage_of(ref);
@@ -180,18 +207,27 @@ class Rebuilder {
     return view;
   }
 
-  Tensor plain(std::span<const Ref> given, const ElementType* type, std::span<const Ref> metadata, Ref at) {
-    const Stored stored = storage_of(given[0]);
+  // The names in a dict that are true.
+  template <typename Visit>
+  void each_flag(Ref metadata, Ref at, const Visit& visit) const {
     constexpr unsigned kMostFlags = 16;
     unsigned flags = 0;
-    if (!metadata.empty() && p_.kind(metadata[0]) == PickleKind::dict)
-      p_.each_pair(metadata[0], [&](Ref key, Ref value) {
-        if (++flags > kMostFlags) fail("torch.tensor.form", "more metadata than a tensor has", at);
-        if (p_.kind(value) == PickleKind::boolean && p_.boolean(value))
-          fail("torch.tensor.lazy",
-               fmt::format("a view whose numbers are still to be changed ({}); save its resolve_conj().resolve_neg()",
-                           p_.kind(key) == PickleKind::text ? quote(p_.text(key)) : "?"),
-               at, ErrorKind::unsupported);
+    if (p_.kind(metadata) != PickleKind::dict) return;
+    p_.each_pair(metadata, [&](Ref key, Ref value) {
+      if (++flags > kMostFlags) fail("torch.tensor.form", "more metadata than a tensor has", at);
+      if (p_.kind(value) == PickleKind::boolean && p_.boolean(value))
+        visit(p_.kind(key) == PickleKind::text ? p_.text(key) : "?");
+    });
+  }
+
+  Tensor plain(std::span<const Ref> given, const ElementType* type, std::span<const Ref> metadata, Ref at) {
+    const Stored stored = storage_of(given[0]);
+    if (!metadata.empty())
+      each_flag(metadata[0], at, [&](std::string_view flag) {
+        fail("torch.tensor.lazy",
+             fmt::format("a view whose numbers are still to be changed ({}); save its resolve_conj().resolve_neg()",
+                         quote(flag)),
+             at, ErrorKind::unsupported);
       });
     if (type == nullptr) type = stored.type;
     if (type->quantized) fail("torch.tensor.form", "a quantized storage without its scale", at);
@@ -333,6 +369,19 @@ Tensor Rebuilder::quantized(std::span<const Ref> given, Ref at) {
 }
 
 }  // namespace
+
+StorageId storage_id(const Content& content, const std::vector<Meaning>& meanings, Ref persistent) {
+  return Rebuilder(content, meanings).storage_id(persistent);
+}
+
+DenseView dense_call(const Content& content, const std::vector<Meaning>& meanings, Meaning call, Ref arguments,
+                     Ref at) {
+  return Rebuilder(content, meanings).dense_call(call, arguments, at);
+}
+
+void check_quantized(const Content& content, const std::vector<Meaning>& meanings, Ref arguments, Ref at) {
+  Rebuilder(content, meanings).check_quantized(arguments, at);
+}
 
 Tensor rebuild(const Content& content, const std::vector<Meaning>& meanings, Ref ref) {
   Rebuilder rebuilder(content, meanings);

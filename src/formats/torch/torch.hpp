@@ -1,6 +1,7 @@
 // What the parts of the PyTorch reader share; see torch.cpp for the byte map.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -148,6 +149,13 @@ void read_tree(const Content& content, Model& model);
 // What the pickle's globals stand for, by their number.
 std::vector<Meaning> meanings_of(const Pickle& pickle);
 
+// The same calls, taken apart for whoever makes torch's tensors of them (objects.hpp). They throw what `rebuild` throws.
+struct StorageId;
+struct DenseView;
+StorageId storage_id(const Content& content, const std::vector<Meaning>& meanings, Ref persistent);
+DenseView dense_call(const Content& content, const std::vector<Meaning>& meanings, Meaning call, Ref arguments, Ref at);
+void check_quantized(const Content& content, const std::vector<Meaning>& meanings, Ref arguments, Ref at);
+
 // ---- layouts ----
 
 // A pickle in a copy of its bytes.
@@ -175,8 +183,11 @@ bool is_pickle(const Source& source);
 // Of the archive that is `source`, from its beginning to its end.
 // `lone_values`: the object may be neither a tensor nor a collection; it is the metadata key kLoneValue then.
 inline constexpr std::string_view kLoneValue = "value";
-Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values = false);
-Model read_legacy(const SourcePtr& source, const ReadOptions& options);
+// `use`: what to make of the pickle and its storages, which live as long as the call.
+using Use = std::function<void(const Content&, Model&)>;
+Model read_archive(const SourcePtr& source, const ReadOptions& options, bool lone_values = false,
+                   const Use& use = read_tree);
+Model read_legacy(const SourcePtr& source, const ReadOptions& options, const Use& use = read_tree);
 
 // A part of a tensor, and where in it that is (boxes.cpp).
 struct Box {

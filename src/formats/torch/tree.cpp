@@ -287,6 +287,7 @@ class TreeReader {
   }
   Map map_of(Ref ref, unsigned depth) {
     Map map;
+    NameMap<std::string_view> kinds;  // of keys that are not text
     each_entry(ref, [&](const Entry& entry) {
       charge_step(ref);
       if (is_refused(entry.value)) return;
@@ -294,9 +295,40 @@ class TreeReader {
       if (!append_key(key, entry)) return report_key(entry.value);
       charge_text(ref, key.size());
       charge_value(ref, kKeyPrice);
-      map.set(key, value_of(entry.value, depth + 1));
+      Value value = value_of(entry.value, depth + 1);
+      const std::string_view kind = word_for_key(entry);
+      const auto other = kinds.find(key);
+      const Value* const before = map.find(key);
+      if (kind.empty() && other != kinds.end()) {
+        add_second(map, key, other->second, *before, ref);
+        kinds.erase(other);
+      } else if (!kind.empty() && before != nullptr && other == kinds.end()) {
+        return add_second(map, key, kind, std::move(value), ref);
+      } else if (!kind.empty()) {
+        kinds.insert_or_assign(key, kind);
+      }
+      map.set(key, std::move(value));
     });
+    report_attributes(ref, "");
     return map;
+  }
+  // The type of a key that is not text, as Python calls it.
+  std::string_view word_for_key(const Entry& entry) const {
+    if (!entry.key) return {};
+    switch (p_.kind(*entry.key)) {
+      case PickleKind::integer: return "int";
+      case PickleKind::boolean: return "bool";
+      case PickleKind::none: return "NoneType";
+      default: return {};
+    }
+  }
+  // 1 and "1" are two keys: the one that is not text becomes "1 (int)".
+  void add_second(Map& map, const std::string& key, std::string_view kind, Value value, Ref at) const {
+    const std::string name = fmt::format("{} ({})", key, kind);
+    if (map.find(name) != nullptr)
+      fail("torch.name.duplicate",
+           fmt::format("in \"{}\", \"{}\" appears twice", quote(name_), quote(name)), at);
+    map.set(name, std::move(value));
   }
   Value call_value(Ref ref, unsigned depth) {
     const std::span<const Ref> given = p_.tuple(p_.arguments(ref));
@@ -350,14 +382,12 @@ class TreeReader {
   Value large_value(Ref ref) {
     charge_text_of(ref);
     const std::string_view text = p_.text(ref);
-    const bool decimal =
-        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '-'; });
     if (text.size() == 9 && text[8] == 0) {
       std::uint64_t value = 0;
       for (std::size_t i = 8; i-- > 0;) value = value << 8 | static_cast<unsigned char>(text[i]);
       return value;
     }
-    if (decimal) return text;
+    if (p_.is_decimal(ref)) return text;
     if (text.size() <= kLongestDecimal) return decimal_of(text);
     std::string reversed(text.rbegin(), text.rend());
     return "0x" + to_hex(std::as_bytes(std::span(reversed)));
@@ -391,6 +421,7 @@ class TreeReader {
   // What nn.Module.state_dict adds to the dict itself: the versions of its modules.
   void keep_module_versions(Ref ref) {
     if (meaning(ref) != Meaning::dict) return;
+    report_attributes(ref, "_metadata");
     p_.each_state(ref, [&](Ref state) {
       if (p_.kind(state) != PickleKind::dict) return;
       p_.each_pair(state, [&](Ref key, Ref value) {
@@ -400,6 +431,26 @@ class TreeReader {
         module_versions_.set(name_, value_of(value, 1));
       });
     });
+  }
+
+  // An OrderedDict can have attributes beside its items. `kept`: the one that is kept.
+  void report_attributes(Ref ref, std::string_view kept) const {
+    if (meaning(ref) != Meaning::dict) return;
+    std::uint64_t omitted = 0;
+    p_.each_state(ref, [&](Ref state) {
+      charge_step(ref);
+      if (p_.kind(state) != PickleKind::dict) return void(++omitted);
+      p_.each_pair(state, [&](Ref key, Ref) {
+        charge_step(ref);
+        if (kept.empty() || p_.kind(key) != PickleKind::text || p_.text(key) != kept) ++omitted;
+      });
+    });
+    if (omitted > 0)
+      content_.diagnostics.ignored_value(
+          located(Error(ErrorKind::unsupported, "torch.attribute",
+                        fmt::format("the dict \"{}\" has attributes beside its items ({}), which are omitted",
+                                    quote(name_), omitted)),
+                  ref));
   }
 
   // ---- afterwards ----

@@ -786,5 +786,25 @@ TEST(Packs, ArraysThatLostTheirPlacesStayTogether) {
   EXPECT_EQ(model.tensors.back().name, "z");
 }
 
+// Integers that are called .weight are no codes unless the array that makes them so is somewhere.
+TEST(Packs, RowsWithoutTheirArrayBesideAreNotTried) {
+  Model model;
+  for (const char* const name : {"a.weight", "b.weight", "b.bias", "absmax"})
+    model.tensors.push_back(dense(name, Shape{2}, DType::u8, Blob::memory(Bytes(2))));
+  EXPECT_TRUE(sets_with_beside(model.tensors).empty());
+  for (const PackedSet* const row : packed_sets()) {
+    const std::string beside = "x" + std::string(row->beside_ending());
+    model.tensors.push_back(dense(beside, Shape{1}, DType::u8, Blob::memory(Bytes(1))));
+    const auto found = sets_with_beside(model.tensors);
+    EXPECT_NE(std::ranges::find(found, row), found.end()) << beside;
+    for (const PackedSet* const other : found) EXPECT_TRUE(beside.ends_with(other->beside_ending())) << beside;
+    model.tensors.pop_back();
+  }
+  for (const PackedSet* const row : packed_sets())
+    model.tensors.push_back(
+        dense("x" + std::string(row->beside_ending()), Shape{1}, DType::u8, Blob::memory(Bytes(1))));
+  EXPECT_TRUE(std::ranges::equal(sets_with_beside(model.tensors), packed_sets()));  // in the order of the table
+}
+
 }  // namespace
 }  // namespace tare

@@ -52,6 +52,56 @@ TEST(Torch, TreesBecomeNamesAndMetadata) {
             R"("torch._metadata":{"model":{"":{"version":1}}}})");
 }
 
+TEST(Torch, KeysThatReadTheSameAreBothKept) {
+  const std::string number = pk::integer(1) + pk::text("number"), word = pk::text("1") + pk::text("word");
+  const std::string flag = "\x88" + pk::text("flag"), none = "N" + pk::text("none");
+  const auto config = [](const std::string& entries) {
+    return to_json(opened(pk::archive(pk::dict({{"config", "}(" + entries + "u"}}))).metadata);
+  };
+  EXPECT_EQ(config(number + word), R"({"config":{"1":"word","1 (int)":"number"
+}
+})");
+  EXPECT_EQ(config(word + number), R"({"config":{"1":"word","1 (int)":"number"
+}
+})");
+  EXPECT_EQ(config(flag + pk::text("True") + pk::text("word")), R"({"config":{"True":"word","True (bool)":"flag"
+}
+})");
+  EXPECT_EQ(config(none + pk::text("None") + pk::text("word")),
+            R"({"config":{"None":"word","None (NoneType)":"none"
+}
+})");
+  // The same key twice is one, as in Python.
+  EXPECT_EQ(config(number + pk::integer(1) + pk::text("last")), R"({"config":{"1":"last"}})");
+EXPECT_EQ(config(number), R"({"config":{"1":"number"}})");
+EXPECT_EQ(rule_of([&] { config(pk::text("1 (int)") + pk::text("x") + word + number); }), "torch.name.duplicate");
+}
+
+TEST(Torch, AttributesOfDictsAreReported) {
+  const Scratch scratch;
+  const std::string state = pk::dict({{"_metadata", pk::integer(1)}, {"other", pk::integer(2)}}) + "b";
+  const std::string weights = pk::ordered_dict() + "(" + pk::text("w") + pk::floats("0", 1) + "u" + state;
+  const std::string empty = pk::ordered_dict() + state;
+  put_file(scratch / "it.pt", pk::archive(pk::dict({{"model", weights}, {"rest", empty}}), {std::string(4, '\0')}));
+  std::vector<std::string> said;
+  for (const Finding& finding : verify(scratch / "it.pt").findings)
+    if (finding.rule == "torch.attribute") {
+      EXPECT_EQ(finding.severity, Severity::warning);
+      said.push_back(finding.sentence);
+    }
+  EXPECT_EQ(said,
+            (std::vector<std::string>{"the dict \"model\" has attributes beside its items (1), which are omitted",
+                                      "the dict \"rest\" has attributes beside its items (2), which are omitted"}));
+}
+
+TEST(Torch, IntegersWhoseBytesAreDigits) {
+  const Model model = opened(pk::archive(pk::dict({{"n",
+                                                    "\x8a\x0a"
+                                                    "1234567890"},
+                                                   {"d", "L12345678901234567890L\n"}})));
+  EXPECT_EQ(to_json(model.metadata), R"({"n":"227729106355936394687025","d":"12345678901234567890"})");
+}
+
 TEST(Torch, OtherByteOrdersLayoutsAndProtocols) {
   for (const char* const name : {"big_endian", "legacy", "protocol_4"})
     EXPECT_EQ(floats_of(opened(good(name)), "a"), (std::vector<float>{0, 1, 2, 3, 4, 5})) << name;
