@@ -359,6 +359,7 @@ def quantize(
     range: bool = False,
     no_fallback: bool = False,
     clip: tuple[float, float] | None = None,
+    pure: bool = False,
     importance: _Path | None = None,
     progress: _Progress = None,
     **options: Any,

@@ -646,7 +646,7 @@ Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
   claims.settle(model, lines);
   if (!renamed.empty() || changes.any_type())
     for (const Format& format : formats())
-      if (format.retyped != nullptr) format.retyped(model, &format == &target);
+      if (format.retyped != nullptr) format.retyped(model, &format == &target, mix);
   keep_statement(model, stated, target);
   expect_packed_again(model);
   codec::packs::separate(model);

@@ -231,7 +231,8 @@ std::string about_methods() {
     }
   for (const Mix& mix : mixes()) mixed.push_back(mix.name);
   return fmt::format(
-      "Methods: {}; llama.cpp's mixes of several: {}. `tare formats` says which container holds which. With "
+      "Methods: {}. llama.cpp's mixes of them: {}; a name that is in both lists is the mix as --method METHOD, and the "
+      "method as GLOB=METHOD and with --pure. `tare formats` says which container holds which. With "
       "--importance: {}. With --range: {}. Of any rank: {}.",
       fmt::join(methods, ", "), fmt::join(mixed, ", "), fmt::join(weighted, ", "), fmt::join(ranged, ", "),
       fmt::join(of_any_rank, ", "));
@@ -249,6 +250,7 @@ constexpr Option kOptions[] = {
     {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
     {.name = "keep",
      .value = "GLOB",
+    {.name = "pure", .help = "with a mix: its main method for every tensor that it quantizes, the head included"},
      .help = "leave tensors whose name matches as they are, whatever --method says; may be given several times",
      .repeatable = true},
     {.name = "embeddings",

@@ -14,7 +14,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
 // Vectors, norms and routers.
 bool wants_f32(const Model& model, const Tensor& tensor);
 // general.file_type, by which llama.cpp names a model's mix of types.
-void retyped(Model& model, bool own);
+void retyped(Model& model, bool own, std::string_view mix);
 
 // ---- parts ----
 
