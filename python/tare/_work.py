@@ -73,6 +73,8 @@ class Finding(Record):
     item: str
     offset: int
     remedies: list
+    count: int  # more than 1: tensors in a row that break the same rule; `item` is the first of them, `last` the last
+    last: str
 
 
 class Verification(Record):
@@ -230,9 +232,9 @@ def quantize(
     keep=(),
     fast=False,
     range=False,
+    pure=False,
     no_fallback=False,
     clip=None,
-    pure=False,
     importance=None,
     progress=None,
     **options,
