@@ -135,6 +135,10 @@ struct Finding {
   std::optional<std::uint64_t> offset;
   Subject subject = Subject::unsaid;
   std::vector<Advice> remedies = {};
+  // Tensors that break the same rule one after the other, as all do from where a file was truncated, are one finding: it is
+  // about the first of `count`, and `last` is the item of the last. Empty: it stands for itself.
+  std::uint64_t count = 1;
+  std::string last = {};
 };
 
 // Where a reader reports what it meets. Readers call `error` for a broken rule and carry on if it returns, skipping

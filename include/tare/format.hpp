@@ -200,8 +200,9 @@ struct Format {
   // Whether its readers take this tensor as f32 only, in a model that follows their conventions. Null: none.
   bool (*wants_f32)(const Model& model, const Tensor& tensor) = nullptr;
   // Brings keys that say of which types the tensors are up to date: some have been encoded, decoded or cast. `own`: the
-  // model is about to be written in this container. Null: it has no such keys.
-  void (*retyped)(Model& model, bool own) = nullptr;
+  // model is about to be written in this container. `mix`: the one that was asked for, see mixes(); empty: none. Null: it
+  // has no such keys.
+  void (*retyped)(Model& model, bool own, std::string_view mix) = nullptr;
   // Null: the metadata of a file is that of its Model.
   const MetadataRules* metadata = nullptr;
   // Gives the file at `path` the metadata, config and vocabulary of `after`, in place, such that it is whole at every

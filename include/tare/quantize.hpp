@@ -32,6 +32,7 @@ struct Quantization {
   // so that the sum of squared errors is least while the tensors of the whole model take at most this many bits per weight.
   std::optional<double> bits = {};
   bool fast = false, range = false;  // see EncodeOptions
+  bool pure = false;                 // of a mix only its main method, for all tensors that it quantizes
   bool no_fallback = false;          // refuse tensors whose rows do not fit the method (Codec::row_multiple)
   std::optional<std::pair<float, float>> clip = {};  // likewise
   Importance importance = {};                        // weights of columns by tensor name; others: all alike
@@ -40,7 +41,8 @@ struct Quantization {
 };
 
 // A mix of methods: more bits for the tensors where they matter most, by what they are for and where in the model. The
-// names and what they stand for are llama.cpp's.
+// names and what they stand for are llama.cpp's. Some names are those of a method, too (q4_0): for all tensors they mean the
+// mix, in a rule the method. "ggml.q4_0" is always the method.
 struct Mix {
   std::string_view name;   // "q4_k_m"
   std::string_view title;  // for people

@@ -113,6 +113,7 @@ Quantization Options::quantization() const {
   recipe.bits = real("bits");
   recipe.fast = flag("fast");
   recipe.range = flag("range");
+  recipe.pure = flag("pure");
   recipe.no_fallback = flag("no_fallback");
   if (PyObject* const clip = find("clip")) {
     float low = 0, high = 0;

@@ -80,7 +80,8 @@ Ref finding_dict(const Finding& finding) {
   row.set("file", finding.file.empty() ? none() : text(finding.file));
   row.set("item", finding.item.empty() ? none() : text(finding.item));
   row.set("offset", finding.offset ? number(*finding.offset) : none());
-  row.set("remedies", remedy_list(finding.remedies));
+  row.set("remedies", remedy_list(finding.remedies)).set("count", number(finding.count));
+  row.set("last", finding.last.empty() ? none() : text(finding.last));
   return row.done();
 }
 

@@ -203,6 +203,8 @@ class Finding:
     item: str | None
     offset: int | None
     remedies: list[tuple[str, str]]
+    count: int
+    last: str | None
     def __init__(self, **facts: Any) -> None: ...
 
 class Verification:
@@ -357,6 +359,7 @@ def quantize(
     keep: _Globs = (),
     fast: bool = False,
     range: bool = False,
+    pure: bool = False,
     no_fallback: bool = False,
     clip: tuple[float, float] | None = None,
     importance: _Path | None = None,

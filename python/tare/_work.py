@@ -78,6 +78,8 @@ class Finding(Record):
     item: str
     offset: int
     remedies: list
+    count: int  # more than 1: tensors in a row that break the same rule; `item` is the first of them, `last` the last
+    last: str
 
 
 class Verification(Record):
@@ -242,6 +244,7 @@ def quantize(
     keep=(),
     fast=False,
     range=False,
+    pure=False,
     no_fallback=False,
     clip=None,
     importance=None,
@@ -250,7 +253,8 @@ def quantize(
 ):
     """Converts with a recipe and says what it cost.
 
-    method      for all float matrices: 'k4', 'q4_k', a mix such as 'q4_k_m', ...; see tare.methods()
+    method      for all float matrices: 'k4', a mix such as 'q4_k_m' or 'q4_0', ...; see tare.methods()
+    pure        of a mix only its main method, for all tensors that it quantizes
     bits        in place of it: the method of each tensor is chosen so that all take at most so many bits per weight
     rules       pairs (glob, method), the first that matches decides; keep: globs of tensors to leave as they are
     importance  a file with weights of columns
@@ -259,7 +263,7 @@ def quantize(
     """
     recipe = {
         "method": method, "bits": bits, "rules": [*((glob, "keep") for glob in _texts(keep)), *rules], "fast": fast,
-        "range": range, "no_fallback": no_fallback, "clip": clip, "importance": importance,
+        "range": range, "pure": pure, "no_fallback": no_fallback, "clip": clip, "importance": importance,
     }  # fmt: skip
     if method is None and bits is None and not rules:
         raise ValueError("give a method, rules or bits")
@@ -362,7 +366,7 @@ def _options(**options):
     return options
 
 
-_RECIPE = {"method", "bits", "rules", "fast", "range", "no_fallback", "clip", "importance"}
+_RECIPE = {"method", "bits", "rules", "fast", "range", "pure", "no_fallback", "clip", "importance"}
 
 
 def _recipe(quant):

@@ -201,6 +201,11 @@ def test_convert_verify_hash_diff(demo, tmp_path):
     assert {"name", "type", "bits_per_weight", "relative_rms"} <= report.report[0].keys()
     with pytest.raises(ValueError):
         tare.quantize(demo / "mistral", tmp_path / "q2.mcf")
+    for pure, head in ((False, "ggml.q8_0"), (True, "ggml.q4_0")):
+        rows = tare.quantize(demo / "mistral", tmp_path / f"{pure}.gguf", "q4_0", pure=pure).report
+        assert {row["name"]: row["type"] for row in rows}["output.weight"] == head
+    with pytest.raises(tare.UsageError):
+        tare.quantize(demo / "mistral", tmp_path / "q3.mcf", "k4", pure=True)
     with pytest.raises(tare.ExistsError):
         tare.convert(demo / "mistral", tmp_path / "m.gguf")
     (tmp_path / "bad.zt").write_bytes(b"ZTEN1000" + b"\xff" * 100)

@@ -28,6 +28,7 @@ constexpr Magic kMagics[] = {
     {0, "algg"sv, "a GGLA file, an adapter in a form of llama.cpp's before GGUF"sv},
     {0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file (Keras and TensorFlow keep weights in them)" TARE_NOT_YET},
     {4, "TFL3"sv, "a TensorFlow Lite model" TARE_NOT_YET},
+    {64, "\xef\xbe\xad\xde"sv, "the weights of a Core ML model (weight.bin in an .mlpackage)" TARE_NOT_YET},
     {257, "ustar"sv, "a tar archive (a .nemo model is one); unpack it first"sv},
     {0,
      "\xfd"

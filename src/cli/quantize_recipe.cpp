@@ -77,6 +77,9 @@ Quantization recipe_from(const Arguments& arguments, const Model& model) {
                                                    [](const auto& rule) { return rule.second != kKeep; });
   if (!says_how && recipe.method.empty()) throw UsageError("give --method METHOD or --bits N");
   recipe.fast = arguments.has("fast");
+  recipe.pure = arguments.has("pure");
+  if (recipe.pure && std::ranges::find(mixes(), recipe.method, &Mix::name) == mixes().end())
+    throw UsageError("--pure needs --method with the name of a mix, such as q4_0 or q4_k_m");
   recipe.no_fallback = arguments.has("no-fallback");
   recipe.range = arguments.has("range");
   if (arguments.has("clip")) recipe.clip = clip_of(arguments.get("clip"));

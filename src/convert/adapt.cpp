@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "arch/names.hpp"
 #include "base/glob.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -19,6 +20,7 @@
 #include "convert/wording.hpp"
 #include "model/element_types.hpp"
 #include "resources/packed_config.hpp"
+#include "resources/resources.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
 #include "tare/elements.hpp"
@@ -57,6 +59,11 @@ Error refused(ErrorKind kind, std::string_view rule, const Tensor& tensor, std::
   return Error(kind, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
+bool has_token_table(const Model& model) {
+  return std::ranges::any_of(
+      model.tensors, [](const Tensor& tensor) { return arch::role_of(tensor.name) == arch::Role::token_embedding; });
+}
+
 void select(Model& model, const AdaptOptions& options, Changes& changes) {
   const auto matches = [](const std::vector<std::string>& globs, const std::string& name) {
     return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
@@ -80,6 +87,20 @@ void select(Model& model, const AdaptOptions& options, Changes& changes) {
   std::erase_if(model.tensors, leave_out);
   std::erase_if(model.broken, [&](const BrokenTensor& broken) { return leave_out(broken.tensor); });
   model.refuse_broken();
+}
+
+// Some tensors of a model, without its token table: the tokens are the rows of nothing then, and may take a thousand times as
+// much as what was asked for. Those of files that are carried along stay.
+void leave_out_vocabulary(Model& model, const AdaptOptions& options, bool had_table, std::vector<Change>& lines) {
+  if (options.match.empty() || model.vocabulary.empty() || !had_table || has_token_table(model)) return;
+  if (std::ranges::any_of(model.attachments,
+                          [](const Attachment& file) { return resources::holds_vocabulary(file.name); }))
+    return;
+  lines.push_back({.kind = ChangeKind::left_out,
+                   .impact = Impact::changed,
+                   .items = {"vocabulary"},
+                   .detail = "the token table is not among the tensors that were asked for"});
+  model.vocabulary = {};
 }
 
 // A dense tensor may bring more components than its data, whose meaning only their writer knows.
@@ -575,7 +596,9 @@ Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options,
   const Claims claims(model);
   const auto stated = codec::packs::has_joined(model) ? resources::stated_quantization(model)
                                                       : std::optional<resources::StatedQuantization>();
+  const bool had_table = has_token_table(model);
   select(model, options, changes);
+  leave_out_vocabulary(model, options, had_table, lines);
   const PackedGuard packed(model, options);
   for (const auto& [key, text] : options.set) {
     Value value = parse_setting(key, text, target);
@@ -647,9 +670,10 @@ Adapted adapt_as(Model model, const Format& target, const AdaptOptions& options,
   }
   unfit.refuse_any();
   claims.settle(model, lines);
-  if (!renamed.empty() || changes.any_type())
+  const std::string_view mix = recipe::is_mix(quant.method) ? std::string_view(quant.method) : std::string_view();
+  if (!renamed.empty() || changes.any_type() || !mix.empty())
     for (const Format& format : formats())
-      if (format.retyped != nullptr) format.retyped(model, &format == &target);
+      if (format.retyped != nullptr) format.retyped(model, &format == &target, mix);
   if (completeness == Completeness::required) require_configured(model, lines);
   keep_statement(model, stated, target);
   expect_packed_again(model);

@@ -200,6 +200,23 @@ void tie_without_head(Model& model, std::vector<Change>& lines) {
       filled_in("config", "tie_word_embeddings", "true", "there is no matrix for the head", Impact::changed));
 }
 
+// Without the files of a tokenizer, how it splits text is not known, and a tokenizer.json has to say something.
+void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
+  if (model.vocabulary.empty() || has_vocabulary_file(model) || !resources::is_byte_level(model.vocabulary)) return;
+  lines.push_back({.kind = ChangeKind::remark,
+                   .impact = Impact::results,
+                   .part = "tokenizer.json",
+                   .detail = "how the model splits text is not known; it is split as GPT-2 does"});
+}
+
+// What loads a directory begins with its config.json.
+void tell_unloadable(const Model& model, std::vector<Change>& lines) {
+  if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr) return;
+  lines.push_back(
+      {.impact = Impact::note,
+       .detail = "there is no config.json: programs that load such a directory cannot tell which model it is"});
+}
+
 // Files for programs that look for nothing else, from what is known without them.
 void make_files(Model& model, std::vector<Change>& lines) {
   const std::size_t before = model.attachments.size();
@@ -227,7 +244,11 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   // Config and vocabulary say what these say, and make them again where they are wanted.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
   // A directory makes what is missing when it is written.
-  if (target.holds.wants_files || is_directory(target)) tie_without_head(model, lines);
+  const bool makes_files = target.holds.wants_files || is_directory(target);
+  if (makes_files) tie_without_head(model, lines);
+  if (makes_files && !asked_to_drop(options, ModelPart::vocabulary) && !asked_to_drop(options, ModelPart::attachments))
+    tell_guessed_splitting(model, lines);
+  if (is_directory(target)) tell_unloadable(model, lines);
   if (target.holds.wants_files && !asked_to_drop(options, ModelPart::attachments)) make_files(model, lines);
   if (model.attachments.empty()) return;
   if (asked_to_drop(options, ModelPart::attachments)) {

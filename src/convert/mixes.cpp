@@ -1,8 +1,11 @@
 // The mixes of llama.cpp's quantizer: what a tensor is for, and where in the model it is, decide how many bits it gets.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 
+#include "arch/families.hpp"
 #include "arch/names.hpp"
 #include "arch/roles.hpp"
 #include "convert/recipe.hpp"
@@ -11,6 +14,7 @@ namespace tare {
 namespace {
 
 using arch::Role;
+using recipe::MixOptions;
 
 // Which layers of a role get more.
 enum class More : std::uint8_t {
@@ -32,22 +36,95 @@ struct Extra {
 struct Recipe {
   Mix mix;
   std::string_view base;
-  Extra v, o, down;
+  Extra v = {}, o = {}, down = {};
+  Extra down_weighted = {};              // in place of `down`, with importance values
+  std::string_view v_shared = {};        // in place of `v`, when four heads or more share it
+  std::string_view o_of_8 = "q5_k";      // in place of `o`, of a model of 8 experts
+  std::string_view head = "q6_k";        // and the token table, if it is the head
+  std::string_view beside_experts = {};  // of all that is not a stack of experts; empty: as of these
 };
 
+// Without importance values, types with a minimum would do harm there: llama.cpp takes q4_1 and q5_1 only with them, and
+// does without q5_k where it has them.
+constexpr Extra kFirstQ41{More::first_8th, "q4_1"}, kFirstQ51{More::first_8th, "q5_1"},
+    kFirstQ5K{More::first_8th, "q5_k"}, kFirstQ4K{More::first_8th, "q4_k"}, kSpreadQ6K{More::spread, "q6_k"},
+    kAllQ3K{More::all, "q3_k"}, kAllQ4K{More::all, "q4_k"}, kAllQ5K{More::all, "q5_k"},
+    kDownQ3KM{More::first_16th, "q5_k", "q4_k"};
+
+constexpr Recipe q3_k_m(std::string_view name) {
+  return {.mix = {name, "3 bits, 4 and 5 where they matter"},
+          .base = "q3_k",
+          .v = {More::first_2, "q5_k", "q4_k"},
+          .o = kAllQ4K,
+          .down = kDownQ3KM,
+          .down_weighted = kDownQ3KM};
+}
+constexpr Recipe q4_k_m(std::string_view name) {
+  return {.mix = {name, "4 bits, 6 where they matter"},
+          .base = "q4_k",
+          .v = kSpreadQ6K,
+          .down = kSpreadQ6K,
+          .down_weighted = kSpreadQ6K};
+}
+constexpr Recipe q5_k_m(std::string_view name) {
+  return {.mix = {name, "5 bits, 6 where they matter"},
+          .base = "q5_k",
+          .v = kSpreadQ6K,
+          .down = kSpreadQ6K,
+          .down_weighted = kSpreadQ6K,
+          .o_of_8 = {}};
+}
+
 constexpr Recipe kRecipes[] = {
-    {{"q2_k", "2 bits, 3 where they matter"}, "q2_k", {More::all, "q3_k"}, {More::all, "q3_k"}, {More::all, "q3_k"}},
-    {{"q3_k_s", "3 bits"}, "q3_k", {}, {}, {}},
-    {{"q3_k_m", "3 bits, 4 and 5 where they matter"},
-     "q3_k",
-     {More::first_2, "q5_k", "q4_k"},
-     {More::all, "q4_k"},
-     {More::first_16th, "q5_k", "q4_k"}},
-    {{"q3_k_l", "3 bits, 5 where they matter"}, "q3_k", {More::all, "q5_k"}, {More::all, "q5_k"}, {More::all, "q5_k"}},
-    {{"q4_k_s", "4 bits, 5 in the first layers"}, "q4_k", {More::first_4, "q5_k"}, {}, {More::first_8th, "q5_k"}},
-    {{"q4_k_m", "4 bits, 6 where they matter"}, "q4_k", {More::spread, "q6_k"}, {}, {More::spread, "q6_k"}},
-    {{"q5_k_s", "5 bits"}, "q5_k", {}, {}, {}},
-    {{"q5_k_m", "5 bits, 6 where they matter"}, "q5_k", {More::spread, "q6_k"}, {}, {More::spread, "q6_k"}},
+    {.mix = {"q4_0", "4 bits, one scale for 32 weights"}, .base = "q4_0", .down_weighted = kFirstQ41, .o_of_8 = {}},
+    {.mix = {"q4_1", "4 bits, scale and minimum for 32 weights"}, .base = "q4_1", .o_of_8 = {}},
+    {.mix = {"q5_0", "5 bits, one scale for 32 weights"}, .base = "q5_0", .down_weighted = kFirstQ51, .o_of_8 = {}},
+    {.mix = {"q5_1", "5 bits, scale and minimum for 32 weights"}, .base = "q5_1", .o_of_8 = {}},
+    {.mix = {"q8_0", "8 bits"}, .base = "q8_0", .o_of_8 = {}, .head = "q8_0"},
+    {.mix = {"q2_k", "2 bits, 3 where they matter"},
+     .base = "q2_k",
+     .v = kAllQ3K,
+     .o = kAllQ3K,
+     .down = kAllQ3K,
+     .down_weighted = kAllQ3K,
+     .v_shared = "q4_k"},
+    {.mix = {"q2_k_s", "2 bits, 4 in the first layers"},
+     .base = "q2_k",
+     .down = kFirstQ4K,
+     .down_weighted = kFirstQ4K,
+     .v_shared = "q4_k",
+     .o_of_8 = {}},
+    {.mix = {"q3_k_s", "3 bits"}, .base = "q3_k"},
+    q3_k_m("q3_k_m"),
+    q3_k_m("q3_k"),
+    {.mix = {"q3_k_l", "3 bits, 5 where they matter"},
+     .base = "q3_k",
+     .v = kAllQ5K,
+     .o = kAllQ5K,
+     .down = kAllQ5K,
+     .down_weighted = kAllQ5K,
+     .o_of_8 = {}},
+    {.mix = {"q4_k_s", "4 bits, 5 in the first layers"},
+     .base = "q4_k",
+     .v = {More::first_4, "q5_k"},
+     .down = kFirstQ5K,
+     .down_weighted = kFirstQ5K},
+    q4_k_m("q4_k_m"),
+    q4_k_m("q4_k"),
+    {.mix = {"q5_k_s", "5 bits"}, .base = "q5_k", .o_of_8 = {}},
+    q5_k_m("q5_k_m"),
+    q5_k_m("q5_k"),
+    {.mix = {"q6_k", "6 bits"}, .base = "q6_k", .o_of_8 = {}},
+    {.mix = {"iq4_nl", "4 bits of a table, one scale for 32 weights"},
+     .base = "iq4_nl",
+     .down = kFirstQ5K,
+     .v_shared = "q5_k"},
+    {.mix = {"iq4_xs", "4 bits of a table, scales of scales"}, .base = "iq4_xs", .down = kFirstQ5K, .v_shared = "q5_k"},
+    {.mix = {"mxfp4_moe", "experts in 4-bit floats, the rest in 8 bits"},
+     .base = "mxfp4",
+     .o_of_8 = {},
+     .head = "q8_0",
+     .beside_experts = "q8_0"},
 };
 
 constexpr auto kMixes = [] {
@@ -55,6 +132,17 @@ constexpr auto kMixes = [] {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = kRecipes[i].mix;
   return all;
 }();
+
+// Matrices that a mix keeps as they are, besides those whose role says so: small ones of state-space models, RWKV, Gemma
+// 3n, T5, and of parts that see and hear. Parts of GGUF's names.
+constexpr std::string_view kKeptNames[] = {
+    "altup",        "laurel",       "per_layer_model_proj", "ssm_conv1d",  "shortconv.conv",   "time_mix_first",
+    "time_mix_w0",  "time_mix_w1",  "time_mix_w2",          "time_mix_v0", "time_mix_v1",      "time_mix_v2",
+    "time_mix_a0",  "time_mix_a1",  "time_mix_a2",          "time_mix_g1", "time_mix_g2",      "time_mix_decay_w",
+    "time_mix_ler", "attn_rel_b",   "token_types",          "indexer.k_",  "ffn_gate_tid2eid", "indexer.q_proj",
+    ".position_em", ".rel_pos",     ".patch_embd",          ".patch_merg", "sam.pos_embd",     "sam.neck.",
+    "sam.net_",     "a.rvq.codebo", "mm.a.code_embd",
+};
 
 bool gets_more(More where, std::uint64_t layer, std::uint64_t layers) {
   switch (where) {
@@ -69,7 +157,7 @@ bool gets_more(More where, std::uint64_t layer, std::uint64_t layers) {
   return false;
 }
 
-// The number behind "blk." or "layers.".
+// The number after "blk." or "layers.".
 std::optional<std::uint64_t> layer_in(std::string_view name) {
   for (const std::string_view word : {"blk.", "layers."}) {
     const std::size_t at = name.find(word);
@@ -83,63 +171,104 @@ std::optional<std::uint64_t> layer_in(std::string_view name) {
 
 bool is_called_weight(const Tensor& tensor) { return tensor.name.ends_with("weight"); }
 
+bool is_value(Role role) { return role == Role::v || role == Role::qkv; }
+bool is_down(Role role) {
+  return role == Role::down || role == Role::expert_down || role == Role::stacked_down || role == Role::shared_down;
+}
+bool is_of_experts(Role role, const Tensor& tensor) { return arch::is_of_expert(role) || tensor.shape.rank() > 2; }
+
 // Tensors that a mix leaves alone though they are matrices.
 bool is_left_alone(Role role, const Tensor& tensor) {
+  const auto is_kept = [&](std::string_view part) { return tensor.name.find(part) != std::string::npos; };
   return tensor.shape.rank() < 2 || arch::is_norm(role) || role == Role::router || role == Role::shared_router ||
-         role == Role::position_embedding;
+         role == Role::position_embedding || std::ranges::any_of(kKeptNames, is_kept);
+}
+
+// Gemma 3n has a second table.
+bool is_token_table(Role role, const Tensor& tensor) {
+  return role == Role::token_embedding || tensor.name == "per_layer_token_embd.weight";
+}
+
+// What llama.cpp takes for the model of 70 billion weights: 80 layers, and in Llama heads that share keys.
+bool is_of_70_billion(const Config& config, std::uint64_t layers, std::int64_t sharing) {
+  const arch::Family* const family = config.model_type ? arch::find_family_by_any_name(*config.model_type) : nullptr;
+  if (layers != 80 || family == nullptr) return false;
+  return (family->name == "llama" && sharing > 1) || family->name == "qwen2" || family->name == "olmo";
 }
 
 class Mixer {
  public:
-  Mixer(const Recipe& recipe, const std::vector<Tensor>& tensors, const Config& config) : recipe_(recipe) {
+  Mixer(const Recipe& recipe, const std::vector<Tensor>& tensors, const Config& config, const MixOptions& options)
+      : recipe_(recipe), options_(options) {
     const std::int64_t heads = config.num_attention_heads.value_or(0),
                        shared = config.num_key_value_heads.value_or(heads);
     sharing_ = shared > 0 ? heads / shared : 1;
     has_weights_ = std::ranges::any_of(tensors, is_called_weight);
+    std::map<std::uint64_t, std::uint64_t> experts;  // in tensors of their own, by layer
     for (const Tensor& tensor : tensors) {
-      if (const auto layer = layer_in(tensor.name)) layers_ = std::max(layers_, *layer + 1);
-      if (arch::role_of(tensor.name) == Role::output_head) tied_ = false;
-      if (arch::role_of(tensor.name) == Role::stacked_down && tensor.shape.rank() == 3) experts_ = tensor.shape[0];
+      const Role role = arch::role_of(tensor.name);
+      const auto layer = layer_in(tensor.name);
+      if (layer) layers_ = std::max(layers_, *layer + 1);
+      if (role == Role::output_head) tied_ = false;
+      if (role == Role::stacked_down && tensor.shape.rank() == 3) experts_ = std::max(experts_, tensor.shape[0]);
+      if (role == Role::expert_down && is_called_weight(tensor)) ++experts[layer.value_or(0)];
+      if (is_value(role) && is_called_weight(tensor)) values_.insert(layer.value_or(0));
+      if (is_down(role) && is_called_weight(tensor)) downs_.insert(layer.value_or(0));
     }
+    for (const auto& [layer, count] : experts) experts_ = std::max(experts_, count);
+    of_70_billion_ = is_of_70_billion(config, layers_, sharing_);
+    if (const std::int64_t stated = config.num_hidden_layers.value_or(0); stated > 0)
+      layers_ = static_cast<std::uint64_t>(stated);
   }
 
   std::string method_for(const Tensor& tensor) const {
     const Role role = arch::role_of(tensor.name);
     if (is_left_alone(role, tensor) || (has_weights_ && !is_called_weight(tensor))) return {};
-    if (role == Role::output_head || (role == Role::token_embedding && tied_)) return "q6_k";
+    if (options_.pure) return std::string(recipe_.base);
+    if (role == Role::output_head || (is_token_table(role, tensor) && tied_)) return std::string(recipe_.head);
+    if (!recipe_.beside_experts.empty())
+      return std::string(is_of_experts(role, tensor) ? recipe_.base : recipe_.beside_experts);
     const std::uint64_t layer = layer_in(tensor.name).value_or(0);
-    switch (role) {
-      case Role::v:
-      case Role::qkv: return for_values(layer);
-      case Role::k: return experts_ == 8 ? "q8_0" : std::string(recipe_.base);
-      case Role::o: return experts_ == 8 && recipe_.base != "q5_k" ? "q5_k" : extra(recipe_.o, layer);
-      case Role::down:
-      case Role::expert_down:
-      case Role::stacked_down: return extra(recipe_.down, layer);
-      default: return std::string(recipe_.base);
-    }
+    if (is_value(role)) return for_values(layer);
+    if (is_down(role)) return for_down(layer);
+    if (role == Role::k && experts_ == 8) return "q8_0";
+    if (role == Role::o && experts_ == 8) return std::string(recipe_.o_of_8.empty() ? recipe_.base : recipe_.o_of_8);
+    if (role == Role::o) return extra(recipe_.o, layer, layers_);
+    return std::string(recipe_.base);
   }
 
  private:
-  std::string extra(const Extra& more, std::uint64_t layer) const {
-    if (gets_more(more.where, layer, layers_)) return std::string(more.method);
+  std::string extra(const Extra& more, std::uint64_t layer, std::uint64_t layers) const {
+    if (gets_more(more.where, layer, layers)) return std::string(more.method);
     return std::string(more.elsewhere.empty() ? recipe_.base : more.elsewhere);
+  }
+
+  // llama.cpp counts such tensors, not layers: some models have layers without them.
+  static std::uint64_t place_in(const std::set<std::uint64_t>& layers, std::uint64_t layer) {
+    return static_cast<std::uint64_t>(std::distance(layers.begin(), layers.lower_bound(layer)));
+  }
+
+  std::string for_down(std::uint64_t layer) const {
+    const std::uint64_t place = experts_ > 1 ? layer : place_in(downs_, layer);
+    return extra(options_.weighted ? recipe_.down_weighted : recipe_.down, place, layers_);
   }
 
   // They are small where many heads share them, and count for all of these.
   std::string for_values(std::uint64_t layer) const {
     if (experts_ == 8) return "q8_0";
-    std::string method = extra(recipe_.v, layer);
-    if (recipe_.base == "q2_k" && sharing_ >= 4) method = "q4_k";
-    const bool of_70_billion = layers_ == 80 && sharing_ == 8;
-    if (of_70_billion && (method == "q3_k" || method == "q4_k")) method = "q5_k";
+    std::string method = !recipe_.v_shared.empty() && sharing_ >= 4
+                             ? std::string(recipe_.v_shared)
+                             : extra(recipe_.v, place_in(values_, layer), values_.size());
+    if (of_70_billion_ && (method == "q3_k" || method == "q4_k")) method = "q5_k";
     return method;
   }
 
   const Recipe& recipe_;
+  const MixOptions& options_;
   std::uint64_t layers_ = 0, experts_ = 0;
+  std::set<std::uint64_t> values_, downs_;  // layers that have such a tensor
   std::int64_t sharing_ = 1;
-  bool tied_ = true;
+  bool tied_ = true, of_70_billion_ = false;
   bool has_weights_ = false;  // else these are arrays of somebody's, and any matrix is as good as another
 };
 
@@ -147,10 +276,12 @@ class Mixer {
 
 std::span<const Mix> mixes() { return kMixes; }
 
+bool recipe::is_mix(std::string_view method) { return std::ranges::find(kMixes, method, &Mix::name) != kMixes.end(); }
+
 std::vector<std::string> recipe::methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors,
-                                                const Config& config) {
+                                                const Config& config, const MixOptions& options) {
   const auto found = std::ranges::find_if(kRecipes, [&](const Recipe& recipe) { return recipe.mix.name == mix; });
-  const Mixer mixer(*found, tensors, config);
+  const Mixer mixer(*found, tensors, config, options);
   std::vector<std::string> methods;
   methods.reserve(tensors.size());
   for (const Tensor& tensor : tensors) methods.push_back(mixer.method_for(tensor));

@@ -177,9 +177,14 @@ std::vector<Decision> decide(const Model& model, const Quantization& how, const 
     throw Error(ErrorKind::usage, "quantize.importance",
                 fmt::format("none of the {} tensors that have importance values ({}, ...) is one of the model",
                             how.importance.size(), quote(how.importance.begin()->first)));
-  const bool mixed = std::ranges::find(mixes(), how.method, &Mix::name) != mixes().end();
+  const bool mixed = is_mix(how.method);
+  if (how.pure && !mixed)
+    throw Error(ErrorKind::usage, "convert.quant",
+                how.method.empty() ? "pure is about a mix, and none was asked for"
+                                   : fmt::format("{} is one method, not a mix: it is pure already", how.method));
   const std::vector<std::string> mix =
-      mixed ? methods_of_mix(how.method, tensors, model.config) : std::vector<std::string>(tensors.size(), how.method);
+      mixed ? methods_of_mix(how.method, tensors, model.config, {.pure = how.pure, .weighted = !how.importance.empty()})
+            : std::vector<std::string>(tensors.size(), how.method);
   if (!mixed) codec_of(how.method, how);
   for (const auto& rule : how.rules) {
     const auto& [glob, method] = rule;

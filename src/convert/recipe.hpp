@@ -38,8 +38,17 @@ Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, 
 // `fit_budget` throws.
 std::vector<Decision> decide(const Model& model, const Quantization& how, const Target& target, unsigned threads);
 
+struct MixOptions {
+  bool pure = false;      // the mix's main method for all of them
+  bool weighted = false;  // there are importance values
+};
+
 // The method that a mix has for each tensor; empty: it is kept. `config` says how many heads share a key.
-std::vector<std::string> methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors, const Config& config);
+std::vector<std::string> methods_of_mix(std::string_view mix, const std::vector<Tensor>& tensors, const Config& config,
+                                        const MixOptions& options);
+
+// Whether `method` is the name of a mix, also if it is that of its main method, too.
+bool is_mix(std::string_view method);
 
 EncodeOptions encode_options(const Quantization& how, const std::string& tensor, const std::string& method,
                              unsigned threads);

@@ -7,6 +7,7 @@
 #include "arch/expected.hpp"
 #include "base/json_writer.hpp"
 #include "base/name_map.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "convert/directory_form.hpp"
 #include "resources/config_parts.hpp"

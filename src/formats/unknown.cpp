@@ -30,13 +30,18 @@ class Head {
   std::size_t length_ = 0;
 };
 
+std::vector<std::string> members_of(const Source& source) {
+  constexpr std::uint64_t kDirectory = std::uint64_t{16} << 20;
+  Diagnostics strict;
+  std::vector<std::string> names;
+  for (const wire::ZipMember& member : wire::read_zip(source, kDirectory, strict)) names.push_back(member.name);
+  return names;
+}
+
 // Of an archive whose directory can be read; a broken one is just a zip archive.
 std::string words_for_archive(const Source& source) {
-  constexpr std::uint64_t kDirectory = std::uint64_t{16} << 20;
   try {
-    Diagnostics strict;
-    std::vector<std::string> names;
-    for (const wire::ZipMember& member : wire::read_zip(source, kDirectory, strict)) names.push_back(member.name);
+    const std::vector<std::string> names = members_of(source);
     if (const std::string_view words = archive_lookalike(names); !words.empty()) return std::string(words);
     return fmt::format("a zip archive with {} members, none of them an array", names.size());
   } catch (const Error& error) {
@@ -106,6 +111,15 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 }  // namespace
+
+bool is_foreign_archive(const Source& source) {
+  try {
+    return !archive_lookalike(members_of(source)).empty();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return false;
+  }
+}
 
 std::string certain_words(const Source& source) {
   const Head head(source);

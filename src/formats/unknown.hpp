@@ -10,6 +10,8 @@ namespace tare {
 
 // What the bytes are, if they are a well-known thing that no file of ours begins like; empty: they may be anything.
 std::string certain_words(const Source& source);
+// Whether a zip archive has the members of another program's files.
+bool is_foreign_archive(const Source& source);
 // As far as can be told.
 std::string words_for(const Source& source);
 // For a directory that is no model: where in it models are, and what else is there.

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/error_runs.hpp"
 #include "base/printable.hpp"
 #include "base/stopping.hpp"
 #include "inspect/data_check.hpp"
@@ -18,6 +19,18 @@ namespace {
 class Collector final : public Diagnostics {
  public:
   void error(const Error& error) override { add(Severity::error, error); }
+  void tensor_error(const Error& about) override {
+    const std::uint64_t listed = run_ > kListedErrors ? 1 : run_;
+    const bool goes_on = run_ > 0 && run_begin_ + listed == findings.size() &&
+                         findings[run_begin_].rule == about.rule() && findings[run_begin_].file == about.file() &&
+                         findings[run_begin_].kind == about.kind();
+    run_ = goes_on ? run_ + 1 : 1;
+    if (!goes_on) run_begin_ = findings.size();
+    if (run_ <= kListedErrors) return add(Severity::error, about);
+    findings.resize(run_begin_ + 1);
+    findings.back().count = run_;
+    findings.back().last = about.item();
+  }
   void warning(const Error& about) override { add(Severity::warning, about); }
   void note(const Error& about) override { add(Severity::note, about); }
   bool thorough() const override { return true; }
@@ -27,6 +40,10 @@ class Collector final : public Diagnostics {
  private:
   // Nobody reads more, and a file must not make us write a hundred times its size.
   static constexpr std::size_t kMost = 10'000;
+
+  // The tensor errors of one rule that came last.
+  std::size_t run_begin_ = 0;
+  std::uint64_t run_ = 0;
 
   void add(Severity severity, const Error& about) {
     if (findings.size() == kMost)
@@ -50,8 +67,10 @@ std::string recognized(const std::string& path, Access access) {
 }  // namespace
 
 std::size_t Verification::count(Severity severity) const {
-  return static_cast<std::size_t>(std::count_if(findings.begin(), findings.end(),
-                                                [&](const Finding& finding) { return finding.severity == severity; }));
+  std::size_t number = 0;
+  for (const Finding& finding : findings)
+    if (finding.severity == severity) number += finding.count;
+  return number;
 }
 
 bool Verification::ok(bool strict) const {
@@ -94,6 +113,8 @@ Verification verify(const std::string& path, const VerifyOptions& options) {
                          std::make_move_iterator(collector.findings.end()));
   for (Finding& finding : result.findings) {
     if (finding.file.empty()) finding.file = path;
+    finding.last = printable(finding.last);
+    if (finding.count > 1) finding.sentence = sentence_of_run(finding.sentence, finding.count, finding.last);
     finding.sentence = printable(finding.sentence);  // as an Error's
     finding.item = printable(finding.item);
   }

@@ -114,6 +114,8 @@ void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
 // `rules`: how texts are cut and framed, where that is known; otherwise it is told from the tokens.
 struct TokenizerRules;
 std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* rules = nullptr);
+// Whether tokens are spelled in the byte-level alphabet, by what they and the merges are.
+bool is_byte_level(const Vocabulary& vocabulary);
 // The special tokens by name.
 std::string tokenizer_config_json(const Vocabulary& vocabulary);
 

@@ -82,6 +82,8 @@ class Tokenizer {
     model_ = choose_model();
   }
 
+  bool is_byte_level() const { return byte_level_; }
+
   std::string text() {
     out_ = "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [";
     put_added();
@@ -344,6 +346,8 @@ std::string tokenizer_json(const Vocabulary& vocabulary, const TokenizerRules* r
   const Vocabulary typed = with_types(vocabulary);
   return Tokenizer(typed, rules).text();
 }
+
+bool is_byte_level(const Vocabulary& vocabulary) { return Tokenizer(vocabulary, nullptr).is_byte_level(); }
 
 std::string tokenizer_config_json(const Vocabulary& vocabulary) {
   const std::pair<std::string_view, std::int64_t> special[] = {{"bos_token", vocabulary.bos},

@@ -1,9 +1,13 @@
 // Mixes of methods, what becomes of rows that are not whole blocks, and importances as llama.cpp measures them.
+#include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
 #include "conformance/scratch.hpp"
+#include "convert/recipe.hpp"
 
 namespace tare {
 namespace {
@@ -69,6 +73,183 @@ TEST(Mixes, AreLlamaCpps) {
   EXPECT_EQ(types["blk.9.attn_output.weight"], "q3_k");
   EXPECT_EQ(types["blk.9.ffn_up.weight"], "q2_k");
   EXPECT_EQ(types_of("q5_k_s", small_llama(true))["token_embd.weight"], "q6_k") << "the table is the head";
+}
+
+// A line of data/llama_mixes.txt: what llama.cpp's quantizer chose for a model of this kind.
+struct RecordedMix {
+  std::string line, architecture, shape, mix, weighted;
+  int layers = 0, sharing = 0, tied = 0;
+  std::uint64_t experts = 0, width = 0, inner = 0;
+  std::map<std::string, std::string> types;  // of roles that are not of the main type throughout: "q6_k*2,q4_k*3"
+};
+
+RecordedMix recorded_mix(const std::string& line) {
+  RecordedMix recorded;
+  recorded.line = line;
+  std::istringstream words(line);
+  std::string layers, sharing, experts, tied, word;
+  words >> recorded.architecture >> layers >> sharing >> experts >> tied >> recorded.shape >> recorded.mix >>
+      recorded.weighted;
+  const auto number = [](const std::string& text) { return std::stoi(text.substr(text.find('=') + 1)); };
+  recorded.layers = number(layers);
+  recorded.sharing = number(sharing);
+  recorded.experts = static_cast<std::uint64_t>(number(experts));
+  recorded.tied = number(tied);
+  recorded.width = std::stoull(recorded.shape);
+  recorded.inner = std::stoull(recorded.shape.substr(recorded.shape.find('x') + 1));
+  while (words >> word) recorded.types[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+  return recorded;
+}
+
+Model model_of(const RecordedMix& recorded) {
+  Model model;
+  model.config.model_type = recorded.architecture;
+  model.config.num_attention_heads = 8 * recorded.sharing;
+  model.config.num_key_value_heads = 8;
+  model.config.num_hidden_layers = recorded.layers;
+  const auto add = [&](const std::string& name, std::uint64_t columns, bool stack = false) {
+    std::vector<std::uint64_t> shape{2, columns};
+    if (stack) shape.insert(shape.begin(), recorded.experts);
+    model.tensors.push_back(make_dense(name + ".weight", Shape(shape), DType::f32));
+  };
+  add("token_embd", recorded.width);
+  if (recorded.tied == 0) add("output", recorded.width);
+  for (int layer = 0; layer < recorded.layers; ++layer) {
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    const std::string stack = recorded.experts > 0 ? "_exps" : "";
+    for (const char* const role : {"attn_q", "attn_k", "attn_v", "attn_output"}) add(block + role, recorded.width);
+    for (const char* const role : {"ffn_gate", "ffn_up"}) add(block + role + stack, recorded.width, !stack.empty());
+    add(block + "ffn_down" + stack, recorded.inner, !stack.empty());
+  }
+  return model;
+}
+
+std::string main_type(const std::string& mix) {
+  return mix.ends_with("_s") || mix.ends_with("_m") || mix.ends_with("_l") ? mix.substr(0, mix.size() - 2) : mix;
+}
+
+// As a line of the data has it.
+std::map<std::string, std::string> chosen_types(const Model& model, const RecordedMix& recorded, bool weighted) {
+  Quantization how;
+  how.method = recorded.mix;
+  if (weighted) how.importance["blk.0.attn_q.weight"] = std::vector<float>(recorded.width, 1);
+  const auto decisions = recipe::decide(model, how, {*find_format("gguf"), [](const Tensor&) { return 0; }}, 1);
+  std::map<std::string, std::vector<std::string>> by_role;
+  for (std::size_t i = 0; i < decisions.size(); ++i) {
+    const std::string& name = model.tensors[i].name;
+    const std::size_t role = name.starts_with("blk.") ? name.find('.', 4) + 1 : 0;
+    by_role[name.substr(role, name.rfind('.') - role)].push_back(decisions[i].method);
+  }
+  std::map<std::string, std::string> chosen;
+  for (const auto& [role, types] : by_role) {
+    if (std::ranges::all_of(types, [&](const std::string& type) { return type == main_type(recorded.mix); })) continue;
+    std::string& text = chosen[role];
+    for (std::size_t i = 0, end = 0; i < types.size(); i = end) {
+      while (end < types.size() && types[end] == types[i]) ++end;
+      text += (text.empty() ? "" : ",") + types[i];
+      if (role != "token_embd" && role != "output") text += "*" + std::to_string(end - i);
+    }
+  }
+  return chosen;
+}
+
+// What the quantizer that was asked did otherwise than llama.cpp b21e4de745: for rows that are not whole blocks of q2_k or
+// q3_k it took iq4_nl, which is q4_0 now.
+std::map<std::string, std::string> as_of_today(RecordedMix recorded) {
+  if (!recorded.mix.starts_with("q2_k") && !recorded.mix.starts_with("q3_k")) return recorded.types;
+  for (auto& [role, types] : recorded.types)
+    for (std::size_t at = types.find("iq4_nl"); at != std::string::npos; at = types.find("iq4_nl"))
+      types.replace(at, 6, "q4_0");
+  return recorded.types;
+}
+
+TEST(Mixes, ChooseTheTypesOfLlamaCppsQuantizer) {
+  std::ifstream file(std::string(TARE_TEST_DIR) + "/convert/data/llama_mixes.txt");
+  std::set<std::string> names;
+  std::size_t lines = 0;
+  std::string kind;  // of the model
+  Model model;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    ++lines;
+    const RecordedMix recorded = recorded_mix(line);
+    names.insert(recorded.mix);
+    if (const std::string now = line.substr(0, line.find(' ' + recorded.mix + ' ')); now != kind) {
+      kind = now;
+      model = model_of(recorded);
+    }
+    for (const bool weighted : {false, true})
+      if (recorded.weighted != (weighted ? "-" : "+"))
+        EXPECT_EQ(chosen_types(model, recorded, weighted), as_of_today(recorded)) << line;
+  }
+  EXPECT_GT(lines, 400U);
+  // Aliases, and what that quantizer did not have or refuses without numbers, are looked at below.
+  for (const Mix& mix : mixes())
+    EXPECT_TRUE(names.contains(std::string(mix.name)) || mix.name == "q3_k" || mix.name == "q4_k" ||
+                mix.name == "q5_k" || mix.name == "q2_k_s" || mix.name == "mxfp4_moe")
+        << mix.name;
+}
+
+TEST(Mixes, ANameWithoutASizeIsTheMediumOne) {
+  for (const std::string name : {"q3_k", "q4_k", "q5_k"})
+    EXPECT_EQ(types_of(name, small_llama()), types_of(name + "_m", small_llama()));
+  const auto types = types_of("q2_k_s", small_llama());
+  EXPECT_EQ(layers_with(types, "ffn_down", "q4_k"), "0 1 2 3 ");
+  EXPECT_EQ(types.at("blk.9.attn_v.weight"), "q4_k") << "four heads share it";
+  EXPECT_EQ(types.at("blk.9.attn_output.weight"), "q2_k");
+}
+
+// As in llama.cpp b21e4de745: q, k and v in one tensor count as v; the shared expert's is an ffn_down as the others.
+TEST(Mixes, FusedAndSharedTensors) {
+  Model fused;
+  fused.config.model_type = "phi3";
+  fused.config.num_attention_heads = fused.config.num_key_value_heads = 8;
+  for (int layer = 0; layer < 16; ++layer)
+    for (const char* const name : {"attn_qkv", "attn_output", "ffn_up", "ffn_down"})
+      fused.tensors.push_back(matrix("blk." + std::to_string(layer) + "." + name + ".weight", 2, 256));
+  const auto types = types_of("q4_k_m", fused);
+  EXPECT_EQ(types.at("blk.0.attn_qkv.weight"), "q6_k");
+  EXPECT_EQ(types.at("blk.2.attn_qkv.weight"), "q4_k");
+  EXPECT_EQ(types.at("blk.4.attn_qkv.weight"), "q6_k");
+  Model experts;
+  experts.config.model_type = "qwen2_moe";
+  for (int layer = 0; layer < 16; ++layer) {
+    const std::string block = "blk." + std::to_string(layer) + ".";
+    experts.tensors.push_back(make_dense(block + "ffn_down_exps.weight", {4, 2, 256}, DType::f32));
+    experts.tensors.push_back(matrix(block + "ffn_down_shexp.weight", 2, 256));
+    experts.tensors.push_back(matrix(block + "attn_q.weight", 2, 256));
+  }
+  const auto down = types_of("q4_k_m", experts);
+  EXPECT_EQ(down.at("blk.0.ffn_down_shexp.weight"), "q6_k");
+  EXPECT_EQ(down.at("blk.2.ffn_down_shexp.weight"), "q4_k");
+  EXPECT_EQ(down.at("blk.2.ffn_down_exps.weight"), "q4_k");
+  const auto floats = types_of("mxfp4_moe", experts);
+  EXPECT_EQ(floats.at("blk.0.ffn_down_exps.weight"), "mxfp4");
+  EXPECT_EQ(floats.at("blk.0.ffn_down_shexp.weight"), "q8_0");
+  EXPECT_EQ(floats.at("blk.0.attn_q.weight"), "q8_0");
+}
+
+// One type for all: by `pure`, and by a method's full name.
+TEST(Mixes, PureIsOneMethodForAll) {
+  for (const Mix& mix : mixes()) {
+    AdaptOptions options;
+    options.quant.method = mix.name;
+    options.quant.pure = true;
+    options.threads = 1;
+    std::set<std::string> layouts;
+    for (const Tensor& tensor : adapt(small_llama(true), *find_format("gguf"), options).model.tensors)
+      if (tensor.shape.rank() > 1) layouts.insert(tensor.layout);
+    EXPECT_EQ(layouts.size(), 1U) << mix.name;
+  }
+  for (const auto& [name, type] : types_of("ggml.q4_0", small_llama(true)))
+    EXPECT_EQ(type, name == "output_norm.weight" ? "f32" : "q4_0") << name;
+  AdaptOptions options;
+  options.quant.pure = true;
+  for (const char* const method : {"k4", "ggml.q4_0", ""}) {
+    options.quant.method = method;
+    options.quant.rules = {{"*", "keep"}};
+    EXPECT_EQ(rule_of([&] { adapt(small_llama(), *find_format("zt"), options); }), "convert.quant") << method;
+  }
 }
 
 TEST(Mixes, RowsThatAreNotWholeBlocksFallBackAndItIsTold) {

@@ -9,9 +9,11 @@
 #include <fstream>
 #include <limits>
 
+#include "base/error_runs.hpp"
 #include "inspect/data_check.hpp"
 #include "inspect/models.hpp"
 #include "inspect/scan.hpp"
+#include "tare/convert.hpp"
 #include "tare/stop.hpp"
 
 namespace tare {
@@ -297,6 +299,56 @@ TEST(InspectVerify, CutOffFileKeepsItsFormat) {
   const Verification result = verify(path);
   EXPECT_EQ(result.format, "zt");
   EXPECT_GE(result.count(Severity::error), 1u);
+}
+
+// Of a file that was not downloaded to its end, every tensor behind that place breaks the same rule.
+TEST(Verify, ATruncatedFileIsAFewFindings) {
+  const ScratchDirectory scratch;
+  std::size_t containers = 0;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr || !format.holds.many_tensors || !format.holds.architecture.empty()) continue;
+    Model model;
+    for (int i = 0; i < 90; ++i)
+      model.tensors.push_back(
+          tensor_of(fmt::format("blk.{}.attn_q.weight", i), Shape{4, 32}, DType::f32, std::vector<float>(128, 1.5F)));
+    const std::string path = scratch.file(fmt::format("whole.{}", format.name));
+    save(model, path, {.to = std::string(format.name)});
+    ++containers;
+    const std::uint64_t size = std::filesystem::file_size(path);
+    for (const double part : {0.3, 0.5, 0.9, 0.999}) {
+      const std::string cut = scratch.file(fmt::format("cut.{}", format.name));
+      std::filesystem::copy_file(path, cut, std::filesystem::copy_options::overwrite_existing);
+      std::filesystem::resize_file(cut, static_cast<std::uint64_t>(part * static_cast<double>(size)));
+      const Verification result = verify(cut);
+      EXPECT_FALSE(result.ok(false)) << format.name;
+      EXPECT_LE(result.findings.size(), 4U) << format.name << " " << part;
+      std::uint64_t counted = 0;
+      for (const Finding& finding : result.findings) {
+        counted += finding.count;
+        EXPECT_EQ(finding.count > 1, !finding.last.empty());
+        if (finding.count > 1) EXPECT_NE(finding.sentence.find(finding.last), std::string::npos) << finding.sentence;
+      }
+      EXPECT_EQ(result.count(Severity::error), counted) << format.name;
+    }
+  }
+  EXPECT_GE(containers, 5U);
+}
+
+// Up to three are said one by one; another rule in between begins anew.
+TEST(Verify, TensorsInARowThatBreakOneRuleAreOneFinding) {
+  const auto error = [](std::string_view rule, int tensor) {
+    return Error(ErrorKind::corrupt, rule, "is wrong").in("f").at(7).about(fmt::format("tensor t{}", tensor));
+  };
+  const auto lines = [&](const std::vector<Error>& errors) {
+    Texts out;
+    for (const Error& one : runs_summed_up(errors)) out.emplace_back(one.what());
+    return out;
+  };
+  EXPECT_EQ(lines({}), Texts{});
+  EXPECT_EQ(lines({error("a.b", 1), error("a.b", 2), error("a.b", 3)}).size(), 3U);
+  EXPECT_EQ(lines({error("a.b", 1), error("a.b", 2), error("a.b", 3), error("a.b", 4)}),
+            Texts{"f: tensor t1: is wrong; 3 more break the same rule, the last is tensor t4 (a.b, byte 7)"});
+  EXPECT_EQ(lines({error("a.b", 1), error("a.b", 2), error("a.c", 3), error("a.b", 4), error("a.b", 5)}).size(), 5U);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ Overflow overflow_from(const Arguments& arguments) {
   return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
 }
 
-// Every method by its short name where that is unique, and by its full one.
+// Every method by its short name where that is unique, and by its full one; and the mixes.
 Words quant_words() {
   Words words;
   for (const Codec& codec : codecs())
@@ -56,6 +56,8 @@ Words quant_words() {
       if (find_codec_by_method(method) == &codec) words.emplace_back(method);
       if (find_codec_by_method(full) == &codec && full != method) words.push_back(full);
     }
+  for (const Mix& mix : mixes())
+    if (std::find(words.begin(), words.end(), mix.name) == words.end()) words.emplace_back(mix.name);
   return words;
 }
 

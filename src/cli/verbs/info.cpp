@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/error_runs.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"
@@ -384,8 +385,10 @@ int run(const Arguments& arguments, Session& session) {
     print_text(model, file, session);
   session.flush();
   remark_guesses(model, session);
-  for (std::size_t i = 0; i < std::min(kBroken, model.broken.size()); ++i)
-    session.complain(model.broken[i].error, file);
+  std::vector<Error> errors;
+  for (const BrokenTensor& broken : model.broken) errors.push_back(broken.error);
+  errors = runs_summed_up(errors);
+  for (std::size_t i = 0; i < std::min(kBroken, errors.size()); ++i) session.complain(errors[i], file);
   return kDone;
 }
 

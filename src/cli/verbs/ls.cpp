@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_runs.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/options.hpp"
@@ -147,7 +148,9 @@ int run(const Arguments& arguments, Session& session) {
   else
     print_table(tensors, broken, PackedWords(model), session);
   session.flush();
-  for (const BrokenTensor* tensor : broken) session.complain(tensor->error, file);
+  std::vector<Error> errors;
+  for (const BrokenTensor* const tensor : broken) errors.push_back(tensor->error);
+  for (const Error& error : runs_summed_up(errors)) session.complain(error, file);
   if (tensors.empty() && broken.empty() && !model.tensors.empty())
     session.remark("no tensor matches; a pattern must match the whole name: '*norm*' matches a part");
   return kDone;

@@ -115,19 +115,22 @@ void write_errors(JsonWriter& json, const Group& group) {
   write_scales(json, group.scales, group.subnormal_scales);
 }
 
-// What the table tells is measured against what was decoded.
-std::vector<ReportLine> requantized_warnings(const std::vector<Change>& changes) {
-  std::vector<ReportLine> warnings;
+// What the table tells is measured against what was decoded. One line, whatever types they were of and have become.
+std::vector<ReportLine> requantized_warning(const std::vector<Change>& changes) {
+  std::size_t tensors = 0;
+  std::vector<std::string_view> types;
   for (const Change& change : changes) {
     const bool coded =
         !change.before.empty() && std::ranges::find(codecs(), change.before, &Codec::name) != codecs().end();
     if (change.kind != ChangeKind::quantized || !coded) continue;
-    const std::string text =
-        fmt::format("{} {} quantized already ({}); errors are measured against the decoded weights",
-                    counted(change.items.size(), "tensor"), change.items.size() == 1 ? "was" : "were", change.before);
-    warnings.push_back({Impact::results, text, text});
+    tensors += change.items.size();
+    if (std::ranges::find(types, change.before) == types.end()) types.push_back(change.before);
   }
-  return warnings;
+  if (tensors == 0) return {};
+  const std::string text =
+      fmt::format("{} {} quantized already ({}); errors are measured against the decoded weights",
+                  counted(tensors, "tensor"), tensors == 1 ? "was" : "were", fmt::join(types, ", "));
+  return {{Impact::results, text, text}};
 }
 
 void print_json(const Conversion& done, const std::vector<Group>& groups, const Arguments& arguments,
@@ -212,7 +215,7 @@ int run(const Arguments& arguments, Session& session) {
     return kDone;
   }
   std::vector<ReportLine> lines = scale_warnings(done.outcomes);
-  for (ReportLine& line : requantized_warnings(done.changes)) lines.push_back(std::move(line));
+  for (ReportLine& line : requantized_warning(done.changes)) lines.push_back(std::move(line));
   for (ReportLine& line : weigh(done.changes, &kVerb))
     if (wordy || line.kind != ChangeKind::quantized) lines.push_back(std::move(line));
   tell_changes(headline_of(done, arguments), lines, wordy, session);
@@ -231,7 +234,8 @@ std::string about_methods() {
     }
   for (const Mix& mix : mixes()) mixed.push_back(mix.name);
   return fmt::format(
-      "Methods: {}; llama.cpp's mixes of several: {}. `tare formats` says which container holds which. With "
+      "Methods: {}. llama.cpp's mixes of them: {}; a name that is in both lists is the mix as --method METHOD, and the "
+      "method as GLOB=METHOD and with --pure. `tare formats` says which container holds which. With "
       "--importance: {}. With --range: {}. Of any rank: {}.",
       fmt::join(methods, ", "), fmt::join(mixed, ", "), fmt::join(weighted, ", "), fmt::join(ranged, ", "),
       fmt::join(of_any_rank, ", "));
@@ -246,6 +250,7 @@ constexpr Option kOptions[] = {
          "the method for all matrices, a mix such as q4_k_m, a float type, or what tensors get whose name matches (the "
          "first match decides)",
      .repeatable = true},
+    {.name = "pure", .help = "with a mix: its main method for every tensor that it quantizes, the head included"},
     {.name = "no-fallback", .help = "refuse tensors whose rows do not fit the method, instead of taking a similar one"},
     {.name = "keep",
      .value = "GLOB",

@@ -95,7 +95,9 @@ void print_json(const std::string& file, const Verification& result, bool ok, Se
       json.number(*finding.offset);
     else
       json.null();
-    json.key("sentence").text(advised(finding.sentence, finding.remedies)).close('}');
+    json.key("sentence").text(advised(finding.sentence, finding.remedies));
+    if (finding.count > 1) json.key("count").number(finding.count).key("last").text(one_line(finding.last));
+    json.close('}');
   }
   json.close(']').close('}');
   session.line(text);
@@ -158,7 +160,10 @@ constexpr Verb kVerb{
         "finding with the id of the rule that was broken. An error fails the file. A warning (tolerated, but "
         "not what a canonical writer emits; NaN or infinities in the weights) fails it with --strict only. A "
         "note never does.\n\n"
-        "With --json, one object per line and file: file, ok, format, version, tensors, bytes, findings.",
+        "With --json, one object per line and file: file, ok, format, version, tensors, bytes, findings. A finding "
+        "that "
+        "is about several tensors in a row, as in a truncated file, names the first and has two keys more: count, "
+        "last.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

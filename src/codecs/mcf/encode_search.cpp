@@ -154,12 +154,20 @@ Choice best_sub_scales(std::span<const Block> blocks, std::span<const Fit> fits,
 
 // The first of f16's normal numbers with which no more than `most` is lost. False: there is none.
 bool find_normal_scale(std::span<const Block> blocks, std::span<const Fit> fits, float most, Choice& choice) {
-  for (unsigned j = 0; j < kNormalTries; ++j) {
-    const auto bits = static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep);
-    const Choice normal = best_sub_scales(blocks, fits, bits, kNormalReach);
+  bool almost = false;
+  const auto fits_in = [&](std::uint16_t bits, int reach) {
+    const Choice normal = best_sub_scales(blocks, fits, bits, reach);
+    almost = almost || normal.loss <= kAlmost * most;
     if (normal.loss <= most) choice = normal;
-    if (normal.loss <= most || (j == 0 && normal.loss > kHopeless * most)) return normal.loss <= most;
+    return normal.loss;
+  };
+  for (unsigned j = 0; j < kNormalTries; ++j) {
+    const float lost = fits_in(static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep), kNormalReach);
+    if (lost <= most) return true;
+    if (j == 0 && lost > kHopeless * most) return false;
   }
+  for (unsigned j = 0; almost && j < kCloseTries; ++j)
+    if (fits_in(close_normal(j), kCloseReach) <= most) return true;
   return false;
 }
 

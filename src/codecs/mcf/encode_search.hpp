@@ -25,8 +25,9 @@
 //                     above is one, a super-scale that is not may cost 1 % of the rms error, `near` = 1.0201 times the
 //                     least sum of E, that of the above or of `fast`. S = 2^-14 (1 + j / 128), j = 0 ... 63, are tried, each
 //                     block taking of u, u - 3 ... u + 3 the first that has the least E; the first S within that is taken.
-//                     (Where the first of all loses more than 1.5 times as much, no other is tried.) If the S of `fast`
-//                     is a normal number, S must lose less than better * `fast`, too; if none does, `fast` is kept where
+//                     (Where the first of all loses more than 1.5 times as much, no other is tried.) If none is, but one
+//                     is within `almost` = 1.0125 of it, more are tried with u - 5 ... u + 5: all f16 up to 1.5 * 2^-14,
+//                     and every eighth up to 2^-13. If the S of `fast` is a normal number, S must lose less than better * `fast`, too; if none does, `fast` is kept where
 //                     it is within that itself.
 //
 // `better` is 1 - 2^-16: more than the rounding of both sums, so that no block (q*) or super-block (k*) ever loses more
@@ -61,6 +62,13 @@ inline constexpr std::uint16_t kLeastNormal = 0x0400;
 inline constexpr unsigned kNormalTries = 64, kNormalStep = 8;
 inline constexpr int kNormalReach = 3;
 inline constexpr float kNear = 1.0201f, kHopeless = 1.5f;
+// When none of these will do, but one almost does: all up to there, and beyond it as many again, in steps as above.
+inline constexpr float kAlmost = 1.0125f;
+inline constexpr unsigned kFineTries = 512, kCloseTries = kFineTries + 64;
+inline constexpr int kCloseReach = 5;
+constexpr std::uint16_t close_normal(unsigned j) {
+  return static_cast<std::uint16_t>(kLeastNormal + (j < kFineTries ? j : kFineTries + (j - kFineTries) * kNormalStep));
+}
 constexpr bool is_normal_f16(std::uint16_t bits) { return (bits & 0x7C00) != 0; }
 // The least divisor of qmax / absmax: a block of smaller weights than f16 can scale is not searched, but must not overflow.
 inline constexpr float kLeastAbsmax = 0x1p-60f;

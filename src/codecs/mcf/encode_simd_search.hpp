@@ -269,23 +269,36 @@ template <bool kWeighted>
 void search_normal(const Tile& tile, const Fits& fits, float qmax, std::size_t at, const float* most, bool* wanted,
                    Scales& s) {
   Choices normal;
-  bool open[kSupers];
+  bool open[kSupers], almost[kSupers] = {};
   std::copy_n(wanted, kSupers, open);
-  for (unsigned j = 0; j < kNormalTries && std::find(open, open + kSupers, true) != open + kSupers; ++j) {
-    const auto bits = static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep);
+  const auto any_open = [&] { return std::find(open, open + kSupers, true) != open + kSupers; };
+  const auto set_super = [&](std::uint16_t bits) {
     const float scale = static_cast<float>(bits) * 0x1p-24f;  // up to 2^-13 all steps are alike
     for (std::size_t b = 0; b < kTile; b += kBlocksInSuper) normal.set_super(b, scale, bits);
-    choose_subs<kWeighted, kNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+  };
+  const auto take_those_within = [&](bool first) {
     for (std::size_t i = 0; i < kSupers; ++i) {
       if (!open[i]) continue;
       const float lost = normal.loss_of(i * kBlocksInSuper);
+      almost[i] = almost[i] || lost <= kAlmost * most[i];
       if (lost <= most[i]) {
         take_choice(normal, i * kBlocksInSuper, at, s);
         wanted[i] = open[i] = false;
-      } else if (j == 0 && lost > kHopeless * most[i]) {
+      } else if (first && lost > kHopeless * most[i]) {
         open[i] = false;
       }
     }
+  };
+  for (unsigned j = 0; j < kNormalTries && any_open(); ++j) {
+    set_super(static_cast<std::uint16_t>(kLeastNormal + j * kNormalStep));
+    choose_subs<kWeighted, kNormalReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+    take_those_within(j == 0);
+  }
+  for (std::size_t i = 0; i < kSupers; ++i) open[i] = open[i] && almost[i];
+  for (unsigned j = 0; j < kCloseTries && any_open(); ++j) {
+    set_super(close_normal(j));
+    choose_subs<kWeighted, kCloseReach>(tile, fits, s.absmax + at, s.block + at, qmax, normal);
+    take_those_within(false);
   }
 }
 

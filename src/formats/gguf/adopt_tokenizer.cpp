@@ -14,7 +14,7 @@
 namespace tare::gguf {
 namespace {
 
-constexpr std::string_view kPreKey = "tokenizer.ggml.pre", kTemplateKey = "tokenizer.chat_template",
+constexpr std::string_view kPreKey = kPreTokenizerKey, kTemplateKey = "tokenizer.chat_template",
                            kBlankKey = "tokenizer.ggml.add_space_prefix";
 
 std::optional<std::string> text_of(const Model& model, std::string_view name) {
@@ -135,8 +135,10 @@ class TokenizerAdopter {
 
   void set_pre() {
     if (model_.metadata.find(kPreKey) != nullptr) return;  // somebody said it
-    const std::vector<std::string> cuts = rules_ ? rules_->cuts : std::vector<std::string>{"bytes"};
-    const std::string_view name = pre_tokenizer_of(cuts);
+    const TokenizerTraits traits =
+        traits_of(rules_ ? &*rules_ : nullptr, settings_ ? &*settings_ : nullptr, model_.config);
+    const std::vector<std::string>& cuts = traits.cuts;
+    const std::string_view name = pre_tokenizer_of(traits);
     if (name.empty())
       throw Error(ErrorKind::unsupported, "convert.pre_tokenizer",
                   fmt::format("llama.cpp's name for how tokenizer.json splits text is not known ({})",
@@ -144,6 +146,19 @@ class TokenizerAdopter {
           .remedy(Remedy::set, fmt::format("{}=NAME", kPreKey))
           .remedy(Remedy::drop, name_of(ModelPart::vocabulary));
     set(kPreKey, name);
+    const PreFlags flags = *flags_of(name);
+    if (flags.ignores_merges != traits.ignores_merges)
+      tell(traits.ignores_merges ? "it takes a word that is a token as it is, and llama.cpp merges its pieces"
+                                 : "it merges the pieces of a word that is a token, and llama.cpp takes it as it is");
+    if (traits.keeps_blanks && flags.keeps_blanks != *traits.keeps_blanks)
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::note,
+                          .part = "tokenizer_config.json",
+                          .detail = flags.keeps_blanks
+                                        ? "it removes blanks before punctuation when tokens become text, and llama.cpp "
+                                          "keeps them"
+                                        : "it keeps blanks before punctuation when tokens become text, and llama.cpp "
+                                          "removes them"});
   }
 
   // As many tokens as the table has rows, or the runtime refuses the model.

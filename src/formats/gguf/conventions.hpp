@@ -14,7 +14,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
 // Vectors, norms and routers.
 bool wants_f32(const Model& model, const Tensor& tensor);
 // general.file_type, by which llama.cpp names a model's mix of types.
-void retyped(Model& model, bool own);
+void retyped(Model& model, bool own, std::string_view mix);
 
 // ---- parts ----
 
@@ -41,6 +41,8 @@ class RopeFile {
  private:
   const ConfigFile& file_;
 };
+
+inline constexpr std::string_view kPreTokenizerKey = "tokenizer.ggml.pre";
 
 // An attribute of a tensor: the type it had before it was made f32.
 inline constexpr std::string_view kWasType = "gguf.was";
@@ -118,9 +120,27 @@ struct Llama3Scaling {
 std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size);
 std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config);
 
-// The name of tokenizer.ggml.pre for a way to cut texts; empty: none is known.
-std::string_view pre_tokenizer_of(const std::vector<std::string>& cuts);
+// What llama.cpp does for a name of tokenizer.ggml.pre besides cutting texts.
+struct PreFlags {
+  bool ignores_merges = false;  // words that are tokens are not put together by merges
+  bool begins = false;          // texts begin with bos, unless tokenizer.ggml.add_bos_token says otherwise
+  bool keeps_blanks = false;    // those before punctuation, when tokens become text again
+};
+// What a tokenizer does, as far as it is known.
+struct TokenizerTraits {
+  std::vector<std::string> cuts;  // as in TokenizerRules
+  bool ignores_merges = false;
+  std::optional<bool> keeps_blanks = {};
+  std::string model_type = {};  // of config.json
+};
+// As tokenizer.json and tokenizer_config.json say; null: there is no such file.
+TokenizerTraits traits_of(const resources::TokenizerRules* rules, const Map* settings, const Config& config);
+// The name of tokenizer.ggml.pre that fits best; empty: none is known that cuts so.
+std::string_view pre_tokenizer_of(const TokenizerTraits& traits);
 // The inverse; nothing for a name that is not known.
 std::optional<std::vector<std::string>> cuts_of(std::string_view pre_tokenizer);
+std::optional<PreFlags> flags_of(std::string_view pre_tokenizer);
+// All names that are known.
+std::vector<std::string_view> pre_tokenizers();
 
 }  // namespace tare::gguf

@@ -33,6 +33,17 @@ constexpr FileType kFileTypes[] = {
     {"ggml.q2_0", DType::u8, 41},
 };
 
+// A mix keeps its number whatever types its tensors have got: rows that are not whole blocks may have changed most of them.
+struct MixNumber {
+  std::string_view mix;
+  std::int64_t number;
+};
+constexpr MixNumber kMixNumbers[] = {
+    {"q4_0", 2},    {"q4_1", 3},  {"q8_0", 7},    {"q5_0", 8},    {"q5_1", 9},    {"q2_k", 10},   {"q3_k_s", 11},
+    {"q3_k_m", 12}, {"q3_k", 12}, {"q3_k_l", 13}, {"q4_k_s", 14}, {"q4_k_m", 15}, {"q4_k", 15},   {"q5_k_s", 16},
+    {"q5_k_m", 17}, {"q5_k", 17}, {"q6_k", 18},   {"q2_k_s", 21}, {"iq4_nl", 25}, {"iq4_xs", 30}, {"mxfp4_moe", 38},
+};
+
 const FileType* type_of_most(const Model& model) {
   std::map<const FileType*, std::uint64_t> elements;
   for (const Tensor& tensor : model.tensors) {
@@ -83,9 +94,13 @@ bool wants_f32(const Model& model, const Tensor& tensor) {
          (tensor.shape.rank() <= 1 || arch::is_norm(role) || role == Role::router || role == Role::shared_router);
 }
 
-void retyped(Model& model, bool own) {
+void retyped(Model& model, bool own, std::string_view mix) {
   if (own) state_blocks(model);
   if (model.metadata.find(kFileType) == nullptr && !(own && model.config.model_type)) return;
+  if (const auto asked = std::ranges::find(kMixNumbers, mix, &MixNumber::mix); asked != std::end(kMixNumbers)) {
+    model.metadata.set(kFileType, asked->number);
+    return;
+  }
   const FileType* const most = type_of_most(model);
   if (most == nullptr)
     model.metadata.erase(kFileType);

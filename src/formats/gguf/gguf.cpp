@@ -25,9 +25,12 @@
 // A model in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp.
 #include "formats/gguf/gguf.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "arch/families.hpp"
+#include "base/text.hpp"
 #include "formats/gguf/conventions.hpp"
 #include "formats/rows.hpp"
 
@@ -41,12 +44,28 @@ bool recognize(const Source& source) {
   return std::string_view(head.data(), head.size()) == kMagic;
 }
 
-// What llama.cpp cannot do without.
+// Files that come along so that the way back gives the same directory, and that no runtime looks at. Small ones go without
+// saying.
+void tell_attached(const Model& model, std::vector<Change>& lines) {
+  constexpr std::uint64_t kSmall = std::uint64_t{256} << 10;
+  std::uint64_t bytes = 0;
+  for (const Attachment& file : model.attachments) bytes += file.blob.size();
+  if (bytes < kSmall) return;
+  const std::size_t files = model.attachments.size();
+  lines.push_back(
+      {.impact = Impact::note,
+       .detail = fmt::format("{} attached {} {} of the file; runtimes ignore {}", files,
+                             files == 1 ? "file takes" : "files take", size_text(bytes), files == 1 ? "it" : "them"),
+       .remedies = {{Remedy::drop, "attachments"}}});
+}
+
+// What llama.cpp cannot do without, and what it does not need.
 std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
+  std::vector<Change> all;
+  tell_attached(model, all);
   const bool is_model =
       model.metadata.find("general.type") == nullptr || *model.metadata.find("general.type") == "model";
-  if (!is_model || model.tensors.size() < 2) return {};
-  std::vector<Change> all;
+  if (!is_model || model.tensors.size() < 2) return all;
   const auto add = [&](std::string_view sentence) {
     all.push_back({.impact = Impact::note, .detail = std::string(sentence)});
   };

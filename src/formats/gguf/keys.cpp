@@ -270,9 +270,30 @@ bool is_left_over(std::string_view key, const Model& model, const Map& keys) {
   return keys.find(key) != nullptr && (count == nullptr || (number != nullptr && *number <= 1));
 }
 
-const Map* keys_of(const Model& model) {
+// A list, since a container may sort the keys of a map: "KEY=TYPE" in the order of the file. Earlier versions of Tare wrote a
+// map.
+Map keys_of(const Model& model) {
   const Value* const kept = model.metadata.find(kKeysKey);
-  return kept == nullptr ? nullptr : kept->get<Map>();
+  if (kept == nullptr) return {};
+  if (const Map* const map = kept->get<Map>()) return *map;
+  const List* const list = kept->get<List>();
+  Map keys;
+  NameSet there;
+  for (const Value& line : list == nullptr ? List() : *list) {
+    const std::string* const text = line.text();
+    const std::size_t equals = text == nullptr ? std::string::npos : text->rfind('=');
+    if (equals != std::string::npos && there.insert(text->substr(0, equals)).second)
+      keys.append(text->substr(0, equals), text->substr(equals + 1));
+  }
+  return keys;
+}
+
+List lines_of(const Map& keys) {
+  List lines;
+  lines.reserve(keys.size());
+  for (const auto& [key, type] : keys)
+    if (is_valid_utf8(key)) lines.emplace_back(fmt::format("{}={}", key, *type.text()));
+  return lines;
 }
 
 // Groups in the order in which they are written.
@@ -409,12 +430,11 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
   if (own != nullptr && compared) drop_stale_files(model, facts, said, complaints, *own);
   if (!with_vocabulary) return;
   entries = {};  // there may be hundreds of thousands, and the model has what they said
-  if (!are_usual_keys(file_keys, model)) model.metadata.append(std::string(kKeysKey), std::move(file_keys));
+  if (!are_usual_keys(file_keys, model)) model.metadata.append(std::string(kKeysKey), lines_of(file_keys));
 }
 
 std::vector<Entry> entries_of(const Model& model) {
-  const Map none;
-  const Map& keys = keys_of(model) == nullptr ? none : *keys_of(model);
+  const Map keys = keys_of(model);
   PrivateTree tree(kPrivateRule);
   Map unsaid;
   auto [entries, rest] = said_by(model, keys, unsaid, true);

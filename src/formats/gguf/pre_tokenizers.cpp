@@ -2,25 +2,25 @@
 #include <algorithm>
 
 #include "formats/gguf/conventions.hpp"
+#include "resources/json_file.hpp"
 
 namespace tare::gguf {
 namespace {
 
-struct PreTokenizer {
-  std::string_view name;
-  std::array<std::string_view, 3> cuts;  // as in TokenizerRules
+struct Cuts {
+  std::string_view group;
+  std::array<std::string_view, 3> steps;  // as in TokenizerRules
 };
 
-// The first of equal ones is written.
-constexpr PreTokenizer kPreTokenizers[] = {
-    {"llama-bpe",
+constexpr Cuts kPreCuts[] = {
+    {"llama",
      {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
     {"qwen2",
      {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
     {"qwen35",
      {R"(split (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
     {"gpt-2", {"bytes"}},
-    {"starcoder", {"digits one by one", "bytes"}},
+    {"digits", {"digits one by one", "bytes"}},
     {"tekken",
      {R"(split [^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}},
     {"gpt-4o",
@@ -31,38 +31,135 @@ constexpr PreTokenizer kPreTokenizers[] = {
       "?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
 };
 
-// Names for the same way to cut, of programs that the vocabulary comes from.
-struct Alias {
-  std::string_view name, same_as;
+// More hangs on a name than how it cuts: two names with the same cuts are not the same tokenizer. The facts are those of
+// llama.cpp b21e4de745.
+struct PreTokenizer {
+  std::string_view name, group;
+  PreFlags flags = {};
+  // "model_type" of the models that the name was made for; llama.cpp's converter gives them no other.
+  std::array<std::string_view, 3> models = {};
 };
-constexpr Alias kAliases[] = {
-    {"llama3", "llama-bpe"}, {"llama-v3", "llama-bpe"},  {"dbrx", "llama-bpe"},   {"smaug-bpe", "llama-bpe"},
-    {"glm4", "llama-bpe"},   {"stablelm2", "qwen2"},     {"hunyuan", "qwen2"},    {"deepseek-r1-qwen", "qwen2"},
-    {"megrez", "qwen2"},     {"mpt", "gpt-2"},           {"olmo", "gpt-2"},       {"jais", "gpt-2"},
-    {"phi-2", "gpt-2"},      {"roberta-bpe", "gpt-2"},   {"refact", "starcoder"}, {"command-r", "starcoder"},
-    {"smollm", "starcoder"}, {"codeshell", "starcoder"}, {"exaone", "starcoder"}, {"llama4", "gpt-4o"}};
 
-std::vector<std::string> cuts_in(const PreTokenizer& row) {
-  std::vector<std::string> cuts;
-  for (const std::string_view cut : row.cuts)
-    if (!cut.empty()) cuts.emplace_back(cut);
-  return cuts;
+// Of names that cut and behave alike, the first is written for models that have no name of their own. It is also the one for a
+// tokenizer that does not say what becomes of blanks.
+constexpr PreFlags kPrePlain = {}, kPreWhole = {.ignores_merges = true, .begins = true},
+                   kPreBlanks = {.keeps_blanks = true};
+constexpr PreTokenizer kPreTokenizers[] = {
+    {"llama-bpe", "llama", kPreWhole},
+    {"llama3", "llama", kPreWhole},
+    {"llama-v3", "llama", kPreWhole},
+    {"falcon3", "llama", kPreWhole},
+    {"falcon-h1", "llama", kPreWhole, {"falcon_h1"}},
+    {"pixtral", "llama", kPreWhole, {"pixtral"}},
+    {"midm-2.0", "llama", kPreWhole},
+    {"lfm2", "llama", kPreWhole, {"lfm2", "lfm2_moe", "lfm2_vl"}},
+    {"jina-v5-nano", "llama", kPreWhole},
+    {"dbrx", "llama", kPrePlain, {"dbrx", "olmo2", "olmo3"}},
+    {"smaug-bpe", "llama"},
+    {"glm4", "llama", kPrePlain, {"glm4", "glm4_moe"}},
+    {"chatglm-bpe", "llama", kPrePlain, {"chatglm"}},
+    {"qwen2", "qwen2", kPreBlanks},
+    {"deepseek-r1-qwen", "qwen2", kPreBlanks},
+    {"kormo", "qwen2", kPreBlanks},
+    {"f2llmv2", "qwen2", kPreBlanks},
+    {"hunyuan", "qwen2", kPreBlanks, {"hunyuan_v1_moe"}},
+    {"solar-open", "qwen2", kPreBlanks, {"solar_open"}},
+    {"grok-2", "qwen2", kPreBlanks},
+    {"stablelm2", "qwen2", kPrePlain, {"stablelm"}},
+    {"megrez", "qwen2"},
+    {"qwen35", "qwen35", kPreBlanks},
+    {"gpt-2", "gpt-2", kPrePlain, {"gpt2"}},
+    {"phi-2", "gpt-2", kPrePlain, {"phi"}},
+    {"mpt", "gpt-2", kPrePlain, {"mpt"}},
+    {"olmo", "gpt-2", kPrePlain, {"olmo"}},
+    {"jais", "gpt-2", kPrePlain, {"jais"}},
+    {"exaone4", "gpt-2", kPrePlain, {"exaone4"}},
+    {"modern-bert", "gpt-2", kPrePlain, {"modernbert"}},
+    {"gigachat", "gpt-2"},
+    {"mellum", "gpt-2"},
+    {"a.x-4.0", "gpt-2"},
+    {"jina-es", "gpt-2"},
+    {"jina-de", "gpt-2"},
+    {"jina-v2-es", "gpt-2"},
+    {"jina-v2-de", "gpt-2"},
+    {"jina-v1-en", "gpt-2"},
+    {"jina-v2-code", "gpt-2"},
+    {"roberta-bpe", "gpt-2", kPrePlain, {"roberta"}},
+    {"trillion", "gpt-2", kPreBlanks},
+    {"granite-docling", "gpt-2", kPreBlanks},
+    {"smollm", "digits", kPreBlanks},
+    {"command-r", "digits", kPreBlanks, {"cohere", "cohere2"}},
+    {"starcoder", "digits", kPrePlain, {"starcoder2", "gpt_bigcode"}},
+    {"refact", "digits", kPrePlain, {"refact", "gpt_refact"}},
+    {"codeshell", "digits", kPrePlain, {"codeshell", "kclgpt"}},
+    {"exaone", "digits", kPrePlain, {"exaone"}},
+    {"minerva-7b", "digits"},
+    {"mellum2", "digits", kPrePlain, {"mellum2"}},
+    {"tekken", "tekken", {.ignores_merges = true, .begins = true, .keeps_blanks = true}},
+    {"gpt-4o", "gpt-4o", kPreBlanks},
+    {"llama4", "gpt-4o", kPreBlanks, {"llama4", "llama4_text"}},
+    {"kanana2", "gpt-4o", kPreBlanks},
+    {"talkie", "gpt-4o", kPreBlanks},
+    {"minimax-m2", "gpt-4o", kPreBlanks, {"minimax_m2"}},
+    {"deepseek-v3", "deepseek-v3", kPreBlanks},
+    {"hunyuan-dense", "deepseek-v3", kPreBlanks, {"hunyuan_v1_dense"}},
+    {"joyai-llm", "deepseek-v3", kPreBlanks},
+};
+
+std::vector<std::string> steps_of(const Cuts& row) {
+  std::vector<std::string> steps;
+  for (const std::string_view step : row.steps)
+    if (!step.empty()) steps.emplace_back(step);
+  return steps;
+}
+
+const PreTokenizer* find_pre_tokenizer(std::string_view name) {
+  const auto found = std::ranges::find(kPreTokenizers, name, &PreTokenizer::name);
+  return found == std::end(kPreTokenizers) ? nullptr : found;
 }
 
 }  // namespace
 
-std::string_view pre_tokenizer_of(const std::vector<std::string>& cuts) {
-  const auto found =
-      std::ranges::find_if(kPreTokenizers, [&](const PreTokenizer& row) { return cuts_in(row) == cuts; });
-  return found == std::end(kPreTokenizers) ? std::string_view() : found->name;
+std::string_view pre_tokenizer_of(const TokenizerTraits& traits) {
+  const auto group = std::ranges::find_if(kPreCuts, [&](const Cuts& row) { return steps_of(row) == traits.cuts; });
+  if (group == std::end(kPreCuts)) return {};
+  // What decides which tokens a text becomes counts for more than how they become text again.
+  const auto fit = [&](const PreTokenizer& row) {
+    const bool own = !traits.model_type.empty() && std::ranges::find(row.models, traits.model_type) != row.models.end();
+    return (row.flags.ignores_merges == traits.ignores_merges ? 4 : 0) + (own ? 2 : 0) +
+           (traits.keeps_blanks == row.flags.keeps_blanks ? 1 : 0);
+  };
+  const PreTokenizer* best = nullptr;
+  for (const PreTokenizer& row : kPreTokenizers)
+    if (row.group == group->group && (best == nullptr || fit(row) > fit(*best))) best = &row;
+  return best->name;
 }
 
 std::optional<std::vector<std::string>> cuts_of(std::string_view name) {
-  if (const auto alias = std::ranges::find(kAliases, name, &Alias::name); alias != std::end(kAliases))
-    name = alias->same_as;
-  const auto found = std::ranges::find(kPreTokenizers, name, &PreTokenizer::name);
-  if (found == std::end(kPreTokenizers)) return std::nullopt;
-  return cuts_in(*found);
+  const PreTokenizer* const row = find_pre_tokenizer(name);
+  if (row == nullptr) return std::nullopt;
+  return steps_of(*std::ranges::find(kPreCuts, row->group, &Cuts::group));
+}
+
+std::optional<PreFlags> flags_of(std::string_view name) {
+  const PreTokenizer* const row = find_pre_tokenizer(name);
+  return row == nullptr ? std::nullopt : std::optional(row->flags);
+}
+
+TokenizerTraits traits_of(const resources::TokenizerRules* rules, const Map* settings, const Config& config) {
+  TokenizerTraits traits{.cuts = rules != nullptr ? rules->cuts : std::vector<std::string>{"bytes"},
+                         .ignores_merges = rules != nullptr && rules->ignores_merges,
+                         .model_type = config.model_type.value_or("")};
+  if (const bool* const cleans =
+          settings != nullptr ? resources::get<bool>(*settings, "clean_up_tokenization_spaces") : nullptr)
+    traits.keeps_blanks = !*cleans;
+  return traits;
+}
+
+std::vector<std::string_view> pre_tokenizers() {
+  std::vector<std::string_view> names;
+  for (const PreTokenizer& row : kPreTokenizers) names.push_back(row.name);
+  return names;
 }
 
 }  // namespace tare::gguf

@@ -472,22 +472,24 @@ class FileReleaser {
   resources::TokenizerRules tokenizer_rules() {
     resources::TokenizerRules rules;
     const Vocabulary& vocabulary = model_.vocabulary;
-    rules.byte_level = vocabulary.kind == "bpe";
+    // Some containers do not keep the kind.
+    rules.byte_level = vocabulary.kind == "bpe" || (vocabulary.kind.empty() && resources::is_byte_level(vocabulary));
     rules.adds_blank = flag("tokenizer.ggml.add_space_prefix", vocabulary.kind != "unigram");
     const auto text = [&](std::int64_t id) {
       return id >= 0 && static_cast<std::size_t>(id) < vocabulary.tokens.size()
                  ? vocabulary.tokens[static_cast<std::size_t>(id)].text
                  : std::string();
     };
-    const Value* const pre = model_.metadata.find("tokenizer.ggml.pre");
+    const Value* const pre = model_.metadata.find(kPreTokenizerKey);
     const std::string name = pre != nullptr && pre->text() != nullptr ? *pre->text() : "default";
+    const PreFlags flags = flags_of(name).value_or(PreFlags());
     // What the runtime assumes where the file is silent.
-    const bool begins = vocabulary.kind == "spm" || name == "llama-bpe" || name == "tekken";
+    const bool begins = vocabulary.kind == "spm" || flags.begins;
     if (flag("tokenizer.ggml.add_bos_token", begins) && !text(vocabulary.bos).empty())
       rules.before.push_back(text(vocabulary.bos));
     if (flag("tokenizer.ggml.add_eos_token", vocabulary.kind == "unigram") && !text(vocabulary.eos).empty())
       rules.behind.push_back(text(vocabulary.eos));
-    rules.ignores_merges = name == "llama-bpe" || name == "tekken";
+    rules.ignores_merges = flags.ignores_merges;
     if (model_.metadata.find("tokenizer.ggml.precompiled_charsmap") != nullptr ||
         flag("tokenizer.ggml.remove_extra_whitespaces", false))
       changes_.push_back({.kind = ChangeKind::remark,
@@ -499,11 +501,11 @@ class FileReleaser {
       rules.cuts = *cuts;
     } else {
       rules.cuts = {"bytes"};
-      changes_.push_back(
-          {.kind = ChangeKind::remark,
-           .impact = Impact::results,
-           .part = "tokenizer.json",
-           .detail = fmt::format("how \"{}\" splits text is not known; it is split as GPT-2 does", quote(name))});
+      const std::string what = pre == nullptr ? "the model" : fmt::format("\"{}\"", quote(name));
+      changes_.push_back({.kind = ChangeKind::remark,
+                          .impact = Impact::results,
+                          .part = "tokenizer.json",
+                          .detail = fmt::format("how {} splits text is not known; it is split as GPT-2 does", what)});
     }
     return rules;
   }
@@ -516,6 +518,9 @@ class FileReleaser {
     for (const char* const name : {"add_bos_token", "add_eos_token"})
       if (const Value* const said = model_.metadata.find(fmt::format("tokenizer.ggml.{}", name)))
         if (said->get<bool>() != nullptr) keys.set(name, *said);
+    const Value* const pre = model_.metadata.find(kPreTokenizerKey);
+    if (pre != nullptr && pre->text() != nullptr && model_.vocabulary.kind == "bpe")
+      if (const auto flags = flags_of(*pre->text())) keys.set("clean_up_tokenization_spaces", !flags->keeps_blanks);
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
   }
 
@@ -524,6 +529,28 @@ class FileReleaser {
   const Way& way_;
   std::vector<Change>& changes_;
 };
+
+// Whether the files alone would bring the name of tokenizer.ggml.pre back: several names cut and behave alike, and of some it
+// is not known how they cut. Such a name stays in the metadata.
+bool is_derived_name(const Model& model) {
+  const Value* const pre = model.metadata.find(kPreTokenizerKey);
+  if (pre == nullptr || pre->text() == nullptr || model.vocabulary.kind != "bpe") return true;
+  const auto text_of = [&](std::string_view name) {
+    const Attachment* const file = model.attachment(name);
+    const Bytes bytes = file == nullptr ? Bytes() : file->blob.bytes(resources::kMaxFileBytes);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  try {
+    const std::string tokenizer = text_of("tokenizer.json"), settings = text_of("tokenizer_config.json");
+    if (tokenizer.empty()) return false;
+    const resources::TokenizerRules rules = resources::parse_tokenizer_rules(tokenizer);
+    const Map said = settings.empty() ? Map() : resources::parse_small_json(settings);
+    return rules.byte_level && pre_tokenizer_of(traits_of(&rules, &said, model.config)) == *pre->text();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    return false;
+  }
+}
 
 // What the files say now, and what is about the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
@@ -541,7 +568,9 @@ void forget_keys(Model& model, const arch::Family& family) {
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))
     model.metadata.erase("general.name");
+  const bool keeps_name = !is_derived_name(model);
   model.metadata.erase_if([&](const Map::Entry& entry) {
+    if (entry.first == kPreTokenizerKey && keeps_name) return false;
     return entry.first.starts_with(prefix) || entry.first.starts_with("tokenizer.") ||
            std::ranges::find(kOfFile, entry.first) != std::end(kOfFile);
   });

@@ -9,12 +9,13 @@
 //       attachments too, and so is what --attach names
 //   tare.json                                                            ours, where something has no other place:
 //     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
-//      "digests":{FILE:DIGEST}}
+//      "vocabulary_changes":{...}, "digests":{FILE:DIGEST}}
 //
 // made: files that were written from the model's config and vocabulary and are no attachments of it. added: metadata
 // keys that were added for other readers ("format":"pt", which transformers wants). attachments: files beyond the
 // well-known ones, and the names they go by. config, vocabulary: what the files alone would not give back; of config
-// only those fields, null for one that the files give and the model has not. digests: of the files that config and
+// only those fields, null for one that the files give and the model has not. vocabulary_changes: likewise, where the files
+// have a vocabulary: the parts that differ, of lists {POSITION:ELEMENT}. digests: of the files that config and
 // vocabulary are read from. One that has changed since is what the user says now, and counts for more than tare.json.
 //
 // Other files (original checkpoints, other containers of the same weights) are not part of the model. Weights under
@@ -313,9 +314,13 @@ class Reader {
     edited_ = edited_since(*digests, model_.attachments);
     if (!edited_.empty())
       note(fmt::format("changed since {} was written, and read as now: {}", kPrivateFile, fmt::join(edited_, ", ")));
-    if (const auto missing = missing_since(*digests, files); !missing.empty())
-      note(fmt::format("removed since {0} was written: {1}; the copy in {0} is used", kPrivateFile,
-                       fmt::join(missing, ", ")));
+    const auto missing = missing_since(*digests, files);
+    tokenizer_missing_ = std::ranges::any_of(missing, [](const std::string& file) { return file != "config.json"; });
+    if (!missing.empty())
+      note(fmt::format("removed since {0} was written: {1}; {2}", kPrivateFile, fmt::join(missing, ", "),
+                       tokenizer_missing_ && own.find("vocabulary_changes") != nullptr
+                           ? "the vocabulary is what the other files say"
+                           : fmt::format("the copy in {} is used", kPrivateFile)));
   }
   bool is_edited(std::string_view file) const {
     return std::find(edited_.begin(), edited_.end(), file) != edited_.end();
@@ -346,10 +351,14 @@ class Reader {
       for (const std::string& misfit : misfits) warn(misfit + "; it is ignored");
     }
     const Map* const vocabulary = map_at(own, "vocabulary");
+    const Map* const changes = map_at(own, "vocabulary_changes");
     const bool tokenizer_edited =
         std::any_of(edited_.begin(), edited_.end(), [](const std::string& file) { return file != "config.json"; });
-    if (vocabulary == nullptr || (tokenizer_edited && !model_.vocabulary.empty())) return;
-    guarded([&] { own.take_vocabulary(model_); });
+    if (vocabulary != nullptr && (!tokenizer_edited || model_.vocabulary.empty()))
+      guarded([&] { own.take_vocabulary(model_); });
+    // They are about the files as they were, all of them.
+    else if (changes != nullptr && !tokenizer_edited && !tokenizer_missing_ && !model_.vocabulary.empty())
+      guarded([&] { model_.vocabulary = with_differences(model_.vocabulary, *changes); });
   }
 
   // Whether the model has something of the file, or of a file in the folder.
@@ -441,6 +450,7 @@ class Reader {
   Weights weights_;
   std::vector<std::string> left_behind_;            // documents that are elsewhere, large, or no files
   std::vector<std::string> edited_;                 // files that are not those that tare.json was written beside
+  bool tokenizer_missing_ = false;                  // a file of it that tare.json was written beside
   std::optional<std::vector<std::string>> shards_;  // those the index names, once they were asked for
 };
 

@@ -90,6 +90,11 @@ Map differences(const Config& found, const Config& wanted);
 // `misfits` gets, in words, what is no field or not of its kind; what `found` has of it stays.
 Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits);
 
+// Likewise of a vocabulary: the parts that differ; of lists of the same length only their elements, by position.
+Map differences(const Vocabulary& found, const Vocabulary& wanted);
+// Throws `vocabulary.malformed` for what does not fit `found`.
+Vocabulary with_differences(const Vocabulary& found, const Map& parts);
+
 // Whether it is a pipeline of several models (diffusers), which is no model itself. `refuse_pipeline` throws `hf.pipeline` if
 // so.
 bool is_pipeline(const std::string& directory);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/printable.hpp"
 #include "base/text.hpp"
@@ -66,6 +67,55 @@ Map differences(const Config& found, const Config& wanted) {
   for (const auto& [name, value] : before)
     if (after.find(name) == nullptr) fields.append(name, nullptr);
   return fields;
+}
+
+Map differences(const Vocabulary& found, const Vocabulary& wanted) {
+  const Map before = found.to_map();
+  Map parts;
+  for (const auto& [name, value] : wanted.to_map()) {
+    const Value& known = *before.find(name);  // both have all parts
+    if (known == value) continue;
+    const List *const were = known.get<List>(), *const are = value.get<List>();
+    if (were == nullptr || are == nullptr || were->size() != are->size()) {
+      parts.append(name, value);
+      continue;
+    }
+    Map elements;
+    for (std::size_t i = 0; i < are->size(); ++i)
+      if ((*were)[i] != (*are)[i]) elements.append(fmt::to_string(i), (*are)[i]);
+    // Each with its position takes more than one in a list.
+    if (elements.size() > are->size() / 2)
+      parts.append(name, value);
+    else
+      parts.append(name, std::move(elements));
+  }
+  return parts;
+}
+
+Vocabulary with_differences(const Vocabulary& found, const Map& parts) {
+  Map all = found.to_map();
+  for (const auto& [name, value] : parts) {
+    const Map* const elements = value.get<Map>();
+    const Value* const known = all.find(name);
+    const List* const were = known == nullptr ? nullptr : known->get<List>();
+    if (elements == nullptr || were == nullptr) {
+      all.set(name, value);
+      continue;
+    }
+    List list = *were;
+    for (const auto& [position, element] : *elements) {
+      std::size_t i = 0;
+      const auto [end, error] = std::from_chars(position.data(), position.data() + position.size(), i);
+      if (error != std::errc() || end != position.data() + position.size() || i >= list.size())
+        throw Error(ErrorKind::corrupt, "vocabulary.malformed",
+                    fmt::format("\"{}\" is not a position among the {} of \"{}\"", quote(position), list.size(),
+                                quote(name)))
+            .about("vocabulary");
+      list[i] = element;
+    }
+    all.set(name, std::move(list));
+  }
+  return Vocabulary::from_map(all);
 }
 
 Config with_differences(const Config& found, const Map& fields, bool only_missing, std::vector<std::string>& misfits) {

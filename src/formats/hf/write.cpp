@@ -140,10 +140,14 @@ class Plan {
     Diagnostics quiet;
     resources::describe(found, quiet);
     if (found.config != model.config) private_.put("config", differences(found.config, model.config));
-    if (found.vocabulary != model.vocabulary) private_.put("vocabulary", model.vocabulary.to_map());
+    if (found.vocabulary.tokens.empty() && found.vocabulary != model.vocabulary)
+      private_.put("vocabulary", model.vocabulary.to_map());
+    else
+      private_.put("vocabulary_changes", differences(found.vocabulary, model.vocabulary));
     // All of this holds only as long as nobody edits the files.
     const auto keeps = [&](std::string_view key) { return private_.find(key) != nullptr; };
-    if (keeps("made") || keeps("config") || keeps("vocabulary")) private_.put("digests", Value(digests_of(files_)));
+    if (keeps("made") || keeps("config") || keeps("vocabulary") || keeps("vocabulary_changes"))
+      private_.put("digests", Value(digests_of(files_)));
   }
 
   Model weights_;

@@ -76,7 +76,11 @@ class Reader {
         guarded(member, [&] { add(member); });
     }
     if (model_.tensors.empty() && own == nullptr && !model_.attachments.empty() && !has_arrays_)
-      diagnostics_.error(Error(ErrorKind::unsupported, "npz.no_array", words_for(*source_)).in(source_->name()).at(0));
+      // What is known to be another program's is not an archive of arrays that lacks them.
+      diagnostics_.error(Error(ErrorKind::unsupported,
+                               is_foreign_archive(*source_) ? "open.unrecognized" : "npz.no_array", words_for(*source_))
+                             .in(source_->name())
+                             .at(0));
     if (own != nullptr) guarded(*own, [&] { read_own(*own); });
     source_->check();
     std::sort(typed_.begin(), typed_.end());

@@ -67,8 +67,11 @@ Model read(const Input& input, const ReadOptions& options) {
   if (const std::string index = index_beside(input.path); !index.empty()) return open(index, options);
   if (is_archive(*source)) return read_archive(source, options);
   if (is_pickle(*source)) return read_legacy(source, options);
-  // Only its name says so, and .bin says little.
-  throw Error(ErrorKind::unsupported, "torch.unrecognized", words_for(*source)).in(source->name()).at(0);
+  // Only its name says so, and .bin says little: any program may have written it.
+  const bool named = !source->name().ends_with(".bin") || source->name().ends_with("pytorch_model.bin");
+  throw Error(ErrorKind::unsupported, named ? "torch.unrecognized" : "open.unrecognized", words_for(*source))
+      .in(source->name())
+      .at(0);
 }
 
 constexpr std::string_view kSuffixes[] = {".pt", ".pth", ".bin", ".ckpt"};

@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "conformance/gguf_cases.hpp"
 #include "conformance/scratch.hpp"
 #include "formats/gguf/small_models.hpp"
+#include "tare/convert.hpp"
 #include "tare/inspect.hpp"
 
 namespace tare {
@@ -175,7 +177,7 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   const std::pair<const char*, const char*> known[] = {
       {R"({"type":"ByteLevel","use_regex":true})", "gpt-2"},
       {R"({"type":"Sequence","pretokenizers":[{"type":"Digits","individual_digits":true},{"type":"ByteLevel"}]})",
-       "starcoder"},
+       "smollm"},
       {R"({"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},"behavior":"Isolated"},{"type":"ByteLevel","use_regex":false}]})",
        "qwen2"}};
   const auto with = [](const std::string& pre) {
@@ -190,7 +192,7 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   for (const auto& [pre, name] : known) {
     const Model there = adapt(with(pre), gguf()).model;
     EXPECT_EQ(*there.metadata.find("tokenizer.ggml.pre"), Value(name));
-    EXPECT_EQ(gguf::cuts_of(name), gguf::cuts_of(gguf::pre_tokenizer_of(*gguf::cuts_of(name))));
+    EXPECT_EQ(gguf::cuts_of(name), gguf::cuts_of(gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(name)})));
   }
   const Model odd = with(R"({"type":"Split","pattern":{"Regex":"x+"}})");
   const auto error = error_of([&] { adapt(odd, gguf()); });
@@ -202,6 +204,206 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   AdaptOptions without;
   without.drop = {ModelPart::vocabulary};
   EXPECT_NO_THROW(static_cast<void>(adapt(odd, gguf(), without)));
+}
+
+// What hangs on each name in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with bos,
+// k blanks before punctuation are kept.
+const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {
+    {"llama-bpe", "mb"},    {"llama3", "mb"},    {"llama-v3", "mb"},
+    {"falcon3", "mb"},      {"falcon-h1", "mb"}, {"pixtral", "mb"},
+    {"midm-2.0", "mb"},     {"lfm2", "mb"},      {"jina-v5-nano", "mb"},
+    {"dbrx", ""},           {"smaug-bpe", ""},   {"glm4", ""},
+    {"chatglm-bpe", ""},    {"qwen2", "k"},      {"deepseek-r1-qwen", "k"},
+    {"kormo", "k"},         {"f2llmv2", "k"},    {"hunyuan", "k"},
+    {"solar-open", "k"},    {"grok-2", "k"},     {"stablelm2", ""},
+    {"megrez", ""},         {"qwen35", "k"},     {"gpt-2", ""},
+    {"phi-2", ""},          {"mpt", ""},         {"olmo", ""},
+    {"jais", ""},           {"exaone4", ""},     {"modern-bert", ""},
+    {"gigachat", ""},       {"mellum", ""},      {"a.x-4.0", ""},
+    {"jina-es", ""},        {"jina-de", ""},     {"jina-v2-es", ""},
+    {"jina-v2-de", ""},     {"jina-v1-en", ""},  {"jina-v2-code", ""},
+    {"roberta-bpe", ""},    {"trillion", "k"},   {"smollm", "k"},
+    {"command-r", "k"},     {"starcoder", ""},   {"granite-docling", "k"},
+    {"refact", ""},         {"codeshell", ""},   {"exaone", ""},
+    {"minerva-7b", ""},     {"mellum2", ""},     {"tekken", "mbk"},
+    {"gpt-4o", "k"},        {"llama4", "k"},     {"kanana2", "k"},
+    {"talkie", "k"},        {"minimax-m2", "k"}, {"deepseek-v3", "k"},
+    {"hunyuan-dense", "k"}, {"joyai-llm", "k"}};
+
+TEST(GgufConventions, MoreThanCutsHangsOnAName) {
+  std::vector<std::string_view> known = gguf::pre_tokenizers();
+  EXPECT_EQ(known.size(), kNamesOfLlamaCpp.size());
+  for (const auto& [name, flags] : kNamesOfLlamaCpp) {
+    const auto found = gguf::flags_of(name);
+    ASSERT_TRUE(found) << name;
+    EXPECT_EQ(found->ignores_merges, flags.find('m') != flags.npos) << name;
+    EXPECT_EQ(found->begins, flags.find('b') != flags.npos) << name;
+    EXPECT_EQ(found->keeps_blanks, flags.find('k') != flags.npos) << name;
+    // What is derived from what a name does, does the same.
+    const std::string_view again = gguf::pre_tokenizer_of(
+        {.cuts = *gguf::cuts_of(name), .ignores_merges = found->ignores_merges, .keeps_blanks = found->keeps_blanks});
+    EXPECT_EQ(gguf::cuts_of(again), gguf::cuts_of(name)) << name << " " << again;
+    EXPECT_EQ(kNamesOfLlamaCpp.at(again), flags) << name << " " << again;
+  }
+  EXPECT_FALSE(gguf::flags_of("unheard-of"));
+}
+
+// As llama.cpp's converter names them.
+TEST(GgufConventions, TheNameOfThePreTokenizerByWhatHangsOnIt) {
+  const auto name = [](std::string_view like, bool ignores, std::optional<bool> keeps, std::string type = "llama") {
+    return gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(like),
+                                   .ignores_merges = ignores,
+                                   .keeps_blanks = keeps,
+                                   .model_type = std::move(type)});
+  };
+  EXPECT_EQ(name("starcoder", false, true), "smollm");
+  EXPECT_EQ(name("starcoder", false, std::nullopt), "smollm") << "blanks are kept where nothing is said";
+  EXPECT_EQ(name("starcoder", false, false), "starcoder");
+  EXPECT_EQ(name("starcoder", false, true, "starcoder2"), "starcoder");
+  EXPECT_EQ(name("starcoder", false, true, "cohere"), "command-r");
+  EXPECT_EQ(name("starcoder", false, std::nullopt, "cohere2"), "command-r");
+  EXPECT_EQ(name("llama-bpe", true, false), "llama-bpe");
+  EXPECT_EQ(name("llama-bpe", true, true, "smollm3"), "llama-bpe");
+  EXPECT_EQ(name("llama-bpe", false, false), "dbrx");
+  EXPECT_EQ(name("llama-bpe", false, true, "olmo2"), "dbrx");
+  EXPECT_EQ(name("llama-bpe", false, false, "glm4"), "glm4");
+  EXPECT_EQ(name("qwen2", false, true, "qwen3"), "qwen2");
+  EXPECT_EQ(name("qwen2", false, std::nullopt), "qwen2");
+  EXPECT_EQ(name("qwen2", false, false), "stablelm2");
+  EXPECT_EQ(name("gpt-2", false, std::nullopt), "gpt-2");
+  EXPECT_EQ(name("gpt-2", false, false, "olmo"), "olmo");
+}
+
+// As another program wrote it: keys, and no files.
+Model with_byte_tokens(std::string_view pre) {
+  Model model = small("llama");
+  add_ffn(model);
+  model = adapt(std::move(model), gguf()).model;
+  model.format = "gguf";
+  model.attachments.clear();
+  model.vocabulary.kind = "bpe";
+  model.vocabulary.tokens = {{"a"}, {" "}, {" a"}};
+  model.vocabulary.merges = {"\u0120 a"};
+  model.metadata.set("tokenizer.ggml.pre", std::string(pre));
+  return model;
+}
+
+// A name comes back as it was, whether or not another one would do, and through every container.
+TEST(GgufConventions, TheNameOfAPreTokenizerIsKept) {
+  const Scratch scratch;
+  std::vector<std::string_view> names = gguf::pre_tokenizers();
+  names.push_back("unheard-of");
+  names.push_back("default");
+  for (const std::string_view name : names) {
+    save(with_byte_tokens(name), scratch / "first.gguf", {.overwrite = true});
+    for (const char* const by : {"hf", "mcf", "zt", "npz", "zt2"}) {
+      const std::string between = scratch / (std::string(by) == "hf" ? "hf/" : "between");
+      std::filesystem::remove_all(between);
+      convert(scratch / "first.gguf", between, {.to = by});
+      convert(between, scratch / "second.gguf", {.overwrite = true});
+      EXPECT_EQ(*open(scratch / "second.gguf").metadata.find("tokenizer.ggml.pre"), Value(name)) << by;
+    }
+    // The directory says what hangs on the name, for those who know tokenizer.json only.
+    const auto flags = gguf::flags_of(name);
+    if (!flags) continue;
+    const std::string settings = to_text(get_file(scratch / "hf/tokenizer_config.json"));
+    EXPECT_EQ(settings.find("\"clean_up_tokenization_spaces\": false") != settings.npos, flags->keeps_blanks) << name;
+    const std::string rules = to_text(get_file(scratch / "hf/tokenizer.json"));
+    EXPECT_EQ(rules.find("\"ignore_merges\": true") != rules.npos, flags->ignores_merges) << name;
+  }
+}
+
+// By way of a container that sorts the keys of maps, too.
+TEST(GgufConventions, AFileComesBackAsItWasThroughEveryContainerThatKeepsMetadata) {
+  const Scratch scratch;
+  GgufFile file;
+  file.string("general.architecture", "llama").string("z.last", "1").string("general.name", "n").string("a.first", "2");
+  file.u32("llama.block_count", 1).string("tokenizer.ggml.model", "gpt2").string("tokenizer.ggml.pre", "smollm");
+  file.strings("tokenizer.ggml.tokens", {"a", "b"}).string("b=c", "an equals sign");
+  file.tensor("blk.0.attn_q.weight", {4}, 0, 0, gguf_floats(4, 1));
+  const Bytes bytes = file.bytes();
+  put_file(scratch / "first.gguf", bytes);
+  convert(scratch / "first.gguf", scratch / "plain.gguf", {.to = "gguf"});
+  const Bytes written = get_file(scratch / "plain.gguf");
+  for (const char* const by : {"zt", "zt2", "npz"}) {
+    convert(scratch / "plain.gguf", scratch / by, {.to = by});
+    convert(scratch / by, scratch / "second.gguf", {.overwrite = true});
+    EXPECT_EQ(get_file(scratch / "second.gguf"), written) << by;
+  }
+  // As earlier versions wrote it: a map.
+  Model model = open(scratch / "plain.gguf");
+  Map old;
+  for (const Value& line : *model.metadata.find("gguf.keys")->get<List>()) {
+    const std::size_t equals = line.text()->rfind('=');
+    old.append(line.text()->substr(0, equals), line.text()->substr(equals + 1));
+  }
+  model.metadata.set("gguf.keys", std::move(old));
+  save(model, scratch / "old.gguf");
+  EXPECT_EQ(get_file(scratch / "old.gguf"), written);
+}
+
+std::vector<std::string> texts_of(const std::vector<Change>& changes) {
+  std::vector<std::string> texts;
+  for (const Change& change : changes) texts.push_back(to_text(change));
+  return texts;
+}
+bool tells(const std::vector<Change>& changes, std::string_view words) {
+  return std::ranges::any_of(texts_of(changes), [&](const std::string& text) { return text.find(words) != text.npos; });
+}
+
+// A container that keeps neither the kind of a tokenizer nor how it splits: what is written in its place is a guess.
+TEST(GgufConventions, SplittingThatIsNotKnownIsToldAndNotLeftOut) {
+  const Scratch scratch;
+  Model there = with_byte_tokens("smollm");
+  there.vocabulary.kind.clear();
+  there.metadata.erase("tokenizer.ggml.pre");
+  there.format = "alt";
+  const Saved done = save(there, scratch / "hf/", {.to = "hf"});
+  EXPECT_TRUE(tells(done.changes, "how the model splits text is not known; it is split as GPT-2 does"))
+      << fmt::format("{}", fmt::join(texts_of(done.changes), "\n"));
+  const std::string rules = to_text(get_file(scratch / "hf/tokenizer.json"));
+  EXPECT_NE(rules.find(R"("use_regex": true)"), rules.npos) << rules;
+  // Without names of GGUF's, the same.
+  Model usual = small("llama");
+  add_ffn(usual);
+  usual.vocabulary = there.vocabulary;
+  usual.format = "alt";
+  EXPECT_TRUE(tells(adapt(usual, *find_format("hf")).changes, "how the model splits text is not known"));
+}
+
+TEST(GgufConventions, SomeTensorsWithoutTheTokenTableHaveNoVocabulary) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.vocabulary.tokens = {{"a"}, {"b"}};
+  AdaptOptions some;
+  some.match = {"*embed_tokens*"};
+  EXPECT_EQ(adapt(model, *find_format("npz"), some).model.vocabulary.tokens.size(), 2U);
+  some.match = {"*mlp*"};
+  const Adapted adapted = adapt(model, *find_format("npz"), some);
+  EXPECT_TRUE(adapted.model.vocabulary.empty());
+  EXPECT_TRUE(tells(adapted.changes, "the token table is not among the tensors that were asked for"));
+  some = {};
+  some.skip = {"*embed_tokens*"};
+  EXPECT_EQ(adapt(model, *find_format("npz"), some).model.vocabulary.tokens.size(), 2U) << "only what was asked for";
+}
+
+TEST(GgufConventions, ADirectoryWithoutAConfigIsToldToBeOne) {
+  Model model;
+  for (const char* const name : {"blk.0.attn_q.weight", "blk.0.attn_k.weight"})
+    model.tensors.push_back(make_dense(name, {2, 2}, DType::f32));
+  EXPECT_TRUE(tells(adapt(model, *find_format("hf")).changes, "there is no config.json"));
+  EXPECT_FALSE(tells(adapt(model, *find_format("zt")).changes, "there is no config.json"));
+  model.config.model_type = "llama";
+  EXPECT_FALSE(tells(adapt(model, *find_format("hf"), {.keep_names = true}).changes, "there is no config.json"));
+}
+
+TEST(GgufConventions, LargeFilesThatComeAlongAreTold) {
+  Model model;
+  model.tensors.push_back(make_dense("w", {2, 2}, DType::f32));
+  model.attachments = {text_file("notes.txt", std::string(1000, 'x'))};
+  EXPECT_FALSE(tells(gguf().remarks(model, {}), "attached"));
+  model.attachments.push_back(text_file("tokenizer.json", std::string(300'000, ' ')));
+  EXPECT_TRUE(tells(gguf().remarks(model, {}), "2 attached files take 293.9 KiB of the file; runtimes ignore them"));
 }
 
 TEST(GgufConventions, FilesThatTheKeysContradictAreLeftOut) {

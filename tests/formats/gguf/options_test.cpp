@@ -95,16 +95,28 @@ TEST(GgufOptions, RulesKnowTheNamesOfBeforeAndOfNow) {
   EXPECT_EQ(rule_of([&] { adapt(mixture(), row(), options); }), "convert.quant");
 }
 
+// Also where most of the tensors have got another type, because their rows are not whole blocks of the mix's.
 TEST(GgufOptions, TheFileTypeIsThatOfTheMix) {
-  for (const auto& [method, number] : {std::pair("q4_k_m", 15), std::pair("q4_k_s", 14), std::pair("q5_k_m", 17),
-                                       std::pair("q3_k_l", 13), std::pair("q3_k_m", 12), std::pair("q3_k_s", 11),
-                                       std::pair("q2_k", 10), std::pair("q6_k", 18), std::pair("q8_0", 7)}) {
+  const std::map<std::string_view, std::int64_t> numbers = {
+      {"q4_0", 2},    {"q4_1", 3},    {"q5_0", 8},  {"q5_1", 9},    {"q8_0", 7},    {"q2_k", 10},   {"q2_k_s", 21},
+      {"q3_k_s", 11}, {"q3_k_m", 12}, {"q3_k", 12}, {"q3_k_l", 13}, {"q4_k_s", 14}, {"q4_k_m", 15}, {"q4_k", 15},
+      {"q5_k_s", 16}, {"q5_k_m", 17}, {"q5_k", 17}, {"q6_k", 18},   {"iq4_nl", 25}, {"iq4_xs", 30}, {"mxfp4_moe", 38}};
+  Model narrow;
+  narrow.config.model_type = "llama";
+  for (const char* const name : {"token_embd.weight", "blk.0.attn_q.weight", "blk.0.ffn_down.weight"})
+    narrow.tensors.push_back(make_dense(name, {2, 96}, DType::f32));
+  for (const Mix& mix : mixes()) {
     AdaptOptions options;
-    options.quant.method = method;
+    options.quant.method = mix.name;
     const Model there = adapt(mixture(), row(), options).model;
-    EXPECT_EQ(file_type(there), number) << method;
+    EXPECT_EQ(file_type(there), numbers.at(mix.name)) << mix.name;
+    EXPECT_EQ(file_type(adapt(narrow, row(), options).model), numbers.at(mix.name)) << mix.name;
     // Decoded again, and in a container of somebody else's.
     EXPECT_EQ(file_type(adapt(there, *find_format("zt"), {.dtype = DType::f16}).model), 1);
+    // Of that type already, whatever a file was called.
+    Model renamed = there;
+    renamed.metadata.set("general.file_type", 1);
+    EXPECT_EQ(file_type(adapt(renamed, row(), options).model), numbers.at(mix.name)) << mix.name;
   }
 }
 

@@ -71,16 +71,50 @@ TEST_F(HfPrivate, AConfigThatIsGoneIsNoted) {
                 "note: removed since tare.json was written: config.json; the copy in tare.json is used"});
 }
 
-TEST_F(HfPrivate, AVocabularyThatIsGoneIsNotedAndKept) {
+TEST_F(HfPrivate, AVocabularyThatIsGoneIsNoted) {
   Model model = open(with_private("{\"tare\":1}"));
   model.vocabulary.tokens.pop_back();
   const std::string path = scratch_ / "e";
   find_format("hf")->write_tree(model, path, {}, false);
-  fs::remove(path + "/tokenizer.json");
   EXPECT_TRUE(open(path).vocabulary == model.vocabulary);
-  EXPECT_EQ(findings_of(path),
-            std::vector<std::string>{
-                "note: removed since tare.json was written: tokenizer.json; the copy in tare.json is used"});
+  fs::remove(path + "/tokenizer.json");
+  EXPECT_TRUE(open(path).vocabulary.empty());
+  EXPECT_EQ(
+      findings_of(path),
+      std::vector<std::string>{
+          "note: removed since tare.json was written: tokenizer.json; the vocabulary is what the other files say"});
+}
+
+// Two copies of a vocabulary take more than the files of the tokenizer: only what these do not say is kept.
+TEST_F(HfPrivate, OfAVocabularyOnlyWhatTheFilesDoNotSayIsKept) {
+  Model model = open(with_private("{\"tare\":1}"));
+  model.attachments.clear();
+  model.vocabulary = {};
+  model.vocabulary.kind = "bpe";
+  for (int i = 0; i < 256; ++i) model.vocabulary.tokens.push_back({std::string(1, static_cast<char>(i))});
+  for (int i = 0; i < 10'000; ++i) {
+    model.vocabulary.tokens.push_back({fmt::format("a{}", i)});
+    model.vocabulary.merges.push_back(fmt::format("a {}", i));
+  }
+  model.vocabulary.tokens[7].type = TokenType::unused;
+  model.vocabulary.tokens[300].score = 2.5F;
+  model.vocabulary.tokens.push_back({"<s>", 0, TokenType::bos});
+  model.vocabulary.bos = static_cast<std::int64_t>(model.vocabulary.tokens.size()) - 1;
+  const std::string path = scratch_ / "small";
+  find_format("hf")->write_tree(model, path, {}, false);
+  EXPECT_TRUE(open(path).vocabulary == model.vocabulary);
+  EXPECT_LT(fs::file_size(path + "/tare.json"), 2000U) << to_text(get_file(path + "/tare.json")).substr(0, 2000);
+  // As earlier versions wrote it.
+  put_file(path + "/tare.json",
+           to_bytes(R"({"tare":1,"vocabulary":{"kind":"spm","bos":-1,"eos":-1,"pad":-1,"unk":-1,"tokens":[],)"
+                    R"("scores":[],"types":[],"merges":[]}})"));
+  EXPECT_EQ(open(path).vocabulary.kind, "spm");
+  for (const char* const wrong : {R"({"tokens":{"99999999":{"$bytes":"61"}}})", R"({"types":{"x":1}})",
+                                  R"({"bos":"a"})", R"({"types":{"0":99}})", R"({"tokens":[]})"}) {
+    put_file(path + "/tare.json", to_bytes(fmt::format(R"({{"tare":1,"vocabulary_changes":{}}})", wrong)));
+    EXPECT_EQ(open(path).vocabulary.tokens.size(), 10'257U) << wrong;
+    EXPECT_EQ(findings_of(path).size(), 1U) << wrong;
+  }
 }
 
 }  // namespace
