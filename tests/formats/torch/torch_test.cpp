@@ -58,23 +58,15 @@ TEST(Torch, KeysThatReadTheSameAreBothKept) {
   const auto config = [](const std::string& entries) {
     return to_json(opened(pk::archive(pk::dict({{"config", "}(" + entries + "u"}}))).metadata);
   };
-  EXPECT_EQ(config(number + word), R"({"config":{"1":"word","1 (int)":"number"
-}
-})");
-  EXPECT_EQ(config(word + number), R"({"config":{"1":"word","1 (int)":"number"
-}
-})");
-  EXPECT_EQ(config(flag + pk::text("True") + pk::text("word")), R"({"config":{"True":"word","True (bool)":"flag"
-}
-})");
+  EXPECT_EQ(config(number + word), R"_({"config":{"1":"word","1 (int)":"number"}})_");
+  EXPECT_EQ(config(word + number), R"_({"config":{"1":"word","1 (int)":"number"}})_");
+  EXPECT_EQ(config(flag + pk::text("True") + pk::text("word")), R"_({"config":{"True":"word","True (bool)":"flag"}})_");
   EXPECT_EQ(config(none + pk::text("None") + pk::text("word")),
-            R"({"config":{"None":"word","None (NoneType)":"none"
-}
-})");
+            R"_({"config":{"None":"word","None (NoneType)":"none"}})_");
   // The same key twice is one, as in Python.
-  EXPECT_EQ(config(number + pk::integer(1) + pk::text("last")), R"({"config":{"1":"last"}})");
-EXPECT_EQ(config(number), R"({"config":{"1":"number"}})");
-EXPECT_EQ(rule_of([&] { config(pk::text("1 (int)") + pk::text("x") + word + number); }), "torch.name.duplicate");
+  EXPECT_EQ(config(number + pk::integer(1) + pk::text("last")), R"_({"config":{"1":"last"}})_");
+  EXPECT_EQ(config(number), R"_({"config":{"1":"number"}})_");
+  EXPECT_EQ(rule_of([&] { config(pk::text("1 (int)") + pk::text("x") + word + number); }), "torch.name.duplicate");
 }
 
 TEST(Torch, AttributesOfDictsAreReported) {
