@@ -326,6 +326,7 @@ void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& c
 }
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
+  if (adopt_adapter(model, changes, renamed)) return;
   if (!model.config.model_type || model.tensors.empty()) return;
   const std::string& type = *model.config.model_type;
   const arch::Family* const family = arch::find_family(type);
