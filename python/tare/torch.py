@@ -57,8 +57,8 @@ def load(
     make no difference.
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
-    each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
-    are compared on the way.
+    each file, of which the tensors are views. dtype: for GPUs; the device casts and decodes to that type. verify: digests that the
+    file has are compared.
     """
     device = _place_of(map_location) if device is None else device
     if hasattr(path, "read"):
@@ -66,8 +66,10 @@ def load(
     with _open(path, mmap=mmap is not False, arrays=arrays) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
-        if verify or dtype is not None:
-            raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
+        if dtype is not None:
+            raise ValueError("dtype is for devices; Tensor.to casts")
+        for one in model.tensors() if verify else ():
+            one.verify()
         return Checkpoint({name: tensor(model.tensor(name), device) for name in model}, model.metadata)
 
 

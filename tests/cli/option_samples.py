@@ -42,8 +42,8 @@ SAMPLES = {
         (["--merge", "missing"], "mistral", "out.zt", {"merge": "missing"}),
     ],
     "dialect": [
-        (["--dialect", "pages"], "mistral", "out.mcf", {"dialect": "pages"}),
-        (["--dialect", "store", "--weights-only"], "mistral", "out.npz", {"dialect": "store", "weights_only": True}),
+        (["--dialect", "altc"], "twice.zt", "out.alt", {"dialect": "altc"}),
+        (["--dialect", "store"], "mistral", "out.zt2", {"dialect": "store"}),
         (["--dialect", "nonsense"], "mistral", "out.zt", {"dialect": "nonsense"}),
     ],
     "zstd": [
@@ -63,7 +63,10 @@ SAMPLES = {
         (["--digest", "xxh3"], "digested.zt", "out.zt2", {"digest": "xxh3"}),
         (["--digest", "sha256"], "mistral", "out.gguf", {"digest": "sha256"}),
     ],
-    "dedup": [(["--dedup"], "twice.zt", "out.zt", {"dedup": True})],
+    "dedup": [
+        (["--dedup"], "twice.zt", "out.mcf", {"dedup": True}),
+        (["--dedup"], "twice.zt", "out.zt", {"dedup": True}),
+    ],
     "shard": [
         (["--shard", "50K"], "mistral", "out/", {"shard": "50K"}),
         (["--shard", "0.05MB"], "mistral", "out/", {"shard": "0.05MB"}),

@@ -167,7 +167,10 @@ class AdapterReleaser {
     for (Tensor& tensor : model_.tensors) add(std::move(tensor));
     model_.tensors = std::move(out_);
     if (model_.attachment("adapter_config.json") == nullptr) attach_config();
-    for (const std::string_view key : {kTypeKey, kAdapterTypeKey, kAlphaKey}) model_.metadata.erase(key);
+    for (const std::string_view key :
+         {kTypeKey, kAdapterTypeKey, kAlphaKey, kKeysKey, kAlignmentKey, std::string_view("general.file_type"),
+          std::string_view("general.quantization_version")})
+      model_.metadata.erase(key);
   }
 
  private:
