@@ -288,7 +288,7 @@ TEST(Merge, FilesNamedByTheirPaths) {
                floats(kQ + "lora_B.weight", {2, 2}, std::vector<float>(4))});
   model.tensors.push_back(floats("model.q.weight", {2, 3}, {1, 2, 3, 4, 5, 6}));
   (void)save(adapter, scratch / "lora/");
-  const std::string weights = scratch / "lora/model.safetensors";
+  const std::string weights = scratch / "lora/adapter_model.safetensors";
   const auto rule = [&](const std::string& base) {
     return rule_of([&] { (void)convert(base, scratch / "out.zt", {.overwrite = true, .merge = {weights}}); });
   };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/endian.hpp"
 #include "conformance/models.hpp"
 #include "tare/inspect.hpp"
 #include "tare/rows.hpp"
