@@ -1,6 +1,10 @@
 // A component's bytes, not yet read: a range of a Source, or bytes that are produced in chunks when somebody pulls
 // (decompressed, cast, decoded). Copying a Blob copies a reference.
 //
+// A digest that is stored with the bytes is compared before they are given away: `open`, `view`, and a `read` of all of them
+// throw `digest.mismatch`. The bytes are hashed once, whoever asks first. A `read` of a part looks at no more than that part, and
+// is not compared; `unchecked` gives all of it without.
+//
 // Immutable; may be read from many threads, each with its own reader.
 #pragma once
 
@@ -96,7 +100,7 @@ class TARE_API Blob {
   Map learned() const { return producer_ == nullptr ? Map() : producer_->learned(); }
 
   // All bytes without a copy, or nothing when they must be read. Valid while a copy of this blob lives. They may change
-  // at any moment: see `Source::view`.
+  // at any moment: see `Source::view`. Hashes them first if there is a digest.
   [[nodiscard]] std::optional<std::span<const std::byte>> view() const;
   // Fills `out` from decoded byte `offset`. Raw: touches only those bytes. Others: decodes what it must.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
@@ -108,8 +112,11 @@ class TARE_API Blob {
   void read_all(std::span<std::byte> out, unsigned threads = 0) const;
 
   // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
-  // Packed bytes are hashed once, and also before they are decoded for the first time.
+  // Of produced bytes those that they are made of. Hashes each range of a source once.
   void verify() const;
+  // The same bytes without their digest, for whoever compares it in another way or wants to look at damaged bytes. Compressed
+  // bytes are compared all the same.
+  [[nodiscard]] Blob unchecked() const;
 
  private:
   SourcePtr source_;

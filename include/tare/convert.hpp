@@ -13,6 +13,7 @@
 #include "tare/export.hpp"
 #include "tare/format.hpp"
 #include "tare/quantize.hpp"
+#include "tare/sink.hpp"
 
 namespace tare {
 
@@ -72,6 +73,10 @@ struct Saved {
 // for the path, `convert.*` for a model that does not fit, a broken tensor's own rule, and what is wrong with the bytes.
 [[nodiscard]] TARE_API Saved save(Model model, const std::string& path, const SaveOptions& options = {});
 
+// `save` to a sink: one file, of the format `options.to`. Commits the sink. Throws `convert.format` for a format that is a
+// directory.
+[[nodiscard]] TARE_API Saved save(Model model, Sink& sink, const SaveOptions& options);
+
 struct ConvertOptions {
   AdaptOptions adapt = {};
   ReadOptions read = {};
@@ -79,6 +84,8 @@ struct ConvertOptions {
   std::string to = {};     // format name; empty: from the output's suffix
   bool overwrite = false;  // also when output and input are the same file
   bool check = false;      // verify every stored digest of the input on the way
+  // Adapters (LoRA), files or directories, that are added to the weights one after the other; see merge.hpp.
+  std::vector<std::string> merge = {};
 };
 
 struct Conversion : Saved {

@@ -1,11 +1,10 @@
-// Adapters (LoRA) added to the weights that they are for.
+// Adapters (LoRA) added to the weights that they are for. `convert`, plans and the command do it by ConvertOptions::merge.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "tare/change.hpp"
-#include "tare/convert.hpp"
 #include "tare/export.hpp"
 #include "tare/model.hpp"
 
@@ -17,9 +16,5 @@ namespace tare {
 // for a weight that the model does not have, and `lora.pair`, `lora.rank`, `lora.shape` and `lora.type` for tensors that do
 // not fit each other.
 [[nodiscard]] TARE_API Model merge_adapter(Model model, const Model& adapter, std::vector<Change>& changes);
-
-// `convert`, with the adapters at these paths added one after the other.
-[[nodiscard]] TARE_API Conversion convert_merged(const std::string& input, const std::vector<std::string>& adapters,
-                                                 const std::string& output, const ConvertOptions& options = {});
 
 }  // namespace tare

@@ -78,7 +78,8 @@ struct TARE_API Tensor {
   // The elements where they are, without a copy. Throws `span.*`, which says why, unless they are dense, of exactly this
   // type, uncompressed, in the machine's byte order, aligned, and in memory or in a mapped file; values() always copies.
   // A span lives as long as some copy of this tensor's blobs, which keep the file open and mapped: the Model's, say. A
-  // mapped file may be changed by others at any moment: see Source::view; Model::check_sources tells afterwards.
+  // mapped file may be changed by others at any moment: see Source::view; Model::check_sources tells afterwards. Nothing is
+  // read, so a stored digest is not compared: Blob::verify does that.
   template <Element T>
   [[nodiscard]] std::span<const T> span() const;
 };

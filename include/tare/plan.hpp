@@ -38,7 +38,8 @@ struct Part {
 TARE_API void write_part(const std::string& input, const std::string& output, const ConvertOptions& options,
                          const Part& part, const std::string& path);
 
-// Whether a file, not a link to one, is a part of this plan. It is whole if it is there.
+// Whether a file, not a link to one, is a part of this plan. It was written whole; whether its bytes are still those is for
+// convert_from_parts to say, which reads them all.
 [[nodiscard]] TARE_API bool is_part(const std::string& path, const std::string& plan);
 
 // Whose files are taken.
@@ -48,7 +49,8 @@ enum class Owners : std::uint8_t {
 };
 
 // `convert`, with tensors that are in parts already. Throws usage `plan.missing` for a tensor that no part has, corrupt
-// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, io `plan.part.link` for a
+// `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, corrupt
+// `plan.part.damaged` for a part whose bytes do not match the digest that every part ends with, io `plan.part.link` for a
 // link, io `plan.part.owner` for a file of somebody whom `owners` leaves out, and what `convert` throws.
 [[nodiscard]] TARE_API Conversion convert_from_parts(const std::string& input, const std::string& output,
                                                      const ConvertOptions& options, std::span<const std::string> parts,

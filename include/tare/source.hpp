@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,10 @@
 #include "tare/value.hpp"
 
 namespace tare {
+
+namespace io {
+class CheckedRanges;
+}
 
 class TARE_API Source {
  public:
@@ -56,8 +61,13 @@ class TARE_API Source {
   virtual const std::byte* do_view() const { return nullptr; }
 
  private:
+  friend class io::CheckedRanges;
+
   std::string name_;
   std::uint64_t size_;
+  // Which ranges have been compared with a digest, so that each is hashed once; null until the first is.
+  mutable std::mutex checked_mutex_;
+  mutable std::shared_ptr<io::CheckedRanges> checked_;
 };
 
 using SourcePtr = std::shared_ptr<const Source>;

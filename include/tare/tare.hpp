@@ -5,6 +5,7 @@
 #include "tare/change.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"
+#include "tare/device.hpp"
 #include "tare/elements.hpp"
 #include "tare/error.hpp"
 #include "tare/format.hpp"

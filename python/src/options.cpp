@@ -80,6 +80,7 @@ ReadOptions Options::read() const {
   if (const auto most = number("max_expansion")) {
     if (*most < 1) raise_value_error("max_expansion must be at least 1");
     options.limits.expansion = static_cast<std::uint64_t>(*most);
+    options.limits.component_bytes = UINT64_MAX;  // as the command does
   }
   return options;
 }
@@ -159,7 +160,7 @@ AdaptOptions Options::adapt() const {
 SaveOptions Options::save() const { return {adapt(), write(), text("format"), flag("overwrite")}; }
 
 ConvertOptions Options::convert() const {
-  return {adapt(), read(), write(), text("format"), flag("overwrite"), flag("check")};
+  return {adapt(), read(), write(), text("format"), flag("overwrite"), flag("check"), texts("merge")};
 }
 
 }  // namespace tare::py

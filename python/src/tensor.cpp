@@ -223,7 +223,8 @@ PyObject* bytes_of(PyObject* object, PyObject* role) {
   return guarded([&] {
     const TensorObject& self = self_of_tensor(object);
     const Component& component = component_of(self.tensor, role);
-    if (const auto view = component.blob.view()) return make_buffer(*view, std::make_shared<Blob>(component.blob));
+    if (const auto view = component.blob.unchecked().view())
+      return make_buffer(*view, std::make_shared<Blob>(component.blob));
     auto made = std::make_shared<Bytes>();
     {
       const Unlocked others;
@@ -231,6 +232,19 @@ PyObject* bytes_of(PyObject* object, PyObject* role) {
       check_sources(self);
     }
     return make_buffer(*made, made);
+  });
+}
+
+// verify(): compares the stored bytes with their digests.
+PyObject* verify_tensor(PyObject* object, PyObject*) {
+  return guarded([&] {
+    const TensorObject& self = self_of_tensor(object);
+    {
+      const Unlocked others;
+      for (const Component& component : self.tensor.components) component.blob.verify();
+      check_sources(self);
+    }
+    return none();
   });
 }
 
@@ -258,7 +272,7 @@ Ref private_bytes(const Tensor& tensor) {
   if (!is_plain_array(tensor)) return {};
   const Blob& blob = tensor.components[0].blob;
   // The file is mapped at the beginning of a page.
-  if (blob.offset() % size_of(tensor.components[0].dtype) != 0 || !blob.view()) return {};
+  if (blob.offset() % size_of(tensor.components[0].dtype) != 0 || !blob.unchecked().view()) return {};
   return make_private_buffer(blob.source(), blob.offset(), blob.size());
 }
 
@@ -307,6 +321,7 @@ PyMethodDef tensor_methods[] = {{"_dtype", numpy_type_of, METH_O, nullptr},
                                 {"_slice", slice_of, METH_O, nullptr},
                                 {"_read", read_into, METH_VARARGS, nullptr},
                                 {"_bytes", bytes_of, METH_O, nullptr},
+                                {"_verify", verify_tensor, METH_NOARGS, nullptr},
                                 {"_private", private_of, METH_NOARGS, nullptr},
                                 {"_statistics", statistics_of, METH_VARARGS, nullptr},
                                 {nullptr, nullptr, 0, nullptr}};
@@ -327,7 +342,7 @@ PyGetSetDef tensor_facts[] = {
 Ref view_array(const Tensor& tensor) {
   if (!is_plain_array(tensor)) return {};
   const Component& component = tensor.components[0];
-  const auto view = component.blob.view();
+  const auto view = component.blob.unchecked().view();
   if (!view || !is_aligned(component, view->data())) return {};
   return array_over(tensor, make_buffer(*view, component.blob.source()));
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "base/stopping.hpp"
+#include "base/sizes.hpp"
 #include "buffer.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
@@ -36,6 +36,7 @@ Ref change_dict(const Change& change) {
   Dict row;
   row.set("kind", text(name_of(change.kind))).set("impact", text(name_of(change.impact)));
   row.set("part", text(change.part)).set("items", text_list_of(change.items));
+  row.set("values", text_list_of(change.values));
   row.set("before", text(change.before)).set("after", text(change.after)).set("count", number(change.count));
   row.set("lossy", boolean(change.lossy)).set("detail", text(change.detail));
   row.set("remedies", remedy_list(change.remedies)).set("text", text(to_text(change)));
@@ -220,17 +221,9 @@ Model model_from(PyObject* tensors, PyObject* base, PyObject* parts, Spools spoo
 }
 
 // Whole or not at all, but without waiting for the disk, as other programs save.
-void write_hastily(Model model, const Format& format, const std::string& output, const SaveOptions& options) {
-  const Adapted adapted = adapt(std::move(model), format, options.adapt);
+void write_hastily(Model model, const std::string& output, const SaveOptions& options) {
   const std::unique_ptr<Sink> sink = create_file(output, {.overwrite = options.overwrite, .durable = false});
-  try {
-    format.write(adapted.model, *sink, options.write);
-  } catch (Error& error) {
-    throw error.in(output);
-  }
-  adapted.model.check_sources();
-  check_stop();
-  sink->commit();
+  static_cast<void>(save(std::move(model), *sink, options));
 }
 
 // _save(path, tensors, base, parts, options, report); `path` None: the bytes are the result.
@@ -245,7 +238,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
       const std::string output = path_of(path);
       run_here([&](Progress& progress) {
         options.write.progress = &progress;
-        write_hastily(std::move(model), *format, output, options);
+        write_hastily(std::move(model), output, options);
       });
       return none();
     }
@@ -263,9 +256,7 @@ PyObject* save_model(PyObject*, PyObject* args) {
     MemorySink sink;
     run_job(report, [&](Progress& progress) {
       options.write.progress = &progress;
-      const Adapted adapted = adapt(std::move(model), *format, options.adapt);
-      format->write(adapted.model, sink, options.write);
-      sink.commit();
+      static_cast<void>(save(std::move(model), sink, options));
     });
     return bytes(sink.bytes());
   });
@@ -395,6 +386,14 @@ PyObject* convert_file(PyObject*, PyObject* args) {
   });
 }
 
+// _parse_size(text): bytes, or None.
+PyObject* size_of_text(PyObject*, PyObject* object) {
+  return guarded([&] {
+    const auto size = parse_size(text_of(object, "a size"));
+    return size ? number(*size) : none();
+  });
+}
+
 // _verify(path, options, report)
 PyObject* verify_file(PyObject*, PyObject* args) {
   return guarded([&] {
@@ -516,6 +515,7 @@ PyMethodDef work_methods[] = {{"_save", save_model, METH_VARARGS, nullptr},
                               {"_put", put_piece, METH_VARARGS, nullptr},
                               {"_save_placed", save_placed, METH_VARARGS, nullptr},
                               {"_convert", convert_file, METH_VARARGS, nullptr},
+                              {"_parse_size", size_of_text, METH_O, nullptr},
                               {"_verify", verify_file, METH_VARARGS, nullptr},
                               {"_hash", hash_model, METH_VARARGS, nullptr},
                               {"_diff", diff_models, METH_VARARGS, nullptr},

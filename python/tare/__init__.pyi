@@ -107,6 +107,7 @@ class Tensor:
     def float32(self) -> npt.NDArray[np.float32]: ...
     def cast(self, dtype: str, overflow: str = "error") -> Tensor: ...
     def sparse(self) -> Any: ...
+    def verify(self) -> None: ...
     def bytes(self, role: str | None = None) -> memoryview: ...
     def torch(self, device: Any = None) -> Any: ...
     def stats(self, bins: int = 24, first: int = 8, threads: int = 0) -> dict[str, Any]: ...
@@ -297,6 +298,7 @@ def save(
     overflow: str | None = None,
     quant: _Quant = None,
     zstd: bool | int | None = None,
+    no_zstd: bool = False,
     digest: str | None = None,
     dedup: bool = False,
     dialect: str | None = None,
@@ -341,6 +343,7 @@ def convert(
     weights_only: bool = False,
     keep_names: bool = False,
     attach: _Globs = (),
+    merge: _Path | Iterable[_Path] = (),
     metadata: Mapping[str, Any] | None = None,
     check: bool = False,
     overwrite: bool = False,

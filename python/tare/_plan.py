@@ -136,6 +136,12 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
         "folder": os.path.abspath(folder) if folder else os.path.abspath(target) + ".parts",
         "options": options,
     }
+    # Workers may run elsewhere.
+    if merge := options.get("merge"):
+        options["merge"] = [os.path.abspath(path) for path in _work._paths(merge)]
+    quant = options.get("quant")
+    if isinstance(quant, dict) and quant.get("importance"):
+        options["quant"] = {**quant, "importance": os.path.abspath(quant["importance"])}
     rows = _tare._planned(facts["source"], facts["target"], _work._options(**options))
     facts["parts"] = _split(rows, tasks, task_bytes)
     with open(source) as model:

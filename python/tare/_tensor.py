@@ -108,6 +108,14 @@ class Tensor(_tare.Tensor):
         found = _scipy_sparse(kind, self.shape, parts)
         return found if found is not None else Sparse(self.layout, self.shape, parts)
 
+    def verify(self):
+        """Compares the stored bytes with their digests, if there are any. Raises CorruptError `digest.mismatch`.
+
+        Whatever reads or decodes all bytes of a tensor compares them by itself. A view of a mapped file (`numpy()` of a dense
+        tensor, `bytes()`, DLPack) and a slice read only what is looked at, and are not compared.
+        """
+        self._verify()
+
     def bytes(self, role=None):
         """The bytes of a component, decompressed, as a memoryview; by default those of the only one."""
         if role is None:

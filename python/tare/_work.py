@@ -139,6 +139,7 @@ def save(
     overflow=None,
     quant=None,
     zstd=None,
+    no_zstd=False,
     digest=None,
     dedup=False,
     dialect=None,
@@ -166,8 +167,8 @@ def save(
     them. The other options are those of `convert`.
     """
     options = _options(
-        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, digest=digest, dedup=dedup,
-        dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
+        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, no_zstd=no_zstd, digest=digest,
+        dedup=dedup, dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
         keep_names=keep_names, overwrite=overwrite, threads=threads,
     )  # fmt: skip
     path = os.fspath(path)
@@ -204,6 +205,7 @@ def convert(
     weights_only=False,
     keep_names=False,
     attach=(),
+    merge=(),
     metadata=None,
     check=False,
     overwrite=False,
@@ -220,13 +222,14 @@ def convert(
     zstd, digest  compress at a level (True: 3); store a digest ('sha256', ...) with each tensor
     match, skip   globs over names of tensors
     drop          parts that may be omitted: 'metadata', 'config', 'vocabulary', 'attachments', 'attributes'
+    merge         paths of LoRA adapters to add to the weights, one after the other
     metadata      a dict of keys to set
     progress      True for a bar (tqdm if installed), or a function of (done, expected) bytes
     """
     options = _options(
-        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, unpack=no_zstd, digest=digest,
+        format=format, dtype=dtype, overflow=overflow, quant=quant, zstd=zstd, no_zstd=no_zstd, digest=digest,
         dedup=dedup, dialect=dialect, shard=shard, match=match, skip=skip, drop=drop, weights_only=weights_only,
-        keep_names=keep_names, attach=attach, set=metadata, check=check, overwrite=overwrite, mmap=mmap,
+        keep_names=keep_names, attach=attach, merge=merge, metadata=metadata, check=check, overwrite=overwrite, mmap=mmap,
         max_expansion=max_expansion, threads=threads,
     )  # fmt: skip
     with _progress.reporter(progress, "converting") as report:
@@ -269,8 +272,6 @@ def quantize(
         raise ValueError("give a method, rules or bits")
     if method is not None and bits is not None:
         raise ValueError("bits chooses the methods itself; give one of the two")
-    if "metadata" in options:
-        options["set"] = options.pop("metadata")
     with _progress.reporter(progress, "quantizing") as report:
         done = _tare._convert(source, target, _options(quant=recipe, **options), report)
     return _saved(Quantized, done, source_format=done["from"], report=done["outcomes"])
@@ -336,9 +337,22 @@ def _texts(value):
     return [value] if isinstance(value, str) else list(value)
 
 
+# The options of a conversion, by their names here: what `convert`, `quantize`, `plan` and `save` take goes through `_options`.
 _KNOWN = {
-    "format", "dtype", "overflow", "quant", "zstd", "unpack", "digest", "dedup", "dialect", "shard", "match", "skip", "drop",
-    "weights_only", "keep_names", "attach", "set", "check", "overwrite", "mmap", "max_expansion", "threads",
+    "format", "dtype", "overflow", "quant", "zstd", "no_zstd", "digest", "dedup", "dialect", "shard", "match", "skip", "drop",
+    "weights_only", "keep_names", "attach", "merge", "metadata", "check", "overwrite", "mmap", "max_expansion", "threads",
+}  # fmt: skip
+
+# Options of the command that have another name here, and those that have none: what they ask for is a matter of a terminal,
+# or is said in another way.
+_COMMAND = {
+    "to": "format", "no-zstd": "no_zstd", "weights-only": "weights_only", "names": "keep_names", "set": "metadata",
+    "force": "overwrite", "no-mmap": "mmap", "max-expansion": "max_expansion", "no-fallback": "no_fallback",
+}  # fmt: skip
+_NOT_HERE = {
+    "json": "the result has it", "verbose": "the result has all changes", "color": "nothing is printed",
+    "quiet": "nothing is printed", "help": "help(tare.convert)",
+    "embeddings": "rules=[('*embed_tokens*', METHOD)]", "head": "rules=[('*lm_head*', METHOD)]",
 }  # fmt: skip
 
 
@@ -349,6 +363,10 @@ def _options(**options):
     for name in ("match", "skip", "drop", "attach"):
         if name in options:
             options[name] = _texts(options[name] or ())
+    if "merge" in options:
+        options["merge"] = _paths(options["merge"] or ())
+    if options.get("zstd") and options.get("no_zstd"):
+        raise ValueError("zstd and no_zstd exclude each other")
     if options.get("zstd") is True:
         options["zstd"] = 3
     elif options.get("zstd") is False:
@@ -359,11 +377,18 @@ def _options(**options):
         options["shard"] = _size(options["shard"])
     if options.get("dtype") is not None:
         options["dtype"] = _dtypes.name_of(options["dtype"])
-    if options.get("set"):
+    # The extension's names.
+    options["unpack"] = options.pop("no_zstd", False)
+    if metadata := options.pop("metadata", None):
         import json
 
-        options["set"] = [(key, json.dumps(value)) for key, value in options["set"].items()]
+        options["set"] = [(key, json.dumps(value)) for key, value in metadata.items()]
     return options
+
+
+def _paths(value):
+    one = isinstance(value, (str, bytes, os.PathLike))
+    return [os.fsdecode(path) for path in ([value] if one else value)]
 
 
 _RECIPE = {"method", "bits", "rules", "fast", "range", "pure", "no_fallback", "clip", "importance"}
@@ -385,15 +410,11 @@ def _recipe(quant):
 
 
 def _size(text):
-    """'5GB', '500MiB', '1024' in bytes."""
-    units = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
-    units |= {f"{u}ib": n for u, n in units.items() if len(u) == 1 and u != "b"}
-    units |= {"kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4}
-    digits = text.strip().rstrip("BKMGTibkmgt")
-    unit = text.strip()[len(digits) :].lower()
-    if not digits.strip().isdecimal() or unit not in units:
+    """'5GB', '1.5 GiB', '1024' in bytes, as the command reads them."""
+    size = _tare._parse_size(text.strip())
+    if size is None:
         raise ValueError(f"{text!r} is not a size such as '5GB' or '500MiB'")
-    return int(digits) * units[unit]
+    return size
 
 
 def _parts(metadata, config, vocabulary, attachments):

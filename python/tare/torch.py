@@ -79,15 +79,15 @@ def load(
     with arrays=False or a dtype.
 
     device: where to; the same as map_location. Into the memory of a GPU at the speed of the link: one allocation of torch's for
-    each file, of which the tensors are views. dtype, verify: for GPUs; the device casts and decodes to that type, and digests
-    are compared on the way.
+    each file, of which the tensors are views. dtype: for GPUs; the device casts and decodes to that type. verify: digests that the
+    file has are compared.
     """
     if hasattr(path, "read"):
         path = path.read()
     location = map_location if device is None else device
     to_gpu = _is_gpu(location)
-    if not to_gpu and (verify or dtype is not None):
-        raise ValueError("dtype and verify are for devices; tare.verify checks a file, Tensor.to casts")
+    if not to_gpu and dtype is not None:
+        raise ValueError("dtype is for devices; Tensor.to casts")
     if arrays and dtype is None:
         from . import _checkpoint
 
@@ -103,6 +103,8 @@ def _all_tensors(path, device="cpu", mmap=True, arrays=True, dtype=None, verify=
     with _open(path, mmap=mmap, arrays=arrays) as model:
         if _is_gpu(device):
             return Checkpoint(to_device(model, device, dtype=dtype, verify=verify), model.metadata)
+        for one in model.tensors() if verify else ():
+            one.verify()
         made = _as_stored if arrays else tensor
         return Checkpoint({name: made(model.tensor(name), device) for name in model}, model.metadata)
 

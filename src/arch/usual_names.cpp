@@ -8,7 +8,8 @@ namespace tare::arch {
 namespace {
 
 constexpr std::string_view kEmbeddings[] = {"embed_tokens.weight", "wte.weight",      "word_embeddings.weight",
-                                            "shared.weight",       "embed_in.weight", "tok_embeddings.weight"};
+                                            "shared.weight",       "embed_in.weight", "tok_embeddings.weight",
+                                            "token_embd.weight"};
 // BERT's decoder, and RoBERTa's, are the heads of masked language models.
 constexpr std::string_view kHeads[] = {"lm_head.weight", "embed_out.weight", "output.weight",
                                        "predictions.decoder.weight", "lm_head.decoder.weight"};

@@ -71,6 +71,42 @@ std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* ve
   return lines;
 }
 
+namespace {
+
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.key(key).open('[');
+  for (const std::string& text : texts) json.text(one_line(text));
+  json.close(']');
+}
+
+void write_change(JsonWriter& json, const Change& change, const Verb* verb) {
+  json.open('{').key("kind").text(name_of(change.kind)).key("impact").text(name_of(change.impact));
+  json.key("part").text(one_line(change.part));
+  write_texts(json, "items", change.items);
+  write_texts(json, "values", change.values);
+  json.key("before").text(one_line(change.before)).key("after").text(one_line(change.after));
+  json.key("count").number(change.count).key("lossy").boolean(change.lossy).key("detail").text(one_line(change.detail));
+  json.key("remedies").open('[');
+  for (const Advice& advice : change.remedies)
+    json.open('[').text(name_of(advice.remedy)).text(one_line(advice.argument)).close(']');
+  json.close(']').key("text").text(text_of(change, verb)).close('}');
+}
+
+}  // namespace
+
+void write_changes(JsonWriter& json, const Saved& done, const Verb* verb) {
+  json.key("changes").open('[');
+  for (const Change& change : done.changes) write_change(json, change, verb);
+  json.close(']').key("lost").open('[');
+  for (const LostKeys& lost : done.lost) {
+    json.open('{').key("file").text(lost.file);
+    write_texts(json, "harmful", lost.harmful);
+    write_texts(json, "harmless", lost.harmless);
+    json.close('}');
+  }
+  json.close(']');
+}
+
 std::string headline_of(const Conversion& done, const Arguments& arguments) {
   return fmt::format("{} ({}) -> {} ({}): {}, {}", arguments.operand(0), done.from, arguments.operand(1), done.to,
                      counted(done.tensors, "tensor"), size_text(done.file_bytes));

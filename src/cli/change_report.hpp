@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json_stream.hpp"
 #include "cli/session.hpp"
 #include "tare/convert.hpp"
 
@@ -24,6 +25,9 @@ std::vector<ReportLine> scale_warnings(const std::vector<TensorOutcome>& outcome
 
 // Most important first, in the order given otherwise. `verb`: whose options they may name.
 std::vector<ReportLine> weigh(const std::vector<Change>& changes, const Verb* verb = nullptr);
+
+// The keys "changes" and "lost": what was done, as data and in a sentence. `verb`: as above.
+void write_changes(JsonWriter& json, const Saved& done, const Verb* verb);
 
 // "mistral (hf) -> model.alt (alt): 21 tensors, 340.7 KiB", of the operands IN and OUT.
 std::string headline_of(const Conversion& done, const Arguments& arguments);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/printable.hpp"
+#include "base/sizes.hpp"
 #include "cli/text.hpp"
 #include "tare/convert.hpp"
 #include "tare/digest.hpp"
@@ -103,12 +104,23 @@ ReadOptions listing_options(const Arguments& arguments) {
   return options;
 }
 
+namespace {
+
 std::optional<std::uint64_t> shard_bytes(const Arguments& arguments) {
   if (!arguments.has("shard")) return std::nullopt;
   const auto bytes = parse_size(arguments.get("shard"));
   if (!bytes || *bytes == 0)
     throw UsageError(fmt::format("--shard takes a size such as 5GB or 500MiB, not '{}'", arguments.get("shard")));
   return bytes;
+}
+
+}  // namespace
+
+Words overflow_words() { return {"error", "clamp", "infinity"}; }
+
+Overflow overflow_from(const Arguments& arguments) {
+  const std::string what = arguments.get("overflow");
+  return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
 }
 
 WriteOptions write_options(const Arguments& arguments) {
@@ -130,6 +142,23 @@ std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& argu
     pairs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   return pairs;
+}
+
+ConvertOptions conversion_options(const Arguments& arguments) {
+  ConvertOptions options;
+  options.to = arguments.get("to");
+  options.read = read_options(arguments);
+  options.write = write_options(arguments);
+  options.write.shard_bytes = shard_bytes(arguments);
+  options.overwrite = arguments.has("force");
+  options.merge = arguments.all("merge");
+  options.adapt.skip = arguments.all("skip");
+  options.adapt.drop = dropped_parts(arguments);
+  options.adapt.weights_only = arguments.has("weights-only");
+  options.adapt.keep_names = arguments.has("names");
+  options.adapt.set = set_pairs(arguments);
+  options.adapt.threads = options.write.threads;
+  return options;
 }
 
 bool verbose(const Arguments& arguments) {

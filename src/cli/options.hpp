@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.hpp"
-#include "tare/format.hpp"
+#include "tare/convert.hpp"
 
 namespace tare::cli {
 
@@ -90,8 +90,12 @@ ReadOptions read_options(const Arguments& arguments);
 ReadOptions listing_options(const Arguments& arguments);
 // --zstd, --no-zstd, --digest and --threads.
 WriteOptions write_options(const Arguments& arguments);
-// Of --shard; nothing without it.
-std::optional<std::uint64_t> shard_bytes(const Arguments& arguments);
+// What convert and quantize have in common. Whatever takes options of a conversion takes them from here, so that no verb can
+// know an option that another one drops.
+ConvertOptions conversion_options(const Arguments& arguments);
+// Of --overflow.
+Words overflow_words();
+Overflow overflow_from(const Arguments& arguments);
 // The metadata pairs of --set; a pair without "=" is a UsageError.
 std::vector<std::pair<std::string, std::string>> set_pairs(const Arguments& arguments);
 // Whether --verbose was given; a UsageError together with --quiet.

@@ -30,7 +30,4 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
 // ASCII letters only.
 std::string lower_case(std::string text);
 
-// Bytes: "1000", "5GB", "1.5 GiB"; KB, MB, GB, TB are powers of 1000, KiB to TiB of 1024, letters in any case.
-std::optional<std::uint64_t> parse_size(std::string_view text);
-
 }  // namespace tare::cli

@@ -187,6 +187,8 @@ CodedRows::CodedRows(std::shared_ptr<const Decoder> decoder, const Shape& shape)
     : Rows(Shape(shape.begin(), shape.end() - (shape.empty() ? 0 : 1)).elements().value_or(0),
            shape.empty() ? 1 : shape.back()),
       decoder_(std::move(decoder)) {
+  for (const Plane& plane : decoder_->planes().all)
+    if (plane.blob.is_plain()) plane.blob.verify();  // rows are read in parts
   for (const Plane& plane : decoder_->planes().all) {
     const auto view = plane.blob.view();
     if (!view) break;

@@ -154,7 +154,7 @@ std::span<const T> Tensor::span() const {
     throw no_span(*this, ErrorKind::unsupported, "span.order",
                   "the elements are little-endian, which this machine is not");
   check_sources(*this);
-  const auto bytes = data.blob.view();
+  const auto bytes = data.blob.unchecked().view();
   if (!bytes)
     throw no_span(*this, ErrorKind::unsupported, "span.unmapped",
                   "the file is not mapped, so the elements have to be read");

@@ -215,6 +215,13 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
 
 namespace {
 
+NameSet skipped_in(const std::vector<Change>& changes) {
+  NameSet names;
+  for (const Change& change : changes)
+    if (change.kind == ChangeKind::skipped) names.insert(change.items.begin(), change.items.end());
+  return names;
+}
+
 // Where a model goes, found out before anything is read.
 struct Destination {
   const Format& format;
@@ -222,6 +229,8 @@ struct Destination {
 
   Destination(const std::string& output, const SaveOptions& options)
       : format(target_of(output, options)), tree(is_tree(output, format, options)) {}
+  // A sink, which is one file whatever its name is.
+  explicit Destination(const Format& one_file) : format(one_file), tree(false) {}
 };
 
 // `input`: the file that is named when something is wrong with the model itself. `refit`: see convert_refitted; null: nothing.
@@ -241,7 +250,7 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
     if (refit != nullptr)
       refit(adapted.model);  // whoever made those tensors has looked at the digests of what they are made of
     else
-      origins.verify_changed(adapted.model, options.write.threads);
+      origins.verify_changed(adapted.model, skipped_in(adapted.changes), options.write.threads);
   } catch (Error& error) {
     origins.name_tensor(error);
     throw error.in(input);
@@ -267,6 +276,14 @@ Saved save(Model model, const std::string& path, const SaveOptions& options) {
   return save_to(Destination(path, options), std::move(model), path, path, options, false, nullptr);
 }
 
+Saved save(Model model, Sink& sink, const SaveOptions& options) {
+  const std::string name = sink.name();
+  const Format& format = target_of(name, options);
+  if (format.write == nullptr)
+    throw Error(ErrorKind::usage, "convert.format", fmt::format("{} is a directory, not one file", format.name));
+  return save_to(Destination(format), std::move(model), name, name, options, false, nullptr, &sink);
+}
+
 const Format& format_for(const std::string& path, const SaveOptions& options) { return target_of(path, options); }
 
 const Format* format_of_file(const std::string& path, const SaveOptions& options) {
@@ -280,23 +297,6 @@ Saved save_into(Sink& sink, Model model, const std::string& path, const SaveOpti
 
 Conversion convert(const std::string& input, const std::string& output, const ConvertOptions& options) {
   return convert_refitted(input, output, options, nullptr);
-}
-
-Planned plan_conversion(const std::string& input, const std::string& output, const ConvertOptions& options) {
-  const Spending spending(allowance_of(options.read.limits));
-  const Destination target(output, {options.adapt, options.write, options.to, options.overwrite});
-  ReadOptions read = options.read;
-  read.keep_broken = true;  // as in a conversion
-  Planned planned;
-  planned.source = open(input, read);
-  const Origins origins(planned.source);
-  try {
-    planned.model = adapt(planned.source, target.format, options.adapt).model;
-  } catch (Error& error) {
-    origins.name_tensor(error);
-    throw error.in(input);
-  }
-  return planned;
 }
 
 namespace {
@@ -315,23 +315,52 @@ Model merged(Model model, const std::string& input, const std::string& adapter, 
   }
 }
 
-Conversion convert_with(const std::string& input, const std::vector<std::string>& adapters, const std::string& output,
-                        const ConvertOptions& options, const Refit& refit) {
-  const Spending spending(allowance_of(options.read.limits));  // for the model, its adapters and what is made of them
-  const SaveOptions save{options.adapt, options.write, options.to, options.overwrite};
-  const Destination target(output, save);
+// The model that is converted: the input with all adapters. What a plan, its tasks and `convert` begin with.
+Model opened_for(const std::string& input, const ConvertOptions& options, Diagnostics* diagnostics,
+                 std::vector<Change>& changes) {
   std::error_code none;
   if (!options.read.attach.empty() && !std::filesystem::is_directory(input, none))
     throw Error(ErrorKind::usage, "convert.attach",
                 "files to attach are those of a model's directory; this is one file")
         .in(input);
-  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
   ReadOptions read = options.read;
-  read.diagnostics = &remarks;
+  read.diagnostics = diagnostics;
   read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
   Model model = open(input, read);
+  for (const std::string& adapter : options.merge) model = merged(std::move(model), input, adapter, options, changes);
+  return model;
+}
+
+SaveOptions save_options(const ConvertOptions& options) {
+  return {options.adapt, options.write, options.to, options.overwrite};
+}
+
+}  // namespace
+
+Planned plan_conversion(const std::string& input, const std::string& output, const ConvertOptions& options) {
+  const Spending spending(allowance_of(options.read.limits));
+  const Destination target(output, save_options(options));
+  Planned planned;
+  std::vector<Change> ignored;
+  planned.source = opened_for(input, options, options.read.diagnostics, ignored);
+  const Origins origins(planned.source);
+  try {
+    planned.model = adapt(planned.source, target.format, options.adapt).model;
+  } catch (Error& error) {
+    origins.name_tensor(error);
+    throw error.in(input);
+  }
+  return planned;
+}
+
+Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
+                            const Refit& refit) {
+  const Spending spending(allowance_of(options.read.limits));  // for the model, its adapters and what is made of them
+  const SaveOptions save = save_options(options);
+  const Destination target(output, save);
+  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
   std::vector<Change> changes;
-  for (const std::string& adapter : adapters) model = merged(std::move(model), input, adapter, options, changes);
+  Model model = opened_for(input, options, &remarks, changes);
   Conversion done;
   done.from = model.format;
   static_cast<Saved&>(done) = save_to(target, std::move(model), input, output, save, options.check, refit);
@@ -340,18 +369,6 @@ Conversion convert_with(const std::string& input, const std::vector<std::string>
     if (std::ranges::find(changes, change) == changes.end()) changes.push_back(std::move(change));
   done.changes = std::move(changes);
   return done;
-}
-
-}  // namespace
-
-Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
-                            const Refit& refit) {
-  return convert_with(input, {}, output, options, refit);
-}
-
-Conversion convert_merged(const std::string& input, const std::vector<std::string>& adapters, const std::string& output,
-                          const ConvertOptions& options) {
-  return convert_with(input, adapters, output, options, nullptr);
 }
 
 }  // namespace tare

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
+#include "arch/families.hpp"
 #include "arch/usual_names.hpp"
 #include "base/half.hpp"
 #include "base/name_map.hpp"
@@ -28,7 +30,8 @@ using resources::AdapterPart;
 
 // What an adapter has for one layer.
 struct Layer {
-  std::string module;
+  std::string module;  // as PEFT calls it
+  std::string target;  // as the model calls it
   const Tensor* parts[static_cast<std::size_t>(AdapterPart::whole)] = {};
 
   const Tensor*& at(AdapterPart part) { return parts[static_cast<std::size_t>(part)]; }
@@ -58,10 +61,12 @@ class Merging {
     refuse_tied();
     unpack();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) places_.emplace(model_.tensors[i].name, i);
+    follow_model();
     for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: they may be what a product is added to
     find_orientation();
     for (const Layer& layer : layers_) merge(layer);
     model_.sources.insert(model_.sources.end(), adapter_.sources.begin(), adapter_.sources.end());
+    tell_decoded();
     changes_.push_back({.impact = Impact::changed, .detail = fmt::format("{} merged", facts_.text())});
   }
 
@@ -93,7 +98,7 @@ class Merging {
         continue;
       }
       const auto [place, is_new] = known.emplace(name.module, layers_.size());
-      if (is_new) layers_.push_back({.module = name.module});
+      if (is_new) layers_.push_back({.module = name.module, .target = name.module});
       const Tensor*& part = layers_[place->second].at(name.part);
       if (part != nullptr)
         throw unfit("lora.pair", tensor,
@@ -142,6 +147,8 @@ class Merging {
     // Where nothing is said, Hugging Face's libraries tie what has no head of its own; encoders have no use for one.
     if (arch::ties_embeddings(model_) != true) return false;
     if (head_changes || (said && said->generates)) return true;
+    // Without a config.json, as in a file for one runtime: the families that are known by name are all models for text.
+    if (!said && model_.config.model_type && arch::find_family(*model_.config.model_type) != nullptr) return true;
     if (!said && model_.config.empty())
       throw unfit("lora.tied", changed,
                   "it changes the embedding of a model that has no matrix for a head, and there is no config.json that "
@@ -180,16 +187,93 @@ class Merging {
     forget_packing(model_, changes_);
   }
 
-  // The tensor of the model that is meant: what a model is wrapped in differs.
-  Tensor& target(const std::string& name, const Tensor& asked_by) {
+  // The tensor of the model that is meant: what a model is wrapped in differs. Null if there is none.
+  Tensor* find_target(const std::string& name) {
     constexpr std::string_view kOuter = "model.";
     const std::string inner = name.starts_with(kOuter) ? name.substr(kOuter.size()) : name;
     for (const std::string& candidate : {name, std::string(kOuter) + name, inner})
-      if (const auto place = places_.find(candidate); place != places_.end()) return model_.tensors[place->second];
-    throw unfit("lora.target", asked_by,
-                fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
-                            "for{}?",
-                            quote(name), facts_.base.empty() ? "" : fmt::format(" ({})", quote(facts_.base))));
+      if (const auto place = places_.find(candidate); place != places_.end()) return &model_.tensors[place->second];
+    return nullptr;
+  }
+
+  // A model that follows the conventions of a container's programs has other names, and rows in another order. The adapter is
+  // small, so it is what gets those of the model, which keeps its own.
+  void follow_model() {
+    const bool known =
+        std::ranges::any_of(layers_, [&](const Layer& layer) { return find_target(layer.target + ".weight"); }) ||
+        std::ranges::any_of(whole_, [&](const auto& entry) { return find_target(entry.first); });
+    if (known) return;
+    for (const Format& format : formats())
+      if (format.adopt != nullptr && follow(format)) return;
+  }
+
+  // False: these are not the conventions that the model follows.
+  bool follow(const Format& format) {
+    Model pairs, whole;
+    pairs.config = whole.config = model_.config;
+    // One alpha for all: what is added is scaled by the numbers of the adapter itself.
+    constexpr std::string_view kConfig = R"({"peft_type": "LORA", "lora_alpha": 1})";
+    const auto config = std::as_bytes(std::span(kConfig));
+    pairs.attachments.push_back({"adapter_config.json", Blob::memory(Bytes(config.begin(), config.end()))});
+    for (const Layer& layer : layers_)
+      for (const AdapterPart part : kPairs)
+        if (layer.at(part) != nullptr) pairs.tensors.push_back(*layer.at(part));
+    for (const auto& [name, tensor] : whole_) {
+      whole.tensors.push_back(*tensor);
+      whole.tensors.back().name = name;
+    }
+    NameMap<std::string> names;
+    try {
+      std::vector<Change> ignored;
+      std::vector<Renamed> renamed;
+      if (!pairs.tensors.empty()) format.adopt(pairs, ignored, renamed);
+      if (!whole.tensors.empty()) format.adopt(whole, ignored, renamed);
+      for (const Renamed& one : renamed) names.emplace(one.before, one.after);
+    } catch (const Error& error) {
+      if (model_.format == format.name) throw;
+      return false;  // then it is for the message that no tensor fits
+    }
+    for (const Layer& layer : layers_) {
+      const auto found = names.find(first_of(layer)->name);
+      if (found == names.end() ||
+          find_target(resources::parse_adapter_name(found->second).module + ".weight") == nullptr)
+        return false;
+    }
+    if (layers_.empty() && std::ranges::none_of(whole.tensors, [&](const Tensor& t) { return find_target(t.name); }))
+      return false;
+    followed_ = std::move(pairs);
+    followed_whole_ = std::move(whole);
+    for (Layer& layer : layers_) {
+      if (layer.at(AdapterPart::magnitude) != nullptr || layer.at(AdapterPart::b_bias) != nullptr)
+        throw unfit(
+            "lora.method", *first_of(layer),
+            "DoRA and biases are merged into a model that has the names of PEFT; convert the model into a directory "
+            "first");
+      layer.target = resources::parse_adapter_name(names.find(first_of(layer)->name)->second).module;
+      if (const Tensor* const b = layer.at(AdapterPart::b))
+        layer.at(AdapterPart::b) = followed_.tensor(names.find(b->name)->second);
+    }
+    whole_.clear();
+    for (const Tensor& tensor : followed_whole_.tensors) whole_.emplace_back(tensor.name, &tensor);
+    return true;
+  }
+
+  static constexpr AdapterPart kPairs[] = {AdapterPart::a, AdapterPart::b, AdapterPart::embedding_a,
+                                           AdapterPart::embedding_b};
+  static const Tensor* first_of(const Layer& layer) {
+    for (const AdapterPart part : kPairs)
+      if (layer.at(part) != nullptr) return layer.at(part);
+    throw Error(ErrorKind::corrupt, "lora.pair",
+                fmt::format("the layer {} has no matrix A", quote(layer.module)));
+  }
+
+  Tensor& target(const std::string& name, const Tensor& asked_by) {
+    if (Tensor* const found = find_target(name)) return *found;
+    throw unfit(
+        "lora.target", asked_by,
+        fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
+                    "for{}?",
+                    quote(name), facts_.base.empty() ? "" : fmt::format(" ({})", quote(facts_.base))));
   }
 
   static const Tensor& require_part(const Layer& layer, AdapterPart part, std::string_view what, const Tensor* other) {
@@ -234,7 +318,7 @@ class Merging {
     if (stated != rank)
       throw unfit("lora.rank", pair.a,
                   fmt::format("the config states rank {} for it, its shape is {}", stated, pair.a.shape.text()));
-    const double alpha = resources::number_for(facts_.alpha_pattern, layer.module).value_or(facts_.alpha);
+    const double alpha = facts_.alpha_for(layer.module);
     const auto scale = f64_to_f32(alpha / (facts_.rank_stabilised ? std::sqrt(rank) : rank));
     if (!std::isfinite(scale))
       throw unfit("lora.config", pair.a,
@@ -256,7 +340,7 @@ class Merging {
       if (layer.embedding()) continue;
       const Pair pair = pair_of(layer);
       if (pair.in == pair.out) continue;
-      const Shape& weight = target(layer.module + ".weight", pair.a).shape;
+      const Shape& weight = target(layer.target + ".weight", pair.a).shape;
       plain = plain || is_plain(weight, pair);
       turned = turned || is_turned(weight, pair);
     }
@@ -267,7 +351,7 @@ class Merging {
     if (layer.at(AdapterPart::a) == nullptr && layer.at(AdapterPart::b) == nullptr && !layer.embedding())
       require_part(layer, AdapterPart::a, "matrix A", layer.at(AdapterPart::magnitude));
     const Pair pair = pair_of(layer);
-    Tensor& weight = target(layer.module + ".weight", pair.a);
+    Tensor& weight = target(layer.target + ".weight", pair.a);
     const bool either = is_plain(weight.shape, pair) && is_turned(weight.shape, pair);
     const bool turned = layer.embedding() || (either ? squares_turned_ : is_turned(weight.shape, pair));
     if (turned ? !is_turned(weight.shape, pair) : !is_plain(weight.shape, pair))
@@ -297,7 +381,7 @@ class Merging {
   }
 
   void add_bias(const Layer& layer, const Tensor& bias, float scale) {
-    Tensor& target_bias = target(layer.module + ".bias", bias);
+    Tensor& target_bias = target(layer.target + ".bias", bias);
     if (bias.shape.elements() != target_bias.shape.elements() || bias.shape.rank() != 1)
       throw unfit("lora.shape", bias,
                   fmt::format("the shape is {}, that of {} is {}", bias.shape.text(), quote(target_bias.name),
@@ -312,11 +396,26 @@ class Merging {
   }
 
   // The result is of the weight's own type; of f32 where that was a layout of codes.
-  static void add(Tensor& weight, LowRank added) {
-    if (!weight.is_dense()) weight = to_dense(weight);
+  void add(Tensor& weight, LowRank added) {
+    if (!weight.is_dense()) {
+      decoded_[weight.layout].push_back(weight.name);
+      weight = to_dense(weight);
+    }
     require_floats(weight);
     const DType type = weight.component("data")->dtype;
     weight = cast(add_low_rank(weight, std::move(added)), type);
+  }
+
+  void tell_decoded() {
+    for (auto& [layout, names] : decoded_)
+      changes_.push_back({.kind = ChangeKind::decoded,
+                          .impact = Impact::changed,
+                          .items = std::move(names),
+                          .before = layout,
+                          .after = std::string(name_of(DType::f32))});
+    if (decoded_.empty()) return;
+    for (const Format& format : formats())
+      if (format.retyped != nullptr) format.retyped(model_, format.name == model_.format, {});
   }
 
   void replace(const std::string& name, const Tensor& with) {
@@ -345,14 +444,33 @@ class Merging {
   std::vector<Layer> layers_;
   std::vector<std::pair<std::string, const Tensor*>> whole_;
   NameMap<std::size_t> places_;
+  Model followed_, followed_whole_;                          // the adapter with the model's names and order of rows
+  std::map<std::string, std::vector<std::string>> decoded_;  // names by layout
   bool squares_turned_ = false;
 };
 
 }  // namespace
 
+namespace {
+
+// PEFT's names and order of rows, of an adapter that has those of a container's programs. Its model says how many heads there are.
+Model in_usual_form(Model adapter, const Config& config) {
+  const auto facts = resources::find_adapter(adapter);
+  if (!facts || facts->layers == 0) return adapter;
+  if (config.model_type) adapter.config = config;
+  std::vector<Change> ignored;
+  std::vector<Renamed> renamed;
+  for (const Format& format : formats())
+    if (format.release != nullptr) format.release(adapter, ignored, renamed);
+  return adapter;
+}
+
+}  // namespace
+
 Model merge_adapter(Model model, const Model& adapter, std::vector<Change>& changes) {
   model.refuse_broken();
-  Merging(model, adapter, changes).run();
+  const Model usual = in_usual_form(adapter, model.config);
+  Merging(model, usual, changes).run();
   return model;
 }
 

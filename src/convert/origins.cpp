@@ -21,19 +21,16 @@ Origins::Origins(const Model& input) {
       if (component.blob.source() != nullptr) origins_.push_back({tensor.name, component.blob});
 }
 
-void Origins::verify_changed(const Model& output, unsigned threads) const {
+void Origins::verify_changed(const Model& output, const NameSet& omitted, unsigned threads) const {
   std::vector<const Origin*> digested;
   for (const Origin& origin : origins_)
     if (arrived_algorithm(origin.blob) != DigestAlgorithm::none) digested.push_back(&origin);
   if (digested.empty()) return;
-  std::set<std::string_view> kept;
   std::set<std::pair<const Source*, std::uint64_t>> unchanged;
-  for (const Tensor& tensor : output.tensors) {
-    kept.insert(tensor.name);
+  for (const Tensor& tensor : output.tensors)
     for (const Component& component : tensor.components) unchanged.insert(place_of(component.blob));
-  }
   std::erase_if(digested, [&](const Origin* origin) {
-    return !kept.contains(origin->tensor) || unchanged.contains(place_of(origin->blob));
+    return omitted.contains(origin->tensor) || unchanged.contains(place_of(origin->blob));
   });
   parallel_for(digested.size(), threads, [&](std::size_t i) { digested[i]->blob.verify(); });
 }

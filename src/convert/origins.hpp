@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/name_map.hpp"
 #include "tare/error.hpp"
 #include "tare/model.hpp"
 
@@ -15,7 +16,8 @@ class Origins {
 
   // Checks the digests of bytes that `output` holds in another form (cast, decoded, quantized): a writer sees only what
   // became of them. Those it gets as they were it checks itself. Throws `digest.mismatch`.
-  void verify_changed(const Model& output, unsigned threads) const;
+  // `omitted`: the tensors that are not in `output`, as they are called in the input.
+  void verify_changed(const Model& output, const NameSet& omitted, unsigned threads) const;
   // Says which tensor an error is about that happened at a place in the input.
   void name_tensor(Error& error) const;
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -18,6 +19,7 @@
 #include "io/descriptor_source.hpp"
 #include "io/owner.hpp"
 #include "model/pull_blob.hpp"
+#include "resources/adapter.hpp"
 
 namespace tare {
 namespace {
@@ -35,20 +37,43 @@ const Format& part_format() {
   throw Error(ErrorKind::unsupported, "plan.format", "there is no format that holds every tensor");
 }
 
-// The digests of the bytes that a run of tensors is made of. Where tensors have other names in the output, nobody knows
-// which those are: then all.
-void verify_origins(Model source, const Model& run, unsigned threads) {
-  NameSet names, known;
-  for (const Tensor& tensor : run.tensors) names.insert(tensor.name);
-  for (const Tensor& tensor : source.tensors) known.insert(tensor.name);
-  const bool same = std::ranges::all_of(run.tensors, [&](const Tensor& t) { return known.contains(t.name); });
-  if (same) std::erase_if(source.tensors, [&](const Tensor& tensor) { return !names.contains(tensor.name); });
-  Origins(source).verify_changed(run, threads);
+// The digests of the bytes that a run of tensors is made of. Those it has as they were, a writer checks.
+void verify_origins(const Model& run, unsigned threads) {
+  std::vector<const Blob*> made;
+  for (const Tensor& tensor : run.tensors)
+    for (const Component& component : tensor.components)
+      if (component.blob.source() == nullptr) made.push_back(&component.blob);
+  parallel_for(made.size(), threads, [&](std::size_t i) { made[i]->verify(); });
 }
 
-// Tells a version of the input from the next one: sizes and times of last writing of its files.
-std::string stamp_of(const std::vector<SourcePtr>& sources) {
+// What an adapter adds: its tensors, and the file that states their scale. Adapters are small, so their content is compared and
+// not the times of their files, which two of them may share.
+std::string adapter_digest(const std::string& path, ReadOptions read) {
+  read.diagnostics = nullptr;
+  read.attach.clear();
+  const Model adapter = open(path, read);
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  const auto add = [&](std::string_view name, const Blob& blob) {
+    hasher.update(fmt::format("{}:{} {}\n", name.size(), name, blob.size()));
+    pull_blob(blob, [&](std::span<const std::byte> bytes) {
+      hasher.update(bytes);
+      return true;
+    });
+  };
+  for (const Tensor& tensor : adapter.tensors) {
+    hasher.update(fmt::format("{} {}\n", tensor.layout, tensor.shape.text()));
+    for (const Component& component : tensor.components)
+      add(fmt::format("{} {} {}", tensor.name, component.role, component.type_name()), component.blob);
+  }
+  hasher.update(to_json(adapter.metadata));
+  if (const auto config = resources::adapter_config(adapter)) add("config", *config);
+  return hasher.finish().hex();
+}
+
+// Tells a version of the input from the next one: sizes and times of last writing of its files, and the adapters.
+std::string stamp_of(const std::vector<SourcePtr>& sources, const ConvertOptions& options) {
   std::string stamp;
+  for (const std::string& adapter : options.merge) stamp += adapter_digest(adapter, options.read) + ";";
   for (const SourcePtr& source : sources) {
     struct stat status {};
     if (source->descriptor() < 0 || ::fstat(source->descriptor(), &status) != 0) continue;
@@ -88,40 +113,80 @@ bool stays_in_input(const Tensor& tensor) {
                              [](const Component& c) { return c.blob.encoding() == Encoding::zstd_seekable; });
 }
 
-// Whether the bytes of parts are hashed only so that a damaged part is noticed. (Otherwise digests are asked for, or belong to
-// bytes that the parts do not have.)
-bool guards_parts(const WriteOptions& options) { return !options.digest && !options.zstd_level && !options.unpack; }
+// A part ends with a mark and the XXH3 (128 bits) of everything before it: parts travel over networks and disks of others, and
+// what the output stores of digests is for the user to say. So a part is guarded whatever the options are, its metadata too.
+constexpr std::string_view kPartMark = "tare part: xxh3\n";
+constexpr std::size_t kPartDigest = 16, kPartTrailer = kPartMark.size() + kPartDigest;
+static_assert(kPartMark.size() == 16);
 
-// Bytes of a part, with the digest that they came with rather than that of the part; of the same algorithm, if they were
-// unpacked for it.
-Blob as_planned(const Blob& part, const Blob& planned) {
-  const bool same = planned.encoding() == part.encoding() && planned.stored_size() == part.stored_size();
-  Digest digest = same ? planned.digest() : Digest();
-  if (const DigestAlgorithm own = planned.digest().algorithm(); !same && own != DigestAlgorithm::unknown) {
-    Hasher hasher(own);
-    pull_blob(part, [&](std::span<const std::byte> bytes) {
-      hasher.update(bytes);
-      return true;
-    });
-    digest = hasher.finish();
+Digest digest_of_source(const Source& source) {
+  Hasher hasher(DigestAlgorithm::xxh3_128);
+  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(source.size(), std::uint64_t{1} << 20)));
+  for (std::uint64_t at = 0; at < source.size();) {
+    const auto part =
+        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), source.size() - at)));
+    check_stop();
+    source.read(at, part);
+    hasher.update(part);
+    at += part.size();
   }
-  return part.encoding() == Encoding::zstd
-             ? Blob::zstd(part.source(), part.offset(), part.stored_size(), part.size(), digest)
-             : Blob::range(part.source(), part.offset(), part.size(), digest);
+  return hasher.finish();
 }
 
-void verify_parts(const std::vector<Model>& parts, unsigned threads) {
-  std::vector<std::pair<const Model*, const Blob*>> blobs;
-  for (const Model& part : parts)
-    for (const Tensor& tensor : part.tensors)
-      for (const Component& component : tensor.components) blobs.emplace_back(&part, &component.blob);
-  parallel_for(blobs.size(), threads, [&](std::size_t i) {
-    try {
-      blobs[i].second->verify();
-    } catch (Error& error) {
-      throw error.in(blobs[i].first->sources.front()->name());
-    }
-  });
+// The part without its trailer.
+class PartContent final : public Source {
+ public:
+  explicit PartContent(SourcePtr file)
+      : Source(file->name(), file->size() - kPartTrailer), file_(std::move(file)), digest_(read_trailer(*file_)) {}
+
+  // Throws `plan.part.damaged` unless the bytes are those that were written.
+  void verify() const {
+    if (const Digest found = digest_of_source(*this); found != digest_)
+      throw Error(ErrorKind::corrupt, "plan.part.damaged",
+                  fmt::format("expected the digest {}, found {} of {} bytes; its task has to be run again",
+                              digest_.text(), found.text(), size()))
+          .in(name());
+  }
+
+  static bool has_trailer(const Source& file) {
+    if (file.size() < kPartTrailer) return false;
+    std::array<char, kPartMark.size()> mark{};
+    file.read(file.size() - kPartTrailer, std::as_writable_bytes(std::span(mark)));
+    return std::string_view(mark.data(), mark.size()) == kPartMark;
+  }
+
+  void check() const override { file_->check(); }
+  int descriptor() const override { return file_->descriptor(); }
+
+ protected:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override { file_->read(offset, out); }
+
+ private:
+  static Digest read_trailer(const Source& file) {
+    std::array<std::byte, kPartDigest> bytes{};
+    file.read(file.size() - kPartDigest, bytes);
+    return {DigestAlgorithm::xxh3_128, bytes};
+  }
+
+  SourcePtr file_;
+  Digest digest_;
+};
+
+std::shared_ptr<const PartContent> content_of_part(const SourcePtr& file) {
+  if (!PartContent::has_trailer(*file))
+    throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part: it does not end with the digest of one")
+        .in(file->name());
+  return std::make_shared<const PartContent>(file);
+}
+
+// Appends the trailer to what was written so far.
+void guard_part(Sink& sink, const std::string& path) {
+  const SourcePtr written = sink.written();
+  if (written == nullptr)
+    throw Error(ErrorKind::usage, "plan.part", "a part has to be a file: it is read back for its digest").in(path);
+  const Digest digest = digest_of_source(*written);
+  sink.write(std::as_bytes(std::span(kPartMark)));
+  sink.write(digest.bytes());
 }
 
 bool is_of_plan(const Model& part, const std::string& plan) {
@@ -153,16 +218,16 @@ void write_part(const std::string& input, const std::string& output, const Conve
   run.tensors.assign(first, first + static_cast<std::ptrdiff_t>(part.count));
   run.sources = planned.source.sources;
   run.metadata.set(kPlanKey, part.plan);
-  run.metadata.set(kSourceKey, stamp_of(run.sources));
+  run.metadata.set(kSourceKey, stamp_of(run.sources, options));
   try {
-    verify_origins(std::move(planned.source), run, options.write.threads);
+    verify_origins(run, options.write.threads);
   } catch (Error& error) {
+    Origins(planned.source).name_tensor(error);
     throw error.in(input);
   }
   const Format& format = part_format();
   WriteOptions write = options.write;
   if (!packs_as_parts(output, options)) write.zstd_level.reset();  // by whoever puts the parts together
-  if (guards_parts(write)) write.digest = DigestAlgorithm::xxh3;
   write.dedup = false;
   write.dialect.clear();
   write.shard_bytes.reset();
@@ -174,6 +239,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
   const std::unique_ptr<Sink> sink = create_file(path, {.overwrite = true, .follow_links = false});
   try {
     format.write(run, *sink, write);
+    guard_part(*sink, path);
     run.check_sources();
   } catch (Error& error) {
     run.check_sources();
@@ -185,7 +251,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
 
 bool is_part(const std::string& path, const std::string& plan) {
   try {
-    return is_of_plan(open(open_part(path, Owners::any)), plan);
+    return is_of_plan(open(SourcePtr(content_of_part(open_part(path, Owners::any)))), plan);
   } catch (const Error&) {
     return false;
   }
@@ -196,18 +262,22 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   std::vector<Model> models;
   models.reserve(parts.size());
   NameMap<const Tensor*> made;
-  for (const std::string& path : parts) {
-    models.push_back(open(open_part(path, owners), options.read));
+  // Whole parts are compared before a byte of them is believed.
+  std::vector<std::shared_ptr<const PartContent>> contents;
+  for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
+  parallel_for(contents.size(), options.write.threads, [&](std::size_t i) { contents[i]->verify(); });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string& path = parts[i];
+    models.push_back(open(SourcePtr(contents[i]), options.read));
     if (!is_of_plan(models.back(), plan))
       throw Error(ErrorKind::corrupt, "plan.part", "the file is not a part of this plan").in(path);
     for (const Tensor& tensor : models.back().tensors) made.emplace(tensor.name, &tensor);
   }
-  if (guards_parts(options.write)) verify_parts(models, options.write.threads);
   ConvertOptions rest = options;
   const bool as_parts = packs_as_parts(output, options);
   if (as_parts) rest.write.zstd_level.reset();  // what is compressed stays so
   return convert_refitted(input, output, rest, [&](Model& model) {
-    const std::string stamp = stamp_of(model.sources);
+    const std::string stamp = stamp_of(model.sources, options);
     for (std::size_t i = 0; i < models.size(); ++i) {
       const Value* const made_of = models[i].metadata.find(kSourceKey);
       if (made_of == nullptr || made_of->text() == nullptr || *made_of->text() != stamp)
@@ -229,11 +299,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
                                 tensor.shape.text(), tensor.bytes(), part.layout, part.shape.text(), part.bytes()))
             .in(output)
             .about("tensor " + quote(tensor.name));
-      const Tensor planned = std::exchange(tensor, part);
-      if (!guards_parts(options.write)) continue;
-      for (Component& component : tensor.components)
-        if (const Component* const before = planned.component(component.role))
-          component.blob = as_planned(component.blob, before->blob);
+      tensor = part;
     }
     for (const Model& part : models)
       model.sources.insert(model.sources.end(), part.sources.begin(), part.sources.end());

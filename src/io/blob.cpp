@@ -7,6 +7,7 @@
 #include "base/checked.hpp"
 #include "base/once.hpp"
 #include "base/parallel.hpp"
+#include "io/checked_ranges.hpp"
 #include "io/zstd.hpp"
 #include "tare/error.hpp"
 
@@ -31,26 +32,7 @@ class RangeReader final : public BlobReader {
   std::uint64_t offset_, end_;
 };
 
-// Hashes the stored bytes and compares.
-void verify_stored(const Source& source, std::uint64_t offset, std::uint64_t stored, const Digest& expected) {
-  if (!expected || expected.algorithm() == DigestAlgorithm::unknown) return;
-  Hasher hasher(expected.algorithm());
-  Bytes buffer(static_cast<std::size_t>(std::min<std::uint64_t>(stored, kChunk)));
-  for (std::uint64_t done = 0; done < stored;) {
-    const auto part =
-        std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), stored - done)));
-    source.read(offset + done, part);
-    hasher.update(part);
-    done += part.size();
-  }
-  const Digest found = hasher.finish();
-  if (found == expected) return;
-  throw Error(ErrorKind::corrupt, "digest.mismatch",
-              fmt::format("the {} stored bytes do not match their digest: expected {}, found {}", stored,
-                          expected.text(), found.text()))
-      .in(source.name())
-      .at(offset);
-}
+bool is_known(const Digest& digest) { return digest && digest.algorithm() != DigestAlgorithm::unknown; }
 
 // Decodes front to back; on the last byte it checks that nothing follows.
 class ZstdReader final : public BlobReader {
@@ -109,17 +91,9 @@ class ZstdProducer final : public BlobProducer {
     return size_ - frames.back().decoded_offset <= step ? step : 0;
   }
 
-  // Whoever decodes packed bytes decodes those that were written, however they got here: cast, sliced, copied. Hashed
-  // once, by the first who asks; the others wait for the answer.
+  // Whoever decodes packed bytes decodes those that were written, however they got here: cast, sliced, copied.
   void verify() const override {
-    hashed_.run([this] {
-      try {
-        verify_stored(*source_, offset_, stored_, digest_);
-      } catch (const Error& error) {
-        mismatch_ = std::make_unique<const Error>(error);
-      }
-    });
-    if (mismatch_) throw *mismatch_;
+    if (is_known(digest_)) io::CheckedRanges::check(*source_, offset_, stored_, digest_);
   }
 
  private:
@@ -138,8 +112,7 @@ class ZstdProducer final : public BlobProducer {
   SourcePtr source_;
   std::uint64_t offset_, stored_, size_;
   Digest digest_;
-  mutable Once hashed_, indexed_;
-  mutable std::unique_ptr<const Error> mismatch_;
+  mutable Once indexed_;
   mutable std::vector<io::ZstdFrame> frames_;
 };
 
@@ -217,7 +190,9 @@ void Blob::make_piece(std::size_t piece, const PutRun& put) const {
 std::optional<std::span<const std::byte>> Blob::view() const {
   if (!is_plain()) return std::nullopt;
   if (source_ == nullptr) return std::span<const std::byte>();
-  return source_->view(offset_, size_);
+  const auto seen = source_->view(offset_, size_);
+  if (seen) verify();
+  return seen;
 }
 
 std::unique_ptr<BlobReader> Blob::open(std::uint64_t offset) const {
@@ -227,6 +202,7 @@ std::unique_ptr<BlobReader> Blob::open(std::uint64_t offset) const {
     if (reader == nullptr) throw Error(ErrorKind::usage, "blob.producer", "a producer gave no reader");
     return reader;
   }
+  verify();
   return std::make_unique<RangeReader>(source_, offset_ + offset, offset_ + size_);
 }
 
@@ -235,8 +211,9 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
     throw Error(ErrorKind::usage, "blob.bounds",
                 fmt::format("{} bytes at {} asked of a blob of {}", out.size(), offset, size_));
   if (out.empty()) return;
-  if (is_plain()) return source_->read(offset_ + offset, out);
-  open(offset)->read(out);
+  if (!is_plain()) return open(offset)->read(out);
+  source_->read(offset_ + offset, out);
+  if (out.size() == size_ && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);
 }
 
 Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
@@ -272,7 +249,13 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
 
 void Blob::verify() const {
   if (producer_ != nullptr) return producer_->verify();
-  if (source_ != nullptr) verify_stored(*source_, offset_, stored_, digest_);
+  if (source_ != nullptr && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, stored_, digest_);
+}
+
+Blob Blob::unchecked() const {
+  Blob blob = *this;
+  blob.digest_ = {};
+  return blob;
 }
 
 }  // namespace tare

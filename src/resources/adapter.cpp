@@ -201,6 +201,9 @@ NamePattern name_pattern(const std::string& text, double number) {
 AdapterName parse_adapter_name(std::string_view name) {
   constexpr std::string_view kWrapped = "base_model.model.";
   if (name.starts_with(kWrapped)) name.remove_prefix(kWrapped.size());
+  for (const auto& [end, part] :
+       {std::pair(".weight.lora_a", AdapterPart::a), std::pair(".weight.lora_b", AdapterPart::b)})
+    if (name.ends_with(end)) return {std::string(name.substr(0, name.size() - std::string_view(end).size())), part};
   std::vector<std::string_view> parts = split_at_dots(name);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (std::ranges::find(kOtherParts, parts[i]) != std::end(kOtherParts))
@@ -266,6 +269,8 @@ std::optional<Adapter> find_adapter(const Model& model) {
   return adapter;
 }
 
+std::optional<Blob> adapter_config(const Model& model) { return file_of(model, kAdapterFile); }
+
 std::optional<TextModel> text_model(const Model& model) {
   const std::optional<Blob> file = file_of(model, "config.json");
   if (!file || file->size() > kMaxSmallBytes) return std::nullopt;
@@ -289,6 +294,8 @@ std::optional<TextModel> text_model(const Model& model) {
     return std::nullopt;  // that it does not parse is told where it is read
   }
 }
+
+double Adapter::alpha_for(std::string_view layer) const { return number_for(alpha_pattern, layer).value_or(alpha); }
 
 std::string Adapter::text() const {
   std::string words = method == "LORA" ? "LoRA adapter" : fmt::format("{} adapter", quote(method));

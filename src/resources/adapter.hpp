@@ -29,7 +29,8 @@ struct AdapterName {
   std::string module;  // as the model has it: "model.layers.0.self_attn.q_proj"; of a whole tensor all of its name
   AdapterPart part = AdapterPart::whole;
 };
-// "base_model.model.X.lora_A.weight" -> X, a. The name that PEFT gives an adapter ("default") may stand in it.
+// "base_model.model.X.lora_A.weight" -> X, a. The name that PEFT gives an adapter ("default") may appear in it. Also of files that
+// have a weight's name and .lora_a or .lora_b after it: "X.weight.lora_a" -> X, a.
 AdapterName parse_adapter_name(std::string_view name);
 
 // A number for the layers whose names fit.
@@ -55,6 +56,8 @@ struct Adapter {
   std::size_t layers = 0, whole = 0;
   std::string unmergeable;  // why it cannot be added to the weights; empty: it can
 
+  // lora_alpha of a layer, by its pattern if there is one. Throws `lora.pattern`.
+  double alpha_for(std::string_view layer) const;
   // "LoRA adapter for llama-7b: rank 8, alpha 16, 64 layers (q_proj, v_proj)"
   std::string text() const;
 };
@@ -62,6 +65,9 @@ struct Adapter {
 // Nothing for a model that is not an adapter. Throws `lora.config` for a file that is not JSON, or has a rank, an alpha or a
 // pattern that is not a number.
 std::optional<Adapter> find_adapter(const Model& model);
+
+// The file that states an adapter's method and scale, the model's own or the one next to its weights; nothing if there is none.
+std::optional<Blob> adapter_config(const Model& model);
 
 // What config.json says, the model's own or the one beside its weights.
 struct TextModel {

@@ -288,9 +288,9 @@ TEST(Merge, FilesNamedByTheirPaths) {
                floats(kQ + "lora_B.weight", {2, 2}, std::vector<float>(4))});
   model.tensors.push_back(floats("model.q.weight", {2, 3}, {1, 2, 3, 4, 5, 6}));
   (void)save(adapter, scratch / "lora/");
-  const std::string weights = scratch / "lora/model.safetensors";
+  const std::string weights = scratch / "lora/adapter_model.safetensors";
   const auto rule = [&](const std::string& base) {
-    return rule_of([&] { (void)convert_merged(base, {weights}, scratch / "out.zt", {.overwrite = true}); });
+    return rule_of([&] { (void)convert(base, scratch / "out.zt", {.overwrite = true, .merge = {weights}}); });
   };
   EXPECT_EQ(rule(base_with("tied", R"({"tie_word_embeddings": true})")), "lora.tied");
   EXPECT_EQ(rule(base_with("text", R"({"text_config": {"tie_word_embeddings": true}})")), "lora.tied");
@@ -351,12 +351,12 @@ TEST(Merge, OnTheWayFromOneContainerToAnother) {
   (void)save(base(), scratch / "base.zt");
   (void)save(adapter_of(kUsual, pair_for_q()), scratch / "lora/");
   const Conversion done =
-      convert_merged(scratch / "base.zt", {scratch / "lora/", scratch / "lora/"}, scratch / "out.safetensors");
+      convert(scratch / "base.zt", scratch / "out.safetensors", {.merge = {scratch / "lora/", scratch / "lora/"}});
   EXPECT_EQ(open(scratch / "out.safetensors").tensor("model.q.weight")->values<float>(),
             (std::vector<float>{7, 14, 15, 22, 29, 42}));
   EXPECT_EQ(to_text(done.changes[0]), "LoRA adapter: rank 2, alpha 6, 1 layer merged");
   try {
-    (void)convert_merged(scratch / "base.zt", {scratch / "base.zt"}, scratch / "no.zt");
+    (void)convert(scratch / "base.zt", scratch / "no.zt", {.merge = {scratch / "base.zt"}});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.rule(), "lora.config");

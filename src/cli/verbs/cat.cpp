@@ -77,6 +77,7 @@ int run(const Arguments& arguments, Session& session) {
   const std::string as = arguments.get("as", "raw");
   if (as != "raw" && arguments.has("component"))
     throw UsageError(fmt::format("--component is for raw bytes; --as {} decodes the whole tensor", as));
+  if (as != "f32" && arguments.has("overflow")) throw UsageError("--overflow needs --as f32");
   if (arguments.has("component") && arguments.has("slice"))
     throw UsageError("--slice is for whole tensors, not for a --component");
   const Model model = open(file, read_options(arguments));
@@ -89,7 +90,7 @@ int run(const Arguments& arguments, Session& session) {
   }
   Blob blob;
   if (as == "f32")
-    blob = cast(dense_part(tensor, arguments), DType::f32).components[0].blob;
+    blob = cast(dense_part(tensor, arguments), DType::f32, overflow_from(arguments)).components[0].blob;
   else if (arguments.has("slice"))
     blob = dense_part(tensor, arguments).components[0].blob;
   else
@@ -109,6 +110,10 @@ constexpr Option kOptions[] = {
      .value = "FORM",
      .help = "the bytes as stored (decompressed; the default), decoded as little-endian f32, or a whole file",
      .words = as_words},
+    {.name = "overflow",
+     .value = "WHAT",
+     .help = "with --as f32: what to do with values too large for f32; an error by default",
+     .words = overflow_words},
     kOutput,
     {.letter = 'f', .name = "force", .help = "replace an existing PATH; write binary data to a terminal"},
     kNoMmap,
@@ -127,8 +132,8 @@ constexpr Verb kVerb{
     .summary = "write a tensor's bytes",
     .description =
         "Writes the bytes of a tensor to standard output: those of its component, decompressed, as the file "
-        "stores them. A slice reads only the bytes it needs. With --as f32 or a file format, sparse and "
-        "quantized tensors are decoded too.",
+        "stores them. With --as f32 or a file format, sparse and quantized tensors are decoded too. A digest that is "
+        "stored with the bytes is compared first. A slice reads only the bytes it needs, and is not compared.",
     .operands = kOperands,
     .options = kOptions,
     .examples = kExamples,

@@ -14,7 +14,6 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/codec.hpp"
-#include "tare/merge.hpp"
 
 namespace tare::cli::convert_verb {
 namespace {
@@ -38,13 +37,6 @@ Words dialect_words() {
     for (const std::string_view dialect : format.holds.dialects)
       if (std::find(words.begin(), words.end(), dialect) == words.end()) words.emplace_back(dialect);
   return words;
-}
-
-Words overflow_words() { return {"error", "clamp", "infinity"}; }
-
-Overflow overflow_from(const Arguments& arguments) {
-  const std::string what = arguments.get("overflow");
-  return what == "clamp" ? Overflow::clamp : what == "infinity" ? Overflow::infinity : Overflow::refuse;
 }
 
 // Every method by its short name where that is unique, and by its full one; and the mixes.
@@ -107,26 +99,16 @@ const Format& target_format(const Arguments& arguments) {
 }
 
 ConvertOptions options_from(const Arguments& arguments, const Format& target) {
-  ConvertOptions options;
+  ConvertOptions options = conversion_options(arguments);
   options.to = target.name;
-  options.read = read_options(arguments);
-  options.overwrite = arguments.has("force");
   options.check = arguments.has("check");
   options.adapt.dtype = parse_dtype(arguments.get("dtype"));
   options.adapt.overflow = overflow_from(arguments);
   options.adapt.quant.method = arguments.get("quant");
   options.adapt.quant.range = arguments.has("range");
   options.adapt.match = arguments.all("match");
-  options.adapt.skip = arguments.all("skip");
-  options.adapt.drop = dropped_parts(arguments);
-  options.adapt.weights_only = arguments.has("weights-only");
-  options.adapt.keep_names = arguments.has("names");
-  options.adapt.set = set_pairs(arguments);
-  options.write = write_options(arguments);
   options.write.dedup = arguments.has("dedup");
-  options.write.shard_bytes = shard_bytes(arguments);
   options.write.dialect = arguments.get("dialect");
-  options.adapt.threads = options.write.threads;
   return options;
 }
 
@@ -135,19 +117,9 @@ void print_json(const Conversion& done, const Arguments& arguments, Session& ses
   JsonWriter json(text);
   json.open('{').key("input").text(arguments.operand(0)).key("output").text(arguments.operand(1));
   json.key("from").text(done.from).key("to").text(done.to).key("tensors").number(done.tensors);
-  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes).key("changes").open('[');
-  for (const Change& change : done.changes) json.text(text_of(change));
-  json.close(']').key("lost").open('[');
-  for (const LostKeys& lost : done.lost) {
-    json.open('{').key("file").text(lost.file);
-    for (const auto& [kind, keys] : {std::pair("harmful", &lost.harmful), std::pair("harmless", &lost.harmless)}) {
-      json.key(kind).open('[');
-      for (const std::string& key : *keys) json.text(key);
-      json.close(']');
-    }
-    json.close('}');
-  }
-  json.close(']').close('}');
+  json.key("bytes").number(done.bytes).key("file_bytes").number(done.file_bytes);
+  write_changes(json, done, &kVerb);
+  json.close('}');
   session.line(text);
 }
 
@@ -163,9 +135,7 @@ int run(const Arguments& arguments, Session& session) {
     ConvertOptions options = checked;
     ProgressBar bar(session, "converting", std::nullopt);
     options.write.progress = bar.progress();
-    const std::vector<std::string> adapters = arguments.all("merge");
-    done = adapters.empty() ? convert(arguments.operand(0), output, options)
-                            : convert_merged(arguments.operand(0), adapters, output, options);
+    done = convert(arguments.operand(0), output, options);
   }
   if (arguments.has("json")) {
     print_json(done, arguments, session);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/printable.hpp"
+#include "base/sizes.hpp"
 #include "base/text.hpp"
 #include "cli/json.hpp"
 #include "cli/model_text.hpp"

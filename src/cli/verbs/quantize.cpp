@@ -17,7 +17,6 @@
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 #include "tare/convert.hpp"
-#include "tare/merge.hpp"
 
 namespace tare::cli::quantize_verb {
 namespace {
@@ -164,9 +163,9 @@ void print_json(const Conversion& done, const std::vector<Group>& groups, const 
     if (is_measured(outcome)) write_scales(json, outcome.report->scales, outcome.report->subnormal_scales);
     json.close('}');
   }
-  json.close(']').key("changes").open('[');
-  for (const Change& change : done.changes) json.text(text_of(change, &kVerb));
-  json.close(']').close('}');
+  json.close(']');
+  write_changes(json, done, &kVerb);
+  json.close('}');
   session.line(text);
 }
 
@@ -184,27 +183,14 @@ Error with_option(const Error& error, const Arguments& arguments) {
 int run(const Arguments& arguments, Session& session) {
   if (arguments.operand(1) == "-") throw UsageError("the report goes to standard output; OUT must be a file");
   const bool wordy = verbose(arguments);
-  ConvertOptions options;
-  options.to = arguments.get("to");
-  options.read = read_options(arguments);
-  options.write = write_options(arguments);
-  options.write.shard_bytes = shard_bytes(arguments);
-  options.overwrite = arguments.has("force");
-  options.adapt.skip = arguments.all("skip");
-  options.adapt.drop = dropped_parts(arguments);
-  options.adapt.weights_only = arguments.has("weights-only");
-  options.adapt.keep_names = arguments.has("names");
-  options.adapt.set = set_pairs(arguments);
-  options.adapt.threads = options.write.threads;
+  ConvertOptions options = conversion_options(arguments);
   options.adapt.quant = recipe_from(arguments, open(arguments.operand(0), options.read));
   Conversion done;
   {
     ProgressBar bar(session, options.adapt.quant.bits ? "measuring, then quantizing" : "quantizing", std::nullopt);
     options.write.progress = bar.progress();
-    const std::vector<std::string> adapters = arguments.all("merge");
     try {
-      done = adapters.empty() ? convert(arguments.operand(0), arguments.operand(1), options)
-                              : convert_merged(arguments.operand(0), adapters, arguments.operand(1), options);
+      done = convert(arguments.operand(0), arguments.operand(1), options);
     } catch (const Error& error) {
       throw with_option(error, arguments);
     }

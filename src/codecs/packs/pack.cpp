@@ -117,6 +117,7 @@ class PackProducer final : public BlobProducer {
       : maker_(std::move(maker)), name_(std::move(name)), allowed_(scales) {}
 
   std::unique_ptr<BlobReader> open(std::uint64_t offset) const override {
+    plain_.run([&] { maker_->verify_plain(); });
     if (allowed_ != Scales::any) checked_.run([&] { check_scales(); });
     const std::uint64_t element = offset / sizeof(float);
     const std::uint64_t row = element / maker_->columns() / maker_->tile_rows() * maker_->tile_rows();
@@ -152,7 +153,7 @@ class PackProducer final : public BlobProducer {
   std::shared_ptr<const Maker> maker_;
   std::string name_;
   Scales allowed_;
-  mutable Once checked_;
+  mutable Once checked_, plain_;
 };
 
 std::optional<std::uint64_t> count_in(const Tensor& tensor, std::string_view attribute) {
@@ -246,6 +247,11 @@ void Maker::check_sources() const {
 
 void Maker::verify_stored() const {
   for (const Array* const array : arrays_) array->component().blob.verify();
+}
+
+void Maker::verify_plain() const {
+  for (const Array* const array : arrays_)
+    if (array->component().blob.is_plain()) array->component().blob.verify();
 }
 
 std::optional<Problem> check_pack(const Pack& pack, const Tensor& tensor) try {

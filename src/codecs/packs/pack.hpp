@@ -80,6 +80,8 @@ class Maker {
   void check_sources() const;
   // Checks the stored bytes of the arrays as a whole.
   void verify_stored() const;
+  // Of bytes that `at` shows or reads in parts: the others are compared when they are decompressed.
+  void verify_plain() const;
 
  protected:
   // The arrays that it reads, and which of them are scales. They must live as long as this.

@@ -346,6 +346,7 @@ bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
 }  // namespace
 
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
+  if (adopt_adapter(model, changes, renamed)) return;
   if (!model.config.model_type || model.tensors.empty()) return;
   const std::string type = *model.config.model_type;
   const arch::Family* family = arch::find_family(type);

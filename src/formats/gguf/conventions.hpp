@@ -74,6 +74,15 @@ void release_tensors(Model& model, const arch::Family& family, const Way& way, s
 // config.json, tokenizer.json, tokenizer_config.json and those of a pooling from the keys, where the model has none.
 void release_files(Model& model, const arch::Family& family, const Way& way, std::vector<Change>& changes);
 
+// An adapter in the form of llama.cpp.
+bool is_adapter(const Model& model);
+// PEFT's form of an adapter into that one; false for what is not an adapter. Throws `gguf.adapter` for one that llama.cpp could
+// not apply, or whose model is not known, and `lora.*` for one that is not understood.
+bool adopt_adapter(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed);
+// The inverse, of a model for which is_adapter is true.
+void release_adapter(Model& model, const arch::Family& family, std::vector<Change>& changes,
+                     std::vector<Renamed>& renamed);
+
 // A key behind the architecture.
 std::string key_of(const arch::Family& family, std::string_view name);
 

@@ -20,6 +20,8 @@ constexpr Declared kWhole[] = {
     {"general.alignment", ValueType::u32},
     {"general.file_type", ValueType::u32},
     {"general.quantization_version", ValueType::u32},
+    {"adapter.type", ValueType::string},
+    {"adapter.lora.alpha", ValueType::f32},
     {"tokenizer.ggml.model", ValueType::string},
     {"tokenizer.ggml.pre", ValueType::string},
     {"tokenizer.ggml.bos_token_id", ValueType::u32},

@@ -613,6 +613,7 @@ Way way_back(const Model& model, const arch::Family& family) {
 void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family == nullptr || family->gguf.empty()) return;
+  if (is_adapter(model)) return release_adapter(model, *family, changes, renamed);
   const auto table = arch::spell(*family, Dialect::gguf, {.role = Role::token_embedding});
   if (!table || model.tensor(*table) == nullptr) return;
   const Way way = way_back(model, *family);

@@ -52,6 +52,15 @@ std::string other_stem(const Model& model, std::string_view stem) {
   return {};
 }
 
+// The name of the weights: one that the model brings along, or the one that PEFT looks for.
+std::optional<std::string> stem_for(const Model& model) {
+  if (auto stem = stem_in(model.metadata)) return stem;
+  const bool has_parts = std::ranges::any_of(
+      model.tensors, [](const Tensor& tensor) { return tensor.name.find(".lora_") != std::string::npos; });
+  if (has_parts && model.attachment("adapter_config.json") != nullptr) return "adapter_model";
+  return std::nullopt;
+}
+
 // What goes into the directory.
 class Plan {
  public:
@@ -64,7 +73,7 @@ class Plan {
     private_.put("made", std::move(made));
     weights_.tensors = model.tensors;
     weights_.metadata = model.metadata;
-    if (const auto stem = stem_in(model.metadata)) {
+    if (const auto stem = stem_for(model)) {
       stem_ = *stem;
       weights_.metadata.erase(kStemKey);  // the file's name says it
     }
@@ -166,7 +175,7 @@ std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/)
   std::vector<Change> lines;
   const std::vector<std::string> made = made_names(completed(model));
   if (!made.empty()) lines.push_back({.kind = ChangeKind::made, .impact = Impact::changed, .items = made});
-  const std::string stem = stem_in(model.metadata).value_or(std::string(safetensors::kUsualStem));
+  const std::string stem = stem_for(model).value_or(std::string(safetensors::kUsualStem));
   if (const std::string before = other_stem(model, stem); !before.empty())
     lines.push_back({.kind = ChangeKind::renamed,
                      .impact = Impact::changed,

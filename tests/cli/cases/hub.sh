@@ -63,3 +63,6 @@ tare convert gptq merged2/ --merge lora16
 tare quantize lorabase merged.mcf --method q8 --merge lora16
 # A link out of the directory is not followed.
 ln -s /etc/passwd lora/chat_template.jinja; tare convert lora/ leak.zt
+# Adapters as llama.cpp has them: the architecture must be known.
+tare convert lora16 lora16.gguf
+ls lora16.gguf

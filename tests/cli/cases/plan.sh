@@ -17,3 +17,9 @@ sed 's/model/modal/' job.json > changed.json
 tare task changed.json 0
 tare finish model.zt
 tare finish missing.json
+# An adapter, as `convert` merges it; and a part that was damaged on its way, without a digest in the output.
+tare plan merged.json --tasks 2 -- lorabase merged.zt --merge lora16 --digest none && tare task merged.json 0
+tare finish merged.json -q && tare convert lorabase direct.zt --merge lora16 --digest none -q && cmp merged.zt direct.zt && tare cat merged.zt q.weight --as f32 | od -A n -t f4
+tare task merged.json 0 && python3 -c 'p = "merged.json.00000.part"; data = bytearray(open(p, "rb").read()); data[len(data) // 2] ^= 4; open(p, "wb").write(data)'
+rm merged.zt; tare finish merged.json 2>&1 | sed 's/xxh3-128:[0-9a-f]*/xxh3-128:*/g; s|[^ ]*/merged|merged|'; ls merged.zt
+tare task merged.json 0 && head -c 100 merged.json.00000.part > short && mv short merged.json.00000.part && tare finish merged.json

@@ -1,0 +1,162 @@
+"""Options mean the same to the module and to the command: the same bytes, or both refuse."""
+
+import inspect
+import os
+import pathlib
+import shutil
+import sys
+
+import pytest
+
+import tare
+from tare import _work
+
+COMMAND = os.environ.get("TARE_COMMAND")
+SOURCES = os.environ.get("TARE_SOURCES")
+if not COMMAND or not SOURCES:
+    pytest.skip("TARE_COMMAND and TARE_SOURCES do not name the command and its sources", allow_module_level=True)
+sys.path.insert(0, os.fspath(pathlib.Path(SOURCES, "tests", "cli")))
+import option_samples  # noqa: E402
+
+ORDERS = [
+    pytest.param(words, source, output, options, id=f"{name}-{number}")
+    for name, samples in option_samples.SAMPLES.items()
+    for number, (words, source, output, options) in enumerate(samples)
+    if options is not None
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("orders")
+    environment = os.environ.pop("LD_PRELOAD", None)  # the command has its own sanitizer
+    option_samples.make_files(place, option_samples.runner(COMMAND, place))
+    if environment is not None:
+        os.environ["LD_PRELOAD"] = environment
+    return place
+
+
+def fresh(folder, output):
+    path = folder / output
+    shutil.rmtree(path, ignore_errors=True)
+    if not path.is_dir():
+        path.unlink(missing_ok=True)
+    if output == "exists.zt":
+        shutil.copy(folder / "twice.zt", path)
+
+
+def outcome(folder, output, work):
+    """What was written, or None if it was refused."""
+    fresh(folder, output)
+    try:
+        work()
+    except (tare.Error, ValueError, TypeError):
+        return None
+    return option_samples.content(folder / output)
+
+
+@pytest.mark.parametrize(("words", "source", "output", "options"), ORDERS)
+def test_a_conversion_is_that_of_the_command(folder, monkeypatch, words, source, output, options):
+    monkeypatch.chdir(folder)
+    tare_command = option_samples.runner(COMMAND, folder)
+
+    def by_command():
+        try:
+            tare_command("convert", source, output, *words)
+        except Exception as error:
+            raise ValueError(error) from None
+
+    expected = outcome(folder, output, by_command)
+    assert outcome(folder, output, lambda: tare.convert(source, output, **options)) == expected
+    assert outcome(folder, output, lambda: tare.plan(source, output, tasks=2, **options).run()) == expected
+
+
+def test_every_option_of_the_command_has_a_name_here(folder):
+    tare_command = option_samples.runner(COMMAND, folder)
+    recipe = inspect.signature(tare.quantize).parameters.keys() | _work._RECIPE
+    for verb, known in (("convert", _work._KNOWN | {"range"}), ("quantize", _work._KNOWN | recipe)):
+        unknown = {
+            option
+            for option in option_samples.options_of(tare_command, verb)
+            if _work._COMMAND.get(option, option) not in known and option not in _work._NOT_HERE
+        }
+        assert not unknown, verb
+    signature = inspect.signature(tare.convert).parameters.keys() - {"source", "target", "progress"}
+    assert signature == _work._KNOWN
+    # What is said not to be here is not.
+    assert not _work._NOT_HERE.keys() & (signature | recipe)
+
+
+def test_quantize_takes_the_options_of_convert(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    option_samples.runner(COMMAND, folder)("quantize", "mistral", "q.mcf", "--method", "k4", "--merge", "lora", "--force", "-q")
+    expected = (folder / "q.mcf").read_bytes()
+    tare.quantize("mistral", "q.mcf", "k4", merge="lora", overwrite=True)
+    assert (folder / "q.mcf").read_bytes() == expected
+    tare.quantize("packed.zt", "q.zt", rules=[("*q_proj*", "k4")], no_zstd=True, metadata={"by": "me"}, overwrite=True)
+    with tare.open("q.zt") as model:
+        assert model.metadata["by"] == "me"
+        assert {row["encoding"] for tensor in model.tensors() for row in tensor.components} == {"raw"}
+
+
+def test_a_size_is_that_of_the_command():
+    assert _work._size("1M") == 10**6 and _work._size("1MB") == 10**6 and _work._size("1MiB") == 2**20
+    assert _work._size("1.5GB") == 1_500_000_000 and _work._size(" 2 kib ") == 2048 and _work._size("17") == 17
+    for wrong in ("", "GB", "1.5.5", "-1", "5 apples", "1e3x", "inf", "nan", "9" * 40):
+        with pytest.raises(ValueError):
+            _work._size(wrong)
+
+
+def test_whatever_reads_all_bytes_compares_their_digest(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with tare.open("damaged.zt") as model:
+        bad = []
+        for tensor in model.tensors():
+            try:
+                tensor.verify()
+            except tare.Error as error:
+                assert error.rule == "digest.mismatch"
+                bad.append(tensor.name)
+        assert len(bad) == 1
+        damaged = model.tensor(bad[0])
+        readers = {
+            "cast": lambda: damaged.cast("f64").numpy(),
+            "float32": lambda: damaged.float32(),
+            "stats": lambda: damaged.stats(),
+            "histogram": lambda: damaged.histogram(),
+            "to_bytes": lambda: tare.to_bytes(model, format="zt"),
+            "to_bytes cast": lambda: tare.to_bytes(model, format="zt", dtype="f64"),
+            "save": lambda: tare.save("s.zt", model, dtype="f64", overwrite=True),
+            "hash": lambda: tare.hash(model),
+            "diff": lambda: tare.diff(model, "digested.zt"),
+        }
+        passed = []
+        for name, read in readers.items():
+            with tare.open("damaged.zt") as fresh_model:  # each for itself: a mismatch is remembered
+                damaged, model = fresh_model.tensor(bad[0]), fresh_model
+                try:
+                    read()
+                    passed.append(name)
+                except tare.Error as error:
+                    assert error.rule == "digest.mismatch", name
+        assert not passed
+    with tare.open("damaged.zt", mmap=False) as model:
+        with pytest.raises(tare.CorruptError):
+            model.tensor(bad[0]).numpy()
+
+
+def test_changes_are_those_of_the_command(folder, monkeypatch):
+    import json
+
+    monkeypatch.chdir(folder)
+    shown = json.loads(option_samples.runner(COMMAND, folder)("convert", "mistral", "c.gguf", "--json", "--dtype", "f16"))
+    done = tare.convert("mistral", "d.gguf", dtype="f16")
+    assert len(shown["changes"]) == len(done.changes) > 0
+    for one, other in zip(shown["changes"], done.changes):
+        assert one.keys() == other.keys()
+        for key in one.keys() - {"text", "remedies"}:  # the command names its own options in a sentence
+            assert one[key] == other[key], key
+        assert one["remedies"] == [list(remedy) for remedy in other["remedies"]]
+    cast = next(change for change in shown["changes"] if change["kind"] == "cast")
+    assert len(cast["items"]) > 8 and cast["before"] == "bf16" and cast["after"] == "f16"
+    assert shown["lost"] == done.lost
