@@ -103,6 +103,7 @@ void PrivateTree::take_attributes(const NameViewMap<Tensor*>& tensors,
 NameViewMap<Tensor*> tensors_by_name(Model& model) {
   NameViewMap<Tensor*> tensors;
   for (Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
+  for (BrokenTensor& broken : model.broken) tensors.emplace(broken.tensor.name, &broken.tensor);
   return tensors;
 }
 

@@ -70,7 +70,7 @@ class PrivateTree {
   Map parts_;
 };
 
-// The tensors by name; valid as long as nobody changes them.
+// The tensors by name, also those that are broken, which have no components; valid as long as nobody changes them.
 NameViewMap<Tensor*> tensors_by_name(Model& model);
 
 }  // namespace tare
