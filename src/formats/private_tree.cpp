@@ -135,6 +135,7 @@ void check_own(const Model& model, const OwnKeys& keys, std::string_view rule) {
 NameViewMap<Tensor*> tensors_by_name(Model& model) {
   NameViewMap<Tensor*> tensors;
   for (Tensor& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
+  for (BrokenTensor& broken : model.broken) tensors.emplace(broken.tensor.name, &broken.tensor);
   return tensors;
 }
 

@@ -48,7 +48,7 @@ class PrivateReader {
 
   void set_type(const std::string& name, const std::string& type) {
     Tensor* const tensor = find(name);
-    if (tensor == nullptr) return;
+    if (tensor == nullptr || tensor->components.empty()) return;
     Component& data = tensor->components.front();
     if (type != name_of(data.dtype)) {
       const LogicalType* const known = find_logical_type(type);

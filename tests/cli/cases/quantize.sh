@@ -34,3 +34,11 @@ tare quantize model.zt bad.zt --method k4 --head q8
 tare quantize model.zt bad.npz --method k4 2>&1 | sed 's/(zt, .* can)/(FORMATS can)/'; echo "[${PIPESTATUS[0]}]"
 tare quantize model.zt k4.zt --method k4
 ls bad*
+# llama.cpp's names are mixes: the head is not of 4 bits
+tare quantize kept/mistral mix.gguf --method Q4_0 -q
+tare quantize kept/mistral pure.gguf --method q4_0 --pure -q
+tare quantize kept/mistral bad.mcf --method k4 --pure
+tare quantize kept/mistral bad.mcf --bits 5 --pure
+tare convert kept/mistral medium.gguf --quant q4_k_m -q && tare meta medium.gguf | grep file_type
+# one line for all that were quantized already
+tare quantize medium.gguf again.gguf --method q8_0

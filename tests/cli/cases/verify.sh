@@ -12,3 +12,10 @@ pty --stdout tare verify cut.zt odd.zt
 # where the data is wrong; what stands twice in a list of coordinates is added up
 tare verify unsound.zt
 tare cat unsound.zt list --as f32 | od -An -t f4
+# what a truncated file lacks is one line
+tare demo kept -q >all.txt; tare convert kept/mistral whole.gguf -q --drop attachments && head -c 60000 whole.gguf >half.gguf
+tare verify half.gguf
+tare verify half.gguf --json
+tare info half.gguf 2>&1 >/dev/null
+tare ls half.gguf 2>&1 >/dev/null
+tare convert half.gguf half.zt

@@ -228,13 +228,13 @@ TEST(McfEncode, SuperScalesStayNormalWhereThatCostsLittle) {
     float deviation;
     double share;  // at most, of scales that are not normal
   };
-  for (const Band& band : {Band{"k6", 0.001f, 0.15},
+  for (const Band& band : {Band{"k6", 0.001f, 0.05},
                            {"k6", 0.0007f, 0.6},
                            {"k4", 0.0003f, 0.0},
                            {"k4", 0.0002f, 0.05},
                            {"k3", 0.0001f, 0.0}}) {
     const Method& method = *find_method(band.method);
-    const std::uint64_t rows = 16, columns = 2048;
+    const std::uint64_t rows = 64, columns = 4096;
     auto values = weights(Weights::gaussian, static_cast<std::size_t>(rows * columns), 21);
     double sum = 0;
     for (const float w : values) sum += static_cast<double>(w) * w;
