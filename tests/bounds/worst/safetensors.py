@@ -1,7 +1,7 @@
 import json
 import struct
 
-from worst.common import VERBS, case, name, numbered, put, repeated
+from worst.common import case, name, numbered, put, repeated
 
 TENSOR = '"t":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
 
@@ -16,7 +16,7 @@ def private(directory, tree):
     return safetensors(directory, '{"__metadata__":%s,%s}' % (text, TENSOR))
 
 
-@case(verbs=(*VERBS, "drop"))
+@case
 def safetensors_keys(directory, size):
     return safetensors(directory, '{"__metadata__":{%s},%s}' % (numbered('"%s":"v"', size), TENSOR))
 
