@@ -15,7 +15,6 @@ class Run(NamedTuple):
     path: str
     tensor: str
     work: str  # a directory of this run alone
-    python: str  # where the Python module is, or ""
 
     def out(self, name):
         return os.path.join(self.work, name)

@@ -110,8 +110,6 @@ COUNTS = ("num_hidden_layers", "num_attention_heads", "num_key_value_heads", "hi
           "moe_intermediate_size", "shared_expert_intermediate_size", "max_position_embeddings", "sliding_window",
           "max_window_layers", "sliding_window_pattern", "no_rope_layer_interval", "decoder_sparse_step",
           "original_max_position_embeddings", "rotary_dim", "max_length", "eos_token_id", "pad_token_id", "bos_token_id")
-LAYER = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj",
-         "mlp.down_proj", "input_layernorm", "post_attention_layernorm", "self_attn.qkv_proj", "mlp.gate_up_proj")
 SCALING = {"llama3": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                       "original_max_position_embeddings": 8192},
            "longrope": {"rope_type": "longrope", "long_factor": [1.0], "short_factor": [1.0]},
@@ -124,27 +122,42 @@ def empty_tensors(names, shape):
         n, json.dumps(shape)) for n in names)
 
 
-def counts(directory, size, family, number, scaling):
-    """A model of one layer without an element; its config states numbers that no byte backs."""
+def layer_types(number, count):
+    """As no period has it: all but the last see a window, the layers beyond the list are more than there can be."""
+    return {"num_hidden_layers": number, "sliding_window": 4096, "max_position_embeddings": 1 << 20,
+            "layer_types": ["sliding_attention"] * count + ["full_attention"] * 2 + ["sliding_attention"] * 2,
+            "no_rope_layers": [1, 1, 1, 0] * (count // 4)}
+
+
+# Numbers that no byte backs: all of them; those of layers alone, beside the usual rest; layers of a list that fits no period.
+STATED = {
+    "all": lambda number, size: {**{key: number for key in COUNTS}, "text_config": {key: number for key in COUNTS}},
+    "layers": lambda number, size: {"num_hidden_layers": number, "sliding_window": 4096, "max_position_embeddings": 1 << 20},
+    "heads": lambda number, size: {"num_attention_heads": 1, "head_dim": number, "hidden_size": number},
+    "layer_types": lambda number, size: layer_types(number, 10),
+    "many_layer_types": lambda number, size: layer_types(number, size // 30),
+}
+
+
+def counts(directory, size, family, number, scaling, stated):
+    """A model of a token table without columns; its config states numbers that no byte backs."""
     home = os.path.join(directory, "model")
-    names = ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"]
-    names += ["model.layers.0.%s.weight" % part for part in LAYER[:9 if family != "phi3" else 11]]
-    safetensors(home, empty_tensors(names, [number, 0]), b"", "model.safetensors")
-    config = {"model_type": family, **{key: number for key in COUNTS}, "rope_scaling": SCALING[scaling], "rms_norm_eps": 1e-5,
-              "rope_theta": 1e4, "text_config": {"model_type": family, **{key: number for key in COUNTS}}}
+    safetensors(home, empty_tensors(["model.embed_tokens.weight"], [number, 0]), b"", "model.safetensors")
+    config = {"model_type": family, "rms_norm_eps": 1e-5, "rope_theta": 1e4, "rope_scaling": SCALING[scaling],
+              **STATED[stated](number, size)}
     put(home, "config.json", json.dumps(config))
     put(home, "tokenizer.json", VOCABULARY)
-    put(home, "README.md", "x" * max(0, size - 6000))
     return home
 
 
 for _family in FAMILIES:
     for _number in (2000000000, 4000000):
-        def _build(directory, size, family=_family, number=_number,
-                   scaling="longrope" if _family == "phi3" else "yarn" if _family == "ministral3" else "llama3"):
-            return counts(directory, size, family, number, scaling)
-        case(_build, called="config_counts_%s_%d" % (_family, _number), quick=_family in ("llama", "gemma3_text"),
-             tensor="model.norm.weight")
+        for _stated in STATED:
+            def _build(directory, size, family=_family, number=_number, stated=_stated,
+                       scaling="longrope" if _family == "phi3" else "yarn" if _family == "ministral3" else "llama3"):
+                return counts(directory, size, family, number, scaling, stated)
+            case(_build, called="config_counts_%s_%s_%d" % (_stated, _family, _number),
+                 quick=_family in ("llama", "gemma3_text"), tensor="model.norm.weight")
 
 
 def product(directory, size, names, **files):

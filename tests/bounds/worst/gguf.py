@@ -165,11 +165,11 @@ def gguf_unknown_types_long(directory, size):
 
 @case
 def gguf_padding(directory, size):
-    """Tensors at one place with 1 MiB of padding after each, and those of unknown types between them."""
-    alignment = 1 << 20
+    """Tensors at one place with up to 1 MiB of padding after each, and those of unknown types between them."""
+    alignment = 1 << max(5, min(20, (size // 3).bit_length() - 1))
     entries = [entry("general.alignment", U32, struct.pack("<I", alignment))]
     infos = []
-    for i in range(max(1, (size - min(size // 2, 2 * alignment)) // 74)):
+    for i in range(max(1, (size - 2 * alignment) // 74)):
         infos += [info(name(2 * i), (1,), 99), info(name(2 * i + 1), (1,), 24)]
     head = b"GGUF" + struct.pack("<IQQ", 3, len(infos), 1) + entries[0] + b"".join(infos)
     return put(directory, "w.gguf", head, bytes(-len(head) % alignment), bytes(alignment))
@@ -203,9 +203,13 @@ def gguf_private_attributes(directory, size):
     return gguf(directory, [entry("tare.private", STRING, string(tree))], ONE, b"\0")
 
 
+# A file that has it is taken for a model of its architecture.
+TABLE = info("token_embd.weight", (64, 0))
+
+
 def experts(directory, size, dims, keys=()):
     names = ["blk.%d.ffn_%s_exps.weight" % (i, part) for i in range(max(1, size // 250)) for part in ("gate", "up", "down")]
-    return gguf(directory, [ARCHITECTURE, *keys], [info(n, dims) for n in names])
+    return gguf(directory, [ARCHITECTURE, *keys], [TABLE] + [info(n, dims) for n in names])
 
 
 @case
@@ -252,7 +256,7 @@ def gguf_rows_of_nothing(directory, size):
             entry("llama.attention.head_count_kv", U32, struct.pack("<I", 1)),
             entry("llama.block_count", U32, struct.pack("<I", 1))]
     return gguf(directory, [ARCHITECTURE, *keys],
-                [info("blk.%d.attn_%s.weight" % (i, part), (0, 1 << 40)) for i in range(max(1, size // 100)) for part in "qk"])
+                [TABLE] + [info("blk.%d.attn_%s.weight" % (i, part), (0, 1 << 40)) for i in range(max(1, size // 100)) for part in "qk"])
 
 
 NUMBERS = ("vocab_size", "embedding_length", "feed_forward_length", "block_count", "attention.head_count",
@@ -273,9 +277,10 @@ def counts(directory, size, architecture, number):
              entry("tokenizer.ggml.pre", STRING, string("llama-bpe")),
              entry("tokenizer.ggml.tokens", ARRAY, array(STRING, 2, string("a") + string("b"))),
              entry("x", ARRAY, array(U8, size - 2000, bytes(size - 2000)))]
-    names = ["token_embd.weight", "output_norm.weight"] + ["blk.0.%s.weight" % part for part in (
-        "attn_q", "attn_k", "attn_v", "attn_output", "attn_norm", "ffn_norm", "ffn_gate", "ffn_up", "ffn_down", "attn_qkv")]
-    return gguf(directory, keys, [info(n, (0, number)) for n in names] + [info("rope_freqs.weight", (0,))])
+    tensors = [info("token_embd.weight", (0, number))]
+    if architecture == "llama":
+        tensors += [info("blk.0.attn_%s.weight" % part, (0, number)) for part in "qk"]
+    return gguf(directory, keys, tensors)
 
 
 for _family in FAMILIES:

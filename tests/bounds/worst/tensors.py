@@ -22,14 +22,14 @@ def in_safetensors(directory, names, types=TYPES):
 
 def in_directory(directory, names):
     """As Hugging Face has it, with a config that makes the names mean something."""
-    in_safetensors(os.path.join(directory, "model"), names)
+    in_safetensors(os.path.join(directory, "model"), [b"model.embed_tokens.weight", *names])
     os.rename(os.path.join(directory, "model/w.safetensors"), os.path.join(directory, "model/model.safetensors"))
     return os.path.dirname(put(directory, "model/config.json", '{"model_type":"mixtral","num_local_experts":8}'))
 
 
 def in_gguf(directory, names):
     return gguf.gguf(directory, [gguf.entry("general.architecture", gguf.STRING, gguf.string("llama"))],
-                     [gguf.info(n, (64, 0)) for n in names])
+                     [gguf.TABLE] + [gguf.info(n, (64, 0)) for n in names])
 
 
 def in_zt(directory, names):

@@ -399,3 +399,49 @@ def zt_wrong_attributes(directory, size):
     """Objects whose attributes are not a map."""
     one = {**dense(1), "attributes": 1}
     return zt(directory, {name(i): one for i in range(size // len(cbor("abc") + cbor(one)))}, None, b"\0")
+
+
+@case
+def zt_unknown_fields_of_a_long_name(directory, size):
+    """An object whose name is half the file, with fields that nobody knows."""
+    count = size // 2 // 6
+    return zt(directory, {"n" * (size // 2): head(5, 3 + count) + b"".join(cbor(k) + cbor(v) for k, v in dense(1).items()) +
+                          b"".join(cbor(name(i) + ".") + b"\1" for i in range(count))}, None, b"\0")
+
+
+@case
+def zt_unknown_fields_of_a_component(directory, size):
+    count = size // 2 // 6
+    fields = head(5, 3 + count) + b"".join(cbor(k) + cbor(v) for k, v in component("u8", 64, 1).items()) + b"".join(
+        cbor(name(i) + ".") + b"\1" for i in range(count))
+    return zt(directory, {"n" * (size // 2): {"shape": [1], "format": "dense", "components": {"data": fields}}}, None, b"\0")
+
+
+@case
+def zt_broken_beside_nan(directory, size):
+    """Errors of the reader, and warnings about the data of others: the ones are compared with the others."""
+    bad = {"shape": [1], "format": "dense", "components": {"data": component("x", 64, 0)}}
+    nan = {"shape": [1], "format": "dense", "components": {"data": component("f32", 64, 4)}}
+    count = size // 2 // len(cbor("abc") + cbor(nan))
+    return zt(directory, {**{"b" + name(i): bad for i in range(min(900, count))}, **{"n" + name(i): nan for i in range(count)}}, None,
+              b"\0\0\xc0\x7f")
+
+
+@case
+def zt_nan(directory, size):
+    nan = {"shape": [1], "format": "dense", "components": {"data": component("f32", 64, 4)}}
+    return zt(directory, {name(i): nan for i in range(size // len(cbor("abc") + cbor(nan)))}, None, b"\0\0\xc0\x7f")
+
+
+@case
+def zt_wrong_sizes_of_long_names(directory, size):
+    one = {"shape": [9], "format": "dense", "components": {"data": component("u8", 64, 1)}}
+    return zt(directory, {name(i) + "n" * 3000: one for i in range(size // 3100)}, None, b"\0")
+
+
+@case
+def zt_gaps(directory, size):
+    """Bytes between components that are not zero: each is a finding."""
+    one = len(cbor("abc") + cbor(dense(1, 1 << 20)))
+    count = size // (one + 64)
+    return zt(directory, {name(i): dense(1, 64 + 64 * i) for i in range(count)}, None, b"\1" * (64 * count))
