@@ -4,12 +4,13 @@
     run.py growth TARE METER [CASE ...]    the test: files of 60 KB, counted by meter.cpp, which looks at no clock. A file of
                                            twice the size may cost about twice as much, not four times, and none of them
                                            more than the limits
-    run.py large TARE [CASE ...]           `make bounds`: files of 60 KB and of 5 MB, every verb, processor time and memory
+    run.py large TARE [CASE ...]           `make bounds`: processor time and memory, with every verb on files of 60 KB and with
+                                           those of the test on files of 5 MB
     run.py resident TARE                   what is streamed does not stay in memory
     run.py table TARE OUT [CASE ...]       the same as large; every number goes to OUT, a line of JSON each
 
-CASE is a name or a glob. TARE_BOUNDS_VERBS names the verbs to run, separated by commas, instead of all. With TARE_PYTHON_MODULE,
-the directory of the Python module, that is run as well.
+CASE is a name or a glob. TARE_BOUNDS_VERBS names the verbs to run instead, separated by commas, or "all". With
+TARE_PYTHON_MODULE, the directory of the Python module, that is run as well.
 """
 import array
 import fnmatch
@@ -43,15 +44,21 @@ def cases(globs, quick):
             yield name, case
 
 
-def verbs_of(case, quick):
-    asked = os.environ.get("TARE_BOUNDS_VERBS")
-    if asked:
-        return [verb for verb in asked.split(",") if case.verbs is None or verb in case.verbs]
+def verbs_of(case, size, quick=False):
     if case.verbs is not None:
         return case.verbs
-    if quick:
+    asked = os.environ.get("TARE_BOUNDS_VERBS")
+    if asked and asked != "all":
+        return asked.split(",")
+    if quick or (size == LARGE and asked != "all"):
         return verbs.QUICK
-    return [*verbs.VERBS, *(verbs.PYTHON if os.environ.get("TARE_PYTHON_MODULE") else ())]
+    return [*verbs.VERBS, *(verbs.PYTHON if module() else ())]
+
+
+def module():
+    """Where the Python module is, if it was built."""
+    home = os.environ.get("TARE_PYTHON_MODULE", "")
+    return home if os.path.exists(os.path.join(home, "tare", "__init__.py")) else ""
 
 
 def measure(tare, meter, verb, path, tensor):
@@ -71,7 +78,7 @@ def measure(tare, meter, verb, path, tensor):
 def check_growth(tare, meter, name, case, problems):
     with tempfile.TemporaryDirectory() as small, tempfile.TemporaryDirectory() as double:
         paths = case.build(small, SMALL // 2), case.build(double, SMALL)
-        for verb in verbs_of(case, quick=True):
+        for verb in verbs_of(case, SMALL, quick=True):
             once, twice = (measure(tare, meter, verb, path, case.tensor) for path in paths)
             if once is None or twice is None:
                 problems.append("%s %s: not done after %d s" % (name, verb, SECONDS))
@@ -85,8 +92,13 @@ def check_growth(tare, meter, name, case, problems):
 
 
 def size_of(directory):
-    paths = (os.path.join(at, name) for at, _, names in os.walk(directory) for name in names)
-    return sum(os.path.getsize(path) for path in paths if not os.path.islink(path))
+    """What takes room: a file counts once, however many names it has."""
+    found = {}
+    for at, _, names in os.walk(directory):
+        for name in names:
+            status = os.lstat(os.path.join(at, name))
+            found[status.st_dev, status.st_ino] = status.st_size
+    return sum(found.values())
 
 
 # In a process of its own, whose children are the command alone.
@@ -108,8 +120,7 @@ print(json.dumps([code, round(used.ru_utime + used.ru_stime, 3), used.ru_maxrss 
 
 def probe(arguments, work=None):
     """Exit code (None: never), processor seconds, megabytes, the last words."""
-    module = os.environ.get("TARE_PYTHON_MODULE")
-    environment = {**os.environ, **({"TMPDIR": work} if work else {}), **({"PYTHONPATH": module} if module else {})}
+    environment = {**os.environ, **({"TMPDIR": work} if work else {}), **({"PYTHONPATH": module()} if module() else {})}
     done = subprocess.run([sys.executable, "-c", PROBE, str(SECONDS), str(ADDRESSES), *arguments], capture_output=True,
                           text=True, check=True, env=environment)
     return json.loads(done.stdout)
@@ -120,7 +131,7 @@ def probe_case(tare, name, case, size):
     with tempfile.TemporaryDirectory() as directory:
         path = case.build(directory, size)
         found = size_of(directory)
-        for verb in verbs_of(case, quick=False):
+        for verb in verbs_of(case, size):
             with tempfile.TemporaryDirectory() as work:
                 arguments = verbs.command(verbs.Run(tare, path, case.tensor, work), verb)
                 code, seconds, megabytes, said = probe(arguments, work)

@@ -157,7 +157,7 @@ for _family in FAMILIES:
                        scaling="longrope" if _family == "phi3" else "yarn" if _family == "ministral3" else "llama3"):
                 return counts(directory, size, family, number, scaling, stated)
             case(_build, called="config_counts_%s_%s_%d" % (_stated, _family, _number),
-                 quick=_family in ("llama", "gemma3_text"), tensor="model.norm.weight")
+                 quick=_family in ("llama", "gemma3_text") and _number > 1 << 30, tensor="model.norm.weight")
 
 
 def product(directory, size, names, **files):
