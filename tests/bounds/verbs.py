@@ -35,6 +35,14 @@ class Run(NamedTuple):
         body = b"\xa2gversione1.2.0gobjects\xa0"
         return self._put("grown.zt", b"ZTEN1000" + bytes(56) + body + struct.pack("<Q", len(body)) + b"ZTEN1000")
 
+    def tiny(self):
+        """A Tiny Llama of one layer and two tokens, all zeros."""
+        def matrix(rows, columns):
+            return struct.pack("<QQ", rows, columns) + bytes(4 * rows * columns)
+        one = struct.pack("<Qf", 1, 0.0)
+        return self._put("tiny.tllm", struct.pack("<IIiiiiiif", 0x544C4C4D, 1, 1, 1, 1, 1, 4, 2, 0.0) + matrix(2, 1) +
+                         matrix(4, 1) + matrix(1, 1) * 5 + one + matrix(1, 1) + one * 5 + matrix(1, 2))
+
     def copy(self):
         """Of the file, or the directory that it is in, to be changed."""
         if os.path.isdir(self.path):
@@ -139,7 +147,11 @@ SPECIAL = {
                                   "--weights-only"],
     "importance": lambda run: ["quantize", run.base(), run.out("out.gguf"), "--method", "q4_0", "--importance",
                                run.path],
-    "run --vocab": lambda run: ["run", run.out("no.tllm"), "--prompt", "aaaa", "--vocab", run.path, "--merges", run.path],
+    "run --vocab": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--vocab", run.path, "--merges", run.path],
+    "run --tokenizer": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--tokenizer", "upstream", "--vocab", run.path,
+                                    "--merges", run.path],
+    "task": lambda run: ["task", run.path, "0"],
+    "finish": lambda run: ["finish", run.path],
 }
 THREADED = ("show", "cat", "meta", "convert", "quantize", "append", "verify", "hash", "diff", "run", "load")
 PYTHON = ("python open", "python use", "python safetensors", "python usual names")

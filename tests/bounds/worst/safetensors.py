@@ -209,3 +209,19 @@ def safetensors_types(directory, size):
     count = size // 60
     return safetensors(directory, "{%s}" % ",".join('"%s":{"dtype":"%s","shape":[0,8],"data_offsets":[0,0]}' % (
         name(i), types[i % len(types)]) for i in range(count)), b"")
+
+
+@case
+def safetensors_small_matrices(directory, size):
+    """One block each: whatever is done for a matrix is done often."""
+    items = ['"%s.weight":{"dtype":"F32","shape":[1,32],"data_offsets":[%d,%d]}' % (name(i), 128 * i, 128 * i + 128)
+             for i in range(size // 200)]
+    return safetensors(directory, "{%s}" % ",".join(items), struct.pack("<f", 1.0) * 32 * len(items))
+
+
+@case
+def safetensors_thin_matrix(directory, size):
+    """A column: no block fits."""
+    rows = size // 4
+    return safetensors(directory, '{"t.weight":{"dtype":"F32","shape":[%d,1],"data_offsets":[0,%d]}}' % (rows, 4 * rows),
+                       struct.pack("<f", 1.0) * rows)

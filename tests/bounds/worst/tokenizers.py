@@ -284,15 +284,51 @@ def tekken(directory, size):
         '{"rank":%d,"token_bytes":"YQ=="}' % i for i in range(size // 36)))
 
 
-def run_vocab(directory, size, text):
-    return put(directory, "vocab.txt", text)
+RUNS = ("run --vocab", "run --tokenizer")
 
 
-@case(verbs=("run --vocab",))
+@case(verbs=RUNS)
 def run_vocab_lines(directory, size):
     return put(directory, "v.txt", "\n".join(name(i) for i in range(size // 5)))
 
 
-@case(verbs=("run --vocab",))
+@case(verbs=RUNS)
+def run_vocab_same_line(directory, size):
+    return put(directory, "v.txt", "a\n" * (size // 2))
+
+
+@case(verbs=RUNS)
+def run_vocab_pairs(directory, size):
+    return put(directory, "v.txt", "\n".join("a " + name(i) for i in range(size // 7)))
+
+
+@case(verbs=RUNS)
 def run_vocab_long_line(directory, size):
     return put(directory, "v.txt", "a " * (size // 2))
+
+
+# ---- what `tare plan` writes ----
+
+PLANNED = ("task", "finish")
+
+
+@case(verbs=PLANNED)
+def plan_words(directory, size):
+    return put(directory, "p.json", '{"tare_plan":1,"directory":"/","convert":[%s],"tasks":[1],"id":""}' % ",".join(
+        '"a"' for _ in range(size // 4)))
+
+
+@case(verbs=PLANNED)
+def plan_tasks(directory, size):
+    return put(directory, "p.json", '{"tare_plan":1,"directory":"/","convert":["a","b"],"tasks":[%s],"id":""}' % ",".join(
+        "0" for _ in range(size // 2)))
+
+
+@case(verbs=PLANNED)
+def plan_lists(directory, size):
+    return put(directory, "p.json", '{"x":[%s]}' % ",".join("[]" for _ in range(size // 3)))
+
+
+@case(verbs=PLANNED)
+def plan_keys(directory, size):
+    return put(directory, "p.json", "{%s}" % ",".join('"%s":0' % name(i) for i in range(size // 9)))
