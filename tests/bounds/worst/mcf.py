@@ -7,13 +7,13 @@ def align8(data):
 
 
 def mcf(directory, sections):
-    out, listing = bytearray(40), b""
+    out, listing = bytearray(40), []
     for kind, data in sections:
         data = data(len(out)) if callable(data) else data
-        listing += struct.pack("<IIQQ", kind, 1, len(out), len(data))
+        listing.append(struct.pack("<IIQQ", kind, 1, len(out), len(data)))
         out += align8(bytes(data))
     at = len(out)
-    out += listing
+    out += b"".join(listing)
     struct.pack_into("<4sHHIIQQQ", out, 0, b"MCF\0", 1, 1, 40, len(sections), at, len(out), 1)
     return put(directory, "w.mcf", bytes(out))
 
