@@ -57,8 +57,9 @@ faults: packages  ## fail every call and kill before every change of a file, one
 	@/usr/bin/python3 tests/faults/run.py --tare build/release/tare --library build/release/tests/faults/libtare-faults.so \
 	  --jobs $(JOBS) $(FAULTS)
 
-bounds: packages  ## files of 5 MB that ask for all they can, against the limits on time and memory
+bounds: packages  ## files of 60 KB and of 5 MB that ask for all they can, every verb, against the limits on time and memory
 	$(call configure,release)
+	$(call build,release,--target tare-python --target tare-cli)
 	$(call build,release,--target bounds-large)
 
 interop: packages  ## the formats' own programs, from PyPI, on our files and ours on theirs; takes some gigabytes

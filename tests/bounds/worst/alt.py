@@ -62,14 +62,34 @@ def alt1_tokens(directory, size):
                section(0xFACEFEED, struct.pack("<qq", 0, 0)), struct.pack("<i", 0x0FFFFFFF))
 
 
+def tllm(directory, layers=1, context=1, tokens=1, hidden=1):
+    """A Tiny Llama whose vectors have one element."""
+    def matrix(rows=1, columns=1):
+        return struct.pack("<QQ", rows, columns) + bytes(4 * rows * columns)
+
+    def vector(size=1):
+        return struct.pack("<Q", size) + bytes(4 * size)
+    layer = (matrix() * 4 + matrix(1, hidden) + vector(hidden) + matrix(hidden, 1) + vector() + vector() * 4)
+    return put(directory, "w.tllm", struct.pack("<IIiiiiiif", 0x544C4C4D, 1, 1, layers, 1, hidden, context, tokens, 0.0),
+               matrix(tokens, 1), matrix(context, 1), layer * layers, matrix(1, tokens))
+
+
 @case
 def tllm_layers(directory, size):
-    def matrix():
-        return struct.pack("<QQf", 1, 1, 0.0)
+    return tllm(directory, size // 192)
 
-    def vector():
-        return struct.pack("<Qf", 1, 0.0)
-    layer = matrix() * 5 + vector() + matrix() + vector() * 5
-    count = size // len(layer)
-    return put(directory, "w.tllm", struct.pack("<IIiiiiiif", 0x544C4C4D, 1, 1, count, 1, 1, 1, 1, 0.0), matrix() * 2,
-               layer * count, matrix())
+
+@case
+def tllm_layers_and_positions(directory, size):
+    """What is kept while it runs is the one times the other."""
+    return tllm(directory, layers=size // 2 // 192, context=size // 2 // 4)
+
+
+@case
+def tllm_tokens(directory, size):
+    return tllm(directory, tokens=size // 8)
+
+
+@case
+def tllm_hidden(directory, size):
+    return tllm(directory, hidden=size // 12)

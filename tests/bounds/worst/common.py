@@ -1,17 +1,24 @@
 """What builders are made of, and the table of them."""
 import os
+from typing import Callable, NamedTuple, Optional, Sequence
 
-CASES = {}  # name: (builder, verbs)
-ALLOWED = set()  # those that use up an allowance which small files have as well: they need not grow with the file
-VERBS = ("info", "ls", "verify", "hash")
+CASES = {}  # name: Case
 
 
-def case(function=None, verbs=VERBS, allowed=False):
+class Case(NamedTuple):
+    build: Callable  # (directory, bytes) -> path
+    verbs: Optional[Sequence[str]]  # keys of verbs.VERBS; None: all that take a model
+    allowed: bool  # uses up an allowance which small files have as well: need not grow with the file
+    tensor: str  # the tensor that `show`, `cat` and others ask for
+    quick: bool  # is run by the test bounds.growth, too, not only by `make bounds`
+
+
+def case(function=None, verbs=None, allowed=False, tensor="t", quick=True, called=None):
     if function is None:
-        return lambda f: case(f, verbs, allowed)
-    CASES[function.__name__] = (function, verbs)
-    if allowed:
-        ALLOWED.add(function.__name__)
+        return lambda f: case(f, verbs, allowed, tensor, quick, called)
+    called = called or function.__name__
+    assert called not in CASES, called
+    CASES[called] = Case(function, verbs, allowed, tensor, quick)
     return function
 
 

@@ -2,7 +2,7 @@ import io
 import struct
 import zlib
 
-from worst.common import case, numbered, put
+from worst.common import case, name, numbered, put
 
 def deflate(parts):
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
@@ -13,6 +13,11 @@ def deflate(parts):
         out.append(packer.compress(part))
     out.append(packer.flush())
     return crc, length, b"".join(out)
+
+
+def stored(data):
+    packer = zlib.compressobj(0, zlib.DEFLATED, -15)
+    return zlib.crc32(data), len(data), packer.compress(data) + packer.flush()
 
 
 def archive(directory, members, file="w.npz"):
@@ -134,3 +139,174 @@ def npz_fortran_axes(directory, size):
 @case
 def npy_dimensions(directory, size):
     return put(directory, "w.npy", npy_header(shape="(" + "1," * (min(size, 1000000) // 2) + ")"), b"\0")
+
+
+def one_header(directory, size, name, extra=b"", file="w.npz"):
+    """Entries that all point to one local header, which has a long name: each is refused with it."""
+    data = npy_header() + b"\0"
+    crc = zlib.crc32(data)
+    local = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, crc, len(data), len(data), len(name), len(extra))
+    out = [b"PK\3\4" + local + name + extra + data]
+    start, listing = len(out[0]), []
+    for i in range(max(1, (size - start) // 56)):
+        short = b"%06d.npy" % i
+        fields = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, crc, len(data), len(data), len(short), 0)
+        listing.append(struct.pack("<IH", 0x02014B50, 20) + fields + struct.pack("<HHHII", 0, 0, 0, 0, 0) + short)
+    count, length = min(len(listing), 0xFFFF), sum(map(len, listing))
+    if len(listing) <= 0xFFFF:
+        end = struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, length, start, 0)
+    else:
+        end = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, len(listing), len(listing), length, start)
+        end += struct.pack("<IIQI", 0x07064B50, 0, start + length, 1)
+        end += struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, count, count, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return put(directory, file, *out, *listing, end)
+
+
+@case
+def npz_one_local_header(directory, size):
+    return one_header(directory, size, b"n" * min(65000, size // 2))
+
+
+@case
+def npz_one_local_header_short(directory, size):
+    return one_header(directory, size, b"000000.npy")
+
+
+@case
+def torch_one_local_header(directory, size):
+    return one_header(directory, size, b"a/" + b"n" * min(65000, size // 2), file="w.pt")
+
+
+@case
+def npz_one_local_header_with_extras(directory, size):
+    return one_header(directory, size, b"000000.npy", (struct.pack("<HH", 0x9999, 0)) * (min(65000, size // 2) // 4))
+
+
+@case
+def npz_extras(directory, size):
+    """Members of many extra records."""
+    def members():
+        count = size // 131200 or 1
+        for i in range(count):
+            yield b"t%d.npy" % i
+    extra = struct.pack("<HH", 0x9999, 0) * (min(65000, size // 3) // 4)
+    data, out, listing = npy_header() + b"\0", io.BytesIO(), []
+    for member in members():
+        fields = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 0x21, zlib.crc32(data), len(data), len(data), len(member), len(extra))
+        listing.append(struct.pack("<IH", 0x02014B50, 20) + fields + struct.pack("<HHHII", 0, 0, 0, 0, out.tell()) + member + extra)
+        out.write(b"PK\3\4" + fields + member + extra + data)
+    start = out.tell()
+    out.write(b"".join(listing))
+    out.write(struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, len(listing), len(listing), out.tell() - start, start, 0))
+    return put(directory, "w.npz", out.getvalue())
+
+
+@case
+def npz_objects(directory, size):
+    """Arrays of something else than numbers, each a note."""
+    member = deflate([npy_header("|O"), b"\0"])
+    return archive(directory, [ARRAY] + [(b"t%07d.npy" % i, member) for i in range(size // (len(member[2]) + 100))])
+
+
+@case
+def npz_broken_arrays(directory, size):
+    member = deflate([npy_header("<f4", "(99,)"), b"\0"])
+    return archive(directory, [(b"t%07d.npy" % i, member) for i in range(size // (len(member[2]) + 100))])
+
+
+@case
+def npz_broken_arrays_with_long_names(directory, size):
+    member = deflate([npy_header("<f4", "(99,)"), b"\0"])
+    return archive(directory, [(b"%07d" % i + b"n" * 2000 + b".npy", member) for i in range(size // 4200)])
+
+
+@case
+def npz_records_deflated(directory, size):
+    """Headers of records with many fields, deflated."""
+    fields = ", ".join("('%s', '<f4')" % name(i) for i in range(20000))
+    text = "{'descr': [%s], 'fortran_order': False, 'shape': (1,), }\n" % fields
+    member = deflate([b"\x93NUMPY\2\0" + struct.pack("<I", len(text)) + text.encode(), bytes(80000)])
+    return archive(directory, [ARRAY] + [(b"t%d.npy" % i, member) for i in range(max(1, size // (len(member[2]) + 120)))])
+
+
+@case
+def npz_header_of_digits(directory, size):
+    member = deflate([npy_header(shape="(" + "9" * 900000 + ",)"), b"\0"])
+    return archive(directory, [(b"t%d.npy" % i, member) for i in range(max(1, size // (len(member[2]) + 120)))])
+
+
+@case(allowed=True)
+def npz_private_types_deflated(directory, size):
+    """Names of tensors that do not exist, each a warning."""
+    text = '{"tare":1,"types":{%s}}' % numbered('"%s":"bf16"', min(31 << 20, size * 20))
+    return archive(directory, [ARRAY, (b"__tare__.json", deflate([text.encode()]))])
+
+
+@case(allowed=True)
+def npz_private_attributes_deflated(directory, size):
+    text = '{"tare":1,"attributes":{%s}}' % ",".join(['"t":{}'] + ['"%d":{"a":0}' % i for i in range(min(1 << 20, size))])
+    return archive(directory, [ARRAY, (b"__tare__.json", deflate([text.encode()]))])
+
+
+@case(allowed=True)
+def npz_private_text_deflated(directory, size):
+    """Bytes in hexadecimal: twice as long as what they are."""
+    text = b'{"tare":1,"metadata":{"x":{"$bytes":"' + b"00" * min(15 << 20, size * 200) + b'"}}}'
+    return archive(directory, [ARRAY, (b"__tare__.json", deflate([text]))])
+
+
+@case(allowed=True)
+def npz_attachments_deflated(directory, size):
+    """Files that unpack to 256 MB together."""
+    each = deflate(zeros(4 << 20))
+    count = min(64, max(1, size // (len(each[2]) + 120)))
+    return archive(directory, [ARRAY] + [(b"f%d.txt" % i, each) for i in range(count)])
+
+
+@case(allowed=True)
+def npz_config_deflated(directory, size):
+    """A config.json that unpacks to a thousand times its size."""
+    text = b'{"model_type":"llama","x":[' + b"0," * min(16 << 20, size * 400) + b"0]}"
+    return archive(directory, [ARRAY, (b"config.json", deflate([text]))])
+
+
+@case(allowed=True)
+def npz_tokenizer_deflated(directory, size):
+    text = '{"model":{"type":"BPE","vocab":{%s},"merges":[]}}' % ",".join('"%x":%d' % (i, i) for i in range(
+        min(2000000, size // 3)))
+    return archive(directory, [ARRAY, (b"config.json", deflate([b'{"model_type":"llama"}'])),
+                               (b"tokenizer.json", deflate([text.encode()]))])
+
+
+@case
+def npz_empty_arrays(directory, size):
+    member = stored(npy_header("<f4", "(0, 1099511627776)"))
+    return archive(directory, [(b"t%07d.npy" % i, member) for i in range(size // (len(member[2]) + 100))])
+
+
+@case(allowed=True)
+def npz_many_deflated(directory, size):
+    """Arrays that unpack to a thousand times their size, all together 256 MB."""
+    each = deflate([npy_header(shape="(%d,)" % (4 << 20)), *zeros(4 << 20)])
+    return archive(directory, [(b"t%d.npy" % i, each) for i in range(min(60, max(1, size // (len(each[2]) + 120))))])
+
+
+@case(allowed=True)
+def npz_many_fortran_deflated(directory, size):
+    each = deflate([npy_header(shape="(2048, 2048)", fortran=True), *zeros(4 << 20)])
+    return archive(directory, [(b"t%d.npy" % i, each) for i in range(min(60, max(1, size // (len(each[2]) + 120))))])
+
+
+@case
+def npy_digits(directory, size):
+    return put(directory, "w.npy", npy_header(shape="(" + "9" * min(size, 1000000) + ",)"), b"\0")
+
+
+@case
+def npy_blanks(directory, size):
+    return put(directory, "w.npy", npy_header(least=min(size, 1000000)), b"\0")
+
+
+@case
+def npy_parentheses(directory, size):
+    return put(directory, "w.npy", npy_header(shape="(" * min(size, 1000000)), b"\0")

@@ -1,4 +1,5 @@
 import ctypes
+import hashlib
 import struct
 
 from worst.common import case, name, put
@@ -148,3 +149,87 @@ def zt2_same_shard(directory, size):
     count = size // 2 // len(cbor({"sabc": one, "abc": dense(bytes_of_it, shard="sabc")}))
     return zt2(directory, {name(i): dense(bytes_of_it, shard="s" + name(i)) for i in range(count)},
                shards={"s" + name(i): one for i in range(count)})
+
+
+@case
+def zt2_attributes_of_objects(directory, size):
+    """Each has as many values as attributes may have."""
+    many = 262000
+    whole = max(1, size // many)
+    part = size // whole
+    return zt2(directory, {name(i): {**dense(1), "attributes": {"x": head(4, part) + bytes(part)}} for i in range(whole)})
+
+
+@case
+def zt2_small_attributes_of_objects(directory, size):
+    one = {**dense(1), "attributes": {"a": [0, 0, 0, 0]}}
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_digests_of_shared_bytes(directory, size):
+    half = size // 2
+    one = dense(half, digest="sha256:" + hashlib.sha256(bytes(half)).hexdigest())
+    return zt2(directory, {name(i): one for i in range(half // len(cbor({"abc": one})))}, bytes(half))
+
+
+@case
+def zt2_wrong_digests_of_a_byte(directory, size):
+    one = dense(1, digest="sha256:" + "0" * 64)
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_broken_objects(directory, size):
+    one = {"layout": "dense", "shape": [9], "parts": {"data": part(1)}}
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_unknown_types(directory, size):
+    one = {"layout": "dense", "shape": [1], "parts": {"data": {"blob": [PAGE, 1], "dtype": "u8", "type": "x"}}}
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_parts_of_unknown_encoding(directory, size):
+    one = dense(1, encoding="x", decoded_length=1 << 40)
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_long_layouts(directory, size):
+    """A layout of 1000 bytes, which every message names."""
+    one = {"layout": "x." + "y" * 1000 + "/1", "shape": [1], "parts": {"data": part(1)}}
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_one_long_layout(directory, size):
+    one = {"layout": "x." + "y" * (size // 2) + "/1", "shape": [1], "parts": {name(i): part(1) for i in range(size // 60)}}
+    return zt2(directory, {"t": one})
+
+
+@case
+def zt2_tables_of_frames(directory, size):
+    """Seekable zstd: many frames of nothing, and a table of them."""
+    frame = run_of_zeros(1)
+    count = size // 2 // (len(frame) + 8)
+    table = b"".join(struct.pack("<II", len(frame), 1) for _ in range(count)) + struct.pack("<IBI", count, 0, 0x8F92EAB1)
+    data = frame * count + struct.pack("<II", 0x184D2A5E, len(table)) + table
+    one = dense(len(data), elements=count, encoding="zt.zstd-seekable/1", decoded_length=count)
+    return zt2(directory, {name(i): one for i in range(size // 2 // len(cbor({"abc": one})))}, data)
+
+
+@case
+def zt2_empty_objects(directory, size):
+    one = {"layout": "dense", "shape": [1 << 40, 0], "parts": {"data": {"blob": [PAGE, 0], "dtype": "f32"}}}
+    return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
+
+
+@case
+def zt2_long_shard_names(directory, size):
+    one = {"size": 8, "digest": "xxh3:" + "0" * 16}
+    count = size // 1100
+    return zt2(directory, {name(i): dense(1, shard="%07d" % (i % count) + "s" * 1000) for i in range(3)},
+               shards={"%07d" % i + "s" * 1000: one for i in range(count)})

@@ -1,0 +1,169 @@
+"""What is run on a file: every verb that opens one, each with its command line, in one table.
+
+A command line is made by a function of a `Run`: `path` is the file, `tensor` one of its tensors, `out(name)` a path that
+does not exist yet, and the others are small valid models that a verb needs besides.
+"""
+import os
+import shutil
+import struct
+import sys
+from typing import NamedTuple
+
+
+class Run(NamedTuple):
+    tare: str
+    path: str
+    tensor: str
+    work: str  # a directory of this run alone
+
+    def out(self, name):
+        return os.path.join(self.work, name)
+
+    def other(self):
+        """A model of one tensor, as safetensors."""
+        header = b'{"t":{"dtype":"F32","shape":[2,64],"data_offsets":[0,512]}}'
+        return self._put("other.safetensors", struct.pack("<Q", len(header)) + header + bytes(512))
+
+    def base(self):
+        """A Llama of one matrix, as a directory."""
+        header = b'{"model.layers.0.self_attn.q_proj.weight":{"dtype":"F32","shape":[4,4],"data_offsets":[0,64]}}'
+        self._put("base/model.safetensors", struct.pack("<Q", len(header)) + header + bytes(64))
+        return os.path.dirname(self._put("base/config.json", b'{"model_type":"llama"}'))
+
+    def grown(self):
+        """A zTensor file of no objects, which can grow."""
+        body = b"\xa2gversione1.2.0gobjects\xa0"
+        return self._put("grown.zt", b"ZTEN1000" + bytes(56) + body + struct.pack("<Q", len(body)) + b"ZTEN1000")
+
+    def tiny(self):
+        """A Tiny Llama of one layer and two tokens, all zeros."""
+        def matrix(rows, columns):
+            return struct.pack("<QQ", rows, columns) + bytes(4 * rows * columns)
+        one = struct.pack("<Qf", 1, 0.0)
+        return self._put("tiny.tllm", struct.pack("<IIiiiiiif", 0x544C4C4D, 1, 1, 1, 1, 1, 4, 2, 0.0) + matrix(2, 1) +
+                         matrix(4, 1) + matrix(1, 1) * 5 + one + matrix(1, 1) + one * 5 + matrix(1, 2))
+
+    def copy(self):
+        """Of the file, or the directory that it is in, to be changed."""
+        if os.path.isdir(self.path):
+            return shutil.copytree(self.path, self.out("copy"), symlinks=True)
+        return shutil.copy(self.path, self.out("copy-" + os.path.basename(self.path)))
+
+    def _put(self, name, data):
+        path = self.out(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+
+def convert(name, *options):
+    return lambda run: ["convert", run.path, run.out(name), *options]
+
+
+def view(request):
+    return lambda run: ["view", run.path, "--json", request.replace("TENSOR", run.tensor)]
+
+
+GLOB = "*a*a*a*a*a*a*b"
+VERBS = {
+    "info": lambda run: ["info", run.path],
+    "verify": lambda run: ["verify", run.path],
+    "convert zt": convert("out.zt"),
+    "convert gguf": convert("out.gguf"),
+    "convert hf": convert("out/"),
+    "ls": lambda run: ["ls", run.path],
+    "ls --json": lambda run: ["ls", run.path, "--json"],
+    "ls --match": lambda run: ["ls", run.path, "--match", GLOB],
+    "info --json": lambda run: ["info", run.path, "--json"],
+    "verify --json": lambda run: ["verify", run.path, "--strict", "--json"],
+    "hash": lambda run: ["hash", run.path],
+    "hash --zt2": lambda run: ["hash", "--zt2", run.path],
+    "show": lambda run: ["show", run.path, run.tensor],
+    "show missing": lambda run: ["show", run.path, "model.layers.0.self_attn.q_proj.weighs"],
+    "cat": lambda run: ["cat", run.path, run.tensor],
+    "cat --as npy": lambda run: ["cat", run.path, run.tensor, "--as", "npy", "-o", run.out("out.npy")],
+    "extract": lambda run: ["extract", run.path],
+    "extract NAME": lambda run: ["extract", run.path, "config.json"],
+    "meta": lambda run: ["meta", run.path],
+    "meta --json": lambda run: ["meta", run.path, "--json"],
+    "meta --set": lambda run: ["meta", run.copy(), "--set", "general.name=x"],
+    "vocab": lambda run: ["vocab", run.path],
+    "vocab --find": lambda run: ["vocab", run.path, "--find", "aaaaaaaaaaab"],
+    "vocab --merges": lambda run: ["vocab", run.path, "--merges"],
+    "convert zt2": convert("out.zt2"),
+    "convert mcf": convert("out.mcf"),
+    "convert safetensors": convert("out.safetensors", "--weights-only"),
+    "convert npz": convert("out.npz"),
+    "convert alt": convert("out.alt"),
+    "convert alt1": convert("out.alt1"),
+    "convert shards": convert("out/", "--shard", "1MB"),
+    "convert --names keep": convert("out.gguf", "--names", "keep"),
+    "convert --verbose": convert("out.zt", "--verbose", "--dedup", "--check", "--digest", "sha256"),
+    "convert --json": convert("out.zt", "--json", "--dtype", "f16"),
+    "convert --drop": convert("out.zt", "--drop", "metadata"),
+    "convert --skip": convert("out.zt", "--skip", GLOB),
+    "convert npy": convert("out.npy", "--weights-only"),
+    "quantize gguf": lambda run: ["quantize", run.path, run.out("out.gguf"), "--method", "q4_k_m"],
+    "quantize mcf": lambda run: ["quantize", run.path, run.out("out.mcf"), "--method", "k4"],
+    "quantize --bits": lambda run: ["quantize", run.path, run.out("out.zt"), "--bits", "4.5"],
+    "append": lambda run: ["append", run.grown(), run.path],
+    "diff": lambda run: ["diff", run.path, run.path],
+    "diff other": lambda run: ["diff", run.other(), run.path],
+    "diff --json": lambda run: ["diff", run.path, run.other(), "--json"],
+    "plan": lambda run: ["plan", run.out("job.json"), "--tasks", "2", "--", run.path, run.out("out.zt")],
+    "report": lambda run: ["report", run.path, "-o", run.out("out.html")],
+    "report other": lambda run: ["report", run.other(), run.path, "-o", run.out("out.html")],
+    "report --svg": lambda run: ["report", run.path, "--svg", "layers", "-o", run.out("out.svg")],
+    "view overview": view("overview"),
+    "view layers": view("layers"),
+    "view treemap": view("treemap"),
+    "view map": view("map"),
+    "view tensors": view("tensors?sort=name&search=a"),
+    "view tree": view("tree"),
+    "view tensor": view("tensor?tensor=0"),
+    "view block": view("block?tensor=0"),
+    "view values": view("values?tensor=0"),
+    "view numbers": view("numbers?tensor=0"),
+    "view heat": view("heat?tensor=0"),
+    "view tokens": view("tokens?search=a"),
+    "view merges": view("tokens?what=merges&search=a"),
+    "view template": view("template"),
+    "view metadata": view("metadata"),
+    "view attachments": view("attachments"),
+    "view check": view("check/start"),
+    "view compare": lambda run: ["view", run.path, run.path, "--json", "compare/start"],
+    "view compare other": lambda run: ["view", run.other(), run.path, "--json", "compare/all"],
+    "run": lambda run: ["run", run.path, "--tokens", "1", "-n", "2"],
+    "load": lambda run: ["load", run.path],
+}
+# The ones that look at a model from another side each: what `make bounds` runs on files of 5 MB, and the test on those of 60 KB.
+TELLING = ("info", "verify", "ls --json", "convert zt", "convert gguf", "convert hf", "meta --json", "hash --zt2", "diff --json",
+           "report other")
+QUICK = ("info", "verify", "convert zt", "convert gguf", "convert hf", "report other")
+# For files that are no model, or are used beside one.
+SPECIAL = {
+    "merge": lambda run: ["convert", run.base(), run.out("out.safetensors"), "--merge", run.path, "--weights-only"],
+    "merge into it": lambda run: ["convert", run.path, run.out("out.safetensors"), "--merge", run.path,
+                                  "--weights-only"],
+    "importance": lambda run: ["quantize", run.base(), run.out("out.gguf"), "--method", "q4_0", "--importance",
+                               run.path],
+    "run --vocab": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--vocab", run.path, "--merges", run.path],
+    "run --tokenizer": lambda run: ["run", run.tiny(), "--prompt", "aaaa", "-n", "1", "--tokenizer", "upstream", "--vocab", run.path,
+                                    "--merges", run.path],
+    "task": lambda run: ["task", run.path, "0"],
+    "finish": lambda run: ["finish", run.path],
+}
+THREADED = ("show", "cat", "meta", "convert", "quantize", "append", "verify", "hash", "diff", "run", "load")
+PYTHON = ("python open", "python use", "python safetensors", "python usual names")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "in_python.py")
+
+
+def command(run, verb, threads=0):
+    """The command line of a verb. threads: 0 for what the command does by itself."""
+    if verb in PYTHON:
+        return [sys.executable, SCRIPT, verb, run.path, run.tensor]
+    words = (VERBS.get(verb) or SPECIAL[verb])(run)
+    if threads and words[0] in THREADED:
+        words[1:1] = ["--threads", str(threads)]
+    return [run.tare, *words]
