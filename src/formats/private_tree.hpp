@@ -82,7 +82,6 @@ struct OwnKeys {
 };
 void check_own(const Model& model, const OwnKeys& keys, std::string_view rule);
 
-// The tensors by name; valid as long as nobody changes them.
 // The tensors by name, also those that are broken, which have no components; valid as long as nobody changes them.
 NameViewMap<Tensor*> tensors_by_name(Model& model);
 
