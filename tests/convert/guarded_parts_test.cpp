@@ -125,8 +125,8 @@ TEST_P(GuardedParts, TruncatedExtendedAndExchangedOnesAreRefused) {
   EXPECT_EQ(get_file(output_), direct());
 }
 
-INSTANTIATE_TEST_SUITE_P(Options, GuardedParts, ::testing::ValuesIn(option_sets()), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Options, GuardedParts, ::testing::ValuesIn(option_sets()), [](const auto& set) {
+  std::string name = set.param.name;
   std::erase(name, ' ');
   return name;
 });

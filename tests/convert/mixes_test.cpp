@@ -178,9 +178,10 @@ TEST(Mixes, ChooseTheTypesOfLlamaCppsQuantizer) {
       kind = now;
       model = model_of(recorded);
     }
-    for (const bool weighted : {false, true})
-      if (recorded.weighted != (weighted ? "-" : "+"))
-        EXPECT_EQ(chosen_types(model, recorded, weighted), as_of_today(recorded)) << line;
+    for (const bool weighted : {false, true}) {
+      if (recorded.weighted == (weighted ? "-" : "+")) continue;
+      EXPECT_EQ(chosen_types(model, recorded, weighted), as_of_today(recorded)) << line;
+    }
   }
   EXPECT_GT(lines, 400U);
   // Aliases, and what that quantizer did not have or refuses without numbers, are looked at below.

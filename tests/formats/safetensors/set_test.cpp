@@ -282,7 +282,7 @@ TEST_F(SafetensorsSet, MetadataOfTheIndexThatIsNestedOrAppearsTwice) {
   const Model model = open(index());
   EXPECT_EQ(to_json(*model.metadata.find("safetensors.index")), R"({"n":{"a":[1,{"b":"c"}]},"l":[1,2],"k":2})");
   EXPECT_EQ(rules(), Rules{"safetensors.index.metadata"});
-  convert(index(), scratch_ / "again/", {.to = "safetensors", .write = {.shard_bytes = 1000}});
+  convert(index(), scratch_ / "again/", {.write = {.shard_bytes = 1000}, .to = "safetensors"});
   EXPECT_EQ(*open(scratch_ / "again").metadata.find("safetensors.index"), *model.metadata.find("safetensors.index"));
 }
 
