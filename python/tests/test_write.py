@@ -247,7 +247,7 @@ def test_a_damaged_part_is_noticed(tmp_path, target):
         file.write(data)
     with pytest.raises(tare.CorruptError) as caught:
         plan.finish()
-    assert caught.value.rule == "digest.mismatch" and caught.value.file == plan.tasks[0].path
+    assert caught.value.rule == "plan.part.damaged" and caught.value.file == plan.tasks[0].path
     plan.tasks[0].run()  # as one that has been killed
     plan.finish()
     tare.convert(tmp_path / "s.zt", tmp_path / f"direct.{target}", format=target[2:])
