@@ -455,8 +455,7 @@ class TreeReader {
     if (omitted > 0)
       content_.diagnostics.ignored_value(
           located(Error(ErrorKind::unsupported, "torch.attribute",
-                        fmt::format("the dict \"{}\" has attributes beside its items ({}), which are omitted",
-                                    escape_name(name_), omitted)),
+                        fmt::format("attributes of the dict \"{}\" are omitted ({})", escape_name(name_), omitted)),
                   ref));
   }
 
