@@ -211,6 +211,7 @@ void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
 
 // What loads a directory begins with its config.json.
 void tell_unloadable(const Model& model, std::vector<Change>& lines) {
+  if (resources::describe_adapter(model)) return;  // its config is another file
   if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr) return;
   lines.push_back(
       {.impact = Impact::note,

@@ -326,7 +326,9 @@ TEST(Verify, ATruncatedFileIsAFewFindings) {
       for (const Finding& finding : result.findings) {
         counted += finding.count;
         EXPECT_EQ(finding.count > 1, !finding.last.empty());
-        if (finding.count > 1) EXPECT_NE(finding.sentence.find(finding.last), std::string::npos) << finding.sentence;
+        if (finding.count > 1) {
+          EXPECT_NE(finding.sentence.find(finding.last), std::string::npos) << finding.sentence;
+        }
       }
       EXPECT_EQ(result.count(Severity::error), counted) << format.name;
     }

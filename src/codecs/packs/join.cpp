@@ -127,8 +127,11 @@ class Joiner {
     for (std::size_t i = 0; i < model.tensors.size(); ++i) at_.emplace(model.tensors[i].name, i);
     // Without this, each of a hundred thousand integer tensors called .weight is looked up once for every row of that name.
     const std::vector<const PackedSet*> whole = sets_with_beside(model.tensors);
-    for (const PackedSet* const row : packed_sets())
-      rows_.push_back({row, find_scheme(*row), std::ranges::find(whole, row) != whole.end()});
+    for (const PackedSet* const row : packed_sets()) {
+      const bool has_beside = std::ranges::find(whole, row) != whole.end();
+      const Scheme* const scheme = find_scheme(*row);
+      if (has_beside || can_be_certain_alone(scheme)) rows_.push_back({row, scheme, has_beside});
+    }
   }
 
   // The tensor that the codes and the arrays beside them are, and what was assumed for it, as sentences. Nothing if they are
@@ -138,7 +141,7 @@ class Joiner {
     bool lone = false;  // what was refused lacks the array beside the codes: whoever has it knows better
     const Tensor& array = model_.tensors[codes];
     for (const auto& [row, scheme, has_beside] : rows_) {
-      if (!is_codes(*row, array) || (!has_beside && !is_certain_alone(scheme, array.shape))) continue;
+      if (!is_codes(*row, array) || (!has_beside && !is_certain_alone(*scheme, array.shape))) continue;
       try {
         std::vector<std::string> assumed;
         auto tensor = scheme == nullptr ? refuse_row(codes, *row) : join(codes, *scheme, assumed);
@@ -163,11 +166,17 @@ class Joiner {
   };
 
   // Whether codes are known as such without the array beside them, which is then reported as missing.
-  bool is_certain_alone(const Scheme* scheme, const Shape& shape) const {
-    if (scheme == nullptr) return false;
-    const bool certain = scheme->certain || (scheme->certain_shape != nullptr && scheme->certain_shape(shape));
-    return stated_.method == scheme->set->method ? certain || scheme->certain_if_stated
-                                                 : certain && stated_.method.empty();
+  bool is_certain_alone(const Scheme& scheme, const Shape& shape) const {
+    const bool certain = scheme.certain || (scheme.certain_shape != nullptr && scheme.certain_shape(shape));
+    return is_certain_alone(scheme, certain);
+  }
+  bool is_certain_alone(const Scheme& scheme, bool certain) const {
+    return stated_.method == scheme.set->method ? certain || scheme.certain_if_stated
+                                                : certain && stated_.method.empty();
+  }
+  // Whether that holds for some shape.
+  bool can_be_certain_alone(const Scheme* scheme) const {
+    return scheme != nullptr && is_certain_alone(*scheme, scheme->certain || scheme->certain_shape != nullptr);
   }
 
   // Nothing if the arrays are not of this row, which is not decoded.
@@ -199,7 +208,7 @@ class Joiner {
   std::optional<Tensor> join(std::size_t codes, const Scheme& scheme, std::vector<std::string>& assumed) const {
     const ArraySet set(model_, at_, stated_, codes, *scheme.set);
     if (set.find_ending(scheme.set->beside_ending()) == nullptr) {
-      if (is_certain_alone(&scheme, set.codes().shape))
+      if (is_certain_alone(scheme, set.codes().shape))
         require_beside(set, scheme.set->members[scheme.set->beside].role);
       return std::nullopt;
     }
@@ -220,7 +229,7 @@ class Joiner {
   const Model& model_;
   const Stated& stated_;
   NameViewMap<std::size_t> at_;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;  // those that the model can have
 };
 
 void report(const Problem& problem, const Tensor& codes, const std::string& file, Diagnostics& diagnostics) {

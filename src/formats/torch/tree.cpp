@@ -448,8 +448,7 @@ class TreeReader {
     if (omitted > 0)
       content_.diagnostics.ignored_value(
           located(Error(ErrorKind::unsupported, "torch.attribute",
-                        fmt::format("the dict \"{}\" has attributes beside its items ({}), which are omitted",
-                                    quote(name_), omitted)),
+                        fmt::format("attributes of the dict \"{}\" are omitted ({})", quote(name_), omitted)),
                   ref));
   }
 

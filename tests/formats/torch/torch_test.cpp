@@ -81,9 +81,8 @@ TEST(Torch, AttributesOfDictsAreReported) {
       EXPECT_EQ(finding.severity, Severity::warning);
       said.push_back(finding.sentence);
     }
-  EXPECT_EQ(said,
-            (std::vector<std::string>{"the dict \"model\" has attributes beside its items (1), which are omitted",
-                                      "the dict \"rest\" has attributes beside its items (2), which are omitted"}));
+  EXPECT_EQ(said, (std::vector<std::string>{"attributes of the dict \"model\" are omitted (1)",
+                                            "attributes of the dict \"rest\" are omitted (2)"}));
 }
 
 TEST(Torch, IntegersWhoseBytesAreDigits) {
