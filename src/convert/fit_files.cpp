@@ -6,6 +6,7 @@
 #include "arch/usual_names.hpp"
 #include "convert/directory_form.hpp"
 #include "convert/wording.hpp"
+#include "resources/adapter.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
@@ -211,7 +212,7 @@ void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
 
 // What loads a directory begins with its config.json.
 void tell_unloadable(const Model& model, std::vector<Change>& lines) {
-  if (resources::describe_adapter(model)) return;  // its config is another file
+  if (resources::adapter_config(model)) return;  // its config is another file
   if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr) return;
   lines.push_back(
       {.impact = Impact::note,
