@@ -129,9 +129,11 @@ def layer_types(number, count):
             "no_rope_layers": [1, 1, 1, 0] * (count // 4)}
 
 
-# Numbers that no byte backs: all of them; those of layers alone, beside the usual rest; layers of a list that fits no period.
+# Numbers that no byte backs: all of them; the rows of the token table; those of layers alone, beside the usual rest; layers of a
+# list that fits no period.
 STATED = {
     "all": lambda number, size: {**{key: number for key in COUNTS}, "text_config": {key: number for key in COUNTS}},
+    "rows": lambda number, size: {},
     "layers": lambda number, size: {"num_hidden_layers": number, "sliding_window": 4096, "max_position_embeddings": 1 << 20},
     "heads": lambda number, size: {"num_attention_heads": 1, "head_dim": number, "hidden_size": number},
     "layer_types": lambda number, size: layer_types(number, 10),
@@ -142,7 +144,8 @@ STATED = {
 def counts(directory, size, family, number, scaling, stated):
     """A model of a token table without columns; its config states numbers that no byte backs."""
     home = os.path.join(directory, "model")
-    safetensors(home, empty_tensors(["model.embed_tokens.weight"], [number, 0]), b"", "model.safetensors")
+    rows = number if stated in ("all", "rows") else 2
+    safetensors(home, empty_tensors(["model.embed_tokens.weight"], [rows, 0]), b"", "model.safetensors")
     config = {"model_type": family, "rms_norm_eps": 1e-5, "rope_theta": 1e4, "rope_scaling": SCALING[scaling],
               **STATED[stated](number, size)}
     put(home, "config.json", json.dumps(config))
@@ -557,9 +560,9 @@ def adapter_ranks_of_nothing(directory, size):
 
 @case(verbs=("importance",))
 def imatrix_entries(directory, size):
-    entry = struct.pack("<i", 4) + b"%s" + struct.pack("<ii", 1, 0)
+    """Entries without a value, of 65,536 names."""
     count = size // 16
-    return put(directory, "m.dat", struct.pack("<i", count), b"".join(entry % b"%04x" % (i & 0xFFFF) for i in range(0)),
+    return put(directory, "m.dat", struct.pack("<i", count),
                b"".join(struct.pack("<i4sii", 4, b"%04x" % (i & 0xFFFF), 1, 0) for i in range(count)))
 
 
@@ -570,13 +573,9 @@ def imatrix_count_without_bytes(directory, size):
 
 @case(verbs=("importance",))
 def imatrix_gguf(directory, size):
-    return tensors_gguf(directory, size)
-
-
-def tensors_gguf(directory, size):
-    infos = [gguf.info("b.%d.%s" % (i // 2, ("in_sum2", "counts")[i % 2]), (0, 1 << 40) if i % 2 == 0 else (1 << 40, 0))
-             for i in range(size // 60)]
-    return gguf.gguf(directory, (), infos)
+    """Sums and counts of many tensors, none of which has an element."""
+    return gguf.gguf(directory, (), [gguf.info("b.%d.%s" % (i // 2, ("in_sum2", "counts")[i % 2]), ((0, 0), (0,))[i % 2])
+                                     for i in range(size // 60)])
 
 
 @case(verbs=("importance",))

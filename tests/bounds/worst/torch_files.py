@@ -474,7 +474,9 @@ def distributed_long_name(directory, size):
     start = pickled(b"n" * (size // 2)) + put_memo(0) + b"0"
     info = b"j\1\0\0\0"
     home = os.path.join(directory, "dcp")
-    fields = lambda i: instance(b"MetadataIndex", pickled(b"fqn"), b"h\0", pickled(b"offset"), b"J" + struct.pack("<i", i) + b"\x85")
+
+    def fields(i):
+        return instance(b"MetadataIndex", pickled(b"fqn"), b"h\0", pickled(b"offset"), b"J" + struct.pack("<i", i) + b"\x85")
     count = max(1, size // 2 // (len(fields(0)) + 5))
     put(home, ".metadata", b"\x80\2", start, stored_at(0, 1), put_memo(1), b"0", instance(
         b"Metadata", pickled(b"state_dict_metadata"), dictionary([]), pickled(b"storage_data"),
@@ -488,7 +490,9 @@ def distributed_chunks(directory, size):
     """A tensor of many chunks, of which none is stored."""
     def pair(i):
         return b"J" + struct.pack("<i", i) + b"\x85"
-    chunk = lambda i: instance(b"ChunkStorageMetadata", pickled(b"offsets"), pair(i), pickled(b"sizes"), pair(1))
+
+    def chunk(i):
+        return instance(b"ChunkStorageMetadata", pickled(b"offsets"), pair(i), pickled(b"sizes"), pair(1))
     count = size // len(chunk(0))
     one = instance(b"TensorStorageMetadata", pickled(b"size"), pair(count), pickled(b"chunks"), b"](" +
                    b"".join(chunk(i) for i in range(count)) + b"e")
