@@ -21,10 +21,10 @@
 namespace tare {
 
 // Prices in values, by what each takes in memory in the model and in the copies that a conversion makes of it.
-inline constexpr std::uint64_t kKeyPrice = 3;     // of a map, besides the value under it
-inline constexpr std::uint64_t kTensorPrice = 4;  // one that takes no bytes of the file included
+inline constexpr std::uint64_t kKeyPrice = 3;           // of a map, besides the value under it
+inline constexpr std::uint64_t kTensorPrice = 4;        // one that takes no bytes of the file included
 inline constexpr std::uint64_t kAttachmentPrice = 300;  // each may become a file of its own in a directory
-inline constexpr std::uint64_t kErrorPrice = 8;   // one that is kept
+inline constexpr std::uint64_t kErrorPrice = 8;         // one that is kept
 
 // What may be spent before a byte of a file has been counted.
 struct Allowance {

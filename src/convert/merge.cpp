@@ -263,17 +263,15 @@ class Merging {
   static const Tensor* first_of(const Layer& layer) {
     for (const AdapterPart part : kPairs)
       if (layer.at(part) != nullptr) return layer.at(part);
-    throw Error(ErrorKind::corrupt, "lora.pair",
-                fmt::format("the layer {} has no matrix A", quote(layer.module)));
+    throw Error(ErrorKind::corrupt, "lora.pair", fmt::format("the layer {} has no matrix A", quote(layer.module)));
   }
 
   Tensor& target(const std::string& name, const Tensor& asked_by) {
     if (Tensor* const found = find_target(name)) return *found;
-    throw unfit(
-        "lora.target", asked_by,
-        fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
-                    "for{}?",
-                    quote(name), facts_.base.empty() ? "" : fmt::format(" ({})", quote(facts_.base))));
+    throw unfit("lora.target", asked_by,
+                fmt::format("it is for {}, which the model does not have; is it the model that the adapter was made "
+                            "for{}?",
+                            quote(name), facts_.base.empty() ? "" : fmt::format(" ({})", quote(facts_.base))));
   }
 
   static const Tensor& require_part(const Layer& layer, AdapterPart part, std::string_view what, const Tensor* other) {

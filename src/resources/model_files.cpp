@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.hpp"
+#include "base/name_map.hpp"
 #include "base/path_parts.hpp"
 #include "resources/json_file.hpp"
 #include "tare/error.hpp"
@@ -127,13 +128,15 @@ bool has_code(const Attachment& file) {
 void read_modules(const Attachment& file, NamedFiles& named) {
   const std::string text = text_with(file, "\"path\"");
   if (text.empty()) return;
+  NameSet folders;  // each is listed once, however often it is named
   for (const Value& item : parse_small_json_list(text)) {
     const Map* const module = item.get<Map>();
     if (module == nullptr) continue;
     if (const std::string* const path = get<std::string>(*module, "path")) {
       std::string folder = *path;
       while (folder.ends_with('/')) folder.pop_back();
-      if (stays_below(folder) && !folder.starts_with('.')) named.folders.push_back(std::move(folder));
+      if (stays_below(folder) && !folder.starts_with('.') && folders.insert(folder).second)
+        named.folders.push_back(std::move(folder));
     }
     // A module of the directory's own code, not of the library.
     const std::string* const type = get<std::string>(*module, "type");

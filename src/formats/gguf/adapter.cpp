@@ -186,8 +186,8 @@ class AdapterReleaser {
     const auto name = arch::parse(family_, Dialect::gguf, weight);
     const auto spelled = name ? arch::spell(family_, Dialect::hugging_face, *name) : std::nullopt;
     if (!spelled || !spelled->ends_with(kWeight))
-      throw refused_adapter(tensor, fmt::format("what {} of a {} model is called elsewhere is not known",
-                                                quote(weight), family_.name));
+      throw refused_adapter(
+          tensor, fmt::format("what {} of a {} model is called elsewhere is not known", quote(weight), family_.name));
     const std::string module = spelled->substr(0, spelled->size() - kWeight.size());
     const bool embedding = name->role == Role::token_embedding;
     const std::string before = tensor.name;
@@ -253,12 +253,12 @@ bool adopt_adapter(Model& model, std::vector<Change>& changes, std::vector<Renam
   if (facts->weight_decomposed) throw refused_adapter("llama.cpp cannot apply DoRA; merge it into its model instead");
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family == nullptr || family->gguf.empty())
-    throw refused_adapter(fmt::format(
-        "{}: llama.cpp's names depend on the model that the adapter is for{}; {}",
-        model.config.model_type ? fmt::format("a {} model is not known", quote(*model.config.model_type))
-                                : std::string("nothing states the architecture"),
-        facts->base.empty() ? "" : fmt::format(" ({})", quote(facts->base)),
-        "put a copy of that model's config.json next to adapter_config.json"));
+    throw refused_adapter(fmt::format("{}: llama.cpp's names depend on the model that the adapter is for{}; {}",
+                                      model.config.model_type
+                                          ? fmt::format("a {} model is not known", quote(*model.config.model_type))
+                                          : std::string("nothing states the architecture"),
+                                      facts->base.empty() ? "" : fmt::format(" ({})", quote(facts->base)),
+                                      "put a copy of that model's config.json next to adapter_config.json"));
   AdapterAdopter adopter(model, *facts, *family, renamed);
   adopter.run();
   changes.push_back(

@@ -83,7 +83,8 @@ class Unsaid {
   // SmolLM 3: which layers know positions.
   void tell_positions() {
     if (family_.name != "smollm3") return;
-    require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0)), "layers");
+    require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0)),
+                  "layers");
     constexpr std::size_t kStep = 4;  // each fourth layer does not
     const auto knows = [](std::size_t layer, double step) {
       return step < 1 || (layer + 1) % static_cast<std::size_t>(step) != 0;

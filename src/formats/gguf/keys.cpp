@@ -194,8 +194,7 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
     if (const Map* const vocabulary = tree.map("vocabulary")) take_rest(*vocabulary, model.vocabulary);
     tree.take_metadata(model, [&](const std::string& key) {
       complaints.warning(kPrivateRule,
-                         fmt::format("its key \"{}\" is one of the file as well, which counts", quote(key)),
-                         entry);
+                         fmt::format("its key \"{}\" is one of the file as well, which counts", quote(key)), entry);
     });
     if (const Map* const facts = tree.map("facts")) parts.said = *facts;
     const NameViewMap<Tensor*> tensors = tensors_by_name(model);

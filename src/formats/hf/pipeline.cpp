@@ -85,8 +85,17 @@ std::optional<Pipeline> find_pipeline(const std::string& path) {
   const Map index = hf::read_pipeline_file(directory);
   Pipeline pipeline;
   if (const std::string* const kind = resources::get<std::string>(index, "_class_name")) pipeline.kind = *kind;
-  for (const auto& [name, value] : index)
-    if (auto part = hf::part_at(directory, name, value)) pipeline.parts.push_back(std::move(*part));
+  for (const auto& [name, value] : index) {
+    auto part = hf::part_at(directory, name, value);
+    if (!part) continue;
+    // Each is opened as a model of its own, and may be a link to the one before.
+    constexpr std::size_t kMostParts = 64;
+    if (pipeline.parts.size() == kMostParts)
+      throw Error(ErrorKind::limit, "hf.pipeline.parts",
+                  fmt::format("expected a pipeline of at most {} parts, found more", kMostParts))
+          .in(directory);
+    pipeline.parts.push_back(std::move(*part));
+  }
   if (pipeline.parts.empty()) return std::nullopt;
   return pipeline;
 }

@@ -107,9 +107,9 @@ Vocabulary with_differences(const Vocabulary& found, const Map& parts) {
       std::size_t i = 0;
       const auto [end, error] = std::from_chars(position.data(), position.data() + position.size(), i);
       if (error != std::errc() || end != position.data() + position.size() || i >= list.size())
-        throw Error(ErrorKind::corrupt, "vocabulary.malformed",
-                    fmt::format("\"{}\" is not a position among the {} of \"{}\"", quote(position), list.size(),
-                                quote(name)))
+        throw Error(
+            ErrorKind::corrupt, "vocabulary.malformed",
+            fmt::format("\"{}\" is not a position among the {} of \"{}\"", quote(position), list.size(), quote(name)))
             .about("vocabulary");
       list[i] = element;
     }

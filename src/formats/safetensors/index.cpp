@@ -191,9 +191,9 @@ class SetReader {
  private:
   void keep_metadata() {
     for (const std::string& key : index_.repeated)
-      reports_->warning(about(
-          "metadata",
-          fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", quote(key)), {}));
+      reports_->warning(
+          about("metadata",
+                fmt::format("the metadata key \"{}\" appears twice in the index; the last counts", quote(key)), {}));
     if (index_.metadata.empty()) return;
     if (model_.metadata.find(kIndexMetadata) != nullptr)
       reports_->warning(about("metadata",

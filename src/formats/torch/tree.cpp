@@ -326,8 +326,7 @@ class TreeReader {
   void add_second(Map& map, const std::string& key, std::string_view kind, Value value, Ref at) const {
     const std::string name = fmt::format("{} ({})", key, kind);
     if (map.find(name) != nullptr)
-      fail("torch.name.duplicate",
-           fmt::format("in \"{}\", \"{}\" appears twice", quote(name_), quote(name)), at);
+      fail("torch.name.duplicate", fmt::format("in \"{}\", \"{}\" appears twice", quote(name_), quote(name)), at);
     map.set(name, std::move(value));
   }
   Value call_value(Ref ref, unsigned depth) {
