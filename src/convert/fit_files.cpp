@@ -210,10 +210,11 @@ void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
                    .detail = "how the model splits text is not known; it is split as GPT-2 does"});
 }
 
-// What loads a directory begins with its config.json.
+// What loads a directory begins with its config.json, or for an adapter with its own.
 void tell_unloadable(const Model& model, std::vector<Change>& lines) {
-  if (resources::adapter_config(model)) return;  // its config is another file
-  if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr) return;
+  if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr ||
+      model.attachment("adapter_config.json") != nullptr)
+    return;
   lines.push_back(
       {.impact = Impact::note,
        .detail = "there is no config.json: programs that load such a directory cannot tell which model it is"});

@@ -393,6 +393,9 @@ TEST(GgufConventions, ADirectoryWithoutAConfigIsToldToBeOne) {
     model.tensors.push_back(make_dense(name, {2, 2}, DType::f32));
   EXPECT_TRUE(tells(adapt(model, *find_format("hf")).changes, "there is no config.json"));
   EXPECT_FALSE(tells(adapt(model, *find_format("zt")).changes, "there is no config.json"));
+  Model adapter = model;
+  adapter.attachments = {text_file("adapter_config.json", "{}")};
+  EXPECT_FALSE(tells(adapt(adapter, *find_format("hf")).changes, "there is no config.json"));
   model.config.model_type = "llama";
   EXPECT_FALSE(tells(adapt(model, *find_format("hf"), {.keep_names = true}).changes, "there is no config.json"));
 }
