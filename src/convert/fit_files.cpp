@@ -6,7 +6,6 @@
 #include "arch/usual_names.hpp"
 #include "convert/directory_form.hpp"
 #include "convert/wording.hpp"
-#include "resources/adapter.hpp"
 #include "resources/model_files.hpp"
 #include "resources/resources.hpp"
 
