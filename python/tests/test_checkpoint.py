@@ -324,9 +324,9 @@ HOSTILE = {
     "a type that is called": (b"ctorch\nTensor\n" + number(10**12) + b"\x85R", "torch.value"),
     "a key that can change": (b"}]K\x01s", "torch.key"),
     "a dict as a key": (b"}}K\x01s", "torch.key"),
-    "keys that take forever": (b"}" + doubled(60) + b"K\x01s", "torch.tree.large"),
-    "a set that takes forever": (b"cbuiltins\nset\n](" + doubled(60) + b"e\x85R", "torch.tree.large"),
-    "a set of pairs that takes forever": (b"ccollections\nOrderedDict\n]" + doubled(60) + b"K\x01\x86a\x85R", "torch.tree.large"),
+    "keys that take forever": (b"}" + doubled(60) + b"K\x01s", "open.steps"),
+    "a set that takes forever": (b"cbuiltins\nset\n](" + doubled(60) + b"e\x85R", "open.steps"),
+    "a set of pairs that takes forever": (b"ccollections\nOrderedDict\n]" + doubled(60) + b"K\x01\x86a\x85R", "open.steps"),
     "too deep": (b"]" * 200 + b"a" * 199, "torch.tree.depth"),
     "text that is not": (b"X\x01\x00\x00\x00\xff", "pickle.text"),
     "a method of tensors": (

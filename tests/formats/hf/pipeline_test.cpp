@@ -1,6 +1,8 @@
 // Pipelines of several models; weights that processes wrote together, beside a config; variants of the same weights.
 #include "tare/pipeline.hpp"
 
+#include <fmt/format.h>
+
 #include "conformance/hf_cases.hpp"
 #include "conformance/scratch.hpp"
 #include "lines.hpp"
@@ -69,6 +71,21 @@ TEST(Pipelines, WhatIsNone) {
   put_files(scratch / "empty",
             {{"model_index.json", to_bytes(R"({"unet": ["a", "B"]})")}, {"unet/readme.txt", to_bytes("x")}});
   EXPECT_EQ(rule_of([&] { (void)open(scratch / "empty"); }), "hf.pipeline");
+}
+
+// All parts may be links to one folder, and each is opened.
+TEST(Pipelines, OfVeryManyPartsAreRefused) {
+  const Scratch scratch;
+  std::string index = R"({"_class_name": "P")";
+  for (int i = 0; i < 65; ++i) {
+    index += fmt::format(R"(, "p{}": ["a", "B"])", i);
+    put_files(scratch / "p", {{fmt::format("p{}/model.safetensors", i), hf_weights()}});
+    put_files(scratch / "p", {{"model_index.json", to_bytes(index + "}")}});
+    if (i == 63) {
+      EXPECT_EQ(find_pipeline(scratch / "p")->parts.size(), 64U);
+    }
+  }
+  EXPECT_EQ(rule_of([&] { (void)find_pipeline(scratch / "p"); }), "hf.pipeline.parts");
 }
 
 TEST(Variants, OfSeveralTheOneWithoutIsTaken) {
