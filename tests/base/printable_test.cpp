@@ -153,5 +153,20 @@ TEST(Printable, ANameCannotSteerATerminal) {
   EXPECT_EQ(one_line("\x1B\t\\"), "\x1B\\t\\\\");
 }
 
+// Ten thousand messages about one name of a megabyte must not take ten gigabytes, nor the time to write them.
+TEST(Printable, AMessageQuotesALittle) {
+  const std::string name(1'000'000, 'x');
+  EXPECT_EQ(quote(name), std::string(kQuotedBytes, 'x') + "..., 1,000,000 bytes in all");
+  EXPECT_EQ(quote("short\n"), "short\\n");
+  // Not inside of a character.
+  EXPECT_TRUE(quote(std::string(kQuotedBytes - 1, 'x') + "\u20AC").starts_with(std::string(kQuotedBytes - 1, 'x') + "..."));
+  Error error(ErrorKind::corrupt, "a.rule", name);
+  error.about(name).remedy(Remedy::skip, name).remedy(Remedy::skip, "w");
+  EXPECT_LT(std::string(error.what()).size(), 6000u);
+  EXPECT_TRUE(error.remedies()[0].argument.empty()) << "one that is cut short would be another one";
+  EXPECT_EQ(error.remedies()[1].argument, "w");
+  EXPECT_LT(error.reworded(name).sentence().size(), 5000u);
+}
+
 }  // namespace
 }  // namespace tare
