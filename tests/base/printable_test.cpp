@@ -159,7 +159,8 @@ TEST(Printable, AMessageQuotesALittle) {
   EXPECT_EQ(quote(name), std::string(kQuotedBytes, 'x') + "..., 1,000,000 bytes in all");
   EXPECT_EQ(quote("short\n"), "short\\n");
   // Not inside of a character.
-  EXPECT_TRUE(quote(std::string(kQuotedBytes - 1, 'x') + "\u20AC").starts_with(std::string(kQuotedBytes - 1, 'x') + "..."));
+  EXPECT_TRUE(
+      quote(std::string(kQuotedBytes - 1, 'x') + "\u20AC").starts_with(std::string(kQuotedBytes - 1, 'x') + "..."));
   Error error(ErrorKind::corrupt, "a.rule", name);
   error.about(name).remedy(Remedy::skip, name).remedy(Remedy::skip, "w");
   EXPECT_LT(std::string(error.what()).size(), 6000u);
