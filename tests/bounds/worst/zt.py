@@ -327,7 +327,7 @@ def zt_small_attributes_of_objects(directory, size):
     return zt(directory, {name(i): one for i in range(size // len(cbor("abc") + cbor(one)))}, None, b"\0")
 
 
-@case
+@case(allowed=True)
 def zt_digests_of_shared_bytes(directory, size):
     """Tensors that are all of the same bytes, each with its digest."""
     half = size // 2

@@ -108,7 +108,7 @@ def zt2_unknown_fields(directory, size):
     return zt2(directory, {"t": {**dense(1), **{name(i): 0 for i in range(size // 5)}}})
 
 
-@case
+@case(allowed=True)
 def zt2_shared_bytes(directory, size):
     half = size // 2
     count = half // len(cbor({"abc": dense(half)}))
@@ -166,7 +166,7 @@ def zt2_small_attributes_of_objects(directory, size):
     return zt2(directory, {name(i): one for i in range(size // len(cbor({"abc": one})))})
 
 
-@case
+@case(allowed=True)
 def zt2_digests_of_shared_bytes(directory, size):
     half = size // 2
     one = dense(half, digest="sha256:" + hashlib.sha256(bytes(half)).hexdigest())
