@@ -72,6 +72,15 @@ VIEWS = {
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
 VIEW = re.compile(r"(?:->|\.)view\(")
+# Messages quote a little of a file's text (`quote` of base/printable.hpp): a name can have megabytes, and a file can bring about as many
+# messages as it has items. `escape_name` spells all of it, for the command's tables; below the command only where it is data.
+WHOLE_NAMES = {
+    "base/printable.cpp": "defines it",
+    "formats/torch/tree.cpp": "the name of a global becomes a value",
+    "formats/hf/write.cpp": "the name that a file had, in the data of a change",
+    "cli": "shows names in tables",
+}
+WHOLE_NAME = re.compile(r"\bescape_name\(")
 COMMENT = re.compile(r"//[^\n]*")
 
 # A container is known by its name to its folder alone; everybody else asks its row. These may name some, and why.
@@ -216,6 +225,11 @@ def check(root, partial=()):
                 line = code.count("\n", 0, looks.start()) + 1
                 problems.append(f"{file}:{line}: looks at bytes that may change meanwhile: copy them (io/metadata.hpp), or "
                                 "say in VIEWS of tools/layers.py why it does not matter")
+            spelled = WHOLE_NAME.search(code) if base.name == "src" else None
+            if spelled and not any(is_in(own_path, known) for known in WHOLE_NAMES):
+                line = code.count("\n", 0, spelled.start()) + 1
+                problems.append(f"{file}:{line}: spells a whole name: messages use quote (base/printable.hpp); data is listed in "
+                                "WHOLE_NAMES of tools/layers.py")
             if not looks and base.name == "src" and own_path in VIEWS:
                 problems.append(f"{file}: does not look at bytes in place any more: take it out of VIEWS in tools/layers.py")
             for line, container in named_containers(own_path, code, called):
@@ -342,6 +356,9 @@ def selftest():
         ("src/formats/npy/columns.hpp", "const auto view = stored_.view();", False),
         ("src/formats/npy/columns.hpp", "stored_.read(0, copy);", True),
         ("include/tare/source.hpp", "source->view(0, 8);", False),
+        ("src/wire/zip.cpp", "error.about(escape_name(name));", True),
+        ("src/wire/zip.cpp", "error.about(quote(name));", False),
+        ("src/cli/verbs/ls.cpp", "table.add({escape_name(name)});", False),
     ]
     words = [
         ("src/io/a.cpp", 'throw Error(k, "io.x", "exists already; --force replaces it");', True),

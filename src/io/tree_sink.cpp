@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/path_parts.hpp"
+#include "base/printable.hpp"
 #include "io/descriptor.hpp"
 #include "io/file_sink.hpp"
 #include "tare/error.hpp"
@@ -156,7 +157,7 @@ std::optional<FileRights> TreeSink::rights_for(const std::string& name) const {
 std::unique_ptr<Sink> TreeSink::file(const std::string& name) {
   if (!is_good_name(name) || std::find(names_.begin(), names_.end(), name) != names_.end())
     throw Error(ErrorKind::usage, "io.tree.name",
-                fmt::format("\"{}\" cannot be the name of a file in a directory", escape_name(name)))
+                fmt::format("\"{}\" cannot be the name of a file in a directory", quote(name)))
         .in(path_)
         .blame(Subject::output);
   names_.push_back(name);
