@@ -16,6 +16,7 @@
 
 #include "base/checked.hpp"
 #include "base/endian.hpp"
+#include "base/printable.hpp"
 #include "base/text.hpp"
 #include "formats/fits.hpp"
 #include "formats/private_tree.hpp"
@@ -100,11 +101,11 @@ class Reader {
     const auto begin = checked_align(end_, kAlignment);
     if (!bytes || !begin || !fits(*begin, *bytes, source_->size()))
       throw error("toy.tensor.bounds", fmt::format("shape {} reaches beyond the file", tensor.shape.text()), at)
-          .about(escape_name(tensor.name));
+          .about(quote(tensor.name));
     end_ = *begin + *bytes;
     tensor.components.push_back({"data", kTypes[type], {}, Blob::range(source_, *begin, *bytes)});
     if (!names_.insert(tensor.name).second)
-      throw error("toy.tensor.duplicate", "the name appears twice", at).about(escape_name(tensor.name));
+      throw error("toy.tensor.duplicate", "the name appears twice", at).about(quote(tensor.name));
     model_.tensors.push_back(std::move(tensor));
   }
 
@@ -117,7 +118,7 @@ class Reader {
       tree.take_config(model_);
       tree.take_vocabulary(model_);
       tree.take_attributes(tensors_by_name(model_), [&](const std::string& name) {
-        diagnostics_.warning(error("toy.private.stale", fmt::format("there is no tensor {}", escape_name(name)), 12));
+        diagnostics_.warning(error("toy.private.stale", fmt::format("there is no tensor {}", quote(name)), 12));
       });
     } catch (const Error& problem) {
       throw error(kRule, problem.sentence(), kFixed + at_);
@@ -150,7 +151,7 @@ Bytes header_of(const Model& model) {
   put(static_cast<std::uint32_t>(model.tensors.size()));
   for (const Tensor& tensor : model.tensors) {
     if (tensor.name.size() > std::numeric_limits<std::uint16_t>::max())
-      throw Error(ErrorKind::limit, "toy.write.name", "a name may have 65535 bytes").about(escape_name(tensor.name));
+      throw Error(ErrorKind::limit, "toy.write.name", "a name may have 65535 bytes").about(quote(tensor.name));
     put(static_cast<std::uint16_t>(tensor.name.size()));
     put_text(tensor.name);
     put(static_cast<std::uint8_t>(tensor.components.front().dtype == DType::i8));
