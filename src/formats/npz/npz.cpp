@@ -161,7 +161,7 @@ class Reader {
     Bytes bytes(static_cast<std::size_t>(std::min<std::uint64_t>(npy::kPrefix, member.size)));
     reader->read(bytes);
     length = npy::header_length(bytes, member.size);
-    charge_bytes(2 * length);  // one of a megabyte deflates to nothing, and is parsed byte by byte
+    charge_bytes(4 * length);  // one of a megabyte deflates to nothing, and is parsed byte by byte
     bytes.resize(static_cast<std::size_t>(length));
     if (length > npy::kPrefix) reader->read(std::span(bytes).subspan(npy::kPrefix));
     return npy::parse_header(bytes, options_.limits.rank);
