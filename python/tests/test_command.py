@@ -29,10 +29,7 @@ ORDERS = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("orders")
-    environment = os.environ.pop("LD_PRELOAD", None)  # the command has its own sanitizer
     option_samples.make_files(place, option_samples.runner(COMMAND, place))
-    if environment is not None:
-        os.environ["LD_PRELOAD"] = environment
     return place
 
 

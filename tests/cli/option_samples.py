@@ -149,8 +149,11 @@ def options_of(tare, verb):
 def runner(command, folder):
     """A function that runs the command in a folder, and returns what it printed."""
 
+    # What a Python with a sanitizer needs to be loaded first, the command has in itself.
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+
     def tare(*words):
-        return subprocess.run([command, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+        return subprocess.run([command, *words], cwd=folder, check=True, capture_output=True, text=True, env=environment).stdout
 
     return tare
 
