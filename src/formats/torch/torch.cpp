@@ -28,6 +28,7 @@
 
 #include <filesystem>
 
+#include "formats/registry_limits.hpp"
 #include "formats/rows.hpp"
 #include "formats/unknown.hpp"
 #include "model/element_types.hpp"
@@ -58,6 +59,9 @@ std::string index_beside(const std::string& path) {
 
 Model read(const Input& input, const ReadOptions& options) {
   const SourcePtr& source = input.source;
+  // For callers of the row itself: without a budget, a list in a list in a list has no end. (`open` has made one.)
+  const Spending spending(allowance_of(options.limits));
+  if (spending.is_outermost() && source != nullptr) grant_source(*source);
   if (source == nullptr) return read_distributed(input.path, options);
   if (is_old_tar(*source))
     throw Error(ErrorKind::unsupported, "torch.tar",
