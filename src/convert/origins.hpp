@@ -22,11 +22,18 @@ class Origins {
   void name_tensor(Error& error) const;
 
  private:
+  // As little as naming a tensor takes: a small file may have hundreds of thousands.
   struct Origin {
     std::string tensor;
+    SourcePtr source;
+    std::uint64_t offset, bytes;
+  };
+  struct Digested {
+    std::size_t origin;
     Blob blob;
   };
   std::vector<Origin> origins_;
+  std::vector<Digested> digested_;
 };
 
 }  // namespace tare

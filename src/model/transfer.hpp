@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -84,7 +85,7 @@ class Transfer {
   Sink& sink_;
   TransferOptions options_;
   std::vector<StoredBlob> stored_;
-  std::vector<Job> jobs_;
+  std::deque<Job> jobs_;  // hundreds of thousands at worst: no vector that moves them as it grows
   std::vector<Packed> packed_;
   Digest running_;
 };
