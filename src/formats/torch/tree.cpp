@@ -168,11 +168,22 @@ class TreeReader {
       default: return false;
     }
   }
-  void report_key(Ref at) const {
-    content_.diagnostics.ignored_value(
-        located(Error(ErrorKind::unsupported, "torch.key.metadata",
-                      fmt::format("in \"{}\", a key that is neither text nor a whole number is omitted", quote(name_))),
-                at));
+  // Keys of one collection that cannot be metadata keys. One remark for all of them: there may be millions.
+  struct OmittedKeys {
+    std::size_t count = 0;
+    Ref first = 0;
+    void add(Ref at) {
+      if (count++ == 0) first = at;
+    }
+  };
+  void report(const OmittedKeys& keys) const {
+    if (keys.count == 0) return;
+    const std::string what = keys.count == 1
+                                 ? "a key that is neither text nor a whole number is"
+                                 : fmt::format("{} keys that are neither text nor whole numbers are", keys.count);
+    content_.diagnostics.ignored_value(located(
+        Error(ErrorKind::unsupported, "torch.key.metadata", fmt::format("in \"{}\", {} omitted", quote(name_), what)),
+        keys.first));
   }
 
   // Whether there is a tensor in it; looks at each value once.
@@ -195,6 +206,7 @@ class TreeReader {
   void take_apart(Ref ref, unsigned depth) {
     check_depth(depth, ref);
     keep_module_versions(ref);
+    OmittedKeys omitted;
     each_entry(ref, [&](const Entry& entry) {
       const Ref value = entry.value, at = entry.key.value_or(value);
       charge_step(at);
@@ -208,7 +220,7 @@ class TreeReader {
                fmt::format("in \"{}\", a key of tensors is neither text nor a whole number: they have no names",
                            quote(name_)),
                at, ErrorKind::unsupported);
-        return report_key(at);
+        return omitted.add(at);
       }
       if (is_tensor(value))
         add_tensor(value);
@@ -218,6 +230,7 @@ class TreeReader {
         add_value(value, depth + 1);
       name_.resize(length);
     });
+    report(omitted);
   }
 
   void add_tensor(Ref ref) {
@@ -288,11 +301,12 @@ class TreeReader {
   Map map_of(Ref ref, unsigned depth) {
     Map map;
     NameMap<std::string_view> kinds;  // of keys that are not text
+    OmittedKeys omitted;
     each_entry(ref, [&](const Entry& entry) {
       charge_step(ref);
       if (is_refused(entry.value)) return;
       std::string key;
-      if (!append_key(key, entry)) return report_key(entry.value);
+      if (!append_key(key, entry)) return omitted.add(entry.value);
       charge_text(ref, key.size());
       charge_value(ref, kKeyPrice);
       Value value = value_of(entry.value, depth + 1);
@@ -309,6 +323,7 @@ class TreeReader {
       }
       map.set(key, std::move(value));
     });
+    report(omitted);
     report_attributes(ref, "");
     return map;
   }

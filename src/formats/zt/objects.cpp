@@ -217,7 +217,8 @@ void ObjectChecker::add(RawObject& raw) {
   for (RawComponent& component : raw.components) {
     if (!check_component(raw, component, tensor.components.emplace_back())) continue;
     ranges_.push_back({*component.offset, *component.length, number});
-    put_unknown(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
+    if (!component.unknown.empty())  // the key costs a tenth of opening a tensor
+      put_unknown(tensor.attributes, fmt::format("{}.{}", kUnknownKeys, component.role), std::move(component.unknown));
   }
   if (!first_) {
     widen_indices(raw, tensor);
