@@ -69,6 +69,7 @@ VIEWS = {
     "codecs/weights.cpp": "copies, then looks at the copy",
     "formats/npy/columns.hpp": "transposes items, whatever they are, to places that follow from the shape",
     "inspect/pull.cpp": "of memory only, for loops that count and compare",
+    "resources/describe.cpp": "of memory only: texts that Tare itself has made",
     "tiny_llama/weights.cpp": "any bits are a weight, and no index",
 }
 VIEW = re.compile(r"(?:->|\.)view\(")

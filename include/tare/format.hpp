@@ -197,6 +197,8 @@ struct Format {
   // that says nothing of its architecture. `renamed`: filled with the names. Null: there are no such conventions.
   void (*adopt)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
   void (*release)(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) = nullptr;
+  // How many tensors `release` would make under other names; 0 if it would throw. Looks at names and shapes only.
+  std::size_t (*count_released)(const Model& model) = nullptr;
   // Whether its readers take this tensor as f32 only, in a model that follows their conventions. Null: none.
   bool (*wants_f32)(const Model& model, const Tensor& tensor) = nullptr;
   // Brings keys that say of which types the tensors are up to date: some have been encoded, decoded or cast. `own`: the

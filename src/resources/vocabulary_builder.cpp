@@ -12,7 +12,8 @@ namespace tare::resources {
 
 namespace {
 
-const Token kGap{{}, 0, TokenType::unused};
+// An id that was not added yet.
+bool is_free(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
 
 }  // namespace
 
@@ -26,7 +27,7 @@ Token& VocabularyBuilder::place_of(std::uint64_t id) {
     throw Error(ErrorKind::corrupt, "tokenizer.ids",
                 fmt::format("{} tokens, one of them with the id {}: that leaves too many gaps", count_, id));
   const auto place = static_cast<std::size_t>(id - first_);
-  if (place >= tokens_.size()) tokens_.resize(place + 1, kGap);
+  if (place >= tokens_.size()) tokens_.resize(place + 1, Token{{}, 0, TokenType::unused});
   return tokens_[place];
 }
 
@@ -34,7 +35,7 @@ void VocabularyBuilder::add(std::uint64_t id, Token token) { place_of(id) = std:
 
 void VocabularyBuilder::add_unique(std::uint64_t id, Token token) {
   Token& place = place_of(id);
-  if (place != kGap && place.text != token.text)
+  if (!is_free(place) && place.text != token.text)
     throw Error(ErrorKind::corrupt, "tokenizer.ids",
                 fmt::format("\"{}\" and \"{}\" both have the id {}", quote(place.text), quote(token.text), id));
   place = std::move(token);

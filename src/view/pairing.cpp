@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/forever.hpp"
+
 namespace tare::view {
 namespace {
 
@@ -90,8 +92,8 @@ std::size_t matched(const Released& a, const Released& b) {
 }  // namespace
 
 const Tensor& Pair::nothing() {
-  static const Tensor none{};
-  return none;
+  static Forever<Tensor> none;
+  return *none;
 }
 
 Pairing pair_up(const std::shared_ptr<const Exhibit>& a, const std::shared_ptr<const Exhibit>& b) {

@@ -7,7 +7,7 @@
 #include "cli/options.hpp"
 #include "cli/packed_remarks.hpp"
 #include "cli/verbs.hpp"
-#include "convert/packed_guard.hpp"
+#include "convert/steps/packed_guard.hpp"
 #include "model/copy_blob.hpp"
 #include "tare/codec.hpp"
 #include "tare/convert.hpp"

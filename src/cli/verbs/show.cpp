@@ -10,7 +10,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
-#include "convert/packed_guard.hpp"
+#include "convert/steps/packed_guard.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
