@@ -1,5 +1,5 @@
 // What the device decodes: casts, 8-bit floats with scales, the block types of MCF and ggml. tools/ptx makes
-// kernels_ptx.cpp of this with clang; no toolkit of CUDA's is needed for that. The tests' driver runs the same text on the
+// kernels.ptx of this with clang; no toolkit of CUDA's is needed for that. The tests' driver runs the same text on the
 // host.
 //
 // A thread makes eight elements that lie side by side, of one block. In f32, in the order of operations of the codecs
