@@ -1,6 +1,6 @@
 // Tensors into the memory of a GPU, at the speed of the link to it.
 //
-// The driver is opened when it is asked for (libcuda.so.1, or libamdhip64.so for "hip:0"); without one nothing here works
+// The driver is opened when it is asked for (libcuda.so.1); without one nothing here works
 // and nothing else suffers. The primary context is used, which is the one that torch, jax and cupy use, too.
 //
 //   const Model model = open("model.safetensors");
@@ -35,7 +35,7 @@ struct Facts {
   int driver = 0;                      // 13000: the driver is one for CUDA 13.0
 };
 
-// Of "cuda:0", "cuda" (the first one), "hip:1". Throws usage `device.name` for other spellings, `device.driver.missing`,
+// Of "cuda:0", "cuda" (the first one), "cuda:1". Throws usage `device.name` for other spellings, `device.driver.missing`,
 // `device.driver.old`, `device.none`, `device.index`.
 [[nodiscard]] TARE_API Facts facts(std::string_view device);
 

@@ -304,7 +304,7 @@ class _Batch:
 
 def _is_gpu(device):
     kind = getattr(device, "type", None) or (device.split(":")[0] if isinstance(device, str) else None)
-    return kind in ("cuda", "hip") or (isinstance(device, int) and not isinstance(device, bool))
+    return kind == "cuda" or (isinstance(device, int) and not isinstance(device, bool))
 
 
 def _short(kind):

@@ -49,7 +49,7 @@ Runs runs_of(const Shape& shape, const Part& part, std::uint64_t element) {
 
 class Arranger {
  public:
-  Arranger(const Model& model, bool kernels, std::size_t choices) : model_(model), kernels_(kernels) {
+  Arranger(const Model& model, std::size_t choices) : model_(model) {
     layout_.tensors.reserve(choices);
     pieces_.all.reserve(choices);
     same_.reserve(choices);
@@ -239,9 +239,7 @@ class Arranger {
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::bf16)
       throw plan_error("device.plan.type", tensor.name,
                        fmt::format("elements become f32, f16 or bf16 on the way, not {}", name_of(dtype)));
-    std::optional<Decoding> on_device;
-    if (kernels_) on_device = decoding_of(tensor, choice.part, dtype);
-    if (on_device) {
+    if (auto on_device = decoding_of(tensor, choice.part, dtype)) {
       Piece piece;
       piece.tensor = tensor.name;
       piece.role = "data";
@@ -300,7 +298,6 @@ class Arranger {
   const Model& model_;
   std::optional<TensorIndex> index_;
   std::size_t next_ = 0;  // in the model, behind the last one that was found
-  bool kernels_;          // the device has them
   Layout layout_;
   Pieces pieces_;
   std::map<const Source*, std::size_t> files_;
@@ -363,7 +360,8 @@ Plan all_of(const Model& model, std::optional<DType> dtype, bool decode) {
 }
 
 Layout arrange(const Model& model, const Plan& plan, std::string_view device) {
-  Arranger arranger(model, has_kernels(parse_device(device).family), plan.size());
+  parse_device(device);  // throws for a name that is none
+  Arranger arranger(model, plan.size());
   for (const Choice& choice : plan) arranger.add(choice);
   return arranger.done();
 }

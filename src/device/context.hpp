@@ -11,18 +11,14 @@
 
 namespace tare::device {
 
-// "cuda:1" in parts. Throws usage `device.name`.
-struct DeviceName {
-  Family family = Family::cuda;
-  int ordinal = 0;
-};
-DeviceName parse_device(std::string_view text);
+// The number of a device: 1 for "cuda:1", 0 for "cuda". Throws usage `device.name`.
+int parse_device(std::string_view text);
 
 class Kernels;
 
 class Context {
  public:
-  // The one of the device; made if nobody has one. Throws as `driver_of`, and `device.index`.
+  // The one of the device; made if nobody has one. Throws as `the_driver`, and `device.index`.
   static std::shared_ptr<const Context> of(std::string_view device);
   ~Context();
   Context(const Context&) = delete;

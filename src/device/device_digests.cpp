@@ -50,7 +50,6 @@ bool DeviceDigests::suits(const Piece& piece) {
 }
 
 bool DeviceDigests::possible(const Context& context) noexcept {
-  if (!has_kernels(context.driver().family)) return false;
   try {
     const Current here(context);
     for (const std::string_view name : {kSumsKernel, kChainKernel, kFinishKernel}) context.kernels().prepare(name);

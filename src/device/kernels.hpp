@@ -11,9 +11,6 @@
 
 namespace tare::device {
 
-// Whether this kind of device can run them at all.
-bool has_kernels(Family family);
-
 class Kernels {
  public:
   // The context is current wherever these are used.

@@ -12,7 +12,8 @@ struct Texts {
   std::vector<Ptx> kernels;
 
   Texts() {
-    const std::string_view all = kernel_files().front().text;
+    std::string_view all = kernel_files().front().text;
+    all.remove_prefix(all.find(".version"));  // comments of ours precede it
     std::size_t at = all.find(kEntry);
     head = all.substr(0, at);
     while (at != std::string_view::npos) {

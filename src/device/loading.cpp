@@ -128,7 +128,7 @@ void Loading::State::check_destination(const Memory& memory, std::uint64_t bytes
   if (memory.bytes < bytes)
     throw Error(ErrorKind::usage, "device.destination.small",
                 fmt::format("{} needs {} bytes, its destination has {}", what, bytes, memory.bytes));
-  if (bytes == 0 || context_->driver().family != Family::cuda) return;
+  if (bytes == 0) return;
   constexpr int kMemoryType = 2, kOrdinal = 9;
   constexpr unsigned kOnDevice = 2;
   unsigned type = 0;

@@ -141,7 +141,7 @@ int run(const Arguments& arguments, Session& session) {
 
 constexpr Operand kOperands[] = {kFile};
 constexpr Option kOptions[] = {
-    {.name = "device", .value = "NAME", .help = "where to: cuda:0 by default, cuda:1, hip:0, ..."},
+    {.name = "device", .value = "NAME", .help = "where to: cuda:0 by default, cuda:1, ..."},
     {.name = "verify", .help = "compare digests and count NaN and infinities while the bytes pass"},
     {.name = "dtype",
      .value = "TYPE",
