@@ -16,7 +16,7 @@
 // what the start marker says, in files that say something else).
 // The size counts header, fields and padding. A string is i32 length and bytes. Absent texts are empty, absent numbers 0,
 // absent ids -1. Records stand in this order: embed_tokens, layers by block and name, norm, lm_head, others by name; their
-// first four numbers are derived from the name (alt_names.cpp).
+// first four numbers are derived from the name (names.cpp).
 //
 // The dialect altc is what the format's own program, alt.c, writes and reads: sizes count the fields only (and a token 4
 // bytes short), head_size rms_norm_eps rope_theta initializer_range in this order, no seq_len, tokens as f32 score, i32

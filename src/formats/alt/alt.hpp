@@ -1,4 +1,4 @@
-// What the parts of the ALT formats share; see alt.cpp (version 2) and alt_v1.cpp (version 1) for the byte maps.
+// What the parts of the ALT formats share; see alt.cpp (version 2) and v1.cpp (version 1) for the byte maps.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // .npy: one NumPy array.
 //
-//   0    "\x93NUMPY", version (1.0, 2.0, 3.0), header length, header (npy_header.hpp)
+//   0    "\x93NUMPY", version (1.0, 2.0, 3.0), header length, header (header.hpp)
 //   n    the array, exactly as long as its shape says; n is a multiple of 64 in what NumPy and Tare write
 //
 // The array becomes one dense tensor named after the file. There is no room for metadata, and no descriptor

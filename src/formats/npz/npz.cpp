@@ -1,7 +1,7 @@
 // .npz: a zip archive of .npy arrays.
 //
 //   member NAME.npy       the tensor NAME: an array (npy.cpp), stored or deflated
-//   member __tare__.json  what npz has no place for (npz_private.hpp); __tare__/N: attachments under a
+//   member __tare__.json  what npz has no place for (private.hpp); __tare__/N: attachments under a
 //   borrowed name any other member      an attachment; so is an array that is none of numbers (text, objects, dates,
 //                         records) under its member's name, NAME.npy, and written back as that member
 //

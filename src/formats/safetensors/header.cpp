@@ -1,4 +1,4 @@
-// The header's JSON, straight into tensors. Offsets and sizes are checked against the data in safetensors_read.cpp.
+// The header's JSON, straight into tensors. Offsets and sizes are checked against the data in read.cpp.
 //
 // simdjson finds the structure and checks UTF-8; its on-demand front end is lazy, so everything that is passed over
 // (fields nobody knows) is walked here, or bad JSON inside would go unnoticed.

@@ -10,19 +10,19 @@
 // data_offsets count from 8 + N. Sorted by them, the first tensor begins at 0 and each other where the one before it
 // ends. Elements of less than a byte fill whole bytes together.
 //
-// Written: __metadata__ first and sorted by key, then the tensors by type (the last of safetensors_types.cpp first)
+// Written: __metadata__ first and sorted by key, then the tensors by type (the last of types.cpp first)
 // and name, no space inside, spaces behind the object until the data starts on a multiple of 4096: then every tensor is
 // aligned to its element size, and the data can be mapped or read past the page cache. The dialect `upstream` pads to 8
 // only, as the reference implementation does; its files are the same bytes but for the order of the metadata.
 //
-// Mapping: an entry is a dense tensor; F4 and F6 have layouts of their own (codecs/packed_float.cpp). Metadata that is
-// no string, the config and tensors' attributes stand in the metadata string __tare__ (safetensors_private.cpp).
+// Mapping: an entry is a dense tensor; F4 and F6 have layouts of their own (codecs/packed/packed_float.cpp). Metadata that is
+// no string, the config and tensors' attributes stand in the metadata string __tare__ (private.cpp).
 //
 // Refused although the reference implementation takes it, because two readers would read two things: a name or a
 // metadata key that appears twice, an entry written as an array, a zero byte in a name. Taken as it does: white space
 // around the object, fields it does not know, tensors at any alignment.
 //
-// A set's index is a JSON file beside its shards: safetensors_index.cpp.
+// A set's index is a JSON file beside its shards: index.cpp.
 #include "formats/safetensors/safetensors.hpp"
 
 #include <array>

@@ -3,7 +3,7 @@
 //   {"__metadata__":{...},"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}   and white space
 //
 // No space inside, fields in this order, no escapes in names, data in the order of the entries. Anything else is left
-// to the parser proper (safetensors_header.cpp), which knows all of JSON and all the errors.
+// to the parser proper (header.cpp), which knows all of JSON and all the errors.
 #include <cstring>
 
 #include "base/text.hpp"

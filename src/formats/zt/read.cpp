@@ -1,4 +1,4 @@
-// Reading the manifest: where it is, what its keys say. What the objects mean is checked in zt_objects.cpp.
+// Reading the manifest: where it is, what its keys say. What the objects mean is checked in objects.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
