@@ -328,8 +328,7 @@ class CastProducer final : public BlobProducer {
   std::uint64_t seek_granularity() const override {
     const Component& data = *tensor_.component("data");
     const std::uint64_t step = data.blob.seek_granularity(), width = size_of(data.dtype);
-    // The smallest step at which both types have an element boundary; widths are powers of two, so it is at most 8 * step.
-    // overflow.
+    // The smallest step where both types have an element boundary; at most 8 * step, as widths are powers of two.
     return std::lcm(step, width) / width * size_of(to_);
   }
   void verify() const override { tensor_.component("data")->blob.verify(); }

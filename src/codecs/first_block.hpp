@@ -46,9 +46,8 @@ struct BlockTerm {
 
 struct FirstBlock {
   std::uint64_t weights = 0;  // of the block, or the number explained of a large one
-  std::string_view formula =
-      // How a weight is made: "w = scale (q - zero); q is a code". The formula over the terms ends at the semicolon.
-      {};
+  // How a weight is made: "w = scale (q - zero); q is a code". The formula over the terms ends at the semicolon.
+  std::string_view formula = {};
   std::vector<BlockField> fields = {};
   std::vector<BlockTerm> terms = {};
   std::uint64_t step = 1;  // distance in the tensor from one weight of the block to the next, in elements

@@ -5,7 +5,7 @@
 //   attributes   delta, min, max (f32), packed (bool; false for qint8)
 //
 //   symmetric    min = max = 0: w = delta * q, q signed, -127 to 127 or -7 to 7
-//   range        max > min:     w = min + delta * u, u unsigned, 0 to 255 or 0 to 15; two operations, each rounded to f32
+//   range        max > min:     w = min + delta * u, u unsigned, 0 to 255 or 0 to 15; both operations round to f32
 //
 // The encoder never writes the most negative signed code. It is decoded like any other; `verify` reports it.
 #include "codecs/alt/quant.hpp"
