@@ -30,7 +30,7 @@
 //   iq3_xxs     256    98    d, 64 codewords, 8 u32: 4 x 7 signs, scale of 4 bits
 //   iq3_s       256   110    d, 64 codewords, 8 x 8 ninth bits, 32 x 8 signs, 4 x 2 scales
 //   iq1_s       256    50    d, 32 codewords, 8 u16: 4 x 3 high bits, scale of 3 bits, sign of the shift
-//   iq1_m       256    56    32 codewords, 16 x 2 (3 high bits, sign of the shift), 4 u16: 4 x 3 bits of scale, 4 bits of d
+//   iq1_m       256    56    32 codewords, 16 x 2 (3 high bits, sign of the shift), 4 u16: 4 x 3-bit scale, 4 bits of d
 #include <cmath>
 
 #include "codecs/block_codec.hpp"
