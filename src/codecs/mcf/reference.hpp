@@ -13,8 +13,8 @@
 //            k*: S = f16(largest s of the super-block); u = rint((32 * s) / S) clamped to 1..63, or 0 if s = 0
 //            q = rint(w * (1 / scale)) clamped to [-qmax, qmax], scale = S or S * (u / 32) as stored; all 0 for scale 0
 //            int*: S = absmax / qmax as f32; q = rint(w / S) clamped (a division, because 1 / S may overflow)
-//            int*, activations: S = f32((max - min) / (2^bits - 1)), computed in f64, for a range extended to include 0;
-//            Z = rint(-2^(bits-1) - min / S) clamped to the codes, computed in f64; q = rint(x / S) + Z clamped
+//            int*, activations: S = f32((max - min) / (2^bits - 1)), in f64, for a range extended to include 0;
+//            Z = rint(-2^(bits-1) - min / S) clamped to the codes, in f64; q = rint(x / S) + Z clamped
 //            If a code would decode to infinity, S is the largest f32 for which none does.
 //   f16(s)   rounds to nearest even; but upwards below f16's normal numbers, where rounding down could clip the largest
 //            weight to two thirds or lose the block.
