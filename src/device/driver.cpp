@@ -65,7 +65,7 @@ const Driver& driver_of(Family family) {
   const FamilyFacts& row = facts_of(family);
   const char* const named = std::getenv(std::string(row.variable).c_str());  // NOLINT(concurrency-mt-unsafe): read only
   const std::string library = named != nullptr ? std::string(named) : std::string(row.library);
-  // Never freed: threads of other libraries may still use the driver when the process ends.
+  // Never freed, because threads of other libraries may still use the driver when the process ends.
   static std::mutex& mutex = *new std::mutex;
   static auto& open = *new std::map<std::pair<Family, std::string>, std::unique_ptr<Driver>>;
   const std::scoped_lock lock(mutex);

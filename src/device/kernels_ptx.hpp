@@ -1,4 +1,4 @@
-// The text of the kernels, made of kernels.cu by tools/ptx.
+// The text of the kernels, made from kernels.cu by tools/ptx.
 #pragma once
 
 #include <span>
@@ -10,9 +10,10 @@ struct Ptx {
   std::string_view name, text;
 };
 
-// In front of the text of each of them.
+// Goes before the text of each kernel.
 std::string_view ptx_head();
-// By name. The driver compiles what it is given: each is a module of its own, so that only those that are used are compiled.
+// Ordered by name. Each kernel is a separate module, because the driver compiles whole modules and only some are
+// needed.
 std::span<const Ptx> all_ptx();
 
 }  // namespace tare::device

@@ -27,9 +27,9 @@
 //                     j = 0 ... 63, are tried; each block takes the u - 3 ... u + 3 with the least E, u first; the
 //                     first S within that limit is taken. (If the very first S loses more than 1.5 times the limit, no
 //                     other is tried.) If none is within the limit, but one is within `almost` = 1.0125 times it, more
-//                     are tried with u - 5 ... u + 5: all f16 up to 1.5 * 2^-14, then every eighth up to 2^-13. If the S
-//                     of `fast` is normal, S must also lose less than better * `fast`; if none does and `fast` is within
-//                     `near` itself, `fast` is kept.
+//                     are tried with u - 5 ... u + 5: all f16 up to 1.5 * 2^-14, then every eighth up to 2^-13. If the
+//                     S of `fast` is normal, S must also lose less than better * `fast`; if none does and `fast` is
+//                     within `near` itself, `fast` is kept.
 //
 // `better` is 1 - 2^-16, a larger margin than the rounding of both sums: in exact arithmetic, no block (q*) or
 // super-block (k*) ever loses more than with `fast`. The exception is the one percent for a normal super-scale if that

@@ -3,8 +3,8 @@
 //
 //   ct    weight_packed      i32 [.., out, ceil(in * bits / 32)]: a stream of bits along the row, of codes + 2^(bits-1)
 //         weight_scale       f16, bf16 or f32: [.., out, groups], or one for all
-//         weight_zero_point  may be missing: i32 [.., ceil(out * bits / 32), groups], a stream of bits down each column;
-//                            or i8, one per scale
+//         weight_zero_point  may be missing: i32 [.., ceil(out * bits / 32), groups], a stream of bits down each
+//                            column; or i8, one per scale
 //         weight_g_idx       i32 [in], the group of each input; may be missing
 //         weight_shape       i64 or i32: the shape, read when a file is opened
 //         w = scale * (code - zero)
