@@ -107,8 +107,8 @@ struct BlockCodec {
   bool budget_if_named = false;                                          // see Codec
   std::string_view fallback = {};                                        // see Codec
   std::span<const std::uint8_t> scales = {};  // offsets of the f16 scales in a block, for the loss report
-  // Products of `rows` rows of `count` blocks each with a vector, in f32. Null: the blocks are decoded first. Unused
-  // with `across_rows`.
+  // Products of `rows` rows of `count` blocks each with a vector, in f32. Null: the blocks are decoded first. Must be
+  // null with `across_rows`.
   void (*dot)(const std::byte* blocks, std::size_t rows, std::size_t count, const float* vector, float* out) = nullptr;
   void (*dot8)(const std::byte* blocks, std::size_t rows, std::size_t count, const QuantizedVector& vector,
                float* out) = nullptr;

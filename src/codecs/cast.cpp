@@ -111,7 +111,7 @@ bool is_infinite(Stored<To> stored) {
   constexpr Coding kCoding = element_type(To).coding;
   if constexpr (std::is_floating_point_v<Stored<To>>)
     return std::fabs(stored) > std::numeric_limits<Stored<To>>::max();
-  else  // in 32 bits, as wide as the values it is compared with
+  else  // in 32 bits, the width of the values in the loop
     return (stored & static_cast<std::uint32_t>(kCoding.magnitude())) == kCoding.infinity();
 }
 

@@ -29,8 +29,7 @@ constexpr Kind kind_of(DType dtype) { return static_cast<Kind>(dtype); }
 constexpr Kind kind_of_numbers(const ElementType& type) {
   return type.per_element == 1 ? static_cast<Kind>(&type - kElementTypes) : kind_of(type.storage);
 }
-// A type that is unknown, or that has another storage type, is read as `dtype`. Complex numbers are two storage
-// elements.
+// A type that is unknown or has another storage type is read as `dtype`. Complex numbers are two storage elements.
 Kind kind_of(DType dtype, std::string_view type);
 
 // The C++ types that hold the storage types, in their order.

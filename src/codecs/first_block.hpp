@@ -1,6 +1,5 @@
 // The first block of a quantized tensor in detail: which bytes are scales, which are codes, and how they make the
-// weights. Each family of layouts fills a FirstBlock for its table rows (Codec::explain); this file has what they
-// share.
+// weights. Each family of layouts fills a FirstBlock for its table rows (Codec::explain). Shared parts are here.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +74,7 @@ class Explainer {
   std::uint64_t weights() const { return block_.weights; }
   // Adds a field of the component with this role and returns its bytes.
   Bytes field(std::string_view role, BlockField field);
-  // Adds a field of `count` elements of a component from `first` on, `apart` elements from one to the next, and returns
+  // Adds a field of `count` elements of a component from `first` on, `apart` elements from one to the next. Returns
   // their values.
   std::vector<double> numbers(std::string_view role, std::string_view what, std::uint64_t first = 0,
                               std::uint64_t count = 1, std::uint64_t apart = 1);

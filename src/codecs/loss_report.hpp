@@ -46,8 +46,7 @@ struct ChunkLoss {
 class LossReport {
  public:
   LossReport(std::shared_ptr<EncodeReport> report, std::uint64_t elements, std::uint64_t chunks);
-  // Records a chunk; may be called more than once per chunk, always with the same numbers. The last missing chunk fills
-  // the report.
+  // Records a chunk; may be called again for it, always with the same numbers. The last missing chunk fills the report.
   void settle(std::uint64_t chunk, const ChunkLoss& loss);
 
  private:

@@ -42,8 +42,7 @@ struct Planes {
 struct Run {
   std::uint64_t row = 0, column = 0;    // of its first weight, as stored
   std::uint64_t rows = 0, columns = 0;  // how many
-  // The unit of each plane that holds the first column. The bytes may be in a mapped file, so they can change at any
-  // time.
+  // The unit of each plane that holds the first column. In a mapped file, the bytes can change at any time.
   std::array<const std::byte*, Planes::kMost> at{};
 
   std::uint64_t weights() const { return rows * columns; }
@@ -53,8 +52,8 @@ struct Run {
 class PlaneReader {
  public:
   PlaneReader(const Blob& blob, std::uint64_t offset);
-  // Returns the next `count` bytes. The first `again` of them are the last bytes of the previous call. Valid until the
-  // next call.
+  // Returns the next `count` bytes, which begin with the last `again` bytes of the previous call. Valid until the next
+  // call.
   const std::byte* take(std::uint64_t count, std::uint64_t again);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace tare {
 
-// A vector quantized to 8 bits with a scale per 32 values, as runtimes do with activations: d = absmax / 127, q =
+// A vector quantized to 8 bits with a scale per 32 values, as runtimes do with activations: d = absmax / 127 and q =
 // rint(x / d) clamped to [-127, 127], all f32. A block of zeros has d = 0. A block with a NaN or infinity has d = NaN,
 // which makes every product with it NaN.
 struct QuantizedVector::Data {

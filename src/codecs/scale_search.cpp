@@ -77,8 +77,8 @@ class Estimate {
     return true;
   }
 
-  // Tries range_of(all, share), the range for a share of the whole: coarse steps down from 1, then fine steps around
-  // the best.
+  // Tries range_of(all, share), the range for a share of the whole: coarse steps down from 1, then fine ones around the
+  // best.
   template <typename RangeOf>
   void along(const RangeOf& range_of) {
     double best_share = 1;

@@ -27,8 +27,7 @@ struct CodeRange {
   friend bool operator==(const CodeRange&, const CodeRange&) = default;
 };
 
-// The values of codes: w = origin + step * q, q an integer from `lowest` to `highest`. A step of 0 means that there are
-// no codes.
+// The values of codes: w = origin + step * q, q an integer from `lowest` to `highest`. No codes exist if the step is 0.
 struct CodeGrid {
   double origin = 0, step = 0, lowest = 0, highest = 0;
 };

@@ -19,8 +19,7 @@ void require_floats(const Tensor& tensor, std::string_view input_rule, std::stri
 // Throws usage `rule` unless the clip is two finite numbers, the lower one first.
 void require_clip(const Tensor& tensor, const std::pair<float, float>& clip, std::string_view rule);
 
-// The error for a weight that is NaN, infinite or outside f32; reads the element to find out which. `rule` is the
-// codec's.
+// The error for a weight that is NaN, infinite or outside f32; reads the element to see which. `rule` is the codec's.
 Error not_finite(const Tensor& tensor, std::uint64_t element, std::string_view rule);
 
 // What to do with values that are not finite as f32.

@@ -25,7 +25,7 @@ namespace tare::device {
 namespace {
 
 constexpr std::uint64_t kAligned = 16, kWellAligned = 256;
-// for pieces of this size, 256 bytes of padding do not matter
+// For pieces of this size, 256 bytes of padding do not matter.
 constexpr std::uint64_t kLarge = std::uint64_t{32} << 10;
 constexpr std::uint64_t kBridge = 4096;  // up to this much padding in a file is read along with the pieces
 

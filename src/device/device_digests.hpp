@@ -43,8 +43,7 @@ class DeviceDigests {
     std::size_t piece = 0;
     Digest digest;
   };
-  // Waits for digests that were not returned before. Empty after the last one. Throws `work.stopped`. Used by one
-  // thread.
+  // Waits for digests that were not returned before. Empty after the last. Throws `work.stopped`. Used by one thread.
   std::vector<Found> next();
   // Waits until the device has finished everything queued.
   void drain() const noexcept;

@@ -30,8 +30,7 @@ inline constexpr int kOldestDriver = 11000;
 
 enum class Family : std::uint8_t { cuda, hip };
 
-// Name, type of the function, CUDA's symbol, HIP's symbol. HIP's functions take the same arguments in the same
-// registers.
+// Name, function type, CUDA's symbol, HIP's symbol. HIP's functions take the same arguments in the same registers.
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): a table of names
 #define TARE_DRIVER_FUNCTIONS(F)                                                                                   \
   F(init, Result (*)(unsigned), "cuInit", "hipInit")                                                               \

@@ -12,7 +12,7 @@
 
 namespace tare::device {
 
-// direct reads begin and end at multiples of this, in the file and in memory
+// Direct reads begin and end at multiples of this, in the file and in memory.
 inline constexpr std::uint64_t kSector = 4096;
 
 // What was read from the system.

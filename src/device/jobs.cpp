@@ -9,7 +9,7 @@
 namespace tare::device {
 namespace {
 
-// of a part along an inner axis: read separately from this length on
+// Runs of a part along an inner axis are read separately from this length on.
 constexpr std::uint64_t kLongRun = std::uint64_t{64} << 10;
 constexpr std::uint64_t kWhole = 16;  // pieces are divided at multiples of this: whole elements
 

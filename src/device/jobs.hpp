@@ -41,8 +41,7 @@ struct Work {
   std::vector<Job> jobs;
 };
 
-// `chunk_bytes`: the size of a slot. `in_order`: per piece, whether one thread must process it from the first byte to
-// the last.
+// `chunk_bytes`: the size of a slot. `in_order`: per piece, whether one thread must process it from front to back.
 Work make_work(const Pieces& pieces, std::uint64_t chunk_bytes, const std::vector<char>& in_order);
 
 // In the memory of a chunk of units, planes begin at multiples of this.

@@ -12,8 +12,7 @@ struct Ptx {
 
 // Goes before the text of each kernel.
 std::string_view ptx_head();
-// Ordered by name. Each kernel is a separate module, because the driver compiles whole modules and only some are
-// needed.
+// Ordered by name. Each kernel is a separate module, so that the driver compiles only those that are used.
 std::span<const Ptx> all_ptx();
 
 }  // namespace tare::device

@@ -232,7 +232,7 @@ void Loading::State::Reader::done(std::span<const Share> shares, Slot& slot) {
                                      load_.device_->copies.get());
       continue;
     }
-    // Other threads issue their copies before they subtract, so the thread that subtracts the last byte comes after all
+    // Other threads issue their copies before they subtract, so whichever subtracts the last byte comes after all
     // copies.
     if (load_.left_[share.piece].fetch_sub(share.bytes, std::memory_order_acq_rel) == share.bytes)
       whole_.push_back(share.piece);

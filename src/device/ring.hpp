@@ -1,5 +1,4 @@
-// Pinned memory for copies. The process keeps it from one load to the next, because pinning it costs more than many
-// copies.
+// Pinned memory for copies. The process keeps it between loads, because pinning it costs more than many copies.
 #pragma once
 
 #include <cstdint>

@@ -38,8 +38,7 @@ class Writer final : public BlockReader {
     const unsigned mask = plan_.packed ? 15 : 255;
     for (std::size_t i = 0; i < count; ++i) {
       const double code = rounded((values_[i] - offset) / divisor);
-      // The comparisons map NaN to a code, too: the file may have changed since the first pass found every weight
-      // finite.
+      // The comparisons map NaN to a code, too: the file may have changed since the first pass.
       const int whole = static_cast<int>(code > low ? code < high ? code : high : low);
       codes_[i] = static_cast<std::uint8_t>(static_cast<unsigned>(whole) & mask);
     }

@@ -9,8 +9,7 @@
 namespace tare::codec::ggml {
 namespace {
 
-// `count` multiples of `code`, from `first` on. A multiple of 1 maps the extreme weight to that code; more than 1 clips
-// it.
+// `count` multiples of `code`, from `first` on. 1 maps the extreme weight to that code; more than 1 clips it.
 template <std::size_t kCount>
 constexpr std::array<float, kCount> multiples(float code, float first, float step) {
   std::array<float, kCount> steps{};

@@ -7,8 +7,7 @@
 //
 // x_i are the weights of a part, p_i their importance (1 if none is given).
 //
-// Types without a minimum. A weight becomes t q, where q is a code from `lowest` to `highest` (IQ4 types: a value of a
-// table).
+// Types without a minimum. A weight becomes t q, q a code from `lowest` to `highest` (IQ4 types: a value of a table).
 //
 //   codes of a scale   q_i = the code nearest to x_i * v within the range, v = 1 / t (0 if t = 0)
 //   fast               t = e / fast, e the first weight of the largest magnitude (Q8_0: the magnitude itself)
@@ -25,8 +24,8 @@
 //                      Then each part takes the u, u - 1 or u + 1 that loses least, the first of equals.
 //
 // Types with a minimum. A weight becomes d q + m, q from 0 to `highest`; in blocks of 256, m <= 0. low and high are the
-// smallest and the largest weight (blocks of 256: low <= 0), mid = (low + high) / 2, y = x - mid, h = highest / 2, c =
-// q - h.
+// smallest and the largest weight (blocks of 256: low <= 0), mid = (low + high) / 2, y = x - mid, h = highest / 2, and
+// c = q - h.
 //
 //   fast               d = (high - low) / highest, m = low
 //   fit                tries ranges that are shortened or extended at either end (`trims`):
@@ -61,11 +60,10 @@ inline constexpr std::size_t kDivisors = 16;
 
 enum class Grid : std::uint8_t { linear, table, floats, affine };
 
-// A range to try: the share of high - low cut at the lower end, and the factor for both ends. Negative shares extend
-// it.
+// A range to try: the share of high - low trimmed at the lower end (negative: added), and the factor for both ends.
 struct Trim {
   float low = 0;
-  float factor = 1;  // 1 / (1 - the shares cut at both ends)
+  float factor = 1;  // 1 / (1 - the shares trimmed at both ends)
 };
 constexpr Trim trim(float low, float high) { return {low, 1 / (1 - low - high)}; }
 

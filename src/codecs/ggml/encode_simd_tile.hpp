@@ -1,5 +1,4 @@
-// Shared by the searches with and without minimums: 16 transposed parts, grids of codes, f16 scales. Included once per
-// SIMD target.
+// Shared by both searches: 16 transposed parts, grids of codes, f16 scales. Included once per SIMD target.
 #if defined(TARE_GGML_ENCODE_SIMD_TILE_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_GGML_ENCODE_SIMD_TILE_HPP
 #undef TARE_GGML_ENCODE_SIMD_TILE_HPP

@@ -2,7 +2,7 @@
 //
 // The products of a part (16 or 32 weights that share a scale) are summed as integers, four neighbours per lane, then
 // multiplied by the scales of both sides and added in f32. The codes of the most common types are used directly; those
-// of all others are first expanded to bytes. x86 multiplies unsigned by signed bytes, so codes are stored as code + n,
+// of all others are first expanded to bytes. x86 multiplies unsigned by signed bytes, so codes are used as code + n,
 // and the sums start at -n times the sum of the vector's codes; the vector holds these for n = 128.
 #include <array>
 #include <vector>
@@ -227,8 +227,9 @@ struct Q6K {
 // minimums in the upper ones. The upper lanes of `minimums` get the minimums times the vector's sums.
 HWY_INLINE void add_q4_k(const std::byte* block, const Vector& vector, std::size_t first, hn::Vec<Floats>& even,
                          hn::Vec<Floats>& odd, __m512& minimums) {
-  // d and dmin as f16, then the three words a, b, c of k_scale. For every byte, the scales are a & 63 and c & 15 | a >>
-  // 6 << 4, the minimums b & 63 and c >> 4 | b >> 6 << 4.
+  // d and dmin as f16, then the three words a, b, c of k_scale. For every byte:
+  //   scales    a & 63 and (c & 15 | a >> 6 << 4)
+  //   minimums  b & 63 and (c >> 4 | b >> 6 << 4)
   const __m128i head = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block));
   const __m128i low = _mm_srlv_epi32(_mm_shuffle_epi32(head, _MM_SHUFFLE(3, 2, 3, 1)), _mm_setr_epi32(0, 0, 0, 4));
   const __m128i high = _mm_srli_epi32(_mm_shuffle_epi32(head, _MM_SHUFFLE(2, 2, 1, 1)), 2);

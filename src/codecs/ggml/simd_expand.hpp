@@ -19,8 +19,7 @@
 #include "codecs/ggml/kernels.hpp"
 #include "codecs/ggml/parts.hpp"
 
-// Without vectors, or on big-endian machines (where the bytes of lanes are in another order), the scalar functions are
-// used.
+// Without vectors, or on big-endian machines (the bytes of lanes are in another order), the scalar functions are used.
 #undef TARE_GGML_HAS_SIMD
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TARE_GGML_HAS_SIMD 1

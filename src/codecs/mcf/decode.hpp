@@ -7,8 +7,7 @@
 
 namespace tare::codec::mcf {
 
-// Planes of codes, scales and (k*) sub-scales. int* are one row of all elements. The payload must have the geometry's
-// size.
+// Planes of codes, scales and (k*) sub-scales. int* are one row of all elements. The payload must fit the geometry.
 Planes planes_of(const Blob& payload, const Geometry& geometry);
 // The rows of a run of these planes; `parameters` are S and Z of int*.
 RowSpan rows_of(const Geometry& geometry, const Run& run, const ScaleZero& parameters);

@@ -40,7 +40,7 @@ struct Loss {
 
 struct Encoded {
   enum class Status : std::uint8_t { done, not_finite, overflow } status = Status::done;
-  // the block with a value that is not finite, or with a scale beyond f16 (k*: the first of its super-block)
+  // The block with a value that is not finite, or with a scale beyond f16 (k*: the first of its super-block).
   std::size_t block = 0;
   float absmax = 0;
 };

@@ -22,7 +22,6 @@ struct Fit {
   float scale = 0, a = 0, b = 0;
 };
 
-// Block `index` of a row.
 Block block_of(const Method& method, std::span<const float> row, std::span<const float> importance,
                std::uint64_t index) {
   Block block;

@@ -1,5 +1,4 @@
-// Shared by all steps of encoding, and the `fast` scales. Included once per SIMD target, each time in its own
-// namespace.
+// Shared by all steps of encoding, and the `fast` scales. Included once per SIMD target, in its own namespace.
 #if defined(TARE_MCF_ENCODE_SIMD_SCALES_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef TARE_MCF_ENCODE_SIMD_SCALES_HPP
 #undef TARE_MCF_ENCODE_SIMD_SCALES_HPP
@@ -62,7 +61,6 @@ HWY_INLINE void round_scales(const float* scales, std::size_t count, float* roun
   }
 }
 
-// The scales of a batch.
 struct Scales {
   alignas(64) float absmax[kBatch];
   alignas(64) float block[kBatch];         // S, or S * (u / 32)

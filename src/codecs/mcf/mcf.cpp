@@ -42,8 +42,7 @@ std::string size_sentence(const Tensor& tensor, const Geometry& geometry, std::u
 
 constexpr std::array<std::string_view, 8> kMethodNames = {"int8", "int4", "q8", "q4", "k6", "k4", "k3", "k2"};
 
-// The bytes of a matrix encoded by kMethodNames[I]. The largest value if it cannot be, so that a budget never chooses
-// it.
+// The bytes of a matrix encoded by kMethodNames[I]. The largest value if it cannot be: no budget chooses that.
 template <std::size_t I>
 std::uint64_t coded_bytes(const Shape& shape) {
   const auto geometry = geometry_of(*find_method(kMethodNames[I]), Domain::weights, shape);

@@ -108,8 +108,8 @@ HWY_INLINE SumVec products(const std::uint8_t* codes, const Vector& vector, std:
   return SumVec{sum};
 #elif TARE_HAS_MADDUBS
   if constexpr (kBits == 8) {
-    // q| times x with q's sign: sums of two fit 16 bits (2 * 128 * 127), which 2 * 255 * 127 would not. The magnitude
-    // of -128 is 128 as an unsigned byte.
+    // Multiplies |q| by x with q's sign: sums of two fit 16 bits (2 * 128 * 127), which 2 * 255 * 127 would not. The
+    // magnitude of -128 is 128 as an unsigned byte.
     const auto q = hn::BitCast(SignedTag(), hn::LoadU(d, codes));
     const auto zero = hn::Zero(SignedTag());
     const auto negative = hn::Lt(q, zero);

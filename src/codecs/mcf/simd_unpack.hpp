@@ -269,7 +269,6 @@ HWY_INLINE void for_each_segment(const RowSpan& row, const Visit& visit) {
   visit(rest.copy(at, blocks - block, (blocks - block) * kBlockBytes), block, blocks - block);
 }
 
-// Codes as bytes.
 struct CodeBuffer {
   alignas(64) std::int8_t codes[kSegmentColumns + 64];
 };
@@ -307,7 +306,7 @@ HWY_INLINE void for_each_raw(const RowSpan& run, std::uint64_t elements, const V
       visit(buffer.codes, done, count);
       continue;
     }
-    // Includes the nibble before the first code if that is in a high half.
+    // Includes the low nibble before the first code if that code is in a high half.
     alignas(64) std::uint8_t packed[kSegmentColumns / 2 + 64] = {};
     std::memcpy(packed, from + done / 2, (count + odd + 1) / 2);
     spread<4>(packed, count + odd, buffer);

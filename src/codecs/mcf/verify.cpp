@@ -1,5 +1,4 @@
-// The data rules of an MCF payload. Each is reported once, with the first place that breaks it and the number of
-// places.
+// The data rules of an MCF payload. Each is reported once: the first place that breaks it, and how many places do.
 #include <fmt/format.h>
 
 #include <algorithm>

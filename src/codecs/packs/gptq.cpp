@@ -253,8 +253,8 @@ class AwqMaker final : public Maker {
     return kPlaces[static_cast<std::size_t>(output % 8)];
   }
 
-  // Calls visit(row, column, count, bytes, high) for some inputs of each row in turn; each byte has a code in its high
-  // or low half.
+  // Calls visit(row, column, count, bytes, high) for some inputs of each row in turn. Each byte has a code in its high
+  // or in its low half.
   template <typename Visit>
   void for_each_run(const Tile& tile, const Visit& visit) const {
     const std::uint64_t first = tile.row / 8, pitch = rows() / 2;

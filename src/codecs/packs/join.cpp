@@ -618,7 +618,7 @@ void separate(Model& model) {
   // Arrays have their original index; the other tensors keep their order.
   std::vector<Placed> placed;
   std::vector<Tensor> others, in_place;
-  // the index of each tensor's codes, and the number of other tensors before it
+  // The index of each tensor's codes, and the number of other tensors before it.
   std::vector<std::pair<std::uint64_t, std::size_t>> codes;
   for (Tensor& tensor : model.tensors) {
     if (auto arrays = placed_arrays(tensor)) {

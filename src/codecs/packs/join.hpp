@@ -102,8 +102,7 @@ Tensor decode_strictly(const Tensor& tensor, Scales scales = Scales::finite);
 // What is wrong with the scales, as part of a sentence; empty: nothing. Reads all of them.
 std::string scale_problem(const Tensor& tensor);
 
-// Whether the arrays of a joined tensor describe it completely: joined again without a config, they give the same
-// tensor.
+// Whether the arrays of a joined tensor describe it completely: without a config, they are joined to the same tensor.
 bool tells_itself(const Tensor& tensor);
 
 // Throws `pack.changed` for a joined tensor that could not be read back: its arrays, joined again with `stated`, give

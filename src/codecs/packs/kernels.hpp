@@ -29,7 +29,7 @@ void scale_bytes(const ByteTable& table, const std::byte* bytes, std::size_t cou
 struct NibbleTable {
   explicit NibbleTable(const std::array<float, 16>& of);
   std::array<float, 16> values;
-  // bytes of the values: all lowest bytes, then all second bytes, ...
+  // Bytes of the values: all lowest bytes, then all second bytes, ...
   alignas(16) std::array<std::array<std::uint8_t, 16>, 4> bytes;
 };
 // values[nibble] * scale, two per byte: the even element is in the low half, or with `high_first` in the high half.

@@ -29,8 +29,7 @@ extern const std::array<float, 16> kWholeNibbles;
 bool nibbles_to_bf16(NibbleOrder order, const std::byte* codes, std::size_t count, const NibbleValues& values,
                      std::byte* out);
 
-// Lines of words or bytes, `pitch` bytes apart, of which a few columns are needed. `more` lines follow and will be
-// needed next.
+// Lines of words or bytes, `pitch` bytes apart, of which a few columns are needed. `more` lines are needed next.
 struct Lines {
   const std::byte* first;
   std::size_t pitch, count, more;

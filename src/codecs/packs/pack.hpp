@@ -72,8 +72,7 @@ class Maker {
   virtual void verify(const std::function<void(Problem)>& report) const { verify_scales(report); }
   // Reports scales that are not finite, or that make weights that are not. There are few scales.
   virtual void verify_scales(const std::function<void(Problem)>& report) const;
-  // Reports weights that are not finite although all scales are. Makes all weights, but only if scales are unusually
-  // large.
+  // Reports weights that are not finite although all scales are. Makes all weights, but only if scales are very large.
   void verify_weights(const std::function<void(Problem)>& report) const;
   // The first weights of a tensor that has elements, and the bytes that they are made of.
   virtual FirstBlock explain(const Tensor& tensor) const = 0;

@@ -16,8 +16,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Without vectors, or on big-endian machines (where the bytes of lanes are in another order), the scalar functions are
-// used.
+// Without vectors, or on big-endian machines (the bytes of lanes are in another order), the scalar functions are used.
 #undef TARE_PACKS_SIMD
 #if HWY_TARGET != HWY_SCALAR && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TARE_PACKS_SIMD 1

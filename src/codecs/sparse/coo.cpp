@@ -317,7 +317,7 @@ class CooCursor final : public Cursor {
   std::vector<std::byte> sum_;
 };
 
-// Entries in any order, sorted into windows of the output. Inside a window they are in the order in which they are
+// Entries in any order, sorted into windows of the output. Inside a window they keep the order in which they are
 // stored.
 class CooWindows {
  public:

@@ -5,8 +5,9 @@
 //
 // quant_group: codes of 2 to 8 bits fill words, the first code in the lowest bits (lsb_first) or in the highest. Zero
 // points are a constant, an array like the scales, or packed like the codes. A group size of 0 means groups of one
-// element, because that gives the sizes that the profile requires. mx: the codes are f4_e2m1, f8_e4m3fn, f8_e5m2, or i8
-// in units of 1/64; scales are powers of two (f8_e8m0).
+// element, because that gives the sizes that the profile requires.
+//
+// mx: the codes are f4_e2m1, f8_e4m3fn, f8_e5m2, or i8 in units of 1/64; scales are powers of two (f8_e8m0).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -189,8 +190,7 @@ Tensor decode_grouped(const Tensor& tensor, bool mx, std::span<const std::string
   return decoded;
 }
 
-// Explains the first group. If groups are not along the last axis, neighbours have different scales: explains the first
-// few.
+// Explains the first group; or, if groups are not along the last axis, the first few elements, whose scales differ.
 std::optional<FirstBlock> explain_grouped(const Tensor& tensor, bool mx) {
   Grouped all{.tensor = tensor, .plan = {}, .mx = mx};
   if (mx ? check_mx(all.tensor, all.plan) : check_group(all.tensor, all.plan)) return std::nullopt;
