@@ -50,7 +50,7 @@ std::unique_ptr<Driver> open_driver(const std::string& library) {
 const Driver& the_driver() {
   const char* const named = std::getenv("TARE_CUDA_LIBRARY");  // NOLINT(concurrency-mt-unsafe): read only
   const std::string library = named != nullptr ? named : "libcuda.so.1";
-  // Never freed: threads of other libraries may still use the driver when the process ends.
+  // Never freed, because threads of other libraries may still use the driver when the process ends.
   static std::mutex& mutex = *new std::mutex;
   static auto& open = *new std::map<std::string, std::unique_ptr<Driver>>;
   const std::scoped_lock lock(mutex);

@@ -1,5 +1,5 @@
-// The driver of a GPU, opened at run time: the functions that Tare calls, by names and types of our own. No header and no
-// library of CUDA's is needed to build this, nor to run anything else.
+// The driver of a GPU, opened at run time: the functions that Tare calls, with names and types of our own. The build
+// needs no CUDA headers or libraries, and only these functions need the driver.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace tare::device {
 
-using Result = int;  // 0: all is well
+using Result = int;  // 0: success
 using DeviceAddress = std::uint64_t;
 using ContextHandle = void*;
 using StreamHandle = void*;
@@ -22,10 +22,10 @@ using ModuleHandle = void*;
 using FunctionHandle = void*;
 
 inline constexpr Result kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;
-inline constexpr unsigned kNonBlocking = 1;    // of streams: they do not wait for the default stream
-inline constexpr unsigned kSleeping = 1;       // of events: who waits for them leaves the processor to others
-inline constexpr unsigned kWithoutTiming = 2;  // of events
-inline constexpr unsigned kPortable = 1;       // of pinned memory: pinned for every context
+inline constexpr unsigned kNonBlocking = 1;    // for streams: they do not wait for the default stream
+inline constexpr unsigned kSleeping = 1;       // for events: a waiting thread sleeps instead of spinning
+inline constexpr unsigned kWithoutTiming = 2;  // for events
+inline constexpr unsigned kPortable = 1;       // for pinned memory: pinned for every context
 inline constexpr int kOldestDriver = 11000;
 
 // Name, type of the function, CUDA's symbol.
@@ -81,7 +81,7 @@ struct Driver {
 // library. Throws `device.driver.missing`, `device.driver.old`, `device.none`.
 const Driver& the_driver();
 
-// What a call that failed says: `device.memory` where there is none left, else `device.driver.failed`.
+// The error of a failed call: `device.memory` if the device is out of memory, else `device.driver.failed`.
 Error driver_error(const Driver& driver, Result result, std::string_view doing);
 inline void require(const Driver& driver, Result result, std::string_view doing) {
   if (result != 0) throw driver_error(driver, result, doing);
