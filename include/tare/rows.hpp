@@ -44,8 +44,8 @@ class TARE_API Rows {
 
   // Rows [first, first + count) in order. `out` has count * columns() floats. The same values as `to_dense`.
   void decode(std::uint64_t first, std::uint64_t count, std::span<float> out) const;
-  // out[i] = row (first + i) times `vector`, which has columns() values; `out` has `count`. Sums in f32 in an order that
-  // depends on the processor: the error is at most (columns() / 4 + 16) * 2^-24 times the sum of |w * x|.
+  // out[i] = row (first + i) times `vector`, which has columns() values; `out` has `count`. Sums in f32, in an order
+  // that depends on the processor: the error is at most (columns() / 4 + 16) * 2^-24 times the sum of |w * x|.
   void dot(std::uint64_t first, std::uint64_t count, std::span<const float> vector, std::span<float> out) const;
   // The same with the vector's 8-bit codes: products are summed exactly within each 32, then in f32 as above.
   void dot(std::uint64_t first, std::uint64_t count, const QuantizedVector& vector, std::span<float> out) const;
