@@ -49,7 +49,7 @@ class TARE_API Digest {
 // A running digest. Not thread-safe. Throws `digest.finished` if it is used after `finish` or after a move.
 class TARE_API Hasher {
  public:
-  // Throws `digest.unavailable` if OpenSSL's configuration does not offer the algorithm.
+  // Throws `digest.algorithm` for an unknown algorithm, and `digest.unavailable` if OpenSSL or xxHash reports an error.
   explicit Hasher(DigestAlgorithm algorithm);
   ~Hasher();
   Hasher(Hasher&&) noexcept;

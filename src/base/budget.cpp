@@ -15,7 +15,8 @@ thread_local Budget* spending = nullptr;
 // Real files have one metadata value per ten bytes, and a value takes about a hundred bytes of memory.
 constexpr std::uint64_t kBytesPerValue = 10;
 constexpr std::uint64_t kStepsPerByte = 4, kMadePerByte = 8;
-// Metadata does not grow with the weights, so larger files get no larger budget. (The holes of a sparse file count
+// Metadata does not grow with the weights, so larger files get no larger budget. (A sparse file of any size costs its
+// author nothing.)
 // too.)
 constexpr std::uint64_t kMostGranted = std::uint64_t{256} << 20;
 
