@@ -50,7 +50,8 @@ struct Statistics {
   std::optional<WholeNumbers> whole;           // integer types only: min, max and first as exact integers
 };
 
-// Decodes any known layout. Throws `codec.unknown`, or `stats.type` for a tensor without numbers.
+// Decodes any known layout. Throws `codec.unknown`, `stats.type` for a tensor without numbers, usage `stats.bins` for
+// too many bins or first values, and limit `stats.too_large`.
 [[nodiscard]] TARE_API Statistics statistics(const Tensor& tensor, std::size_t bins = 24, std::size_t first = 8,
                                              unsigned threads = 0);
 
@@ -96,8 +97,8 @@ struct Difference {
 [[nodiscard]] TARE_API Difference diff(const Model& a, const Model& b, unsigned threads = 0,
                                        Progress* progress = nullptr);
 
-// The dense f64 tensor b - a, element by element, produced lazily; its `statistics` describe the error of b. Throws
-// usage `diff.shape`, and `stats.type` for tensors without numbers.
+// The difference b - a, element by element, as a one-dimensional f64 tensor, produced lazily; its `statistics` describe
+// the error of b. Throws usage `diff.shape`, and `stats.type` for tensors without numbers.
 [[nodiscard]] TARE_API Tensor difference(const Tensor& a, const Tensor& b);
 
 }  // namespace tare
