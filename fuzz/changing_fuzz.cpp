@@ -17,7 +17,7 @@ namespace {
 using namespace tare;
 using fuzz::Script;
 
-constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // of a tensor that is decoded
+constexpr std::uint64_t kMost = std::uint64_t{1} << 20;  // decoded bytes of a tensor
 
 struct Replacement {
   std::uint64_t after;

@@ -58,8 +58,8 @@ void write_again(const Format& format, const Model& model) {
     // A writer may add values that it computes, such as an identifier, but must not lose any.
     const bool kept = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const auto& entry) {
       const Value* const found = back.metadata.find(entry.first);
-      return found != nullptr && to_json(*found) == to_json(entry.second);  // compares text, because NaN is not equal
-                                                                            // to itself
+      // Compares text, because NaN is not equal to itself.
+      return found != nullptr && to_json(*found) == to_json(entry.second);
     });
     if (content_digest(back, 1) == digest && kept) return;
     std::fprintf(stderr, "written and read again, the content is another\n");

@@ -45,8 +45,8 @@ std::string_view take_line(std::string_view& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tare;
   static const view::Service kService({model(1), model(1.01F)});
-  static const std::string kCompared = kService.call_and_wait("compare/all");  // so that its table rows can be
-                                                                               // requested
+  // The comparison runs first, so that its table rows can be requested.
+  static const std::string kCompared = kService.call_and_wait("compare/all");
   static const view::Door kDoor("token", {"127.0.0.1:1"});
   std::string_view text(reinterpret_cast<const char*>(data), size);
   view::Head head;

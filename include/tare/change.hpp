@@ -19,7 +19,7 @@ enum class ModelPart : std::uint8_t {
   config,
   vocabulary,
   attachments,
-  attributes,  // of tensors
+  attributes,  // attributes of tensors
 };
 inline constexpr ModelPart kModelParts[] = {ModelPart::metadata, ModelPart::config, ModelPart::vocabulary,
                                             ModelPart::attachments, ModelPart::attributes};

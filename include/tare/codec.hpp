@@ -40,7 +40,7 @@ struct EncodeReport {
   bool complete = false;
   std::uint64_t elements = 0;
   double squared_sum = 0, squared_error = 0;  // over all elements; relative rms = sqrt(squared_error / squared_sum)
-  double max_error = 0;                       // of one element
+  double max_error = 0;                       // largest error of one element
   // The block with the largest squared error: its first element (row-major) and that error.
   std::uint64_t worst_block = 0;
   double worst_block_error = 0;

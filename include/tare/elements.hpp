@@ -24,7 +24,7 @@ TARE_API void decode_elements(DType dtype, std::string_view type, std::span<cons
 TARE_API void for_each_element_run(const Tensor& dense_tensor,
                                    const std::function<void(std::span<const double>)>& visit);
 
-// Whether every value of `from` is exactly a value of `to`.
+// Whether `to` can represent every value of `from` exactly.
 [[nodiscard]] TARE_API bool cast_is_lossless(DType from, std::string_view from_type, DType to);
 
 // What becomes of a finite value that exceeds the largest number of a float type.

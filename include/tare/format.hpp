@@ -89,8 +89,8 @@ inline constexpr std::string_view kEverything[] = {"*"};
 
 // A field of the config for which a container has its own name.
 struct OwnField {
-  std::string_view field;  // of Config
-  std::string_view name;   // in the container
+  std::string_view field;  // the name in Config
+  std::string_view name;   // the name in the container
   // The container's readers need it: if the source does not state it, `convert` fills in the usual default.
   bool expected = false;
 };

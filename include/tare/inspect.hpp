@@ -46,8 +46,8 @@ struct Statistics {
   std::uint64_t count = 0, nan = 0, inf = 0, zeros = 0;
   double min = 0, max = 0, mean = 0, std = 0;  // of the finite values; 0 if there are none
   std::vector<std::uint64_t> histogram;        // equal bins over [min, max]
-  std::vector<double> first;                   // the first values
-  std::optional<WholeNumbers> whole;           // integer types only: min, max and first as exact integers
+  std::vector<double> first;
+  std::optional<WholeNumbers> whole;  // integer types only: min, max and first as exact integers
 };
 
 // Decodes any known layout. Throws `codec.unknown`, `stats.type` for a tensor without numbers, usage `stats.bins` for

@@ -58,7 +58,7 @@ struct Edited {
   bool in_place = false;
   // Attachments that repeat a changed value and would contradict it; they are omitted from the result.
   std::vector<std::string> omitted;
-  std::uint64_t file_bytes = 0;  // of the result, or of the existing file if nothing was written
+  std::uint64_t file_bytes = 0;  // size of the result, or of the existing file if nothing was written
 };
 
 // Edits a file or directory. At every moment, even after a kill or a power cut, the old file or the new one exists.

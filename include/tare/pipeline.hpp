@@ -10,7 +10,7 @@
 namespace tare {
 
 struct PipelinePart {
-  std::string name;       // of its directory: "unet"
+  std::string name;       // the name of its directory: "unet"
   std::string kind;       // the class that loads it: "UNet2DConditionModel"
   bool is_model = false;  // it has weights: `open` accepts its directory
 };

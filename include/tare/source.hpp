@@ -41,10 +41,11 @@ class TARE_API Source {
   // file has become shorter since it was opened, `io.source.read` for an error of the system.
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // The bytes without a copy, or nothing if this source cannot show them. Throws beyond the end. The bytes may change
-  // between two looks. So use a view for tensor data, in code that is correct whatever the bytes are and does not read
-  // one twice and rely on both values; copy lengths, counts and offsets first (`read`). If a mapped file shrinks, the
-  // lost bytes of a view read as zero. Call `check` after using a view whose content matters.
+  // The bytes without a copy, or nothing if this source cannot show them. Throws beyond the end. Another process may
+  // change the bytes between two reads of the same view. So use a view for tensor data, in code that is correct
+  // whatever the bytes are and does not read one twice and rely on both values; copy lengths, counts and offsets first
+  // (`read`). If a mapped file shrinks, the lost bytes of a view read as zero. Call `check` after using a view whose
+  // content matters.
   [[nodiscard]] std::optional<std::span<const std::byte>> view(std::uint64_t offset, std::uint64_t length) const;
 
   // Throws `io.source.shrank` if the file has become shorter since it was opened, `io.source.changed` if it has been

@@ -20,7 +20,7 @@ struct Fallback {
 };
 
 struct ConfigRow {
-  std::string_view field;  // of Config
+  std::string_view field;  // the name in Config
   // Keys of config.json; the first that exists is used; "a.b" is the key b of an object a.
   std::array<std::string_view, 8> keys = {};
   Fallback fallback = {};

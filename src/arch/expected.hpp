@@ -20,8 +20,8 @@ struct Sizes {
   bool has_head = true;           // the output has a matrix of its own
   bool mixture = false;           // layers have experts
   bool some_mixtures = false;     // only some layers have experts; it is unknown which
-  bool biases_inputs = false;     // of q, k and v
-  bool biases_attention = false;  // of those and the attention's output
+  bool biases_inputs = false;     // q, k and v have biases
+  bool biases_attention = false;  // so does the attention's output
   bool biases_ffn = false;
 };
 // From the fields of a config and the family's defaults. Leaves `has_head`, experts and biases at their defaults.

@@ -13,7 +13,7 @@ enum class Role : std::uint8_t {
   final_norm,
   rope_factors,         // one divisor per rotated pair (Llama 3); GGUF only
   rope_factors_long,    // the same for long texts (longrope)
-  rope_factors_short,   // and for short ones
+  rope_factors_short,   // the same for short texts
   rope_inverse,         // inverse frequencies: computed from the hyper-parameters, and omitted from GGUF
   attention_norm,       // before the attention of a layer
   ffn_norm,             // before the feed-forward network

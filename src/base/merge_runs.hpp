@@ -12,7 +12,7 @@ namespace tare {
 // Merges neighbouring runs until one is left: n log(runs) comparisons, n if the list is already sorted. Stable.
 template <typename T, typename Before>
 void merge_runs(std::span<T> items, const Before& before) {
-  std::vector<std::size_t> ends;  // of the runs
+  std::vector<std::size_t> ends;
   for (std::size_t i = 1; i < items.size(); ++i)
     if (before(items[i], items[i - 1])) ends.push_back(i);
   if (ends.empty()) return;

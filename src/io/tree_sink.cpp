@@ -59,7 +59,7 @@ std::vector<std::string> find_leftovers(const std::string& path) {
         break;
       }
     }
-  } catch (const std::system_error&) {  // cannot be listed
+  } catch (const std::system_error&) {  // a directory that cannot be listed has no leftovers
   }
   return leftovers;
 }

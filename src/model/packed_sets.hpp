@@ -25,7 +25,7 @@ struct PackedMember {
 struct PackedSet {
   std::string_view scheme, title;
   std::string_view method;                  // quant_method in configs
-  std::span<const std::string_view> types;  // of the codes
+  std::span<const std::string_view> types;  // types of the codes
   std::span<const PackedMember> members;    // codes first
   // The member that must accompany the codes; the others are optional.
   std::size_t beside = 1;

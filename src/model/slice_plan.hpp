@@ -14,8 +14,8 @@ struct SliceAxis {
 };
 
 struct SlicePlan {
-  Shape shape;                       // of the result, with new axes
-  std::uint64_t elements = 0;        // of the result
+  Shape shape;                       // shape of the result, including new axes
+  std::uint64_t elements = 0;        // elements of the result
   std::uint64_t first = 0;           // index of the result's first element in the sliced tensor
   InlineVector<SliceAxis, 4> outer;  // slowest first; neighbours merged if possible
   SliceAxis lane;                    // the fastest axis of runs: `count` runs, `stride` apart

@@ -17,8 +17,8 @@ namespace tare::slicing {
 inline constexpr std::uint64_t kGap = 512;          // gaps up to this are read, not skipped
 inline constexpr std::uint64_t kDecodedGap = 4096;  // the same if every read decodes something
 inline constexpr std::uint64_t kSpan = std::uint64_t{256} << 10;
-inline constexpr std::uint64_t kFineStep = 4096;  // a blob that can be opened at this granularity counts as random
-                                                  // access
+// A blob that can be opened at this granularity counts as random access.
+inline constexpr std::uint64_t kFineStep = 4096;
 
 // `count` runs of `length` bytes, `stride` bytes apart (may be negative), which go `to_stride` apart into the result.
 struct Run {

@@ -103,9 +103,8 @@ void Transfer::add_raw(const Blob& blob, std::size_t number) {
   sink_.skip(blob.size());
   if (options_.running) return add_running(blob, number);
   const DigestAlgorithm digest = algorithm_for(blob);
-  if (blob.size() == 0 && digest == DigestAlgorithm::none && blob.is_plain())
-    return;  // a small file can have millions
-             // of these
+  // No job for an empty blob: a small file can have millions of them.
+  if (blob.size() == 0 && digest == DigestAlgorithm::none && blob.is_plain()) return;
   if (const std::size_t pieces = blob.pieces(); pieces != 0 && digest == DigestAlgorithm::none) {
     for (std::size_t i = 0; i < pieces; ++i) jobs_.push_back({blob, number, 0, 0, DigestAlgorithm::none, i});
     return;

@@ -81,7 +81,7 @@ class JsonReader {
   struct Open {
     bool is_object;
     Value value;
-    std::string key;  // of the entry being read
+    std::string key;  // key of the entry that is being read
 
     char bracket() const { return is_object ? '}' : ']'; }
   };

@@ -115,7 +115,7 @@ Step take(std::span<const std::byte> bytes, std::uint64_t& at, Op& op) {
 constexpr Pickle::Ref kNone = 0, kFalse = 1, kTrue = 2, kEmpty = 3, kNumbers = 4;  // followed by the numbers 0 to 255
 constexpr std::uint32_t kMade = kNumbers + 256;
 constexpr Pickle::Ref kUnset = 0xffffffff;
-constexpr std::size_t kLongestName = 1024;  // of a module or a global
+constexpr std::size_t kLongestName = 1024;  // bytes of the name of a module or a global
 
 void append_character(std::string& out, std::uint32_t point) {
   const auto put = [&](std::uint32_t byte) { out.push_back(static_cast<char>(byte)); };

@@ -18,7 +18,7 @@ class ProtobufReader {
     std::uint32_t number = 0;
     Type type = Type::varint;
     std::uint64_t value = 0;           // varint, or the bits of a fixed32 or fixed64
-    std::span<const std::byte> bytes;  // of a string, bytes or message
+    std::span<const std::byte> bytes;  // content of a string, bytes or message
 
     // A field whose type differs from its message's definition is unknown and must be skipped.
     bool is(std::uint32_t wanted_number, Type wanted_type) const {

@@ -18,7 +18,7 @@ namespace tare::wire {
 struct ZipMember {
   std::string name;  // bytes as stored; UTF-8 from modern writers
   std::uint16_t method = 0, flags = 0;
-  std::uint32_t crc = 0;               // of the decoded bytes
+  std::uint32_t crc = 0;               // CRC-32 of the decoded bytes
   std::uint64_t header = 0;            // offset of the local header
   std::uint64_t data = 0;              // offset of the stored bytes
   std::uint64_t stored = 0, size = 0;  // bytes in the file; bytes decoded
