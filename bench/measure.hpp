@@ -13,7 +13,6 @@ namespace bench {
 // disturb them equally.
 std::vector<double> best_of(int rounds, const std::vector<std::function<void()>>& jobs);
 
-// Seconds of one run.
 double seconds(const std::function<void()>& job);
 
 // The best of `rounds`, in processor time of this thread: for small single-threaded work on a busy machine.

@@ -60,7 +60,6 @@ struct SaveOptions {
   bool overwrite = false;
 };
 
-// What was written.
 struct Saved {
   std::string to;                                        // format name
   std::uint64_t tensors = 0, bytes = 0, file_bytes = 0;  // bytes: of the tensors, decoded

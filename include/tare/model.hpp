@@ -86,7 +86,6 @@ struct TARE_API Tensor {
   [[nodiscard]] std::span<const T> span() const;
 };
 
-// A dense tensor over a blob.
 [[nodiscard]] TARE_API Tensor dense(std::string name, Shape shape, DType dtype, Blob blob, std::string type = {});
 
 // Copies these elements into the bytes of a component.

@@ -81,7 +81,6 @@ struct FileSinkOptions {
 // Forward-only: standard output and other descriptors. Does not close `descriptor`.
 [[nodiscard]] TARE_API std::unique_ptr<Sink> descriptor_sink(int descriptor, std::string name);
 
-// Collects bytes in memory.
 class TARE_API MemorySink final : public Sink {
  public:
   explicit MemorySink(std::string name = "memory") : name_(std::move(name)) {}

@@ -78,7 +78,6 @@ const Family* find_family(std::string_view type_or_architecture);
 const Family* find_gguf_family(std::string_view architecture);
 // By model_type, architecture or GGUF's general.architecture.
 const Family* find_family_by_any_name(std::string_view name);
-// The family of Tiny Llama's document.
 const Family& tiny_llama_family();
 
 }  // namespace tare::arch

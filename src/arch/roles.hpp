@@ -58,10 +58,8 @@ constexpr bool is_norm(Role role) {
   }
 }
 
-// Whether it belongs to one layer.
 constexpr bool is_in_layer(Role role) { return role >= Role::attention_norm && role != Role::other; }
 
-// Whether it belongs to one expert.
 constexpr bool is_of_expert(Role role) { return role >= Role::expert_gate && role <= Role::expert_down; }
 
 // The role of the tensor that stacks all experts of a layer, for a role of one expert; nothing for others.

@@ -63,7 +63,6 @@ class ZstdUnpacker {
   std::size_t wanted_ = 0;  // 0: between frames
 };
 
-// Where a frame begins.
 struct ZstdFrame {
   std::uint64_t stored_offset;   // absolute in the source
   std::uint64_t decoded_offset;  // in the blob
