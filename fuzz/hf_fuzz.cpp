@@ -1,4 +1,4 @@
-// What a directory is read by before any weights are: the index of a sharded set, and the names in it.
+// What is read of a directory before any weights: the index of a sharded set, and its file names.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

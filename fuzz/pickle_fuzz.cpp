@@ -1,4 +1,4 @@
-// The pickle machine: whatever the bytes, it ends, in memory that is bounded by them, and what it built can be walked.
+// The pickle machine: for any bytes it ends, in memory proportional to them, and its result can be walked.
 #include "wire/pickle.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

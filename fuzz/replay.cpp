@@ -1,5 +1,5 @@
-// Feeds every file of the folders and files on the command line to the fuzz target that is named first, in order of
-// name: the corpus as a plain test, without libFuzzer. An empty corpus is a failure: it would test nothing.
+// Feeds files, and all files of folders, from the command line to the fuzz target that is named first, sorted by name:
+// the corpus as a plain test, without libFuzzer. An empty corpus is a failure, because it would test nothing.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    // The name is printed first, so that a crash says which file did it.
+    // Print the name first, so that a crash shows the file.
     std::printf("%s\n", path.c_str());
     std::fflush(stdout);
     target->test(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());

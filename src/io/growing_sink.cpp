@@ -25,15 +25,15 @@ GrowingSink::~GrowingSink() {
   delist();
 }
 
-// Should the cut fail, the way to the old list is still there: nothing is to be done about it. A file that somebody has
-// truncated is not filled up with zeros.
+// If truncating fails, the file still leads to the old list, so nothing else is needed. A file that another process has
+// truncated is not extended with zeros.
 void GrowingSink::discard() noexcept {
   struct stat status {};
   if (committed_ || ::fstat(fd_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) <= old_end_) return;
   if (::ftruncate(fd_, static_cast<off_t>(old_end_)) != 0) return;
 }
 
-// What is written after the end of a file that has become shorter leaves zeros in between, in the place of its tensors.
+// Writing after the end of a file that became shorter would leave zeros in place of its tensors.
 void GrowingSink::require_whole() const {
   struct stat status {};
   if (::fstat(fd_, &status) != 0) throw system_error("io.source.read", "cannot look at", path_, errno);

@@ -12,24 +12,24 @@
 namespace tare::io {
 namespace {
 
-// A fixed table that the handler may read without a lock.
+// A fixed table that the signal handler reads without a lock.
 struct Range {
   std::atomic<std::uintptr_t> begin{0}, end{0};  // end 0: free
   std::atomic<bool> damaged{false};
   std::atomic<int> protection{PROT_READ};
 };
 std::array<Range, kMostGuarded> ranges;
-std::atomic<std::size_t> used{0};  // slots ever taken; the handler looks no further
-std::mutex table_mutex;            // of everything below, too
+std::atomic<std::size_t> used{0};  // slots ever used; the handler checks only these
+std::mutex table_mutex;            // also protects the variables below
 std::size_t guarded = 0;
-// The handler before ours, written before ours can run. One that is found there later gets the next place: a thread may
-// still be on its way through ours with the one before.
+// The handler before ours, stored before ours can run. A different one that is found later uses another element: a
+// thread may still be running in our handler with the old one.
 std::atomic<const struct sigaction*> previous{nullptr};
 std::array<struct sigaction, 16> befores;
 std::size_t next_before = 0;
 bool installed = false;
 
-// First called before the handler is installed: inside of it there is nothing left to initialize.
+// First called before the handler is installed, because the handler must not initialize a static.
 std::uintptr_t page_size() {
   static const auto size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   return size;
@@ -44,7 +44,7 @@ void pass_on(int signal_number, siginfo_t* info, void* context) {
   } else {
     const bool sent = info->si_code <= 0;  // by kill or raise, not by an access
     if (sent && next.sa_handler == SIG_IGN) return;
-    // Returning re-executes the access, which now meets the default action; a signal that was sent is sent again.
+    // Returning repeats the access, which then gets the default action; a signal that was sent is sent again.
     ::signal(SIGBUS, SIG_DFL);
     if (sent) ::raise(SIGBUS);
   }
@@ -58,9 +58,9 @@ void on_bus_error(int signal_number, siginfo_t* info, void* context) {
     const std::uintptr_t end = range.end.load(std::memory_order_acquire);
     if (end == 0 || address < range.begin.load(std::memory_order_relaxed) || address >= end) continue;
     const std::uintptr_t page = address & ~(page_size() - 1);
-    // Up to the end, where the file has nothing either: page by page, an access here and there would cut the mapping
-    // into more pieces than the kernel allows a process. A bare system call on Linux, hence safe in a handler although
-    // POSIX does not list it.
+    // Replaces everything up to the end, which the file does not have either: replacing single pages could split the
+    // mapping into more pieces than the kernel allows. On Linux mmap is a bare system call, hence safe in a handler
+    // although POSIX does not list it.
     void* const replaced =
         ::mmap(reinterpret_cast<void*>(page), end - page, range.protection.load(std::memory_order_relaxed),
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -83,7 +83,7 @@ struct sigaction current_action() {
 
 void install_handler() {
   const struct sigaction before = current_action();
-  // Not a second time: a handler that was put on top of ours calls ours, which would call it again.
+  // Do not install it twice: a handler that was installed on top of ours calls ours, which would call it again.
   if (installed || is_ours(before)) return;
   const struct sigaction* const last = previous.load(std::memory_order_relaxed);
   if (last == nullptr || last->sa_flags != before.sa_flags || last->sa_handler != before.sa_handler) {

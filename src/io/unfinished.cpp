@@ -24,7 +24,7 @@ struct List {
   Unfinished* first = nullptr;
 };
 
-// Threads may wait at the gate while the process ends.
+// Never destroyed: threads may wait at the gate while the process ends.
 Gate& gate() {
   static Forever<Gate> forever;
   return *forever;
@@ -83,7 +83,7 @@ void discard_all() noexcept {
     at.closed = true;
     at.changed.wait(lock, [&] { return at.inside == 0; });
   }
-  ++depth;  // this thread alone still changes things
+  ++depth;  // only this thread may still make changes
   const std::scoped_lock lock(list().mutex);
   for (Unfinished* each = list().first; each != nullptr; each = each->after_) each->discard();
   --depth;

@@ -21,10 +21,10 @@ Error wrong_crc(std::uint32_t expected, std::uint32_t found) {
   return {ErrorKind::corrupt, "zip.member.crc", fmt::format("expected CRC-32 {:08x}, found {:08x}", expected, found)};
 }
 
-// Inflates one member front to back.
+// Inflates one member in order.
 class Inflater final : public BlobReader {
  public:
-  // `whole` is set once the last byte has been decoded and found right.
+  // `whole` is set once the last byte has been decoded and checked.
   Inflater(SourcePtr source, ZipMember member, std::shared_ptr<std::atomic<bool>> whole)
       : source_(std::move(source)),
         member_(std::move(member)),
@@ -32,7 +32,7 @@ class Inflater final : public BlobReader {
         next_(member_.data),
         left_(member_.size),
         input_(static_cast<std::size_t>(std::min<std::uint64_t>(member_.stored, kInput))) {
-    // Negative window bits: a bare stream without zlib's header.
+    // Negative window bits: a raw stream without zlib's header.
     if (::inflateInit2(&stream_, -MAX_WBITS) != Z_OK) throw std::bad_alloc();
   }
   ~Inflater() override { ::inflateEnd(&stream_); }
@@ -64,7 +64,7 @@ class Inflater final : public BlobReader {
     }
   }
 
-  // Nothing may follow the promised bytes, and they must be the right ones.
+  // Nothing may follow the expected bytes, and their CRC-32 must match.
   void finish() {
     std::byte extra[1];
     if (inflate_some(extra) != 0)
@@ -97,7 +97,7 @@ class Inflater final : public BlobReader {
       if (status == Z_STREAM_END) {
         ended_ = true;
       } else if (status == Z_BUF_ERROR && starved) {
-        break;  // cut off; the callers say so
+        break;  // truncated; the callers report that
       } else if (status == Z_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -140,7 +140,7 @@ class InflateProducer final : public BlobProducer {
     return reader;
   }
 
-  // Reading to the end is the check; somebody may have done it already.
+  // Reading to the end is the check; skip it if that already happened.
   void verify() const override {
     if (whole_->load(std::memory_order_relaxed)) return;
     Inflater reader(source_, member_, whole_);
