@@ -206,6 +206,24 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
   EXPECT_NO_THROW(static_cast<void>(adapt(odd, gguf(), without)));
 }
 
+// SmolLM's tokenizer_config.json names <|endoftext|> as its unk_token; llama.cpp's converter writes it as a control token.
+TEST(GgufConventions, AVocabularyOfBytesHasNoUnknownToken) {
+  Model model = small("llama");
+  add_ffn(model);
+  model.attachments = {text_file("tokenizer.json", tokenizer(R"({"type":"ByteLevel","use_regex":true})")),
+                       text_file("tokenizer_config.json", R"({"unk_token":"<s>"})")};
+  model.vocabulary.kind = "bpe";
+  model.vocabulary.tokens = {{"a"}, {"b"}, {"<s>", 0, TokenType::unknown}};
+  model.vocabulary.unk = 2;
+  const Model there = open(memory_source(write_bytes(gguf(), adapt(model, gguf()).model), "m.gguf"));
+  EXPECT_EQ(there.vocabulary.tokens[2].type, TokenType::control);
+  EXPECT_EQ(there.vocabulary.unk, 2);
+  // Pieces have one, which is written for what no piece spells.
+  model.attachments.clear();
+  model.vocabulary.kind = "spm";
+  EXPECT_EQ(adapt(model, gguf()).model.vocabulary.tokens[2].type, TokenType::unknown);
+}
+
 // What hangs on each name in llama.cpp b21e4de745: m merges are ignored for words that are tokens, b texts begin with bos,
 // k blanks before punctuation are kept.
 const std::map<std::string_view, std::string_view> kNamesOfLlamaCpp = {
