@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 
-import llama_cpp
+import llama_library
 from judging import check, equal, loaded, main, need, next_logits, note, part, run_script, smollm, tare, tare_json, torch_module
 
 LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
@@ -86,18 +86,18 @@ def merged_into_gguf(folder):
     tare("convert", base(), f"{folder}/dir/", "--merge", lora)
     tare("convert", folder / "dir", folder / "by_directory.gguf")
     equal(tare_json("diff", "--tensors", "--json", folder / "merged.gguf", folder / "by_directory.gguf")["same"], True, "as merging in the directory")
-    with llama_cpp.Model(folder / "merged.gguf") as judge:
+    with llama_library.Model(folder / "merged.gguf") as judge:
         difference = numpy.abs(judge.logits(IDS) - logits).max()
         check(difference < 1e-2, f"llama.cpp's logits differ from PEFT's by {difference}", "logits")
         note(f"llama.cpp on the merged file: logits differ from PEFT's by at most {difference:.1e}")
     # The wheel's own file, of which the adapted layers become f32.
     tare("convert", smollm(), folder / "quantized.gguf", "--merge", lora)
-    with llama_cpp.Model(folder / "quantized.gguf") as judge:
+    with llama_library.Model(folder / "quantized.gguf") as judge:
         difference = numpy.abs(judge.logits(IDS) - logits).max()
         check(difference < 0.5, f"quantized base: llama.cpp's logits differ from PEFT's by {difference}", "logits")
         note(f"llama.cpp on the quantized base with its merged layers in f32: at most {difference:.1e} (its table of 8 bits multiplies rounded activations)")
     tare("quantize", folder / "base.gguf", folder / "small.gguf", "--method", "q8_0", "--merge", lora)
-    with llama_cpp.Model(folder / "small.gguf") as judge:
+    with llama_library.Model(folder / "small.gguf") as judge:
         check((judge.logits(IDS).argmax(1) == logits.argmax(1)).mean() >= 0.9, "quantize --merge: the likeliest tokens", "logits")
 
 
@@ -111,7 +111,7 @@ def gguf_adapter(folder):
     shutil.copy(base() / "config.json", lora)
     tare("convert", lora, folder / "ours.gguf")
     tare("convert", base(), folder / "base.gguf")
-    with llama_cpp.Model(folder / "base.gguf") as judge:
+    with llama_library.Model(folder / "base.gguf") as judge:
         plain = judge.logits(IDS)
         judge.use_adapter(folder / "ours.gguf")
         found = judge.logits(IDS)

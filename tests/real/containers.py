@@ -7,7 +7,7 @@ import filecmp
 import json
 import sys
 
-import llama_cpp
+import llama_library
 from judging import check, equal, main, need, note, part, smollm, tare, weights
 from texts import texts
 
@@ -103,10 +103,10 @@ def shards(folder):
     tare("convert", smollm(), f"{folder}/split/", "--to", "gguf", "--shard", "30MB")
     pieces = sorted((folder / "split").glob("*.gguf"))
     check(len(pieces) >= 3, f"{len(pieces)} files of the split, expected 3 or more")
-    with llama_cpp.Model(smollm()) as judge:
+    with llama_library.Model(smollm()) as judge:
         ids = judge.tokenize("The capital of France is")
         expected = judge.logits(ids)
-    with llama_cpp.Model(pieces[0]) as judge:
+    with llama_library.Model(pieces[0]) as judge:
         equal(judge.tokenize("The capital of France is"), ids, "split: tokens")
         check((judge.logits(ids) == expected).all(), "split: llama.cpp computes the same logits")
     tare("convert", pieces[0], folder / "merged.gguf")

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 
-import llama_cpp
+import llama_library
 from judging import TARE, all_weights, check, equal, main, need, note, part, smollm, tare, tare_json, weights
 
 KINDS = {"Q4_1": "ggml.q4_1", "Q8_0": "ggml.q8_0", "F32": "f32"}
@@ -45,7 +45,7 @@ def listing(folder):
     equal(info["tensors"], len(theirs.tensors), "info: tensors")
     equal(info["bytes"], path.stat().st_size, "info: bytes of the file")
     equal(info["parameters"], sum(int(t.n_elements) for t in theirs.tensors), "info: parameters by gguf")
-    with llama_cpp.Model(path) as model:
+    with llama_library.Model(path) as model:
         equal(info["parameters"], model.parameters(), "info: parameters by llama.cpp")
     check("272 tensors, 134.52 million parameters" in tare("info", path), "info: its second line")
 
@@ -69,7 +69,7 @@ def metadata_and_vocabulary(folder):
     tokens, kinds = fields["tokenizer.ggml.tokens"].contents(), fields["tokenizer.ggml.token_type"].contents()
     found = tare_json("vocab", "--json", path)["tokens"]
     equal([token["id"] for token in found], list(range(len(tokens))), "vocab: ids")
-    with llama_cpp.Model(path, vocabulary_only=True) as model:
+    with llama_library.Model(path, vocabulary_only=True) as model:
         for token in found:
             text = bytes.fromhex(token["bytes"]) if token["text"] is None else token["text"].encode()
             equal(text, model.piece(token["id"]), f"vocab: the bytes of token {token['id']}", "tokens")
