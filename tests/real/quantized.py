@@ -12,13 +12,13 @@ import sys
 import tempfile
 
 import llama_library
-from judging import check, equal, main, need, note, part, smollm, tare
+from judging import check, equal, main, need, note, part, smollm, tare, tare_json
 from texts import PROSE
 
-# The names, with the largest ratio of divergences, Tare's over llama.cpp's, that is allowed. As plain types, without a mix of their
-# own, the three names of 4 bits once had 1.30 to 1.40.
-NAMES = {"q8_0": 1.05, "q6_k": 1.05, "q5_k_m": 1.05, "q4_k_m": 1.05, "q3_k_m": 1.08, "q2_k": 1.08, "q4_0": 1.08, "iq4_nl": 1.08, "iq4_xs": 1.08}
-PLACES = 256  # of the text
+NAMES = ["q8_0", "q6_k", "q5_k_m", "q4_k_m", "q4_0", "iq4_nl", "iq4_xs", "q3_k_m", "q2_k"]
+# Rows of 576 weights are not whole blocks of 256. For q2_k and q3_k the library of llama-cpp-cffi 0.3.1 takes iq4_nl then; llama.cpp
+# has taken q4_0 since, and so does Tare. Their divergences are those of different types, and are not compared.
+FALLBACKS = {"q3_k_m": ("IQ4_NL", "Q4_0"), "q2_k": ("IQ4_NL", "Q4_0")}
 
 
 @functools.cache
@@ -59,7 +59,7 @@ def quantized(name):
 @functools.cache
 def logits_of(path):
     with llama_library.Model(path) as judge:
-        return judge.logits(judge.tokenize(PROSE)[:PLACES])
+        return judge.logits(judge.tokenize(PROSE))
 
 
 def log_probabilities(logits):
@@ -69,12 +69,15 @@ def log_probabilities(logits):
     return wide - numpy.log(numpy.exp(wide).sum(1, keepdims=True))
 
 
-def divergence(path):
-    """(mean, standard error) over the places of the text: KL(the f32 file || this one), in nats."""
+def divergences_of(path):
+    """For each place of the text: KL(the f32 file || this one), in nats."""
     numpy = need("numpy")
     true, found = log_probabilities(logits_of(dithered())), log_probabilities(logits_of(path))
-    each = (numpy.exp(true) * (true - found)).sum(1)
-    return each.mean(), each.std() / len(each) ** 0.5
+    return (numpy.exp(true) * (true - found)).sum(1)
+
+
+def standard_error(values):
+    return values.std() / len(values) ** 0.5
 
 
 @part
@@ -86,7 +89,9 @@ def types(folder):
         found = {t.name: t.tensor_type.name for t in ours.tensors}
         equal(sorted(found), sorted(t.name for t in theirs.tensors), f"{name}: names")
         for tensor in theirs.tensors:
-            equal(found[tensor.name], tensor.tensor_type.name, f"{name}: type of {tensor.name}", "tensors")
+            before, after = FALLBACKS.get(name, (None, None))
+            expected = after if tensor.tensor_type.name == before else tensor.tensor_type.name
+            equal(found[tensor.name], expected, f"{name}: type of {tensor.name}", "tensors")
         for key in ("general.file_type", "general.quantization_version"):
             equal(ours.fields[key].contents(), theirs.fields[key].contents(), f"{name}: {key}")
 
@@ -94,13 +99,50 @@ def types(folder):
 @part
 def divergences(folder):
     """What each name costs: llama.cpp runs both programs' files; the divergence from the f32 file, beside llama.cpp's."""
-    for name, bound in NAMES.items():
+    for name in NAMES:
+        if name in FALLBACKS:
+            continue
         paths = quantized(name)
-        (theirs, theirs_error), (ours, ours_error) = (divergence(path) for path in paths)
+        theirs, ours = (divergences_of(path) for path in paths)
+        # Both are measured at the same places, so the difference is known better than either.
+        error = standard_error(ours - theirs)
         sizes = [path.stat().st_size / 1e6 for path in paths]
-        note(f"{name:7} llama.cpp {theirs:.4f}±{theirs_error:.4f} in {sizes[0]:.1f} MB, Tare {ours:.4f}±{ours_error:.4f} in {sizes[1]:.1f} MB, ratio {ours / theirs:.2f}")
-        check(0 < ours <= bound * theirs, f"{name}: {ours / theirs:.3f} times llama.cpp's divergence, at most {bound} allowed", "types")
+        note(f"{name:7} llama.cpp {theirs.mean():.4f}±{standard_error(theirs):.4f} in {sizes[0]:.1f} MB, Tare {ours.mean():.4f}±"
+             f"{standard_error(ours):.4f} in {sizes[1]:.1f} MB, ratio {ours.mean() / theirs.mean():.2f}±{error / theirs.mean():.2f}")
+        # Without a mix of their own, q4_0, iq4_nl and iq4_xs once had ratios of 1.30 to 1.40.
+        check(0 < ours.mean() <= 1.03 * theirs.mean() + 2 * error,
+              f"{name}: divergence {ours.mean():.4f}, llama.cpp's {theirs.mean():.4f}, standard error of the difference {error:.4f}", "types")
+        check(ours.mean() <= 1.15 * theirs.mean(), f"{name}: {ours.mean() / theirs.mean():.2f} times llama.cpp's divergence", "types")
         check(abs(sizes[0] - sizes[1]) <= 0.01 * sizes[0], f"{name}: {sizes[1]:.1f} MB, llama.cpp's file has {sizes[0]:.1f}", "sizes")
+
+
+@part
+def against_the_original(folder):
+    """diff: a quantized GGUF file against the directory that it was made from, in numbers that numpy finds."""
+    gguf, numpy = need("gguf"), need("numpy")
+    tare("convert", smollm(), f"{folder}/hf/")
+    tare("convert", folder / "hf", folder / "f32.gguf")
+    equal(tare_json("diff", "--tensors", "--json", folder / "f32.gguf", folder / "hf")["same"], True, "f32: the same tensors")
+    tare("quantize", folder / "hf", folder / "q8_0.gguf", "--method", "q8_0")
+    report = tare_json("diff", "--tensors", "--json", folder / "q8_0.gguf", folder / "hf", code=1)
+    equal(report["compared"], 272, "tensors that are paired")
+    found = {item["name"]: item for item in report["tensors"]}
+    equal(len(found), 211, "matrices, which differ")
+    original = need("safetensors.numpy").load_file(folder / "hf" / "model.safetensors")
+    # Rows of q and k have another order in GGUF, which does not change these numbers.
+    names = {"token_embd.weight": "model.embed_tokens.weight", "blk.3.ffn_down.weight": "model.layers.3.mlp.down_proj.weight",
+             "blk.29.attn_v.weight": "model.layers.29.self_attn.v_proj.weight"}
+    for tensor in gguf.GGUFReader(folder / "q8_0.gguf").tensors:
+        if tensor.name in names:
+            name = names[tensor.name]
+            error = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(numpy.float64) - original[name]
+            rms = numpy.sqrt((error ** 2).mean())
+            check(abs(found[name]["rms"] - rms) <= 1e-6 * rms, f"{name}: rms {found[name]['rms']}, expected {rms}", "tensors")
+            equal(found[name]["max_abs"], numpy.abs(error).max(), f"{name}: the largest error")
+    for layer in (0, 17):
+        name = f"model.layers.{layer}.self_attn.q_proj.weight"
+        check(found[name]["cosine"] > 0.9999, f"{name}: cosine {found[name]['cosine']}: its rows are in the directory's order", "tensors")
+    check("under the names" in tare("diff", "--tensors", folder / "f32.gguf", folder / "hf"), "the remark about names")
 
 
 @part
@@ -114,7 +156,7 @@ def pure_types(folder):
         kinds = {t.tensor_type.name for t in gguf.GGUFReader(out).tensors if len(t.shape) == 2}
         equal(kinds, {name.upper()}, f"{name}: types of the matrices", "files")
         with llama_library.Model(out) as judge:
-            agree = numpy.mean(judge.logits(judge.tokenize(PROSE)[:PLACES]).argmax(1) == expected)
+            agree = numpy.mean(judge.logits(judge.tokenize(PROSE)).argmax(1) == expected)
         check(agree > (0.9 if name == "q8_0" else 0.5), f"{name}: the likeliest token agrees at {agree:.0%} of the places")
 
 
@@ -127,7 +169,7 @@ def budgets(folder):
         out = folder / f"{name}.gguf"
         tare("quantize", dithered(), out, "--bits", f"{bits:.3f}")
         check(out.stat().st_size <= theirs.stat().st_size * 1.01, f"{out.stat().st_size} bytes, llama.cpp's {name} has {theirs.stat().st_size}", "sizes")
-        (found, _), (expected, _) = divergence(out), divergence(theirs)
+        found, expected = (divergences_of(path).mean() for path in (out, theirs))
         note(f"--bits {bits:.3f}: {found:.4f}, llama.cpp's {name} {expected:.4f}, ratio {found / expected:.2f}")
         check(found <= expected, f"--bits {bits:.3f}: divergence {found:.4f}, llama.cpp's {name} {expected:.4f}", "types")
 
