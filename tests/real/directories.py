@@ -111,7 +111,7 @@ def beside_the_converter(folder):
     for file in directory().iterdir():
         if file.name != "tare.json":
             (plain / file.name).hardlink_to(file)
-    for kind in ("f16", "bf16", "f32"):
+    for kind in ("f16", "bf16"):
         run_script("convert_hf_to_gguf.py", plain, "--outfile", folder / f"theirs-{kind}.gguf", "--outtype", kind)
         tare("convert", plain, folder / f"ours-{kind}.gguf", "--dtype", kind)
         theirs, ours = gguf.GGUFReader(folder / f"theirs-{kind}.gguf"), gguf.GGUFReader(folder / f"ours-{kind}.gguf")
