@@ -7,6 +7,7 @@
 
 #include "base/sizes.hpp"
 #include "buffer.hpp"
+#include "convert/directory_form.hpp"
 #include "io/descriptor_source.hpp"
 #include "model.hpp"
 #include "options.hpp"
@@ -437,7 +438,11 @@ PyObject* diff_models(PyObject*, PyObject* args) {
     if (PyArg_ParseTuple(args, "OOIO", &first, &second, &threads, &report) == 0) throw PythonError();
     const auto a = complete_model_of(first), b = complete_model_of(second);
     Difference found;
-    run_job(report, [&](Progress& progress) { found = diff(*a, *b, threads, &progress); });
+    run_job(report, [&](Progress& progress) {
+      Model x = *a, y = *b;
+      pair_names(x, y);
+      found = diff(x, y, threads, &progress);
+    });
     Dict facts;
     facts.set("compared", number(found.compared)).set("tensors", list_of(found.tensors, difference_dict));
     facts.set("metadata", list_of(found.metadata, metadata_difference_dict));

@@ -293,7 +293,11 @@ def hash(model, *, threads=0, progress=None):
 
 
 def diff(a, b, *, threads=0, progress=None):
-    """What differs between two models or files."""
+    """What differs between two models or files.
+
+    If no tensor of one has a name of the other's (a GGUF file and the directory it was made from), both are compared under the
+    names and the row order of Hugging Face.
+    """
     with _opened(a) as first, _opened(b) as second, _progress.reporter(progress, "comparing") as report:
         return Difference(**_tare._diff(first, second, threads, report))
 

@@ -14,6 +14,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "convert/directory_form.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
 #include "tare/inspect.hpp"
@@ -153,6 +154,8 @@ void expect_matches(const Arguments& arguments, const Model& a, const Model& b) 
 int run(const Arguments& arguments, Session& session) {
   const ReadOptions read = read_options(arguments);
   Model a = open(arguments.operand(0), read), b = open(arguments.operand(1), read);
+  if (pair_names(a, b))
+    session.remark("A and B have no tensor name in common: compared under the names and row order of Hugging Face");
   if (arguments.size() == 3) return run_on_tensor(arguments, session, std::move(a), std::move(b));
   if (arguments.has("bins")) throw UsageError("--bins is for the histogram of one tensor; name it after B");
   expect_matches(arguments, a, b);
@@ -208,7 +211,9 @@ constexpr Verb kVerb{
     .description =
         "Compares the tensors (names, shapes, types, layouts, values) and the metadata of two files, which may "
         "be of different formats. For values it prints the largest absolute difference, the root mean square "
-        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. With a "
+        "of the difference and the cosine of the two. Quantized and sparse tensors are compared decoded. Two "
+        "files that have no name in common, such as a file for a runtime and the directory it was made from, are "
+        "compared under the names and row order of Hugging Face, which --match, --skip and TENSOR mean then. With a "
         "TENSOR, the differences of its elements are shown as a distribution. Exit code 1 when they differ.",
     .operands = kOperands,
     .options = kOptions,
