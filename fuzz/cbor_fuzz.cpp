@@ -1,6 +1,7 @@
 // CBOR: reading a value and skipping it agree on where it ends, and what was read is written and read as the same.
 #include <cstdlib>
 
+#include "mutators.hpp"
 #include "wire/cbor.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -23,3 +24,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+TARE_FUZZ_MUTATES_FILES
