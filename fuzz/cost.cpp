@@ -53,7 +53,7 @@ const int kInstalled = 1;         // by the operators below
 // How much longer code takes here than in a release build: measured with files of 60 KB that ask for all they can, of
 // which none took more than a third of what this allows.
 #ifdef TARE_COUNTS_BY_HOOKS
-constexpr double kSlowness = 25;
+constexpr double kSlowness = 15;
 #else
 constexpr double kSlowness = 40;  // the thread sanitizer, or an emulated processor
 #endif
