@@ -16,7 +16,12 @@
 #endif
 #endif
 #ifdef TARE_COUNTS_BY_HOOKS
-#include <sanitizer/allocator_interface.h>
+// Of the sanitizer's runtime. GCC has it, too, but no header that says so.
+extern "C" {
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, std::size_t),
+                                              void (*on_free)(const volatile void*));
+std::size_t __sanitizer_get_allocated_size(const volatile void* block);
+}
 #else
 #include <new>
 #endif

@@ -11,15 +11,14 @@
 // Coverage: GCC calls __sanitizer_cov_trace_pc at every block. Pairs of blocks are counted in a table; an input is kept if
 // a pair was reached, or reached twice as often as before.
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -60,10 +59,10 @@ extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer
 
 namespace {
 
-struct Shared {                              // by parent and child
-  volatile std::uint64_t executions, began;  // began: in milliseconds; 0 between inputs
-  volatile std::size_t size;
-  std::uint8_t bytes[1];
+struct Shared {                  // by parent and child
+  volatile std::uint64_t began;  // in milliseconds; 0 between inputs
+  volatile std::size_t executions, size;
+  std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(this + 1); }
 };
 Shared* shared = nullptr;
 
@@ -85,11 +84,8 @@ Input content(const fs::path& path) {
 }
 
 std::string name_of(const Input& input) {
-  std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const std::uint8_t byte : input) hash = (hash ^ byte) * 0x100000001B3;
-  char text[32];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+  return std::to_string(std::hash<std::string_view>()(text));
 }
 
 void write(const fs::path& path, const Input& input) {
@@ -100,7 +96,7 @@ void write(const fs::path& path, const Input& input) {
 // How many pairs of blocks were reached that were not before, or twice as often.
 std::size_t run(const Input& input) {
   shared->size = input.size();
-  if (!input.empty()) std::memcpy(shared->bytes, input.data(), input.size());
+  if (!input.empty()) std::memcpy(shared->bytes(), input.data(), input.size());
   table.fill(0);
   before = 0;
   shared->began = milliseconds();
@@ -125,7 +121,7 @@ class Worker {
   }
 
   int merge() {
-    std::sort(inputs_.begin(), inputs_.end(), [](const Input& a, const Input& b) { return a.size() < b.size(); });
+    std::ranges::sort(inputs_, {}, [](const Input& input) { return input.size(); });
     for (const Input& input : inputs_)
       if (run(input) > 0) write(fs::path(options_.paths[0]) / name_of(input), input);
     return 0;
@@ -149,7 +145,7 @@ class Worker {
       try_one(mutated(random));
     }
     print("DONE");
-    std::printf("stat::number_of_executed_units: %llu\n", static_cast<unsigned long long>(shared->executions));
+    std::printf("stat::number_of_executed_units: %zu\n", std::size_t{shared->executions});
     return 0;
   }
 
@@ -197,8 +193,8 @@ class Worker {
   }
 
   void print(const char* what) const {
-    std::printf("#%llu\t%s cov: %zu ft: %zu corp: %zu\n", static_cast<unsigned long long>(shared->executions), what,
-                features_, features_, inputs_.size());
+    std::printf("#%zu\t%s cov: %zu ft: %zu corp: %zu\n", std::size_t{shared->executions}, what, features_, features_,
+                inputs_.size());
     std::fflush(stdout);
   }
 
@@ -227,12 +223,11 @@ int watch(pid_t child, const Options& options) {
     ::usleep(50000);
   }
   if (reason == nullptr && status == 0) return 0;
-  const Input input(shared->bytes, shared->bytes + shared->size);
-  const std::string path =
-      options.named.at("artifact_prefix") + (reason != nullptr ? reason : "crash") + "-" + name_of(input);
+  const Input input(shared->bytes(), shared->bytes() + shared->size);
+  const std::string what = reason != nullptr ? reason : "crash";
+  const std::string path = options.named.at("artifact_prefix") + what + "-" + name_of(input);
   write(path, input);
-  std::printf("SUMMARY: %s, status %d\nTest unit written to %s\n", reason != nullptr ? reason : "crash", status,
-              path.c_str());
+  std::printf("SUMMARY: %s, status %d\nTest unit written to %s\n", what.c_str(), status, path.c_str());
   return 77;
 }
 
@@ -254,7 +249,6 @@ int main(int argc, char** argv) {
   if (!options.paths.empty() && fs::is_regular_file(options.paths[0])) {
     for (const std::string& path : options.paths) {
       const Input input = content(path);
-      std::printf("%s\n", path.c_str()), std::fflush(stdout);
       LLVMFuzzerTestOneInput(input.data(), input.size());
     }
     return 0;

@@ -4,9 +4,10 @@
     fuzz/seeds.py OUT [--sample] [--size N]
 
 They are what the builders in tests/bounds/worst make, which ask for all that a file of so many bytes can ask for, N (3000)
-bytes each, and the files and directories of the other targets' corpora. They are made anew for every run and are not in the
-tree: a new builder is a new seed. --sample: only a few that once cost too much, and one of every 25 others, for a test that
-replays them with sanitizers."""
+bytes each, and the files and directories of the other targets' corpora. Each comes with one verb, in turn, because all of them
+would take a fuzzer minutes before it begins; its mutators choose others. The seeds are made anew for every run and are not in the
+tree: a new builder is a new seed. --sample: only a few that once cost too much, and one of every 25 others, with all verbs, for a
+test that replays them with sanitizers."""
 
 import argparse
 import os
@@ -22,6 +23,7 @@ import worst  # noqa: E402
 
 MOST = 65000  # bytes of an input; libFuzzer's -max_len is a little more
 LINK = 0x800000
+TARGETS = ("verbs", "sets")
 SAMPLE = {
     "torch_states_of_one_object", "torch_states_of_one_object_deflated", "torch_keys_without_names_deflated",
     "torch_globals_after_an_error_deflated", "torch_lists_deflated", "distributed_lists_deflated", "distributed_texts_deflated",
@@ -43,7 +45,7 @@ def entry(table, name, content, link=False):
 
 
 def packed(table, home, opened):
-    """The files below a folder as one input (set.hpp); `opened`: what a verb is given."""
+    """The files below a folder as one input (set.hpp) without its first byte; `opened`: what a verb is given."""
     files, links = [], []
     for at, folders, found in os.walk(home):
         for name in sorted(folders + found):
@@ -56,16 +58,25 @@ def packed(table, home, opened):
     place = 0 if opened == home else 1 + [name for name, _ in files].index(str(opened.relative_to(home)))
     if place > 255:
         return b""
-    return bytes([0, place]) + b"".join(entry(table, *file) for file in files) + b"".join(
+    return bytes([place]) + b"".join(entry(table, *file) for file in files) + b"".join(
         entry(table, *link, link=True) for link in links)
 
 
-def write(out, target, name, content):
-    if 0 < len(content) <= MOST:
-        (out / target / name).write_bytes(content)
+class Seeds:
+    def __init__(self, out, every_verb):
+        self.out, self.every_verb, self.count = out, every_verb, 0
+        for target in TARGETS:
+            shutil.rmtree(out / target, ignore_errors=True)
+            (out / target).mkdir(parents=True)
+
+    def add(self, target, name, content):
+        if 0 < len(content) < MOST:
+            self.count += 1
+            verb = 0 if self.every_verb else 1 + self.count % 255
+            (self.out / target / name).write_bytes(bytes([verb]) + content)
 
 
-def add_worst(out, table, size, sample):
+def add_worst(seeds, table, size, sample):
     assert SAMPLE <= worst.CASES.keys(), SAMPLE - worst.CASES.keys()
     for number, (name, case) in enumerate(worst.CASES.items()):
         if sample and name not in SAMPLE and (number % 25 or not case.quick):
@@ -77,21 +88,21 @@ def add_worst(out, table, size, sample):
                 continue
             found = [path for path in pathlib.Path(directory).rglob("*") if not path.is_dir()]
             if len(found) == 1 and built == found[0] and not built.is_symlink():
-                write(out, "verbs", "worst." + name, b"\0" + built.read_bytes())
+                seeds.add("verbs", "worst." + name, built.read_bytes())
             else:
                 home = built if built.is_dir() else built.parent
-                write(out, "sets", "worst." + name, packed(table, home, built))
+                seeds.add("sets", "worst." + name, packed(table, home, built))
 
 
-def add_corpora(out, table):
+def add_corpora(seeds, table):
     formats = set(re.findall(r"&(\w+)::kFormat|(\w+)::kFormat", (HOME.parent / "src/formats/registry.cpp").read_text()))
     for folder in sorted({name for pair in formats for name in pair if name} | {"hf"}):
         for path in sorted((HOME / "corpus" / folder).glob("*")):
             if path.is_dir():
                 roots = [found for found in path.glob("*") if found.stem == "root" or found.name == "model.zt"]
-                write(out, "sets", f"{folder}.{path.name}", packed(table, path, roots[0] if roots else path))
+                seeds.add("sets", f"{folder}.{path.name}", packed(table, path, roots[0] if roots else path))
             else:
-                write(out, "verbs", f"{folder}.{path.name}", b"\0" + path.read_bytes())
+                seeds.add("verbs", f"{folder}.{path.name}", path.read_bytes())
 
 
 def main():
@@ -100,14 +111,12 @@ def main():
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--size", type=int, default=3000)
     options = parser.parse_args()
-    for target in ("verbs", "sets"):
-        shutil.rmtree(options.out / target, ignore_errors=True)
-        (options.out / target).mkdir(parents=True)
+    seeds = Seeds(options.out, every_verb=options.sample)
     table = names()
-    add_worst(options.out, table, options.size, options.sample)
+    add_worst(seeds, table, options.size, options.sample)
     if not options.sample:
-        add_corpora(options.out, table)
-    for target in ("verbs", "sets"):
+        add_corpora(seeds, table)
+    for target in TARGETS:
         found = [path.stat().st_size for path in (options.out / target).iterdir()]
         print(f"{target}: {len(found)} inputs, {sum(found):,} bytes")
 
