@@ -56,7 +56,7 @@ void write_again(const Format& format, const Model& model) {
     return;  // bad data, or a name the writer is stricter about
   }
   try {
-    const Call call(written.size());
+    const fuzz::Call call(written.size());
     const Model back = format.read({"it", borrow_memory(written, "it")}, {});
     // A writer may add what it computes, such as an identifier; it may lose nothing.
     const bool kept = std::all_of(model.metadata.begin(), model.metadata.end(), [&](const auto& entry) {
@@ -81,14 +81,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   format->recognize(*source);
   Collector collector;
   try {
-    const Call call(size);
+    const fuzz::Call call(size);
     const Model model = format->read({"it", source}, {.diagnostics = &collector});
     if (bytes_of(model) <= kMost) check_data(model);
   } catch (const Error&) {
   }
   try {
     const Model model = [&] {
-      const Call call(size);
+      const fuzz::Call call(size);
       return format->read({"it", source}, {});
     }();
     if (bytes_of(model) <= kMost && format->write != nullptr) write_again(*format, model);
