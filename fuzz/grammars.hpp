@@ -16,12 +16,13 @@ namespace tare::fuzz {
 
 using testing::put;
 
-inline constexpr std::size_t kMostMade = std::size_t{1} << 18;  // of one piece, before it is deflated
+// Bytes of one piece: of a pickle before it is deflated, and of what is stored as it is.
+inline constexpr std::size_t kMostMade = std::size_t{1} << 18, kMostStored = std::size_t{1} << 14;
 
 // As often as asked for, unless that is too much.
-inline std::string repeated(std::string_view piece, std::size_t count) {
+inline std::string repeated(std::string_view piece, std::size_t count, std::size_t most = kMostMade) {
   std::string out;
-  count = piece.empty() ? 0 : std::min(count, kMostMade / piece.size());
+  count = piece.empty() ? 0 : std::min(count, most / piece.size());
   out.reserve(count * piece.size());
   for (std::size_t i = 0; i < count; ++i) out += piece;
   return out;
@@ -49,7 +50,7 @@ inline std::string any_name(Random& random) {
                                          "a\xCC\x81"};
   std::string name(random.one_of(kNames));
   if (random.one_in(3)) name += std::to_string(random.below(40));
-  if (random.one_in(12)) name = repeated(name + ".", random.many());
+  if (random.one_in(12)) name = repeated(name + ".", random.many(), kMostStored);
   return name;
 }
 
@@ -100,7 +101,7 @@ inline std::string any_object(Random& random, unsigned depth);
 inline std::string objects(Random& random, unsigned depth) {
   if (random.one_in(2)) return repeated(any_object(random, depth), random.many());
   std::string out;
-  for (std::size_t i = random.below(5); i > 0; --i) out += any_object(random, depth);
+  for (std::size_t i = random.below(5); i > 0 && out.size() < kMostMade; --i) out += any_object(random, depth);
   return out;
 }
 
@@ -119,7 +120,8 @@ inline std::string pickled_tensor(Random& random) {
 inline std::string pairs(Random& random, unsigned depth) {
   if (random.one_in(2)) return repeated(pickled_text(any_name(random)) + any_object(random, depth), random.many());
   std::string out;
-  for (std::size_t i = random.below(5); i > 0; --i) out += pickled_text(any_name(random)) + any_object(random, depth);
+  for (std::size_t i = random.below(5); i > 0 && out.size() < kMostMade; --i)
+    out += pickled_text(any_name(random)) + any_object(random, depth);
   return out;
 }
 
@@ -207,13 +209,14 @@ inline std::string any_json(Random& random, unsigned depth) {
   const bool map = !random.one_in(3);
   std::string items = map ? pair() : any_json(random, depth - 1);
   if (random.one_in(3)) {
-    items += repeated("," + items, random.many());
+    items += repeated("," + items, random.many(), kMostStored);
   } else if (map && random.one_in(4)) {  // keys that differ
     const std::string value = any_json(random, depth - 1);
-    for (std::size_t i = std::min<std::size_t>(random.many(), 2000); i > 0; --i)
+    for (std::size_t i = std::min<std::size_t>(random.many(), 2000); i > 0 && items.size() < kMostStored; --i)
       items += ",\"" + std::to_string(i) + "\":" + value;
   } else {
-    for (std::size_t i = random.below(6); i > 0; --i) items += "," + (map ? pair() : any_json(random, depth - 1));
+    for (std::size_t i = random.below(6); i > 0 && items.size() < kMostStored; --i)
+      items += "," + (map ? pair() : any_json(random, depth - 1));
   }
   return (map ? "{" : "[") + items + (map ? "}" : "]");
 }
@@ -248,7 +251,7 @@ inline std::string any_cbor(Random& random, unsigned depth) {
     }
   const bool map = random.one_in(2);
   const std::string item = (map ? text() : "") + any_cbor(random, depth - 1);
-  const std::size_t count = std::min(random.many(), kMostMade / item.size());
+  const std::size_t count = std::min(random.many(), kMostStored / item.size());
   return cbor_head(map ? 5 : 4, random.one_in(12) ? random.number() : count, random) + repeated(item, count);
 }
 
@@ -328,7 +331,7 @@ inline std::string any_gguf(Random& random) {
       std::string item(kSizes[of], '\1');
       if (of == 8) text(item, any_name(random));
       if (of == 9) item = std::string(12, '\0');  // an array of nothing
-      const std::size_t items = std::min(random.many(), kMostMade / (item.size() + 1));
+      const std::size_t items = std::min(random.many(), kMostStored / (item.size() + 1));
       put<std::uint32_t>(keys, of);
       put<std::uint64_t>(keys, random.one_in(6) ? random.number() : items);
       keys += repeated(item, items);
