@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 TESTS ?=
 FUZZ_SECONDS ?= 60
+FUZZ_PRESET ?= fuzz
 
 # Always with the same arguments: a configured tree is brought up to date, not thrown away.
 define configure
@@ -87,10 +88,10 @@ amd64:  ## build for x86-64 and run the unit tests under emulation
 s390x:  ## build for s390x, a big-endian machine, and run the unit tests under emulation
 	@tools/cross s390x $(JOBS) $(TESTS)
 
-fuzz: packages  ## fuzz every reader, syntax and layout for FUZZ_SECONDS (60) each, with libFuzzer
-	$(call configure,fuzz)
-	$(call build,fuzz)
-	@tools/fuzz build/fuzz --seconds $(FUZZ_SECONDS)
+fuzz: packages  ## fuzz readers, syntaxes, layouts, verbs and sets for FUZZ_SECONDS (60) each; FUZZ_PRESET=fuzz-gcc without clang
+	$(call configure,$(FUZZ_PRESET))
+	$(call build,$(FUZZ_PRESET))
+	@tools/fuzz build/$(FUZZ_PRESET) --seconds $(FUZZ_SECONDS) --jobs $(JOBS)
 
 bench: packages  ## build the benchmarks and print their table; BENCH="--gib 1 read" for a part
 	$(call configure,bench)

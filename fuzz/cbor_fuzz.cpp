@@ -1,6 +1,7 @@
 // CBOR: reading and skipping a value end at the same place, and a value that is written reads back as the same.
 #include <cstdlib>
 
+#include "mutators.hpp"
 #include "wire/cbor.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -23,3 +24,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   return 0;
 }
+
+TARE_FUZZ_MUTATES_FILES

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "call.hpp"
 #include "script.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -115,6 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto source = std::make_shared<ChangingSource>(Bytes(file.begin(), file.end()), changes, viewed);
   Collector collector;
   try_it([&] {
+    const fuzz::Call call(size);
     const Model model = format->read({"it", source}, {.diagnostics = &collector});
     for (const Tensor& tensor : model.tensors) use(tensor);
   });

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "call.hpp"
 #include "resources/config_dtype.hpp"
 #include "resources/model_files.hpp"
 #include "resources/packed_config.hpp"
@@ -102,6 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   Vocabulary vocabulary;
   try {
+    const fuzz::Call call(size);
     switch (data[0] % 8) {
       case 0: read_config(text); return 0;
       case 1: vocabulary = resources::parse_tokenizer_json(text); break;
