@@ -107,7 +107,7 @@ class ImportanceReader {
         weights[i] =
             static_cast<double>(load_le<float>(bytes.data() + 4 * i)) / static_cast<double>(calls > 0 ? calls : 1);
       std::vector<float>& checked = all[tensor.name];
-      checked.clear();  // of two entries with one name the last counts
+      checked.clear();  // the last of two entries with one name counts
       add_checked(tensor, weights, checked);
     }
     return all;
@@ -161,7 +161,7 @@ bool is_measured(const Model& model) {
 Importance read_importance(const std::string& path, const ReadOptions& options) {
   const SourcePtr source = open_file(path, options.access);
   ImportanceReader reader(path, options.limits.decoded_from(source->size()));
-  // The older form has no magic. It is what the name says, or what is nothing else.
+  // The older form has no magic number: a file is taken for it because of its name, or because it is nothing else.
   const bool known = std::ranges::any_of(
       formats(), [&](const Format& format) { return format.recognize != nullptr && format.recognize(*source); });
   if (!known) {
@@ -169,7 +169,7 @@ Importance read_importance(const std::string& path, const ReadOptions& options) 
     try {
       return reader.legacy(*source);
     } catch (const Error&) {
-      // `open` says better what it is.
+      // The error of `open` is more precise.
     }
   }
   const Model model = open(path, options);

@@ -251,7 +251,7 @@ TEST(GgufConventions, AFileIsPairedWithTheDirectoryItWasMadeFrom) {
     ASSERT_EQ(changed.tensors.size(), 1U) << name;
     EXPECT_EQ(changed.tensors[0].name, "model.layers.0.self_attn.q_proj.weight");
   }
-  // Names in common, or names that nobody knows: nothing is renamed.
+  // Common or unknown names: nothing is renamed.
   Model a = open(scratch / "m.gguf"), b = open(scratch / "m.zt");
   EXPECT_FALSE(pair_names(a, b));
   EXPECT_EQ(a.tensors[0].name, open(scratch / "m.gguf").tensors[0].name);
