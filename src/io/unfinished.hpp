@@ -36,12 +36,15 @@ class Unfinished {
 
  private:
   friend void discard_all() noexcept;
+  friend void leave_to_parent() noexcept;
   Unfinished *before_ = nullptr, *after_ = nullptr;
   bool listed_ = false;
 };
 
 // Closes the gate for good and discards everything.
 void discard_all() noexcept;
+// In the child of a fork: what was begun before it is the parent's to finish or to discard.
+void leave_to_parent() noexcept;
 
 // For tests: called before every change that the primitives of directory.hpp make, with the system call's name and the
 // entry's. What it returns other than 0 is the error that the change fails with, in place of being made.
