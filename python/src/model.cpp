@@ -1,6 +1,5 @@
 #include "model.hpp"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "buffer.hpp"
 #include "codecs/packs/join.hpp"
 #include "convert/directory_form.hpp"
+#include "io/mapping_guard.hpp"
 #include "options.hpp"
 #include "tare/codec.hpp"
 #include "tare/format.hpp"
@@ -111,8 +111,7 @@ Model open_as(const Opened& wanted, const ReadOptions& options) {
 void survive_writes(const Model& model) {
   for (const SourcePtr& source : model.sources) {
     if (source->descriptor() < 0 || source->size() == 0) continue;
-    if (const auto view = source->view(0, source->size()))
-      static_cast<void>(::mprotect(const_cast<std::byte*>(view->data()), view->size(), PROT_READ | PROT_WRITE));
+    if (const auto view = source->view(0, source->size())) static_cast<void>(io::MappingGuard::let_write(*view));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/process_mutex.hpp"
 #include "cli/session.hpp"
 #include "tare/unfinished.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
 
-std::mutex of_bar;
+ProcessMutex of_bar(LockOrder::table);
 bool line_open = false, line_ended = false;
 
 void end_line() {

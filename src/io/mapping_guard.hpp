@@ -1,13 +1,14 @@
 // Keeps the process alive if a mapped file shrinks.
 //
 // Touching a page of a mapping beyond the new end of the file raises SIGBUS, which by default ends the process. While
-// at least one range is guarded, our handler maps zeros from the faulting page to the end of the range, marks the range
+// at least one range is guarded, our handler maps zeros from the faulting page to those it mapped before, marks the range
 // as damaged and lets the access continue; `Source::check` turns the mark into an Error. Other faults go to the handler
 // that was installed before ours. The handler is removed with the last range, unless another one was installed on top
 // of it, which may call ours: then it stays and passes everything on.
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace tare::io {
 
@@ -27,6 +28,11 @@ class MappingGuard {
   bool works() const { return slot_ < kMostGuarded; }
   // Whether pages of the range had to be replaced.
   bool damaged() const;
+
+  // Makes a private mapping that is guarded writable, and with it the pages that the handler puts in its place. Whole, as it
+  // was given to its guard; false, and nothing changes, if there is no such guard or the system refuses. This is the only
+  // way to do it: a mapping whose guard believes it is read-only ends the process with the first write after a cut.
+  static bool let_write(std::span<const std::byte> mapping) noexcept;
 
  private:
   std::size_t slot_ = kMostGuarded;

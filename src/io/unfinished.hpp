@@ -35,12 +35,15 @@ class Unfinished {
 
  private:
   friend void discard_all() noexcept;
+  friend void leave_to_parent() noexcept;
   Unfinished *before_ = nullptr, *after_ = nullptr;
   bool listed_ = false;
 };
 
 // Closes the gate permanently and discards everything.
 void discard_all() noexcept;
+// In the child of a fork: what was begun before it is the parent's to finish or to discard.
+void leave_to_parent() noexcept;
 
 // For tests: called before every change that directory.hpp makes, with the names of the system call and of the entry.
 // If it returns an errno other than 0, the change fails with it instead of being made.
