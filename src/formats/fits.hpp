@@ -8,7 +8,7 @@
 namespace tare {
 
 // Throws the error of a broken tensor, and Error unsupported under the name of the format:
-//   write.room        metadata, a field of the config, a part of the vocabulary, attachments, attributes that it cannot hold
+//   write.room        metadata, a field of the config, a part of the vocabulary, attachments, attributes
 //   write.metadata    a metadata value that is not a text, in a container of texts
 //   write.single      not exactly one tensor
 //   write.name        a tensor's name that is too long
