@@ -23,9 +23,9 @@
 //                the pairs by key: u64 key_off, u32 type (1 u32, 2 f32, 3 string), u32 0, u64 value_off. Offsets are
 //                from the section's start; 0: absent, for a string value: empty.
 //
-// Mapping: model.hpp names the metadata keys that stand for fields and the private keys that hold what MCF has no
-// place for. The resource sections are attachments under their file names, unknown sections attachments
-// "mcf.section.TYPE.VERSION". Tensors are listed by the offset of their payloads.
+// Mapping: model.hpp has the metadata keys for fields, and the private keys for what MCF has no field for. The resource
+// sections are attachments under their file names, unknown sections attachments "mcf.section.TYPE.VERSION". Tensors are
+// listed by the offset of their payloads.
 //
 // Refused although a lenient reader could go on, because the file contradicts itself: sections or payloads that
 // overlap in part, flags that lie about the names, a QuantInfo that disagrees with the index, reserved fields that are
