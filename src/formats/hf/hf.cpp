@@ -7,7 +7,7 @@
 //       attachments, carried verbatim: the table of resources/model_files.cpp; config and vocabulary are read from them
 //   *.py, if the auto_map of a config names code; the folders that modules.json names (1_Pooling/)
 //       also attachments, as are the files that --attach names
-//   tare.json                                                            written by Tare for what no other file can hold:
+//   tare.json                                                            Tare's own, for what no other file can hold:
 //     {"tare":1, "made":[FILE], "added":[KEY], "attachments":{FILE:NAME}, "config":{...}, "vocabulary":{...},
 //      "vocabulary_changes":{...}, "digests":{FILE:DIGEST}}
 //
