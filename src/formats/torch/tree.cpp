@@ -394,7 +394,7 @@ class TreeReader {
     }
     return bytes;
   }
-  // Returns a uint64 if the number fits, and its digits otherwise.
+  // Returns a uint64 if the number fits, decimal digits if it is not too long, and hexadecimal digits otherwise.
   Value large_value(Ref ref) {
     charge_text_of(ref);
     const std::string_view text = p_.text(ref);
