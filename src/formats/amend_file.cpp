@@ -40,7 +40,7 @@ io::Descriptor open_to_amend(const std::string& path, const Model& model) {
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) {
     const int code = errno;
-    // writing a new file may be allowed
+    // Writing a new file may be allowed
     if (code == EACCES || code == EPERM || code == EROFS || code == ETXTBSY) return {};
     throw io::system_error(code == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, code);
   }

@@ -157,7 +157,7 @@ Model read(const Format& format, const Input& input, ReadOptions options) {
     return model;
   } catch (Error& error) {
     if (input.source != nullptr)
-      // lost bytes of a mapped file read as zeros: report the loss, not what the zeros look like
+      // Lost bytes of a mapped file read as zeros: report the loss, not what the zeros look like
       input.source->check();
     error.in(input.path);
     throw;

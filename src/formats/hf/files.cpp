@@ -141,7 +141,7 @@ std::vector<std::string> list_below(const std::string& directory, const std::str
       if (name.starts_with('.')) continue;
       const std::string relative = prefix + name, path = fmt::format("{}/{}", directory, relative);
       std::error_code broken;
-      // links are not followed
+      // Links are not followed
       const bool is_folder = fs::symlink_status(path, broken).type() == fs::file_type::directory;
       if (++entries > kMost || (is_folder && std::ranges::count(relative, '/') >= kDeepest))
         throw Error(ErrorKind::limit, "hf.folder.large",

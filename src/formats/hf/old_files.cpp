@@ -125,7 +125,7 @@ io::OldFiles old_files(const io::Directory& directory) {
   const bool is_adapter = std::ranges::any_of(old.vital, [](const auto& name) { return name.starts_with("adapter_"); });
   for (const std::string& name : files) {
     if (name == "adapter_config.json" && !is_adapter) continue;
-    // if it is a link to a folder, the link is removed
+    // If it is a link to a folder, the link is removed
     if (is_other(name) || name == kTemplateFolder) old.others.push_back(name);
   }
   if (const io::Directory templates = directory.enter(std::string(kTemplateFolder).c_str()))

@@ -194,7 +194,7 @@ class Reader {
   io::Window window_;
   Model model_;
   unsigned version_ = 0;
-  bool has_arrays_ = false;                           // of any kind
+  bool has_arrays_ = false;                           // arrays of any kind
   NameSet attached_;                                  // names of members
   std::vector<std::pair<std::string, Error>> notes_;  // raw bits by tensor, unless the private member states the type
   std::vector<std::string> typed_;

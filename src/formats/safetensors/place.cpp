@@ -68,7 +68,7 @@ bool Placer::fits_its_shape(const Tensor& tensor, const Entry& entry) const {
 
 void Placer::place(Tensor& tensor, const Entry& entry) {
   const HeaderType& type = *entry.type;
-  // layouts of the same length are both "dense"
+  // Layouts of the same length are both "dense"
   if (type.layout.size() != tensor.layout.size()) tensor.layout = type.layout;
   Component& data = tensor.components.emplace_back();
   data.role = type.role;

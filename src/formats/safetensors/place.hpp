@@ -63,7 +63,7 @@ class Placer {
   Diagnostics& diagnostics_;
   std::size_t max_rank_;
   std::vector<Tensor> tensors_;
-  std::vector<Entry> entries_;        // of the tensors in `tensors_`
+  std::vector<Entry> entries_;        // entries of the tensors in `tensors_`
   std::vector<std::uint32_t> order_;  // sorted by begin and end
   std::uint64_t end_ = 0;             // the end of the last tensor, while all are in order
   std::size_t deferred_ = 0;          // number of tensors that `take` must check

@@ -20,8 +20,8 @@ namespace tare::safetensors {
 
 inline constexpr std::uint64_t kMaxHeader = 100'000'000;        // the limit of the reference implementation
 inline constexpr std::uint64_t kMaxWrittenHeader = 25'000'000;  // the limit of Hugging Face's hub tools
-inline constexpr std::uint64_t kDataAlignment = 4096;           // of the data in our files: a page
-inline constexpr std::uint64_t kLeastAlignment = 8;             // of the data in the reference implementation's files
+inline constexpr std::uint64_t kDataAlignment = 4096;           // alignment of the data in our files: a page
+inline constexpr std::uint64_t kLeastAlignment = 8;             // alignment in the reference implementation's files
 inline constexpr std::string_view kMetadataKey = "__metadata__";
 // The metadata key for what has no field: values that are not strings, config, attributes.
 inline constexpr std::string_view kPrivateKey = "__tare__";

@@ -31,7 +31,7 @@ enum class Meaning : std::uint8_t {
   tensor_v2,
   tensor_v3,
   parameter,
-  typed_tensor,  // of a subclass: another call, with the type of its result
+  typed_tensor,  // a subclass: another call, with the type of its result
   quantized,
   sparse,
   other_tensor,  // known but not read: nested, meta, wrapper
@@ -122,7 +122,7 @@ Blob viewed(Storage& storage, std::uint64_t width, const View& view, const Limit
 // A quantized tensor that is decoded to f32.
 struct Dequantized {
   Blob codes;
-  DType dtype;  // of the codes
+  DType dtype;  // type of the codes
   std::uint64_t elements = 0;
   double scale = 0, zero = 0;
   // If there is one pair per channel, these are vectors of `channels` numbers; the channel of element i is i / inner %

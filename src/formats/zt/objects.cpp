@@ -264,7 +264,7 @@ void ObjectChecker::widen_indices(const RawObject& raw, Tensor& tensor) {
         std::find(std::begin(kIndexRoles), std::end(kIndexRoles), component.role) != std::end(kIndexRoles);
     const bool narrow = component.dtype == DType::i32;
     if (!index || !component.type.empty() || (!narrow && component.dtype != DType::i64)) continue;
-    // not a whole number of indices: the layout's rules refuse it
+    // Not a whole number of indices: the layout's rules refuse it
     if (narrow && component.blob.size() % 4 != 0) continue;
     warn(raw, raw.at, "zt.sparse.index",
          fmt::format("the component \"{}\" is {}, the document asks for u64: read as that, and written so",

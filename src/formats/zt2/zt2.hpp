@@ -43,7 +43,7 @@ inline constexpr std::string_view kSeekableId = "zt.zstd-seekable/1";
 // ---- the container ----
 
 struct Footer {
-  std::uint64_t offset = 0, length = 0, hash = 0;  // of the manifest; all 0: the file contains only data
+  std::uint64_t offset = 0, length = 0, hash = 0;  // the manifest's; all 0: the file contains only data
   std::array<std::byte, kFooterBytes> bytes{};     // the bytes in the file
   bool has_manifest() const { return length != 0; }
 };
@@ -133,7 +133,7 @@ struct Object {
   std::string layout;
   std::vector<Part> parts;                                // by name
   std::vector<std::pair<std::string, Value>> parameters;  // attributes in addition to the tensor's own
-  // the tensor's own attributes that the profile expresses in another way
+  // The tensor's own attributes that the profile expresses in another way
   std::vector<std::string_view> implied;
 };
 // Throws `zt2.write.*` for a tensor that cannot be an object. The result refers to the tensor.
