@@ -64,7 +64,8 @@ constexpr Wording kWords[] = {
     {Remedy::restore_leftover, kAny, "`tare convert {} --force` puts it here", {}, {}},
 };
 
-// Without a verb, options are named as in `convert`, except --skip: verbs that only read also give that advice.
+// Without a verb, options are named as `convert` has them, except --skip: verbs that only read have no such option, and
+// meet the errors for which it is advised.
 bool has(const Verb* verb, std::string_view option) {
   if (verb == nullptr) return option != "skip";
   return std::ranges::find(verb->options, option, &Option::name) != verb->options.end();

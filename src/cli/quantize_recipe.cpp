@@ -53,7 +53,7 @@ void add_methods(const Arguments& arguments, Quantization& recipe) {
     if (equals != std::string::npos)
       recipe.rules.emplace_back(word.substr(0, equals), lower_case(word.substr(equals + 1)));
     else if (recipe.method.empty())
-      recipe.method = lower_case(word);  // files are often named after the upper-case method: Q4_K_M
+      recipe.method = lower_case(word);  // file names have it in upper case: Q4_K_M
     else
       throw UsageError(
           fmt::format("--method {} and --method {}: only one can be for all tensors; write the other as GLOB=METHOD",

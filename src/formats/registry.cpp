@@ -82,8 +82,8 @@ const Format& detect_directory(const std::string& path) {
 const Format& detect(const Source& source) {
   for (const Format& format : formats())
     if (format.recognize(source)) return format;
-  // A file that has the suffix of a format and no known magic is probably a damaged file of that format; its reader
-  // reports the damage best.
+  // A file with the suffix of a format, and not of another well-known kind, is probably a damaged file of that format;
+  // its reader reports the damage best.
   const Format* const named = format_of_suffix(source.name());
   if (named != nullptr && certain_words(source).empty()) return *named;
   throw Error(ErrorKind::unsupported, "open.unrecognized", words_for(source)).in(source.name()).at(0);

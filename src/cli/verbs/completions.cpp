@@ -94,7 +94,7 @@ _tare() {{
 
 // ---- zsh
 
-// Escapes text inside a spec of _arguments, where brackets and colons have a meaning.
+// Escapes text for a spec of _arguments, in which brackets and colons have a meaning.
 std::string zsh_text(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -106,7 +106,7 @@ void print_json(const Model& model, const Listed& tensors, const Broken& broken,
   session.line(text);
 }
 
-// Returns the role of a tensor in a model with packed weights ("gptq codes"), for the column of layouts.
+// The roles of tensors in a model with packed weights ("gptq codes"), for the column of layouts.
 class PackedWords {
  public:
   explicit PackedWords(const Model& model) : first_(model.tensors.data()), packed_(resources::find_packed(model)) {}

@@ -114,7 +114,8 @@ void write_errors(JsonWriter& json, const Group& group) {
   write_scales(json, group.scales, group.subnormal_scales);
 }
 
-// Warns that errors are measured against decoded weights. One line for all tensors, whatever their types.
+// Warns if tensors were already quantized, because their errors are measured against the decoded weights. One line for
+// all tensors, whatever their types.
 std::vector<ReportLine> requantized_warning(const std::vector<Change>& changes) {
   std::size_t tensors = 0;
   std::vector<std::string_view> types;

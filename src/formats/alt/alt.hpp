@@ -94,7 +94,7 @@ struct Section {
   std::uint64_t size_in(SizeForm form) const;
   // Returns which of the four the size is; nothing if it is another number.
   std::optional<SizeForm> form() const;
-  // Returns the last byte at which a section of that size can end, whatever the size counts.
+  // Returns the largest offset at which a section of that size can end, whatever the size counts.
   std::uint64_t limit() const;
 };
 

@@ -16,7 +16,7 @@
 namespace tare::npy {
 namespace {
 
-// Limit for axes that are dealt together: each row gets a bucket of its own.
+// Limit on the rows of axes that are dealt together, because each row gets a bucket of its own.
 constexpr std::uint64_t kMostRows = 256;
 
 std::uint64_t product(const Axes& axes) {

@@ -5,7 +5,7 @@
 //                {"__metadata__": {key: string, ...},
 //                 name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, ...}
 //   8 + N      the data: every tensor's bytes, row-major, little-endian, one after another without gaps
-//   EOF        where the last one ends
+//   EOF        the end of the last tensor
 //
 // data_offsets count from 8 + N. Sorted by them, the first tensor begins at 0 and each other where the one before it
 // ends. The elements of a 4- or 6-bit type together fill whole bytes.

@@ -40,7 +40,7 @@ bool is_allowed(std::string_view module, std::string_view name, Meaning meaning)
     case Meaning::list: return name == "set";
     case Meaning::copied: return name == "bytearray" || name == "complex";
     case Meaning::type: return name != "Buffer";
-    case Meaning::name: return module == "torch";  // element types that no tensor has
+    case Meaning::name: return module == "torch";  // element types that Tare does not read
     default: return false;
   }
 }

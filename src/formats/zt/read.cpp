@@ -379,8 +379,8 @@ Manifest find_manifest(const Source& source, const Limits& limits) {
                  fmt::format("the footer states a manifest of {} bytes, there is room for {}", length, room),
                  size - footer);
   }
-  // 0.1 writes no list if there are no tensors, and no data either. If there is data, zeros at the end are padding of a
-  // truncated file.
+  // 0.1 writes no list if there are no tensors, and then no data either. A length of 0 after data is padding, not a
+  // footer: the file is truncated.
   if (v01 && length == 0 && room > 0)
     throw refuse("zt.truncated", fmt::format("{} bytes of data and no list of tensors: the file is truncated", room),
                  size - footer);
