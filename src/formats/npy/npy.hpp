@@ -17,8 +17,7 @@ void check_length(const Header& header, std::uint64_t header_bytes, std::uint64_
 // Returns the tensor over `stored`, the bytes after the header, converted to little-endian C order if they are not.
 Tensor to_tensor(std::string name, const Header& header, Blob stored);
 
-// A note that the descriptor has lost the type (np.save of ml_dtypes arrays). It names the type that was assumed, and
-// how to state the right one.
+// A note that the descriptor has lost the type (np.save of ml_dtypes arrays), with the type that was assumed.
 Error raw_note(const Header& header);
 
 // Returns whether the header shows an array that does not hold numbers.
