@@ -26,7 +26,7 @@ void end_line() {
   line_ended = true;
 }
 
-// Those that would end the process.
+// Signals that would end the process.
 sigset_t fatal_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -41,7 +41,7 @@ void watch(sigset_t signals) {
   int signal = 0;
   while (::sigwait(&signals, &signal) != 0) {
   }
-  // From here on the next one kills.
+  // From here on, a second signal kills the process.
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   discard_unfinished();
   end_line();

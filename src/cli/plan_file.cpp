@@ -129,7 +129,7 @@ std::vector<std::string> remove_parts(const PlanFile& plan) {
   const io::Directory folder = io::Directory::open(beside.parent_path().c_str());
   std::vector<std::string> left;
   for (std::size_t i = 0; i < plan.parts.size(); ++i) {
-    // The name itself: what a link leads to is not ours.
+    // Removes the name itself, not the target of a link, which is not ours.
     const std::string name = std::filesystem::path(plan.part_path(i)).filename();
     if (!folder || !folder.remove_file(name.c_str())) left.push_back(name);
   }

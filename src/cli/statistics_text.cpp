@@ -23,7 +23,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   std::size_t edge_columns = 0;
   const auto bins = static_cast<double>(stats.histogram.size());
   for (std::size_t i = 0; i < stats.histogram.size(); ++i) {
-    // Weighted, not stepped: max - min may overflow.
+    // Interpolates, because max - min may overflow.
     const double at = static_cast<double>(i) / bins;
     edges.push_back(number_text(stats.min * (1 - at) + stats.max * at, 3));
     edge_columns = std::max(edge_columns, edges.back().size());
@@ -43,7 +43,7 @@ void print_histogram(const Statistics& stats, Session& session) {
   }
 }
 
-// As many of the first values as the line has room for.
+// Returns as many of the first values as fit the line.
 std::string first_text(const Statistics& stats, const Session& session) {
   constexpr std::size_t kBefore = sizeof("  first  ") - 1;
   const std::size_t room =
@@ -57,7 +57,7 @@ std::string first_text(const Statistics& stats, const Session& session) {
   return line;
 }
 
-// Whether there is a value that the least, the largest and the mean are of.
+// Returns whether there is a finite value, so that minimum, maximum and mean exist.
 bool has_finite(const Statistics& stats) { return stats.count > stats.nan + stats.inf; }
 
 }  // namespace
