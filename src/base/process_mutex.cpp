@@ -11,7 +11,7 @@ constinit ProcessMutex* all = nullptr;
 
 }  // namespace
 
-ProcessMutex::ProcessMutex(LockOrder order, void (*in_child)()) noexcept : order_(order), in_child_(in_child) {
+ProcessMutex::ProcessMutex(LockOrder order, void (*reset)()) noexcept : order_(order), in_child_(reset) {
   const std::scoped_lock lock(all_mutex);
   if (all == nullptr) static_cast<void>(::pthread_atfork(before_fork, after_fork, ProcessMutex::in_child));
   ProcessMutex** place = &all;

@@ -3,7 +3,7 @@
 // on both sides after it (pthread_atfork).
 //
 // For variables at namespace scope only, which are made when the program or the library is loaded: a variable inside a function
-// has a lock of its own while it is being made, which nobody can take (the test `tree.layers` refuses mutexes that are static
+// has a lock of its own while it is being made, which cannot be taken before a fork (the test `tree.layers` refuses mutexes that are static
 // variables anywhere else).
 #pragma once
 

@@ -27,7 +27,7 @@ std::array<Range, kMostGuarded> ranges;
 std::atomic<std::size_t> used{0};               // slots ever taken; the handler looks no further
 std::atomic_flag replacing = ATOMIC_FLAG_INIT;  // held while the mapping of a range changes
 // A thread of the parent may have been in the handler when this process was forked.
-ProcessMutex table_mutex(LockOrder::mappings, [] { replacing.clear(); });  // of everything below, too
+ProcessMutex table_mutex(LockOrder::mappings, [] { replacing.clear(); });  // also guards what follows
 std::size_t guarded = 0;
 // The handler before ours, stored before ours can run. A different one that is found later uses another element: a
 // thread may still be running in our handler with the old one.
@@ -112,7 +112,7 @@ bool is_ours(const struct sigaction& action) {
 
 constexpr int kWritable = PROT_READ | PROT_WRITE;
 
-// Of the last page.
+// The address after the last page of the range.
 std::uintptr_t end_of(std::uintptr_t first, std::size_t length) {
   return (first + length + page_size - 1) & ~(page_size - 1);
 }

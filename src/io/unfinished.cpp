@@ -26,7 +26,7 @@ Unfinished* first_unfinished = nullptr;
 
 thread_local unsigned depth = 0;
 
-// Whoever was inside, or waited, is a thread of the parent.
+// The threads that were inside, or waited, are threads of the parent.
 void reopen_gate() {
   ::new (static_cast<void*>(&*the_gate)) Gate;
   (*the_gate).inside = depth > 0 ? 1 : 0;

@@ -104,7 +104,7 @@ void Jobs::end_stopped() {
 void Jobs::start_thread() {
   if (threads_.size() >= limits_.running || running_.size() + waiting_.size() < threads_.size()) return;
   threads_.reserve(limits_.running);
-  // It outlives whoever asks for the work, and whatever would stop that.
+  // The thread outlives the request that starts the work, and a stop of that request.
   for (std::jthread& started : start_threads(1, [this](unsigned) {
          listen_to(nullptr);
          run();
@@ -145,7 +145,7 @@ JobPtr Jobs::start(const std::string& name, Work work) {
     wake_.notify_all();
     return made;
   }
-  // There are no threads to be had: whoever asks does it, and what others left meanwhile.
+  // No thread could be started: the thread of the request does the work, and what other requests have left.
   lock.unlock();
   while (carry_out_next()) {
   }

@@ -200,7 +200,7 @@ struct Server::State {
   Rate rate{kPerSecond, kBurst};
   MHD_Daemon* daemon = nullptr;
   std::atomic<bool> shown = false;
-  std::atomic<std::size_t> exchanges = 0;  // of all clients
+  std::atomic<std::size_t> exchanges = 0;  // kept by clients, in total
 
   std::mutex mutex;  // of all that follows
   std::condition_variable janitor_wake;
@@ -264,7 +264,7 @@ struct Server::State {
     if (Client* const client = client_of(connection)) client->known = true;
   }
 
-  // What the library calls at the beginning of a request. Null: there is nobody who would free it.
+  // What the library calls at the beginning of a request. Null: no client is left to own it.
   Exchange* begin(MHD_Connection* connection, std::string_view target) {
     auto made = std::make_unique<Exchange>(exchanges);
     made->target = target.substr(0, kMostKept);
@@ -295,9 +295,9 @@ struct Server::State {
     }
   }
 
-  // Whoever comes when all places are taken gets that of another one: of the stranger that has asked for nothing for the
-  // longest time, or else of whoever has not taken an answer or asked for the next for the longest time. The newcomer goes
-  // only if all others wait for an answer. Under the mutex.
+  // When all places are taken, a newcomer gets the place of the stranger that has been idle for the longest time, or else
+  // of the client that has been idle for the longest time. The newcomer is refused only if all others wait for an answer.
+  // Needs the mutex.
   void make_room(const Client& newcomer) {
     const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
     if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;

@@ -1,4 +1,4 @@
-// Locks of the process and `fork`: a child can take every one of them, whoever held it in the parent.
+// Locks of the process and `fork`: a child can take every one of them, whichever thread of the parent held it.
 #include "base/process_mutex.hpp"
 
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ namespace tare {
 namespace {
 
 std::atomic<int> told{0};
-ProcessMutex inner(LockOrder::mappings, [] { ++told; });
-ProcessMutex outer(LockOrder::table);
+ProcessMutex inner_lock(LockOrder::mappings, [] { ++told; });
+ProcessMutex outer_lock(LockOrder::table);
 
 TEST(ProcessMutexDeathTest, IsFreeInTheChild) {
-  for (ProcessMutex* const mutex : {&outer, &inner}) {
+  for (ProcessMutex* const mutex : {&outer_lock, &inner_lock}) {
     std::atomic<bool> held{false}, forked{false};
     std::jthread holder([&] {
       while (!forked) {
@@ -30,7 +30,7 @@ TEST(ProcessMutexDeathTest, IsFreeInTheChild) {
       ASSERT_GE(child, 0);
       if (child == 0) {
         ::alarm(60);
-        const std::scoped_lock both(outer, inner);
+        const std::scoped_lock both(outer_lock, inner_lock);
         ::_exit(told == 1 ? 0 : 1);
       }
       int status = 0;
@@ -42,13 +42,13 @@ TEST(ProcessMutexDeathTest, IsFreeInTheChild) {
   EXPECT_EQ(told, 0) << "the parent is told nothing";
 }
 
-// Whoever forks waits for code that holds the outer lock and wants the inner one, and not the other way round.
+// A fork waits for code that holds the outer lock and wants the inner one, and not the other way round.
 TEST(ProcessMutexDeathTest, AreTakenInTheirOrder) {
   std::atomic<bool> stop{false};
   std::jthread nested([&] {
     while (!stop) {
-      const std::scoped_lock first(outer);
-      const std::scoped_lock second(inner);
+      const std::scoped_lock first(outer_lock);
+      const std::scoped_lock second(inner_lock);
     }
   });
   for (int i = 0; i < 100; ++i) {

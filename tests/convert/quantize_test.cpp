@@ -369,7 +369,9 @@ TEST(Quantize, ImportanceOfManySmallElementsIsLimited) {
   const std::string larger = file(Limits().decoded_bytes);
   const std::size_t peak =
       peak_during([&] { EXPECT_EQ(rule_of([&] { read_importance(larger); }), "importance.size"); });
-  if (kCountsMemory) EXPECT_LT(peak, std::size_t{8} << 20) << "refused after it was decoded";
+  if (kCountsMemory) {
+    EXPECT_LT(peak, std::size_t{8} << 20) << "refused after it was decoded";
+  }
 }
 
 TEST(Quantize, BytesDoNotDependOnThreads) {

@@ -121,7 +121,7 @@ TEST(IoShrink, AViewOfLostBytesIsZeroAndCheckSaysSo) {
   EXPECT_EQ(rule_of([&] { source->check(); }), "io.source.shrank");
 }
 
-// Whoever takes no notice of the flag that says read-only writes into pages of the process, before the file is cut and after.
+// Writes into a read-only array go to pages of the process, before the file is truncated and after.
 TEST(IoShrinkDeathTest, WritesIntoAFileThatWasCutAreKept) {
   const Scratch scratch;
   const std::string path = scratch / "f";

@@ -210,7 +210,7 @@ TEST(ViewServer, StrangersDoNotKeepTheOwnerOut) {
   EXPECT_EQ(known.call("overview"), 200) << "whoever has shown the secret keeps the connection";
 }
 
-// Nor do those who have the secret: of them, whoever has been idle for the longest time gives way.
+// Nor do clients with the secret: the one that has been idle for the longest time gives way.
 TEST(ViewServer, IdleOwnersDoNotKeepTheNextOneOut) {
   const Setting setting;
   const Service service(std::vector<ExhibitPtr>{setting.model()});
