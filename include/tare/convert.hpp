@@ -23,10 +23,11 @@ struct AdaptOptions {
   Quantization quant = {};                         // encode float matrices
   std::vector<std::string> match = {}, skip = {};  // globs over tensor names
   std::vector<std::pair<std::string, std::string>> set = {};  // metadata: key, JSON scalar or else a string
-  std::vector<ModelPart> drop = {};                           // what may be omitted
-  bool keep_names = false;    // of tensors, and all else that Format::adopt and Format::release would change
-  bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them
-  unsigned threads = 0;       // for codecs that look at the data first; 0: all cores
+  Map values = {};                   // metadata: keys whose values are stored as they are, after those of `set`
+  std::vector<ModelPart> drop = {};  // what may be omitted
+  bool keep_names = false;           // of tensors, and all else that Format::adopt and Format::release would change
+  bool weights_only = false;         // leave out everything but the tensors and the metadata that is about them
+  unsigned threads = 0;              // for codecs that look at the data first; 0: all cores
 };
 
 // Keys of a file that the target has neither a field nor room for. `harmful`: those that change what the model computes,
