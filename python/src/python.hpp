@@ -54,6 +54,13 @@ inline int checked(int result) {
   return result;
 }
 
+// Whether an object is of a type, or of one derived from it. What its __class__ says does not count (mocks have one of another
+// type): this decides whether its memory is read as that type's.
+inline bool is_of(PyObject* object, PyTypeObject* type) { return PyType_IsSubtype(Py_TYPE(object), type) != 0; }
+inline bool is_of(PyObject* object, const Ref& type) {
+  return is_of(object, reinterpret_cast<PyTypeObject*>(type.get()));
+}
+
 [[noreturn]] void raise_type_error(const std::string& sentence);
 [[noreturn]] void raise_value_error(const std::string& sentence);
 
