@@ -325,7 +325,11 @@ PyObject* reserve_place(PyObject*, PyObject* args) {
     PyObject* capsule = nullptr;
     unsigned long long offset = 0, length = 0;
     if (parse_tuple(args, "OKK", &capsule, &offset, &length) == 0) throw PythonError();
-    placed_of(capsule).reserve({offset, length});
+    PlacedFile& file = placed_of(capsule);
+    {
+      const Unlocked others;
+      file.reserve({offset, length});
+    }
     return none();
   });
 }
@@ -357,7 +361,11 @@ PyObject* save_placed(PyObject*, PyObject* args) {
       throw PythonError();
     PlacedFile& file = placed_of(capsule);
     SaveOptions options = Options(dict).save();
-    const SourcePtr pieces = file.pieces();
+    SourcePtr pieces;
+    {
+      const Unlocked others;
+      pieces = file.end();
+    }
     const Model model = model_from(tensors, Py_None, parts, {{kPlaced, pieces}});
     const std::string output = path_of(path);
     std::optional<Saved> done;
@@ -492,8 +500,7 @@ PyObject* finish_plan(PyObject*, PyObject* args) {
   return guarded([&] {
     PyObject *from = nullptr, *to = nullptr, *dict = nullptr, *list = nullptr, *plan = nullptr, *report = nullptr;
     int any_owner = 0;
-    if (parse_tuple(args, "OOOOOpO", &from, &to, &dict, &list, &plan, &any_owner, &report) == 0)
-      throw PythonError();
+    if (parse_tuple(args, "OOOOOpO", &from, &to, &dict, &list, &plan, &any_owner, &report) == 0) throw PythonError();
     ConvertOptions options = Options(dict).convert();
     const std::string input = path_of(from), output = path_of(to), id = text_of(plan, "a plan");
     std::vector<std::string> parts;
