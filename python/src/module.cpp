@@ -8,6 +8,7 @@
 #include "device.hpp"
 #include "dlpack.hpp"
 #include "model.hpp"
+#include "parts.hpp"
 #include "tare/codec.hpp"
 #include "tare/config.hpp"
 #include "tare/convert.hpp"
@@ -111,6 +112,7 @@ int execute(PyObject* module) {
     add_tensor_type(module);
     add_model_type(module);
     checked(PyModule_AddFunctions(module, work_functions()));
+    checked(PyModule_AddFunctions(module, parts_functions()));
     checked(PyModule_AddFunctions(module, device_functions()));
     checked(PyModule_AddObjectRef(module, "version", text(version()).get()));
     const Ref fields = list_of(config_fields(), [](const ConfigField& field) { return text(field.name); });
