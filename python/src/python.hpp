@@ -109,7 +109,8 @@ class View {
 // Names are text where they are UTF-8; other bytes are kept as surrogates, as Python does for file names.
 Ref text(std::string_view bytes);
 std::string text_of(PyObject* object, const char* what);
-// A path as the system knows it, from str, bytes or anything with __fspath__.
+// A path as the system knows it, from a str or anything with __fspath__. Not from bytes, which are the content of a file wherever
+// both are taken.
 std::string path_of(PyObject* object);
 
 Ref number(std::uint64_t value);
