@@ -24,7 +24,8 @@ struct AdaptOptions {
   Overflow overflow = Overflow::refuse;
   Quantization quant = {};                                    // encode float matrices
   std::vector<std::string> match = {}, skip = {};             // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: a key; a JSON scalar or else a string
+  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: a key; JSON or else a string
+  Map values = {};                                            // metadata as values, set after `set`
   std::vector<ModelPart> drop = {};                           // what may be omitted
   // Keep the names of tensors and everything else that Format::adopt and Format::release would change.
   bool keep_names = false;

@@ -14,10 +14,14 @@ class Stop {
   virtual ~Stop() = default;
   void ask() noexcept { asked_.store(true, std::memory_order_relaxed); }
   bool asked() const noexcept { return asked_.load(std::memory_order_relaxed) || look(); }
+  // Asked once, by the thread that does the work, right before an output gets its name: the last moment at which stopping
+  // leaves nothing behind.
+  bool asked_last() const noexcept { return asked() || look_last(); }
 
  private:
   // Override this if the request must be polled elsewhere. Every working thread calls it between two pieces of work.
   virtual bool look() const noexcept { return false; }
+  virtual bool look_last() const noexcept { return false; }
 
   std::atomic<bool> asked_{false};
 };

@@ -127,7 +127,7 @@ void finish_open(PyObject* object, std::shared_ptr<Opened> made) {
 PyObject* open_path(PyObject* object, PyObject* args) {
   return guarded([&] {
     PyObject *path = nullptr, *options = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &path, &options) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &path, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->path = path_of(path);
     made->options = Options(options).read();
@@ -149,7 +149,7 @@ PyObject* open_path(PyObject* object, PyObject* args) {
 PyObject* open_bytes(PyObject* object, PyObject* args) {
   return guarded([&] {
     PyObject *data = nullptr, *options = nullptr;
-    if (PyArg_ParseTuple(args, "OO", &data, &options) == 0) throw PythonError();
+    if (parse_tuple(args, "OO", &data, &options) == 0) throw PythonError();
     auto made = std::make_shared<Opened>();
     made->options = Options(options).read();
     made->usual_names = Options(options).flag("usual_names");
@@ -423,7 +423,7 @@ void add_model_type(PyObject* module) {
   checked(PyModule_AddObjectRef(module, "Model", reinterpret_cast<PyObject*>(model_type)));
 }
 
-bool is_model(PyObject* object) { return checked(is_instance(object, reinterpret_cast<PyObject*>(model_type))) != 0; }
+bool is_model(PyObject* object) { return is_of(object, model_type); }
 
 std::shared_ptr<const Model> model_of(PyObject* object) {
   if (!is_model(object)) raise_type_error("expected a model of tare");

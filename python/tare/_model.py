@@ -1,11 +1,10 @@
 """Open models."""
 
 import collections.abc
-import os
 
 import numpy as np
 
-from . import _dtypes, _errors, _tare
+from . import _dtypes, _errors, _paths, _tare
 from ._tensor import Opaque, Tensor, sparse_kind
 
 _tare._setup(np.ndarray, _errors.make, _dtypes.numpy_dtype, Tensor, Opaque)
@@ -22,14 +21,13 @@ class Model(_tare.Model, collections.abc.Mapping):
 
     def __init__(self, source, **options):
         self._options = options
-        source = path_or_bytes(source)
-        if isinstance(source, (bytes, bytearray, memoryview)):
+        if _paths.is_content(source):
             self._open_bytes(source, options)
             self.path = None
         else:
-            self._open(source, options)
-            self.path = os.fspath(source)
-            self._place = _absolute(self.path)
+            self.path = _paths.path_of(source)
+            self._open(self.path, options)
+            self._place = _paths.absolute(self.path)
 
     def _with_usual_names(self):
         """The model with Hugging Face's names, order of rows and files, whatever the container's conventions are."""
@@ -151,7 +149,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             return "<tare.Model closed>"
         facts = self._facts()
         name = self.path if self.path is not None else "bytes"
-        return f"<tare.Model {os.fsdecode(name)!r}: {facts['format']}, {len(self)} tensors>"
+        return f"<tare.Model {name!r}: {facts['format']}, {len(self)} tensors>"
 
     def _repr_html_(self):
         from . import _html
@@ -238,20 +236,6 @@ class Vocabulary(collections.abc.Sequence):
         return f"<tare.Vocabulary {self.kind or 'of unknown kind'}: {len(self)} tokens>"
 
 
-def path_or_bytes(source):
-    """Bytes that are the path of a file, not its content, as text; anything else as it is."""
-    if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
-        return os.fsdecode(source)
-    return source
-
-
-def _absolute(path):
-    """Where it is, also when the current directory is another. (os.path.abspath would take a/../ out, whatever a links to.)"""
-    if os.path.isabs(path):
-        return path
-    return os.path.join(os.getcwdb() if isinstance(path, bytes) else os.getcwd(), path)
-
-
 def _reopen(path, options):
     return Model(path, **options)
 
@@ -259,7 +243,7 @@ def _reopen(path, options):
 def open(
     path, *, mmap=True, usual_names=False, arrays=False, attach=(), max_expansion=None, keep_broken=False, threads=0
 ):
-    """Opens any model file, a model's directory, or bytes, and reads its metadata.
+    """Opens any model file, a model's directory, or the bytes of a file, and reads its metadata.
 
     mmap           show tensors inside the mapped file; False: read every byte with pread
     usual_names    names and order of rows as in a Hugging Face directory, also of a model that comes from GGUF

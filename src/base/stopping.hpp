@@ -11,5 +11,7 @@ const Stop* current_stop() noexcept;
 void listen_to(const Stop* stop) noexcept;
 // Throws `work.stopped` if a stop was requested.
 void check_stop();
+// The same right before an output gets its name (Stop::asked_last).
+void check_last_stop();
 
 }  // namespace tare

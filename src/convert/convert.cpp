@@ -208,7 +208,7 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
     throw error.in(file_at_fault(error, job.input, job.output));
   }
   const std::uint64_t bytes = sink.position();
-  check_stop();
+  check_last_stop();
   sink.commit();
   return bytes;
 }

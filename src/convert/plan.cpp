@@ -245,7 +245,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
     run.check_sources();
     throw error.in(error.subject() == Subject::input ? input : path);
   }
-  check_stop();
+  check_last_stop();
   sink->commit();
 }
 

@@ -80,11 +80,17 @@ class LayoutsBefore {
 // A key that was set takes precedence over files that state the same. Such files are left out.
 void prefer_set_keys(Adaptation& it) {
   Model& model = it.model;
-  if (it.target.metadata == nullptr || it.options.set.empty() || model.attachments.empty()) return;
+  if (it.target.metadata == nullptr || (it.options.set.empty() && it.options.values.empty()) ||
+      model.attachments.empty())
+    return;
   std::vector<MetadataEdit> edits;
   for (const auto& [key, text] : it.options.set) {
     model.metadata.erase(key);
     edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
+  }
+  for (const auto& [key, value] : it.options.values) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
   }
   std::vector<std::string> before;
   for (const Attachment& file : model.attachments) before.push_back(file.name);

@@ -34,13 +34,14 @@ Value parse_setting(const std::string& key, const std::string& text, const Forma
 }  // namespace
 
 void steps::set_metadata(Adaptation& it) {
-  for (const auto& [key, text] : it.options.set) {
-    Value value = parse_setting(key, text, it.target);
+  const auto set = [&](const std::string& key, Value value, const std::string& text) {
     if (const std::string* const said = value.text(); said != nullptr && it.target.set_problem != nullptr)
       if (const std::string problem = it.target.set_problem(key, *said); !problem.empty())
         throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", quote(key), text, problem));
     it.model.metadata.set(key, std::move(value));
-  }
+  };
+  for (const auto& [key, text] : it.options.set) set(key, parse_setting(key, text, it.target), text);
+  for (const auto& [key, value] : it.options.values) set(key, value, value.text() == nullptr ? "" : *value.text());
 }
 
 }  // namespace tare

@@ -6,6 +6,7 @@
 
 #include "base/name_map.hpp"
 #include "base/printable.hpp"
+#include "base/stopping.hpp"
 #include "formats/hf/hf.hpp"
 #include "formats/private_tree.hpp"
 #include "formats/safetensors/safetensors.hpp"
@@ -206,6 +207,7 @@ std::uint64_t write(const Model& model, const std::string& path, const WriteOpti
       plan.weights(), [&](const std::string& name) { return tree.file(name); }, options, plan.stem());
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.hpp"
+#include "base/stopping.hpp"
 #include "formats/safetensors/safetensors.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/tree_sink.hpp"
@@ -207,6 +208,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
       model, [&](const std::string& name) { return tree.file(name); }, options);
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/checked.hpp"
+#include "base/stopping.hpp"
 #include "formats/links.hpp"
 #include "formats/zt2/zt2.hpp"
 #include "io/descriptor_source.hpp"
@@ -423,6 +424,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
     write_split(model, parts, tree, options);
   const std::uint64_t bytes = tree.bytes();
   model.check_sources();
+  check_last_stop();
   tree.commit();
   return bytes;
 }
