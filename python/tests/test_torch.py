@@ -1,6 +1,8 @@
 """torch, transformers, the package safetensors, ml_dtypes, scipy: as far as they are installed."""
 
+import json
 import os
+import shutil
 import sys
 import types
 import warnings
@@ -389,6 +391,20 @@ def test_transformers_as_from_a_directory(torch, tmp_path, container, quant):
         assert torch.equal(found(ids).logits, expected(ids).logits)
         if quant is None:
             assert torch.equal(found(ids).logits, net.eval()(ids).logits)
+
+
+def test_transformers_warns_of_other_results(torch, tmp_path):
+    """A rope that config.json has no numbers for: `tare convert` warns, and so does whoever asks for the model."""
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    rope = {"rope_type": "llama3", "rope_theta": 700.0, "factor": 5.5, "low_freq_factor": 1.5, "high_freq_factor": 3.0,
+            "original_max_position_embeddings": 50}  # fmt: skip
+    file, _ = llama_cpp_file(tmp_path, transformers.LlamaConfig(**SMALL, rope_parameters=rope))
+    for ask in (tare.transformers.from_pretrained, tare.transformers.config, tare.transformers.state_dict):
+        for source in (file, tare.open(file)):
+            with pytest.warns(UserWarning, match="rope_freqs.weight") as told:
+                ask(source)
+            mine = [one for one in told if "rope_freqs.weight" in str(one.message)]
+            assert len(mine) == 1 and mine[0].filename == __file__
 
 
 def test_transformers_refuses_missing_weights(torch, tmp_path):
