@@ -511,6 +511,8 @@ def _packed_row(name, array):
     return name, array.shape, _dtypes.packed_layout(array.dtype), [("payload", "u8", "", data.reshape(-1))]
 
 
+    if isinstance(value, Tensor):
+        value.verify()  # what follows looks at the file's bytes as they are
 def dense_row(name, value):
     """(name, shape, storage type, logical type, bytes) of an array."""
     array = _array(name, value)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tare
+from conftest import command
 
 
 def test_writer(tmp_path):
@@ -351,3 +352,19 @@ def test_plot(model_path, demo, tmp_path):
     assert "64x256 float32" in tare.plot.histogram(m["layers.0.mlp.weight"], ax=ax).get_title()
     reports = {q: tare.quantize(demo / "mistral", tmp_path / f"{q}.mcf", q) for q in ("k4", "q8")}
     assert tare.plot.errors(reports).get_xlabel() == "bits per weight"
+
+
+def test_writer_passes_no_damaged_bytes_on(tmp_path):
+    array = np.arange(64, dtype="f4")
+    tare.save(tmp_path / "good.zt", {"w": array}, digest="sha256")
+    data = bytearray((tmp_path / "good.zt").read_bytes())
+    data[data.find(array.tobytes()) + 8] ^= 4
+    (tmp_path / "bad.zt").write_bytes(data)
+    bad = tare.open(tmp_path / "bad.zt").tensor("w")
+    with pytest.raises(tare.Error) as error, tare.Writer(tmp_path / "out.zt") as writer:
+        writer.add("w", bad)
+    assert error.value.rule == "digest.mismatch"
+    with pytest.raises(tare.Error) as error, tare.Writer(tmp_path / "out.zt") as writer:
+        writer.declare("w", 64, "f32")
+        writer.write("w", bad)
+    assert error.value.rule == "digest.mismatch" and not (tmp_path / "out.zt").exists()
