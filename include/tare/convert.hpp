@@ -22,7 +22,8 @@ struct AdaptOptions {
   Overflow overflow = Overflow::refuse;            // of values that such a cast takes beyond the type's largest
   Quantization quant = {};                         // encode float matrices
   std::vector<std::string> match = {}, skip = {};  // globs over tensor names
-  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: key, JSON scalar or else a string
+  std::vector<std::pair<std::string, std::string>> set = {};  // metadata: key, JSON or else a string
+  Map values = {};                                            // metadata as values, set after the former
   std::vector<ModelPart> drop = {};                           // what may be omitted
   bool keep_names = false;    // of tensors, and all else that Format::adopt and Format::release would change
   bool weights_only = false;  // leave out everything but the tensors and the metadata that is about them

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "values.hpp"
+
 namespace tare::py {
 
 Options::Options(PyObject* dict) : dict_(dict) {
@@ -143,7 +145,7 @@ AdaptOptions Options::adapt() const {
   if (PyObject* const quant = find("quant")) options.quant = Options(quant).quantization();
   options.match = texts("match");
   options.skip = texts("skip");
-  options.set = pairs("set");
+  if (PyObject* const values = find("values")) options.values = to_map(values, "metadata");
   for (const std::string& name : texts("drop")) {
     const auto part = parse_model_part(name);
     if (!part)

@@ -146,7 +146,7 @@ def plan(source, target, *, tasks=None, task_bytes=1 << 30, folder=None, **optio
     facts["parts"] = _split(rows, tasks, task_bytes)
     with open(source) as model:
         facts["tensors"] = _fingerprint(model)
-    facts["id"] = hashlib.sha256(json.dumps(facts, sort_keys=True).encode("utf-8", "surrogateescape")).hexdigest()
+    facts["id"] = hashlib.sha256(json.dumps(facts, sort_keys=True, default=repr).encode("utf-8", "surrogateescape")).hexdigest()
     return Plan(facts)
 
 

@@ -380,9 +380,7 @@ def _options(**options):
     # The extension's names.
     options["unpack"] = options.pop("no_zstd", False)
     if metadata := options.pop("metadata", None):
-        import json
-
-        options["set"] = [(key, json.dumps(value)) for key, value in metadata.items()]
+        options["values"] = dict(metadata)
     return options
 
 
@@ -511,10 +509,10 @@ def _packed_row(name, array):
     return name, array.shape, _dtypes.packed_layout(array.dtype), [("payload", "u8", "", data.reshape(-1))]
 
 
-    if isinstance(value, Tensor):
-        value.verify()  # what follows looks at the file's bytes as they are
 def dense_row(name, value):
     """(name, shape, storage type, logical type, bytes) of an array."""
+    if isinstance(value, Tensor):
+        value.verify()  # what follows looks at the file's bytes as they are
     array = _array(name, value)
     if isinstance(array, tuple):  # bits of a type that NumPy lacks
         bits, storage, logical = array

@@ -368,3 +368,32 @@ def test_writer_passes_no_damaged_bytes_on(tmp_path):
         writer.declare("w", 64, "f32")
         writer.write("w", bad)
     assert error.value.rule == "digest.mismatch" and not (tmp_path / "out.zt").exists()
+
+
+@pytest.mark.parametrize("value", [[1, 2], [1, 2.5], ["a"], [], {"a": [1]}, b"\x00ab", 5, 1.5, True, "[1]", "x", float("inf")])
+def test_metadata_of_a_conversion_keeps_its_types(tmp_path, value):
+    tare.save(tmp_path / "m.zt", {"w": np.ones((32, 64), "f4")})
+    tare.save(tmp_path / "saved.zt", tare.open(tmp_path / "m.zt"), metadata={"k": value})
+    tare.convert(tmp_path / "m.zt", tmp_path / "c.zt", metadata={"k": value})
+    tare.quantize(tmp_path / "m.zt", tmp_path / "q.zt", "group4", metadata={"k": value})
+    for name in ("saved.zt", "c.zt", "q.zt"):
+        found = tare.open(tmp_path / name).metadata["k"]
+        assert found == value and type(found) is type(value), name
+    tare.convert(tmp_path / "m.zt", tmp_path / "nan.zt", metadata={"k": float("nan")})
+    assert np.isnan(tare.open(tmp_path / "nan.zt").metadata["k"])
+
+
+@pytest.mark.parametrize("suffix", ["zt", "gguf"])
+def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
+    path = tmp_path / f"m.{suffix}"
+    tare.save(path, {"w": np.ones(4, "f4")}, metadata={"general.tags": ["a", "b"]})
+    command("convert", path, tmp_path / f"o.{suffix}", "--set", 'general.tags=["e"]', "--set", "k=[1, 2]", "--set", "t=[1, 2")
+    found = tare.open(tmp_path / f"o.{suffix}").metadata
+    assert found["general.tags"] == ["e"] and found["k"] == [1, 2] and found["t"] == "[1, 2"
+    command("meta", path, "--set", 'general.tags=["e"]', "--set", "k=[1, 2]")
+    found = tare.open(path).metadata
+    assert found["general.tags"] == ["e"] and found["k"] == [1, 2]
+    for value in ("e", 5):
+        with pytest.raises(tare.Error) as error:
+            tare.convert(path, tmp_path / f"no.{suffix}", metadata={"general.tags": value})
+        assert error.value.rule == "convert.set"

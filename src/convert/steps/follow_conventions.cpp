@@ -80,7 +80,8 @@ class LayoutsBefore {
 // A key that was set takes precedence over files that state the same. Such files are left out.
 void prefer_set_keys(Adaptation& it) {
   Model& model = it.model;
-  if (it.target.metadata == nullptr || it.options.set.empty() || model.attachments.empty()) return;
+  if (it.target.metadata == nullptr || model.attachments.empty()) return;
+  if (it.options.set.empty() && it.options.values.empty()) return;
   std::vector<MetadataEdit> edits;
   for (const auto& [key, text] : it.options.set) {
     model.metadata.erase(key);
@@ -97,6 +98,10 @@ void prefer_set_keys(Adaptation& it) {
                         .detail = "they contradict what was set"});
 }
 
+  for (const auto& [key, value] : it.options.values) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
+  }
 }  // namespace
 
 void steps::follow_conventions(Adaptation& it) {
