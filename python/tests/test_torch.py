@@ -743,3 +743,24 @@ def test_jax(model_path, arrays, tmp_path):
     except ImportError:
         return
     assert (theirs(tmp_path / "m.safetensors")["w"] == made["w"]).all()
+
+
+def test_a_blank_is_put_before_any_text(tmp_path, demo):
+    """Also before one that begins with blanks, in a vocabulary that has added tokens."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    shutil.copytree(demo / "mistral", tmp_path / "m")
+    path = tmp_path / "m" / "tokenizer.json"
+    said = json.loads(path.read_text())
+    said["model"]["vocab"][95][0] = "<mask>"
+    said["added_tokens"].append({**said["added_tokens"][0], "id": 95, "content": "<mask>", "special": False})
+    path.write_text(json.dumps(said))
+    tare.convert(tmp_path / "m", tmp_path / "m.gguf", drop=["attachments"])
+    tare.convert(tmp_path / "m.gguf", f"{tmp_path}/back/")
+    theirs, made = (tokenizers.Tokenizer.from_file(str(tmp_path / name / "tokenizer.json")) for name in ("m", "back"))
+    assert made.token_to_id("<mask>") == 95
+    for text in ("the of", " the", "  the  of ", "   "):
+        own, other = (t.encode(text, add_special_tokens=False) for t in (made, theirs))
+        assert own.tokens == other.tokens, text
+        assert made.decode(own.ids) == theirs.decode(other.ids)
+    # Behind an added token there is none.
+    assert made.encode("the<mask>the", add_special_tokens=False).tokens[1:3] != ["<mask>", "▁the"]
