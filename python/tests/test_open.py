@@ -433,3 +433,15 @@ def test_usual_names_warn_of_other_results(tmp_path, demo):
         model._settings()
     assert len(told) == 4 and all("rope_freqs.weight" in str(one.message) for one in told)
     assert all(one.filename == __file__ for one in told)
+
+
+def test_a_tokenizer_is_understood_or_told_of(tmp_path, demo):
+    shutil.copytree(demo / "mistral", tmp_path / "m")
+    path = tmp_path / "m" / "tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    quiet = tare.convert(tmp_path / "m", tmp_path / "quiet.gguf")
+    assert not any("rstrip" in change["text"] for change in quiet.changes)
+    tokenizer["added_tokens"][-1]["rstrip"] = True
+    path.write_text(json.dumps(tokenizer))
+    told = tare.convert(tmp_path / "m", tmp_path / "told.gguf")
+    assert any("(rstrip)" in change["text"] and change["impact"] == "results" for change in told.changes)
