@@ -397,3 +397,25 @@ def test_metadata_that_is_set_by_the_command(tmp_path, suffix):
         with pytest.raises(tare.Error) as error:
             tare.convert(path, tmp_path / f"no.{suffix}", metadata={"general.tags": value})
         assert error.value.rule == "convert.set"
+
+
+@pytest.mark.parametrize("first, second", [("hf", "gguf"), ("hf", "zt2"), ("gguf", "hf"), ("zt2", "gguf"), ("gguf", "gguf")])
+def test_a_directory_is_opened_as_what_was_written(tmp_path, first, second):
+    """Another model may be there before; what is written is found, or it is an error now or when the directory is opened."""
+    old, new = ({f"layers.{i}.w": np.full((64, 64), value, "f4") for i in range(4)} for value in (1, 2))
+    out = f"{tmp_path}/out/"
+    tare.save(out, old, format=first, shard="20KB")
+    try:
+        tare.save(out, new, format=second, shard="20KB", overwrite=True)
+    except tare.Error as error:
+        assert error.rule == "convert.directory"
+        assert (tare.open(out)["layers.0.w"] == 1).all()
+        assert first == "hf" and second != "hf"
+    else:
+        assert first != "hf"
+        try:
+            model = tare.open(out)
+        except tare.Error as error:
+            assert error.rule == "open.directory" and (first, second) == ("zt2", "gguf")
+        else:
+            assert (model["layers.0.w"] == 2).all()
