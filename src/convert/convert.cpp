@@ -182,7 +182,7 @@ const std::string& file_at_fault(const Error& error, const std::string& input, c
   return error.subject() == Subject::input ? input : output;
 }
 
-// The files of a directory before a model is written into it, so that they can be told from those that are written.
+// Remembers the files that a directory has before a model is written into it.
 class FilesBefore {
  public:
   explicit FilesBefore(const std::string& directory) {
@@ -208,14 +208,14 @@ class FilesBefore {
   std::set<Identity> files_;
 };
 
-// Whoever opens the directory gets the model that was written, not one that was there before and that readers prefer.
+// Throws `convert.directory` if the directory is opened as a model that was in it before.
 void require_opened_as_written(const std::string& directory, const FilesBefore& before, const Format& target) {
   if (before.empty()) return;
   Model found;
   try {
     found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
   } catch (const Error&) {
-    return;  // nobody takes it for the old model: whoever opens it is told the same, and names one of the files
+    return;  // it is not opened as the old model: opening it fails with a message that lists the files
   }
   for (const Tensor& tensor : found.tensors)
     for (const Component& component : tensor.components)

@@ -15,8 +15,8 @@ bool is_directory(const Format& format);
 // model's conventions are those of. Throws `convert.names` for what is not known.
 std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& lines);
 
-// The files next to the weights in the directory that `convert` would make of the model, be it complete or not; what it would
-// say of that goes to `lines`. Throws what `adapt` throws.
+// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Adds
+// the changes that `convert` would report to `lines`. Throws the errors of `adapt`.
 std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines);
 
 // `adapt`, with or without the check of require_configured.

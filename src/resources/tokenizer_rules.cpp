@@ -74,10 +74,10 @@ void add_normalizer(const object& step, TokenizerRules& rules) {
     rules.normalizers.emplace_back(type);
 }
 
-// {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}: the first before a text, the second behind it.
+// {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}: the first before a text, the second after it.
 void add_other_frame(const object& step, TokenizerRules& rules) {
   const std::string_view type = get<std::string_view>(step, "type").value_or("");
-  if (type == "ByteLevel" || type == "TemplateProcessing") return;  // says which characters belong to a token; is empty
+  if (type == "ByteLevel" || type == "TemplateProcessing") return;  // these add no tokens
   const auto text_at = [&](std::string_view key) -> std::optional<std::string_view> {
     const auto pair = get<array>(step, key);
     if (!pair || pair->size() == 0) return std::nullopt;
@@ -94,7 +94,7 @@ void add_added(const object& root, TokenizerRules& rules) {
   const auto added = get<array>(root, "added_tokens");
   if (!added) return;
   constexpr std::pair<std::string_view, std::string_view> kWays[] = {{"lstrip", "take the blanks before them"},
-                                                                     {"rstrip", "take the blanks behind them"},
+                                                                     {"rstrip", "take the blanks after them"},
                                                                      {"single_word", "are found only as whole words"}};
   for (const auto& [key, way] : kWays) {
     std::size_t count = 0;

@@ -42,7 +42,7 @@ struct PieceRules {
 };
 PieceRules parse_piece_rules(std::string_view tokenizer_model);
 
-// What the tokenizer's files ask for that no container's keys can say. A file that cannot be read says nothing.
+// Lists the rules of the tokenizer's files that no key of a container can hold. A file that cannot be read has none.
 struct UnsaidRule {
   std::string file, sentence;
 };

@@ -613,7 +613,7 @@ TEST(TokenizerJson, NoBlankBehindAddedTokens) {
   EXPECT_EQ(resources::parse_tokenizer_rules(text).adds_blank, true);
 }
 
-// What decides which tokens a text becomes is understood or told.
+// A rule that changes the tokens of a text is read, or reported.
 TEST(TokenizerJson, RulesThatNoKeySaysAreTold) {
   const auto rules = [](std::string_view text) { return resources::parse_tokenizer_rules(text); };
   const auto framed =

@@ -46,7 +46,7 @@ void set_key(Adaptation& it, const std::string& key, Value value, const std::str
   // Programs that read a key expect one or the other.
   const Value* const before = it.model.metadata.find(key);
   if (before != nullptr && it.target.holds.metadata == Room::tree && is_list(*before) != is_list(value))
-    refuse(is_list(value) ? "the model has this key, and its value is no list"
+    refuse(is_list(value) ? "the model has this key, and its value is not a list"
                           : fmt::format("the model has this key, and its value is a list; write '[{}]'",
                                         value.text() != nullptr ? to_json(value) : text));
   it.model.metadata.set(key, std::move(value));
