@@ -61,6 +61,14 @@ class TARE_API BlobProducer {
   virtual void verify() const = 0;
 };
 
+// A checksum of more bytes than those of a blob: it covers a member of an archive, and the blob is a part of it. `verify` throws
+// what is wrong with the whole. Any number of threads call it, and the whole is read once.
+class TARE_API BlobGuard {
+ public:
+  virtual ~BlobGuard() = default;
+  virtual void verify() const = 0;
+};
+
 class TARE_API Blob {
  public:
   Blob() = default;
@@ -85,6 +93,10 @@ class TARE_API Blob {
   Encoding encoding() const { return encoding_; }
   // The digest stored with the bytes; false when there is none.
   const Digest& digest() const { return digest_; }
+  // The same bytes, compared with a checksum of what they are a part of, too. For plain blobs; others have a producer for it.
+  [[nodiscard]] Blob guarded(std::shared_ptr<const BlobGuard> guard) const;
+  // What compares it; null when there is none.
+  const std::shared_ptr<const BlobGuard>& guard() const { return guard_; }
   // Where the stored bytes are; null for produced blobs.
   const SourcePtr& source() const { return source_; }
   std::uint64_t offset() const { return offset_; }
@@ -111,16 +123,18 @@ class TARE_API Blob {
   // The same into the caller's memory, which has exactly size() bytes.
   void read_all(std::span<std::byte> out, unsigned threads = 0) const;
 
-  // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`.
+  // Compares the stored bytes with their digest (if there is one of a known algorithm) and throws `digest.mismatch`, and with
+  // their guard.
   // Of produced bytes those that they are made of. Hashes each range of a source once.
   void verify() const;
-  // The same bytes without their digest, for whoever compares it in another way or wants to look at damaged bytes. Compressed
+  // The same bytes without their digest and guard, for whoever compares it in another way or wants to look at damaged bytes. Compressed
   // bytes are compared all the same.
   [[nodiscard]] Blob unchecked() const;
 
  private:
   SourcePtr source_;
   std::shared_ptr<const BlobProducer> producer_;
+  std::shared_ptr<const BlobGuard> guard_;
   std::uint64_t offset_ = 0, stored_ = 0, size_ = 0;
   Encoding encoding_ = Encoding::raw;
   Digest digest_;

@@ -764,3 +764,23 @@ def test_a_blank_is_put_before_any_text(tmp_path, demo):
         assert made.decode(own.ids) == theirs.decode(other.ids)
     # Behind an added token there is none.
     assert made.encode("the<mask>the", add_special_tokens=False).tokens[1:3] != ["<mask>", "▁the"]
+
+
+def test_stored_members_of_a_checkpoint_are_compared(torch, tmp_path):
+    """Of a tensor that is a part of its storage, too."""
+    values = torch.arange(4096, dtype=torch.float32)
+    torch.save({"whole": values.clone(), "part": values[100:200], "turned": values.clone().reshape(64, 64).t()}, tmp_path / "good.pt")
+    good = (tmp_path / "good.pt").read_bytes()
+    raw, places, at = values.numpy().tobytes(), [], -1
+    while (at := good.find(raw, at + 1)) >= 0:
+        places.append(at)
+    assert len(places) == 3
+    for place in places:
+        data = bytearray(good)
+        data[place + 4 * 150] ^= 1
+        (tmp_path / "bad.pt").write_bytes(data)
+        with pytest.raises(tare.Error) as error:
+            tare.convert(tmp_path / "bad.pt", tmp_path / "out.safetensors")
+        assert error.value.rule == "zip.member.crc"
+        with pytest.raises(tare.Error):
+            tare.torch.load(tmp_path / "bad.pt", verify=True)

@@ -419,3 +419,25 @@ def test_a_directory_is_opened_as_what_was_written(tmp_path, first, second):
             assert error.rule == "open.directory" and (first, second) == ("zt2", "gguf")
         else:
             assert (model["layers.0.w"] == 2).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"dtype": "f16"}, {"quant": "group4"}])
+@pytest.mark.parametrize("target", ["zt", "zt2", "safetensors", "npz", "mcf", "gguf"])
+def test_stored_members_of_an_archive_are_compared(tmp_path, target, options):
+    """NumPy compares the CRC-32 of an array; so does whoever converts it."""
+    if options.get("quant") and target not in ("zt", "zt2"):
+        options = {"dtype": "f16"}
+    array = np.arange(64 * 64, dtype="f4").reshape(64, 64)
+    np.savez(tmp_path / "good.npz", w=array)
+    data = bytearray((tmp_path / "good.npz").read_bytes())
+    data[data.find(array.tobytes()) + 8] ^= 4
+    (tmp_path / "bad.npz").write_bytes(data)
+    with pytest.raises(tare.Error) as error:
+        tare.convert(tmp_path / "bad.npz", tmp_path / f"out.{target}", **options)
+    assert error.value.rule == "zip.member.crc" and not (tmp_path / f"out.{target}").exists()
+    tensor = tare.open(tmp_path / "bad.npz").tensor("w")
+    for read in (tensor.verify, tensor.bytes, tensor.float32, tensor.stats, lambda: tare.hash(tmp_path / "bad.npz")):
+        with pytest.raises(tare.Error) as error:
+            read()
+        assert error.value.rule == "zip.member.crc"
+    assert [finding.rule for finding in tare.verify(tmp_path / "bad.npz").findings] == ["zip.member.crc"]

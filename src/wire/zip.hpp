@@ -38,12 +38,12 @@ struct BadMember {
 std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
                                 std::vector<BadMember>* bad = nullptr);
 
-// A member's decoded bytes without the first `skip`. Stored members are plain ranges; deflated ones are
-// inflated front to back in bounded memory, and checked (length, end of stream, CRC-32) when their last byte
-// is pulled.
+// A member's decoded bytes without the first `skip`. Stored members are plain ranges, guarded by the CRC-32 of the member;
+// deflated ones are inflated front to back in bounded memory, and checked (length, end of stream, CRC-32) when their last
+// byte is pulled.
 Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t skip = 0);
 
-// Reads every stored member and compares its CRC-32, on all cores: what a mapping never does. Deflated
+// Reads every stored member and compares its CRC-32, on all cores, whether somebody wants its bytes or not. Deflated
 // members are checked when they are decoded.
 void check_zip_crcs(const Source& source, const std::vector<ZipMember>& members, Diagnostics& diagnostics,
                     unsigned threads = 0);
