@@ -1,6 +1,9 @@
 """Open models."""
 
 import collections.abc
+import os
+import sys
+import warnings
 
 import numpy as np
 
@@ -28,6 +31,19 @@ class Model(_tare.Model, collections.abc.Mapping):
             self.path = _paths.path_of(source)
             self._open(self.path, options)
             self._place = _paths.absolute(self.path)
+        self._tell()
+
+    def _tell(self):
+        """Warns, in the line that called this package, of what the model computes otherwise under Hugging Face's conventions."""
+        found = self._warnings()
+        if not found:
+            return
+        frame, level = sys._getframe(1), 2
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __package__.split(".")[0]:
+            frame, level = frame.f_back, level + 1
+        name = "the model" if self.path is None else os.fsdecode(self.path)
+        for sentence in found:
+            warnings.warn(f"{name}: {sentence}", stacklevel=level)
 
     def _with_usual_names(self):
         """The model with Hugging Face's names, order of rows and files, whatever the container's conventions are."""
@@ -39,12 +55,14 @@ class Model(_tare.Model, collections.abc.Mapping):
         made.path = self.path
         if self.path is not None:
             made._place = self._place
+        made._tell()
         return made
 
     def _settings(self):
         """{name: bytes} of config.json and the like, as a directory that is made of the model has them."""
         if self._files is None:
             self._files = self._directory_files()
+            self._tell()
         return self._files
 
     def __enter__(self):
@@ -71,12 +89,15 @@ class Model(_tare.Model, collections.abc.Mapping):
     @property
     def config(self):
         """The hyper-parameters that the file states, under Hugging Face's names, as a dict."""
-        return self._config()
+        found = self._config()
+        self._tell()
+        return found
 
     @property
     def vocabulary(self):
         """The tokenizer's words, or None. Read when it is asked for."""
         parts = self._vocabulary()
+        self._tell()
         return None if parts is None else Vocabulary(parts)
 
     @property
@@ -114,7 +135,7 @@ class Model(_tare.Model, collections.abc.Mapping):
             "parameters": sum(row["parameters"] for row in types.values()),
             "bytes": sum(row["bytes"] for row in types.values()),
             "types": types,
-            "config": self._config(),
+            "config": self.config,
             "metadata": self._metadata(),
             "attachments": self._attachments(),
         }
@@ -188,6 +209,7 @@ class Attachments(collections.abc.Mapping):
     def __init__(self, model):
         self._model = model
         self._sizes = model._attachments()
+        model._tell()
 
     def __getitem__(self, name):
         if name not in self._sizes:

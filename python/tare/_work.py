@@ -520,6 +520,8 @@ def _packed_row(name, array):
 
 def dense_row(name, value):
     """(name, shape, storage type, logical type, bytes) of an array."""
+    if isinstance(value, Tensor):
+        value.verify()  # what follows looks at the file's bytes as they are
     array = _array(name, value)
     if isinstance(array, tuple):  # bits of a type that NumPy lacks
         bits, storage, logical = array

@@ -52,11 +52,12 @@ bool pair_names(Model& a, Model& b) {
   return false;
 }
 
-std::vector<Attachment> directory_files(Model model) {
+std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines) {
   const auto target = std::ranges::find_if(formats(), is_directory);
-  Model made = adapt_as(std::move(model), *target, {}, Completeness::open).model;
-  resources::complete(made);  // as the directory's writer does
-  return std::move(made.attachments);
+  Adapted made = adapt_as(std::move(model), *target, {}, Completeness::open);
+  lines.insert(lines.end(), made.changes.begin(), made.changes.end());
+  resources::complete(made.model);  // as the directory's writer does
+  return std::move(made.model.attachments);
 }
 
 }  // namespace tare

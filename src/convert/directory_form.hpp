@@ -20,9 +20,9 @@ std::vector<Renamed> release_conventions(Model& model, std::vector<Change>& line
 // of one are not known, both stay as they are. The rest of the models is not touched.
 bool pair_names(Model& a, Model& b);
 
-// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Throws what
-// `adapt` throws.
-std::vector<Attachment> directory_files(Model model);
+// The files next to the weights in the directory that `convert` would make of the model, be it complete or not. Adds
+// the changes that `convert` would report to `lines`. Throws the errors of `adapt`.
+std::vector<Attachment> directory_files(Model model, std::vector<Change>& lines);
 
 // `adapt`, with or without the check of require_configured.
 enum class Completeness : std::uint8_t { open, required };

@@ -214,7 +214,9 @@ void Blob::read(std::uint64_t offset, std::span<std::byte> out) const {
   if (out.empty()) return;
   if (!is_plain()) return open(offset)->read(out);
   source_->read(offset_ + offset, out);
-  if (out.size() == size_ && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);
+  if (out.size() != size_) return;
+  if (is_known(digest_)) io::CheckedRanges::check(*source_, offset_, size_, digest_, out);
+  if (guard_ != nullptr) guard_->verify();
 }
 
 Bytes Blob::bytes(std::uint64_t limit, unsigned threads) const {
@@ -251,11 +253,19 @@ void Blob::read_all(std::span<std::byte> all, unsigned threads) const {
 void Blob::verify() const {
   if (producer_ != nullptr) return producer_->verify();
   if (source_ != nullptr && is_known(digest_)) io::CheckedRanges::check(*source_, offset_, stored_, digest_);
+  if (guard_ != nullptr) guard_->verify();
+}
+
+Blob Blob::guarded(std::shared_ptr<const BlobGuard> guard) const {
+  Blob blob = *this;
+  blob.guard_ = std::move(guard);
+  return blob;
 }
 
 Blob Blob::unchecked() const {
   Blob blob = *this;
   blob.digest_ = {};
+  blob.guard_ = nullptr;
   return blob;
 }
 

@@ -79,6 +79,8 @@ void Transfer::settle_digest(const Blob& blob, std::size_t number, const Digest&
 }
 
 std::size_t Transfer::add(const Blob& blob) {
+  // What the bytes are a part of does not pass through here, so it is compared before they are passed on.
+  if (blob.guard() != nullptr) blob.guard()->verify();
   const std::size_t number = stored_.size();
   stored_.push_back({0, blob.size(), blob.size(), Encoding::raw, {}});
   if (options_.zstd_level)

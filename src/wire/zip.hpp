@@ -38,8 +38,9 @@ struct BadMember {
 std::vector<ZipMember> read_zip(const Source& source, std::uint64_t limit, Diagnostics& diagnostics,
                                 std::vector<BadMember>* bad = nullptr);
 
-// A member's decoded bytes without the first `skip`. Stored members are plain ranges; deflated ones are inflated in
-// order, in bounded memory, and checked (length, end of stream, CRC-32) when their last byte is read.
+// A member's decoded bytes without the first `skip`. Stored members are plain ranges, guarded by the CRC-32 of the
+// member; deflated ones are inflated in order, in bounded memory, and checked (length, end of stream, CRC-32) when their
+// last byte is read.
 Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t skip = 0);
 
 // Reads every stored member and compares its CRC-32, on all cores, which mapped access never does. Deflated members are

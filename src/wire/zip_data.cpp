@@ -7,6 +7,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/once.hpp"
 #include "base/parallel.hpp"
 #include "base/printable.hpp"
 #include "wire/zip.hpp"
@@ -165,8 +166,32 @@ void check_crc(const Source& source, const ZipMember& member) {
     crc = crc32(crc, part);
     done += part.size();
   }
-  if (crc != member.crc) throw wrong_crc(member.crc, crc);
+  if (crc != member.crc) throw wrong_crc(member.crc, crc).in(source.name()).at(member.data).about(quote(member.name));
 }
+
+// The CRC-32 of a stored member, compared by the first who wants all bytes of it or of a part.
+class StoredMember final : public BlobGuard {
+ public:
+  StoredMember(SourcePtr source, ZipMember member) : source_(std::move(source)), member_(std::move(member)) {}
+
+  void verify() const override {
+    once_.run([&] {
+      try {
+        check_crc(*source_, member_);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::corrupt) throw;  // a file that cannot be read now may be read later
+        wrong_ = std::make_unique<const Error>(error);
+      }
+    });
+    if (wrong_) throw *wrong_;
+  }
+
+ private:
+  SourcePtr source_;
+  ZipMember member_;
+  mutable Once once_;
+  mutable std::unique_ptr<const Error> wrong_;
+};
 
 }  // namespace
 
@@ -175,7 +200,9 @@ std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
 }
 
 Blob zip_blob(const SourcePtr& source, const ZipMember& member, std::uint64_t skip) {
-  if (!member.deflated()) return Blob::range(source, member.data + skip, member.size - skip);
+  if (!member.deflated())
+    return Blob::range(source, member.data + skip, member.size - skip)
+        .guarded(std::make_shared<const StoredMember>(source, member));
   return Blob::encoded(source, member.data, member.stored, member.size - skip, Encoding::deflate,
                        std::make_shared<const InflateProducer>(source, member, skip));
 }

@@ -113,11 +113,11 @@ class ArchiveWriter {
     members_.push_back(std::move(member));
   }
 
-  // Bytes with a digest are verified as a whole before they are written in pieces.
+  // Bytes with a digest or a guard are verified as a whole before they are written in pieces.
   void verify_bodies() const {
     std::vector<const Blob*> bodies;
     for (const Member& member : members_)
-      if (member.entry.body.digest()) bodies.push_back(&member.entry.body);
+      if (member.entry.body.digest() || member.entry.body.guard() != nullptr) bodies.push_back(&member.entry.body);
     parallel_for(bodies.size(), threads_, [&](std::size_t i) { bodies[i]->verify(); });
   }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_rest.hpp"
+#include "resources/tokenizer_rules.hpp"
 #include "tare/codec.hpp"
 
 namespace tare {
@@ -34,8 +36,17 @@ std::vector<Renamed> rename(Adaptation& it) {
     Vocabulary unwanted;
     const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
+    std::vector<resources::UnsaidRule> unsaid;
+    if (!model.vocabulary.tokens.empty()) unsaid = resources::unsaid_tokenizer_rules(model);
     it.target.adopt(model, it.lines, renamed);
     if (drop) std::swap(unwanted, model.vocabulary);
+    // A model that had the target's conventions already has its keys from elsewhere.
+    if (!renamed.empty())
+      for (const resources::UnsaidRule& rule : unsaid)
+        it.lines.push_back(
+            {.impact = Impact::results,
+             .part = rule.file,
+             .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
     return renamed;
   }
   // If the target has files that describe a model, they are Hugging Face's, and so are the conventions.

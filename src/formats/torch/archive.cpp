@@ -132,7 +132,11 @@ class ArchiveReader {
     if (member.size > limit)
       throw error(ErrorKind::limit, "torch.pickle.large",
                   fmt::format("expected a pickle of at most {} bytes, found {}", limit, member.size), member);
-    if (!member.deflated()) return {*source_, member.data, member.size};
+    if (!member.deflated()) {
+      // Names and shapes are in it. `verify` compares the CRC-32 of all members itself, and goes on if one is wrong.
+      if (!diagnostics_.thorough()) wire::zip_blob(source_, member).verify();
+      return {*source_, member.data, member.size};
+    }
     charge_bytes(member.size);
     const SourcePtr inflated = memory_source(wire::zip_blob(source_, member).bytes(limit, 1));
     return {*inflated, 0, inflated->size()};

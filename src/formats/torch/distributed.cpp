@@ -207,7 +207,8 @@ class CheckpointReader {
     for (Tensor& tensor : model.tensors)
       for (Component& component : tensor.components)
         if (component.blob.source() == part && component.blob.is_plain())
-          component.blob = Blob::range(whole, item.offset + component.blob.offset(), component.blob.size());
+          component.blob = Blob::range(whole, item.offset + component.blob.offset(), component.blob.size())
+                               .guarded(component.blob.guard());
     return model;
   }
 

@@ -147,7 +147,8 @@ Blob viewed(Storage& stored, std::uint64_t width, const View& view, const Limits
                 fmt::format("{} bytes of storage stand for {}, at most {} allowed", storage.size(), *bytes,
                             limits.component_bytes));
   const bool whole = plan.run == plan.elements;
-  if (whole && storage.is_plain()) return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes);
+  if (whole && storage.is_plain())
+    return Blob::range(storage.source(), storage.offset() + view.offset * width, *bytes).guarded(storage.guard());
   if (whole && *bytes == storage.size()) return storage;
   if (!storage.is_plain() && !stored.seekable)
     stored.seekable = Blob::produced(storage.size(), std::make_shared<const Spooled>(storage));

@@ -335,7 +335,8 @@ std::vector<StoredObject> put_blobs(std::vector<Object> objects, Sink& sink, con
     } else if (loose[i] != nullptr) {
       numbers[i] = transfer.add(*blobs[i]);
     } else {
-      numbers[i] = transfer.add(Blob::range(blobs[i]->source(), blobs[i]->offset(), blobs[i]->stored_size()));
+      numbers[i] = transfer.add(
+          Blob::range(blobs[i]->source(), blobs[i]->offset(), blobs[i]->stored_size()).guarded(blobs[i]->guard()));
       advance(blobs[i]->size() - std::min(blobs[i]->size(), blobs[i]->stored_size()));
     }
   }
