@@ -48,7 +48,7 @@ enum class Owners : std::uint8_t {
   any,      // for a directory that only those can write to whom the caller trusts
 };
 
-// `convert`, with tensors that are in parts already. Throws usage `plan.missing` for a tensor that no part has, corrupt
+// `convert`, with tensors that are in parts already. Throws not_found `plan.missing` for a tensor that no part has, corrupt
 // `plan.part` for a file that is not a part of this plan or whose tensor is not the one that was planned, corrupt
 // `plan.part.damaged` for a part whose bytes do not match the digest that every part ends with, io `plan.part.link` for a
 // link, io `plan.part.owner` for a file of somebody whom `owners` leaves out, and what `convert` throws.
