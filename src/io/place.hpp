@@ -34,9 +34,10 @@ struct Place {
 
 enum class FollowLinks : std::uint8_t { no, ours };
 
-// Throws `rule` when the directory cannot be opened or links lead in a circle, `io.sink.link` for a link that is not followed.
+// Throws `rule` when the directory cannot be opened or links lead in a circle (`refused`, if there is one, for every reason but
+// that something does not exist), `io.sink.link` for a link that is not followed.
 Place find_place(const std::string& path, std::string_view rule, std::string_view doing,
-                 FollowLinks follow = FollowLinks::ours);
+                 FollowLinks follow = FollowLinks::ours, std::string_view refused = {});
 
 // Whether a file of this name in a directory of this path belongs to a content-addressed store: "blobs", or one folder below
 // it ("blobs/sha256"), and a name that is a digest in hexadecimal, with or without its algorithm in front ("sha256-...").
