@@ -48,7 +48,7 @@ enum class Owners : std::uint8_t {
   any,      // for a directory that only trusted users can write to
 };
 
-// `convert`, with tensors taken from parts. Throws usage `plan.missing` for a tensor that no part has, corrupt
+// `convert`, with tensors taken from parts. Throws not_found `plan.missing` for a tensor that no part has, corrupt
 // `plan.part` for a file that is not a part of this plan or whose tensor is not the planned one, corrupt
 // `plan.part.damaged` for a part whose bytes do not match the digest at its end, io `plan.part.link` for a link, io
 // `plan.part.owner` for a file whose owner `owners` excludes, and what `convert` throws.

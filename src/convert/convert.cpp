@@ -19,6 +19,7 @@
 #include "convert/wording.hpp"
 #include "convert/writable.hpp"
 #include "formats/registry_limits.hpp"
+#include "io/file_sink.hpp"
 #include "tare/merge.hpp"
 
 namespace tare {
@@ -75,9 +76,11 @@ bool is_tree(const std::string& output, const Format& format, const SaveOptions&
   return named || format.write == nullptr;
 }
 
-std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite) {
-  std::unique_ptr<Sink> sink =
-      output == "-" ? descriptor_sink(STDOUT_FILENO, "standard output") : create_file(output, {.overwrite = overwrite});
+std::unique_ptr<Sink> sink_for(const std::string& output, const Format& format, bool overwrite,
+                               const Source* replaces = nullptr) {
+  std::unique_ptr<Sink> sink = output == "-"         ? descriptor_sink(STDOUT_FILENO, "standard output")
+                               : replaces != nullptr ? io::create_replacement(output, *replaces)
+                                                     : create_file(output, {.overwrite = overwrite});
   if (!sink->positional() && !format.holds.forward_only)
     throw Error(ErrorKind::unsupported, "convert.pipe",
                 fmt::format("{} cannot be written to a pipe; name a file", format.name))
@@ -247,7 +250,8 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
     }
   }
   // Opened last: a refusal above must not touch the output.
-  const std::unique_ptr<Sink> made = job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite) : nullptr;
+  const std::unique_ptr<Sink> made =
+      job.sink == nullptr ? sink_for(job.output, job.format, job.overwrite, job.replaces) : nullptr;
   Sink& sink = made == nullptr ? *job.sink : *made;
   try {
     job.format.write(model, sink, options);

@@ -393,8 +393,11 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
     refuse_several();
   } else if (before.refuse_broken(); !options.dry_run) {
     const io::Descriptor lock = tree ? io::Descriptor() : lock_to_rewrite(target, before);
-    done.file_bytes = write_fitting(after, Origins(before), {format, tree, path, target, true},
-                                    options_like(before, format, options));
+    const Source* const replaced = tree || before.sources.size() != 1 ? nullptr : before.sources.front().get();
+    done.file_bytes = write_fitting(
+        after, Origins(before),
+        {.format = format, .tree = tree, .input = path, .output = target, .overwrite = true, .replaces = replaced},
+        options_like(before, format, options));
   }
   return done;
 } catch (Error& error) {

@@ -33,7 +33,7 @@ Error locked(const std::string& path) {
 io::Descriptor open_to_amend(const std::string& path, const Model& model) {
   if (model.sources.size() != 1) return {};
   constexpr std::string_view kDoing = "cannot open for changing";
-  const io::Place place = io::find_place(path, "io.open.missing", kDoing);
+  const io::Place place = io::find_place(path, "io.open.missing", kDoing, io::FollowLinks::ours, "io.open.refused");
   io::refuse_blob(place, path, "changed");
   if (place.store == io::Store::link) return {};  // it is replaced by a file of its own
   io::Descriptor file(

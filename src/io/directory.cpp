@@ -132,11 +132,14 @@ bool Directory::writable() const noexcept { return ::faccessat(descriptor(), "."
 // Visits every name until `visit` returns false. Opens a new descriptor because the position in the list belongs to it.
 template <typename Visit>
 bool Directory::for_each(const Visit& visit) const noexcept {
-  const Descriptor listed(::openat(descriptor(), ".", kOpenFolder));
-  if (!listed) return false;
+  Descriptor own(::openat(descriptor(), ".", kOpenFolder));
+  int listed = own.get();
+  // Without one more, this one is read from its beginning: what a process leaves behind must go when it has none left.
+  if (!own && (errno == EMFILE || errno == ENFILE) && ::lseek(descriptor(), 0, SEEK_SET) == 0) listed = descriptor();
+  if (listed < 0) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = ::getdents64(listed.get(), buffer.data(), buffer.size());
+    const ssize_t length = ::getdents64(listed, buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);

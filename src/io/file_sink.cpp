@@ -134,8 +134,12 @@ class FileSink : public Sink {
 class AtomicFileSink final : public FileSink {
  public:
   AtomicFileSink(const std::string& path, io::Place place, std::optional<io::FileRights> rights,
-                 const FileSinkOptions& options)
-      : FileSink(path, options.durable), place_(std::move(place)), overwrite_(options.overwrite), rights_(rights) {
+                 const FileSinkOptions& options, const Source* replaces)
+      : FileSink(path, options.durable),
+        place_(std::move(place)),
+        overwrite_(options.overwrite),
+        replaces_(replaces),
+        rights_(rights) {
     io::sweep_workshops(place_.parent, false);
     io::Descriptor file = place_.parent.create_unnamed(io::first_mode(rights_));
     unnamed_ = static_cast<bool>(file);
@@ -180,6 +184,7 @@ class AtomicFileSink final : public FileSink {
 
   void give_name() {
     const char* const target = place_.name.c_str();
+    require_replaced();
     // Uses the final name directly if it is free, so that a temporary name never exists.
     if (unnamed_ && place_.parent.name(file(), target)) return;
     if (unnamed_ && errno != EEXIST) copy_into_workshop();
@@ -189,11 +194,28 @@ class AtomicFileSink final : public FileSink {
       if (!workshop_->directory().name(file(), kInWorkshop)) throw cannot_rename("cannot give the file its name");
     }
     const io::Directory& from = workshop_->directory();
+    require_replaced();
     if (overwrite_ ? from.rename(kInWorkshop, place_.parent, target)
                    : from.rename_new(kInWorkshop, place_.parent, target))
       return;
     if (!overwrite_ && errno == EEXIST) throw appeared();
     throw cannot_rename("cannot rename into place");
+  }
+
+  // Looked at last, after all that takes long.
+  void require_replaced() const {
+    if (replaces_ == nullptr || replaces_->descriptor() < 0) return;
+    struct stat there {
+    }, expected{};
+    // Through a link into a store, which the new file replaces.
+    if (::fstatat(place_.parent.descriptor(), place_.name.c_str(), &there,
+                  place_.store == io::Store::link ? 0 : AT_SYMLINK_NOFOLLOW) == 0 &&
+        ::fstat(replaces_->descriptor(), &expected) == 0 && there.st_dev == expected.st_dev &&
+        there.st_ino == expected.st_ino)
+      return;
+    throw Error(ErrorKind::io, "io.source.changed",
+                "another file got this name while its successor was written; it stays, and nothing was changed")
+        .in(name());
   }
 
   Error appeared() const {
@@ -206,6 +228,7 @@ class AtomicFileSink final : public FileSink {
 
   io::Place place_;
   bool overwrite_, unnamed_ = false;
+  const Source* replaces_;                // the file that must still have the name; null: any
   std::optional<io::FileRights> rights_;  // nothing: those from creation
   std::optional<io::Workshop> workshop_;
 };
@@ -270,9 +293,7 @@ std::optional<io::FileRights> rights_behind(const io::Place& place) {
   return io::FileRights{.mode = (status.st_mode & 0777) | 0600, .at_most = true};
 }
 
-}  // namespace
-
-std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
+std::unique_ptr<Sink> create_sink(const std::string& path, const FileSinkOptions& options, const Source* replaces) {
   io::Place place =
       io::find_place(path, kCreate, kCannotCreate, options.follow_links ? io::FollowLinks::ours : io::FollowLinks::no);
   io::refuse_blob(place, path, "replaced");
@@ -312,7 +333,17 @@ std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions
   std::optional<io::FileRights> rights;
   if (exists)
     rights = into_store ? rights_behind(place) : std::optional(io::rights_of(place.parent, place.name.c_str(), status));
-  return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options);
+  return std::make_unique<AtomicFileSink>(path, std::move(place), rights, options, replaces);
+}
+
+}  // namespace
+
+std::unique_ptr<Sink> create_file(const std::string& path, const FileSinkOptions& options) {
+  return create_sink(path, options, nullptr);
+}
+
+std::unique_ptr<Sink> io::create_replacement(const std::string& path, const Source& replaced) {
+  return create_sink(path, {.overwrite = true}, &replaced);
 }
 
 std::unique_ptr<Sink> io::create_private_file(const PrivateFile& file) {

@@ -75,7 +75,7 @@ void GrowingSink::put_flushed(std::uint64_t offset, std::span<const std::byte> b
 
 Descriptor open_for_growing(const std::string& path, std::string_view locked_rule) {
   constexpr std::string_view kDoing = "cannot open for appending";
-  const Place place = find_place(path, "io.open.missing", kDoing);
+  const Place place = find_place(path, "io.open.missing", kDoing, FollowLinks::ours, "io.open.refused");
   refuse_blob(place, path, "appended to");
   if (place.store == Store::link)
     throw Error(
@@ -87,6 +87,17 @@ Descriptor open_for_growing(const std::string& path, std::string_view locked_rul
   Descriptor file(
       ::openat(place.parent.descriptor(), place.name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!file) throw system_error(errno == ENOENT ? "io.open.missing" : "io.open.refused", kDoing, path, errno);
+  // Other names of the file are how some keep it as it was, stores included: they would get what is appended.
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) throw system_error("io.open.refused", kDoing, path, errno);
+  if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+    throw Error(
+        ErrorKind::usage, "io.sink.names",
+        fmt::format("has {} names (hard links), and whatever is appended would appear under all of them; append "
+                    "to a copy",
+                    status.st_nlink))
+        .in(path)
+        .blame(Subject::output);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     throw system_error(locked_rule, "another program is appending to it", path, errno);
   return file;

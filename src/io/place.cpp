@@ -100,8 +100,12 @@ void refuse_blob(const Place& place, const std::string& path, std::string_view d
       .blame(Subject::output);
 }
 
-Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow) {
+Place find_place(const std::string& path, std::string_view rule, std::string_view doing, FollowLinks follow,
+                 std::string_view refused) {
   check_path(path);
+  const auto failed = [&](int code) {
+    return system_error(code == ENOENT || refused.empty() ? rule : refused, doing, path, code);
+  };
   Place place, last;  // `last`: the link that led to `place`
   bool last_is_of_proc = false;
   std::string rest = path.find_first_not_of('/') == std::string::npos && !path.empty() ? "/." : path;
@@ -118,7 +122,7 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
           Descriptor(::openat(place.parent.descriptor(), opened.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
     else
       next = Directory::open(opened.c_str());
-    if (!next || place.name.empty()) throw system_error(rule, doing, path, next ? ENOENT : errno);
+    if (!next || place.name.empty()) throw failed(next ? ENOENT : errno);
     last.parent = std::exchange(place.parent, std::move(next));
     if (dots) place.name.assign(1, '.');  // not = ".": GCC 12 warns of an overflow that does not exist
     if (dots) return place;
@@ -151,7 +155,7 @@ Place find_place(const std::string& path, std::string_view rule, std::string_vie
     rest = link.text();
     while (rest.size() > 1 && rest.back() == '/') rest.pop_back();
   }
-  throw system_error(rule, doing, path, ELOOP);
+  throw failed(ELOOP);
 }
 
 }  // namespace tare::io

@@ -1,5 +1,6 @@
 #include "io/workshop.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <time.h>
@@ -122,6 +123,11 @@ bool Workshop::try_name(int& code) {
              written != static_cast<ssize_t>(text.size()))
       code = written < 0 ? errno : ENOSPC;
   }
+  for (Descriptor* const spare : {&spare_, &other_spare_}) {
+    if (code != 0) break;
+    *spare = Descriptor(::fcntl(directory_.descriptor(), F_DUPFD_CLOEXEC, 0));
+    if (!*spare) code = errno;
+  }
   if (code == 0) return true;
   const int kept = code;
   remove();
@@ -131,6 +137,8 @@ bool Workshop::try_name(int& code) {
 }
 
 void Workshop::remove() noexcept {
+  spare_ = Descriptor();
+  other_spare_ = Descriptor();
   if (directory_) {
     if (holds_the_users_files(directory_)) return;
     // Try twice: the failure may be temporary.

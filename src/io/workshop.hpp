@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/descriptor.hpp"
 #include "io/directory.hpp"
 #include "io/unfinished.hpp"
 
@@ -35,6 +36,8 @@ class Workshop final : private Unfinished {
   void discard() noexcept override { remove(); }
 
   Directory parent_, directory_;
+  // Held so that there are some to remove it with: to enter a folder in it, and one in that.
+  Descriptor spare_, other_spare_;
   std::string name_;
 };
 

@@ -14,6 +14,7 @@
 
 #include "conformance/gguf_cases.hpp"
 #include "conformance/models.hpp"
+#include "io/unfinished.hpp"
 
 namespace tare {
 namespace {
@@ -122,6 +123,26 @@ TEST_P(MetadataOf, IsSetRenamedAndRemovedAndNothingElseChanges) {
   const Model again = open(path);
   EXPECT_TRUE(again.metadata.find("epochs") != nullptr && again.metadata.find("new.text") == nullptr);
   expect_same_rest(before, again);
+}
+
+// A model that somebody installs while the new file is written is not replaced by the edited old one.
+TEST_P(MetadataOf, AModelThatIsInstalledMeanwhileStays) {
+  if (format().write == nullptr) GTEST_SKIP() << "is a directory";
+  const std::string path = written(), other = scratch_ / "other";
+  put_file(other, to_bytes("another model"));
+  const bool any = lists(format().holds.metadata_keys, "*");
+  bool installed = false;
+  // The successor is complete, and about to get its name.
+  io::set_step_hook([&](const char* call, const char*) {
+    if (!installed && call == std::string_view("mkdir")) installed = ::rename(other.c_str(), path.c_str()) == 0;
+    return 0;
+  });
+  const std::string rule = rule_of_edit(path, {any ? typed("author", std::string(5000, 'y'))
+                                                   : typed(std::string(format().holds.metadata_keys.back()), "7")});
+  io::set_step_hook({});
+  if (!installed) GTEST_SKIP() << "was changed in place";
+  EXPECT_EQ(rule, "io.source.changed");
+  EXPECT_EQ(to_text(get_file(path)), "another model");
 }
 
 TEST_P(MetadataOf, ARefusalOrATrialChangesNothing) {

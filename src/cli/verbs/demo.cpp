@@ -16,6 +16,7 @@
 #include "cli/table.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
+#include "io/place.hpp"
 #include "io/workshop.hpp"
 
 namespace tare::cli::demo_verb {
@@ -196,6 +197,10 @@ int run(const Arguments& arguments, Session& session) {
     throw Error(ErrorKind::io, "cli.demo",
                 fmt::format("cannot make the directory: {}", std::generic_category().message(errno)))
         .in(directory);
+  // Made or found: what somebody else planted under that name leads anywhere.
+  std::string plain = directory;
+  while (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  static_cast<void>(io::find_place(plain, "cli.demo", "cannot open the directory"));
   return tour(directory, true, arguments, session);
 }
 

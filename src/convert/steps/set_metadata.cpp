@@ -56,13 +56,7 @@ void set_key(Adaptation& it, const std::string& key, Value value, const std::str
 
 void steps::set_metadata(Adaptation& it) {
   for (const auto& [key, text] : it.options.set) set_key(it, key, parse_setting(key, text, it.model, it.target), text);
-  for (const auto& [key, value] : it.options.values) {
-    const bool text_only = it.target.holds.metadata == Room::strings && value.text() == nullptr;
-    if (text_only && !is_list(value) && value.get<Map>() == nullptr)
-      throw Error(ErrorKind::usage, "convert.set",
-                  fmt::format("{}={}: {} stores only strings", quote(key), to_json(value), it.target.name));
-    set_key(it, key, text_only ? Value(to_json(value)) : value, to_json(value));
-  }
+  for (const auto& [key, value] : it.options.values) set_key(it, key, value, to_json(value));
 }
 
 }  // namespace tare
