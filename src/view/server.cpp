@@ -37,38 +37,38 @@ struct Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  std::atomic<std::size_t>& living;  // exchanges of the server
+  std::atomic<std::size_t>& living;  // number of live exchanges of the server
   std::string target;
   Admission admission;
   bool begun = false, asked = false, ready = false, dear = false;
-  Stop stop;      // of one that is dear: its client has gone
-  Answer answer;  // lives until the client has it
+  Stop stop;  // requested if the client disconnects, for requests that read data
+  Answer answer;  // lives until the client has received it
 };
 
-// A connection. It owns its request, because the library does not report the end of every request that it began: one whose
-// head takes more memory than kClientMemory ends without a word. The end of a connection is always reported.
+// A connection. It owns its request, because the library does not report the end of every request: a request whose head
+// needs more memory than kClientMemory ends silently. The end of a connection is always reported.
 struct Client {
   enum class Does : std::uint8_t { ask, wait, take };
   int descriptor = -1;
   Does does = Does::ask;
   ServerClock::time_point since = ServerClock::now();
-  std::size_t held = 0;  // bytes of an answer that it has not taken yet
-  bool known = false;    // it has shown the secret
+  std::size_t held = 0;  // bytes of an answer that the client has not received yet
+  bool known = false;  // it has sent the token
   std::unique_ptr<Exchange> exchange = {};
 };
 
-// A connection that is suspended, which the library leaves alone until it is resumed, and what was asked on it.
+// A suspended connection, which the library does not touch until it is resumed, and its request.
 struct Asked {
   MHD_Connection* connection = nullptr;
   Exchange* exchange = nullptr;
   int descriptor = -1;
 };
 
-// Threads that answer one kind of request, and who waits for one of them.
+// Threads that answer one kind of request, and the requests that wait for them.
 struct Lane {
   unsigned threads = 2;
-  std::size_t most = 128;  // that may wait
-  int behind = 0;          // how far its threads stay behind others
+  std::size_t most = 128;  // limit of the queue
+  int behind = 0;  // how much lower the priority of its threads is (nice value)
   std::condition_variable wake = {};
   std::deque<Asked> waiting = {};
   std::vector<Asked> running = {};
@@ -86,20 +86,22 @@ using Clock = ServerClock;
 using std::chrono::seconds;
 
 constexpr unsigned kMostClients = 256, kManyClients = 64;
-// Places beyond those, for clients that come while others are being sent away for them.
+// More connections than kMostClients, so that newcomers can connect while others are being disconnected.
 constexpr unsigned kPlaces = 2 * kMostClients;
-constexpr int kBacklog = 4096;                   // connections that the kernel keeps for us; it may allow fewer
-constexpr std::size_t kClientMemory = 32 << 10;  // head of a request and the like
-// Bytes that are kept of what a request asks for: enough to see that it is too long.
+constexpr int kBacklog = 4096;  // connections that the kernel queues for us; it may allow fewer
+constexpr std::size_t kClientMemory = 32 << 10;  // for the head of a request
+// Bytes of a request's target that are kept: enough to see that it is too long.
 constexpr std::size_t kMostKept = kMostTarget + 256;
-constexpr std::size_t kMostWaiting = 128;       // requests that no thread has begun
-constexpr std::size_t kMostDear = 96;           // the same of those that read data
-constexpr std::size_t kMostHeld = 64 << 20;     // bytes of answers that clients have not taken yet
-constexpr unsigned kWorkers = 2;                // of each kind
-constexpr int kDearBehind = 3;                  // a picture may come a moment later than a list
-constexpr std::chrono::milliseconds kLook{50};  // how often to see whether those who wait for data are still there
+constexpr std::size_t kMostWaiting = 128;  // requests that no thread has begun
+constexpr std::size_t kMostDear = 96;  // the same, for requests that read data
+constexpr std::size_t kMostHeld = 64 << 20;  // bytes of answers that clients have not received yet
+constexpr unsigned kWorkers = 2;  // per kind of request
+constexpr int kDearBehind = 3;  // lists take priority over pictures
+// how often to check whether clients that wait for data are still connected
+constexpr std::chrono::milliseconds kLook{50};
 constexpr double kPerSecond = 200, kBurst = 400;
-// How long a client may take to say what it wants, when there are few of them and when there are many, and to take the answer.
+// How long a client may take to send its request, and to receive the answer. ServerOptions::short_patience replaces the
+// first if there are many clients.
 constexpr seconds kPatience{10}, kSendingPatience{60};
 
 Error cannot_listen(const ServerOptions& options, std::string_view why) {
