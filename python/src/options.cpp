@@ -7,7 +7,7 @@
 namespace tare::py {
 namespace {
 
-// The two items of a tuple or a list: pairs that come from JSON are lists.
+// The two items of a tuple, or of a list, because pairs from JSON are lists.
 std::pair<Ref, Ref> pair_of(PyObject* item, const std::string& otherwise) {
   if ((!PyTuple_Check(item) && !PyList_Check(item)) || PySequence_Size(item) != 2) raise_type_error(otherwise);
   return {Ref::take(item_of(item, 0)), Ref::take(item_of(item, 1))};

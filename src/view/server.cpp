@@ -110,7 +110,8 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
 }
 
 Socket listen_on(ServerOptions options) {
-  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));  // or throws
+  // throws if the name is invalid
+  for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));
   if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;
   hints.ai_flags = AI_NUMERICHOST | AI_PASSIVE;
@@ -143,7 +144,8 @@ Socket listen_on(ServerOptions options) {
 
 bool is_any(const Socket& socket) { return socket.shown == "0.0.0.0" || socket.shown == "[::]"; }
 
-// The machine's own addresses, as a link spells them. A name can be made to lead here; an address is what it says.
+// The machine's own addresses, as links spell them. Accepting them is safe: DNS rebinding can forge a name but not an
+// address.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> found;
   ifaddrs* all = nullptr;
@@ -156,13 +158,13 @@ std::vector<std::string> own_addresses() {
     const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     if (::getnameinfo(at->ifa_addr, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
     const std::string_view name = text;
-    if (name.find('%') != std::string_view::npos) continue;  // of one interface, which browsers do not take
+    if (name.find('%') != std::string_view::npos) continue;  // link-local with a scope, which browsers do not accept
     found.push_back(family == AF_INET6 ? fmt::format("[{}]", name) : std::string(name));
   }
   return found;
 }
 
-// By these names a client may address the server.
+// The names by which a client may address the server.
 std::vector<std::string> names_of(const Socket& socket, const ServerOptions& options) {
   std::vector<std::string> names = {socket.shown, "127.0.0.1", "localhost", "[::1]"};
   if (is_any(socket))
@@ -202,9 +204,9 @@ struct Server::State {
   Rate rate{kPerSecond, kBurst};
   MHD_Daemon* daemon = nullptr;
   std::atomic<bool> shown = false;
-  std::atomic<std::size_t> exchanges = 0;  // kept by clients, in total
+  std::atomic<std::size_t> exchanges = 0;  // total, over all clients
 
-  std::mutex mutex;  // of all that follows
+  std::mutex mutex;  // guards the members below
   std::condition_variable janitor_wake;
   std::list<Client> clients;
   Lane cheap{.threads = kWorkers, .most = kMostWaiting};
@@ -212,7 +214,7 @@ struct Server::State {
   bool ending = false;
   std::vector<std::jthread> workers;
   std::jthread janitor;
-  std::vector<Asked> gone;  // the janitor's own
+  std::vector<Asked> gone;  // used only by the janitor thread
 
   State(const Service& s, const Page& p, const ServerOptions& asked)
       : service(s),
@@ -226,7 +228,7 @@ struct Server::State {
     service.expect_requests();
   }
 
-  // Also of a server that could not be started as a whole.
+  // Also runs if the server could only be started partly.
   ~State() {
     {
       const std::scoped_lock lock(mutex);
@@ -235,7 +237,7 @@ struct Server::State {
       for (const Asked& asked : dear.running) asked.exchange->stop.ask();
     }
     for (std::condition_variable* const sleeper : {&cheap.wake, &dear.wake, &janitor_wake}) sleeper->notify_all();
-    // Requests that wait are answered first: a connection that is suspended cannot be closed.
+    // First answer the waiting requests: a suspended connection cannot be closed.
     workers.clear();
     janitor = {};
     if (daemon != nullptr)
@@ -246,7 +248,7 @@ struct Server::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  // Client of a connection; under the mutex.
+  // The client of a connection. Needs the mutex.
   Client* client_of(MHD_Connection* connection) const {
     const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == nullptr ? nullptr : static_cast<Client*>(info->socket_context);
@@ -266,7 +268,7 @@ struct Server::State {
     if (Client* const client = client_of(connection)) client->known = true;
   }
 
-  // What the library calls at the beginning of a request. Null: no client is left to own it.
+  // The library calls this at the beginning of a request. Returns null if the client is gone.
   Exchange* begin(MHD_Connection* connection, std::string_view target) {
     auto made = std::make_unique<Exchange>(exchanges);
     made->target = target.substr(0, kMostKept);
@@ -297,9 +299,8 @@ struct Server::State {
     }
   }
 
-  // When all places are taken, a newcomer gets the place of the stranger that has been idle for the longest time, or else
-  // of the client that has been idle for the longest time. The newcomer is refused only if all others wait for an answer.
-  // Needs the mutex.
+  // If all places are taken, disconnects the client that has been idle longest, preferring clients that have not sent
+  // the token. The newcomer is refused only if all others wait for an answer. Needs the mutex.
   void make_room(const Client& newcomer) {
     const auto is_there = [](const Client& client) { return client.descriptor >= 0; };
     if (static_cast<std::size_t>(std::ranges::count_if(clients, is_there)) <= kMostClients) return;
@@ -319,7 +320,8 @@ struct Server::State {
     goes->descriptor = -1;
   }
 
-  // Sends away who takes too long. The descriptor is still the client's: it is closed after `greet` has been told.
+  // Disconnects clients that take too long. The descriptor still belongs to the client, because it is closed only after
+  // `greet` is notified.
   void send_away() {
     const std::scoped_lock lock(mutex);
     const Clock::time_point now = Clock::now();
@@ -342,7 +344,7 @@ struct Server::State {
         if (lane.waiting.empty()) return;
         next = lane.waiting.front();
         lane.waiting.pop_front();
-        lane.running.push_back(next);  // which has room for it
+        lane.running.push_back(next);  // its capacity is reserved
       }
       Exchange& exchange = *next.exchange;
       if (exchange.stop.asked()) {
@@ -361,14 +363,14 @@ struct Server::State {
     }
   }
 
-  // Lets the library send what there is; after this it may close the connection, and the exchange goes.
+  // Lets the library send the answer. Afterwards it may close the connection, which destroys the exchange.
   void resume(const Asked& asked) const {
     asked.exchange->ready = true;
     http.resume_connection(asked.connection);
   }
 
-  // Data is not read for those who have gone. While a connection is suspended its descriptor stays what it is, and nobody
-  // else looks at it.
+  // Stops reading data for clients that have disconnected. The descriptor of a suspended connection stays valid, and no
+  // other thread polls it.
   void forget_the_gone() {
     const auto has_gone = [](const Asked& asked) {
       pollfd look{asked.descriptor, POLLRDHUP, 0};
@@ -381,7 +383,7 @@ struct Server::State {
         if (has_gone(asked)) asked.exchange->stop.ask();
       std::erase_if(dear.waiting, [&](const Asked& asked) {
         if (!has_gone(asked)) return false;
-        gone.push_back(asked);  // which has room for it
+        gone.push_back(asked);  // its capacity is reserved
         return true;
       });
     }
@@ -391,7 +393,7 @@ struct Server::State {
     }
   }
 
-  // Takes the request into its queue and suspends the connection; false when there is no room.
+  // Queues the request and suspends its connection. Returns false if the queue is full.
   bool queue(MHD_Connection* connection, Exchange& exchange) {
     exchange.dear = service.is_dear(exchange.admission.target);
     const auto* const info = http.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -401,7 +403,7 @@ struct Server::State {
     lane.waiting.push_back({connection, &exchange, info == nullptr ? -1 : info->connect_fd});
     http.suspend_connection(connection);
     lane.wake.notify_one();
-    if (exchange.dear) janitor_wake.notify_one();  // who may sleep longer without any
+    if (exchange.dear) janitor_wake.notify_one();  // without such requests it sleeps longer
     return true;
   }
 
@@ -424,7 +426,7 @@ struct Server::State {
     }
   }
 
-  // `body` lives longer than the exchange does.
+  // `body` must outlive the exchange.
   MHD_Result reply(MHD_Connection* connection, int status, const std::string& body, bool is_page = false,
                    const char* allowed = "POST") {
     now_does(connection, Client::Does::take);
@@ -459,7 +461,7 @@ struct Server::State {
         [](void* to, MHD_ValueKind, const char* key, const char* value) {
           Head& out = static_cast<Gathered*>(to)->head;
           const std::string_view text = value == nullptr ? "" : value;
-          try {  // nothing may be thrown through the library
+          try {  // no exception may pass through the library
             if (::strcasecmp(key, "Host") == 0) out.hosts.push_back(text);
             if (::strcasecmp(key, "Origin") == 0) out.origins.push_back(text);
           } catch (...) {
@@ -476,7 +478,7 @@ struct Server::State {
     return std::move(gathered.head);
   }
 
-  // An answer that says no; without words if there is no memory for them.
+  // An error as an answer; its body is empty if there is no memory for it.
   static Answer refusal_of(int status, ErrorKind kind, std::string_view rule, std::string_view sentence) noexcept {
     try {
       return {status, error_json(Error(kind, rule, sentence))};
@@ -490,7 +492,8 @@ struct Server::State {
     return reply(connection, exchange.answer.status, exchange.answer.body, false, "GET, HEAD, POST");
   }
 
-  // What clients ask for and do not take is memory: if it becomes too much, those are sent away who have taken longest.
+  // Records an answer that the client has not received yet. If all of these take too much memory, disconnects the
+  // clients that have held theirs longest.
   void hold(MHD_Connection* connection, std::size_t bytes) {
     const std::scoped_lock lock(mutex);
     Client* const own = client_of(connection);
@@ -531,7 +534,7 @@ struct Server::State {
       now_known(connection);
       if (!rate.admit(Clock::now()))
         return refuse(connection, exchange, {429, "view.rate", "too many requests in a second"});
-      return MHD_YES;  // asked again when all of the request has come
+      return MHD_YES;  // the library calls again when the request is complete
     }
     if (exchange.admission.room == Room::page) {
       shown.store(true, std::memory_order_relaxed);
@@ -555,7 +558,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
                          const char*, std::size_t* upload, void** context) -> MHD_Result {
     auto* const exchange = static_cast<Exchange*>(*context);
     if (exchange == nullptr) return MHD_NO;
-    if (*upload != 0) return MHD_NO;  // a body after all
+    if (*upload != 0) return MHD_NO;  // the request has a body after all
     try {
       return static_cast<State*>(self)->access(connection, method, *exchange);
     } catch (...) {
@@ -577,7 +580,7 @@ Server::Server(const Service& service, const Page& page, const ServerOptions& op
     try {
       static_cast<State*>(self)->greet(connection, context, code);
     } catch (...) {
-      *context = nullptr;  // nobody watches it but the library's own limit on idle time
+      *context = nullptr;  // only the library's own idle limit still watches this connection
     }
   };
   state.daemon = state.http.start_daemon(
