@@ -1,7 +1,7 @@
 // The base of every file of the extension: Python's stable ABI, owned references, and the translation of C++ exceptions
 // to Python's.
 //
-// Every function here needs the GIL unless its comment says otherwise.
+// Every function here needs the GIL unless its comment states otherwise.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace tare::view {
 namespace {
 
 constexpr std::uint64_t kMostCompared = 1000;  // table rows per answer
-constexpr std::size_t kMostPoints = 3000;      // of the plot
+constexpr std::size_t kMostPoints = 3000;  // points in the plot
 constexpr std::string_view kSampleJob = "compare", kExactJob = "compare all";
 
 using State = Result::State;

@@ -78,7 +78,7 @@ class Comparison {
   std::uint64_t sample_ = 0, elements_ = 0;
   mutable std::mutex mutex_;  // guards the members below
   std::vector<Result> results_;
-  std::vector<std::pair<std::size_t, std::string>> problems_;  // of the first kMostProblems failures
+  std::vector<std::pair<std::size_t, std::string>> problems_;  // only the first kMostProblems failures
 };
 
 }  // namespace tare::view

@@ -26,7 +26,7 @@ struct Segment {
   std::uint32_t file = 0;
   std::int64_t tensor = -1, attachment = -1;  // -1: none
   std::uint64_t offset = 0, bytes = 0;
-  std::string_view role = {};  // of the component
+  std::string_view role = {};  // the component's role
 };
 
 struct File {
