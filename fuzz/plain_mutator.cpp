@@ -53,7 +53,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
       return size + length;
     }
     case 5: std::memset(data + at, random.one_in(2) ? 0 : 0xFF, run(16)); return size;
-    case 6: {  // inserts the end of another input
+    case 6: {  // replaces the tail by the end of another input
       if (others.empty()) return size;
       const Input& other = random.one_of(others);
       const std::size_t from = random.below(other.size() + 1), length = std::min(other.size() - from, most - at);

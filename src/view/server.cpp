@@ -320,8 +320,8 @@ struct Server::State {
     goes->descriptor = -1;
   }
 
-  // Disconnects clients that take too long. The descriptor still belongs to the client, because it is closed only after
-  // `greet` is notified.
+  // Disconnects clients that take too long. The descriptor still belongs to the client: the library closes it only
+  // after it has reported the end of the connection.
   void send_away() {
     const std::scoped_lock lock(mutex);
     const Clock::time_point now = Clock::now();
