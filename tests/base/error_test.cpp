@@ -59,7 +59,7 @@ TEST(ErrorFacts, EveryRemedyHasAName) {
   EXPECT_EQ(name_of(Subject::output), "output");
 }
 
-// By default, notes and warnings go to the coarser functions.
+// By default, the finer functions report warnings and notes.
 TEST(Diagnostics, TheFinerCallsFallBack) {
   class Counter final : public Diagnostics {
    public:

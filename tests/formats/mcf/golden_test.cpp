@@ -1,4 +1,4 @@
-// Payloads of MCF's methods worked out by hand from the document, byte for byte, with the arithmetic beside them.
+// Payloads of MCF's methods, computed by hand from the specification, byte for byte, with the arithmetic.
 #include <gtest/gtest.h>
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 namespace tare {
 namespace {
 
-// A payload spelled as runs at offsets, zeros between them.
+// A payload given as runs at offsets, with zeros between them.
 struct Run {
   std::size_t offset;
   std::initializer_list<int> bytes;
@@ -49,7 +49,7 @@ std::vector<float> values_of(const Tensor& tensor) {
   return values;
 }
 
-// What `fast` encoding makes of a matrix by q* or k*.
+// The `fast` encoding of a matrix with q* or k*.
 Bytes encoded(std::string_view method_name, Shape shape, const std::vector<float>& weights) {
   const auto geometry =
       codec::mcf::geometry_of(*codec::mcf::find_method(method_name), codec::mcf::Domain::weights, shape).value();
@@ -157,7 +157,7 @@ TEST(McfGolden, K2SecondSuperBlock) {
               spell(200, {{0, {0x00, 0x3C, 0x00, 0x40}}, {64, {32}}, {72, {32}}, {128, {0x01}}, {192, {0x03}}}));
 }
 
-// int*: the codes are made by the reference, region by region.
+// int*: the reference encodes the codes, region by region.
 Bytes encoded_raw(std::string_view method_name, codec::mcf::Domain domain, Shape shape,
                   const std::vector<float>& values, float min, float max) {
   const auto geometry = codec::mcf::geometry_of(*codec::mcf::find_method(method_name), domain, shape).value();
