@@ -40,7 +40,7 @@ Figures sample_of(const Pair& pair, std::uint64_t pieces) {
   Reading a(pair.tensor_a()), b(pair.tensor_b());
   Figures figures;
   const std::uint64_t all = a.elements();
-  // small, because there may be very many small tensors
+  // Small, because there may be very many small tensors.
   const auto longest = static_cast<std::size_t>(std::min(kPiece, all));
   std::vector<double> x(longest), y(longest);
   Apart apart;

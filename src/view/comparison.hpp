@@ -30,7 +30,7 @@ struct Figures {
   double share_changed() const;
   // Infinite if any differing element is NaN or infinite in either tensor: no finite error would express that.
   double rms() const;
-  // relative to the first tensor; infinite if there is an error and the first is all zeros
+  // Relative to the first tensor; infinite if there is an error and the first is all zeros.
   double relative_rms() const;
   double max_error() const;
   double cosine() const;  // NaN if `not_finite` > 0

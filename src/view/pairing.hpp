@@ -12,7 +12,7 @@ namespace tare::view {
 
 struct Pair {
   std::int64_t a = -1, b = -1;  // number in the model; -1: no stored tensor corresponds to it
-  // the tensors that are compared; null: the model has no such tensor
+  // The tensors that are compared; null: the model has no such tensor.
   const Tensor *of_first = nullptr, *of_second = nullptr;
 
   bool in_a() const { return of_first != nullptr; }

@@ -97,7 +97,7 @@ constexpr std::size_t kMostDear = 96;  // the same, for requests that read data
 constexpr std::size_t kMostHeld = 64 << 20;  // bytes of answers that clients have not received yet
 constexpr unsigned kWorkers = 2;  // per kind of request
 constexpr int kDearBehind = 3;  // lists take priority over pictures
-// how often to check whether clients that wait for data are still connected
+// How often to check whether clients that wait for data are still connected.
 constexpr std::chrono::milliseconds kLook{50};
 constexpr double kPerSecond = 200, kBurst = 400;
 // How long a client may take to send its request, and to receive the answer. ServerOptions::short_patience replaces the
@@ -110,7 +110,7 @@ Error cannot_listen(const ServerOptions& options, std::string_view why) {
 }
 
 Socket listen_on(ServerOptions options) {
-  // throws if the name is invalid
+  // Throws if the name is invalid.
   for (const std::string& host : options.hosts) static_cast<void>(spelled_host(host, options.port));
   if (options.address == "localhost") options.address = "127.0.0.1";
   addrinfo hints{}, *found = nullptr;

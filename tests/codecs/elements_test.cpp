@@ -376,7 +376,7 @@ TEST(Cast, ValuesBeyondTheLargestAreRefusedUnlessToldWhatBecomesOfThem) {
         store_le<std::int32_t>(at, static_cast<std::int32_t>(value));
     };
     put(7, it.fits);
-    // not finite before the cast
+    // Not finite before the cast.
     if (from != DType::i32) put(8, std::numeric_limits<double>::infinity()), put(9, kNaN);
     Tensor tensor = dense("w", {count}, from, Blob::memory(bytes));
     EXPECT_EQ(count_overflow(tensor, to), 0U);

@@ -84,7 +84,7 @@ TEST_P(Conformance, StoredFilesAreReadWhole) {
       MemorySink sink;
       const Adapted adapted = adapt(mapped, other);
       const auto nameless = [](const Tensor& tensor) { return tensor.name.empty(); };
-      // a container may require names
+      // A container may require names.
       if (const auto error = error_of([&] { other.write(adapted.model, sink, {}); })) {
         EXPECT_TRUE(std::ranges::any_of(mapped.tensors, nameless)) << other.name;
         EXPECT_NE(error->rule().find("name"), std::string::npos) << error->what();

@@ -194,7 +194,7 @@ TEST_F(TreeSinkTest, WhatCannotBeUndoneIsKept) {
   int renames = 0;
   io::set_step_hook([&](const char* call, const char* name) {
     if (call != std::string("rename")) return 0;
-    // it was moved away, then it can neither be replaced nor restored
+    // It was moved away, then it can neither be replaced nor restored.
     return name == std::string("weights") && ++renames > 1 ? EIO : 0;
   });
   const auto error = error_of([&] { write(replacing({"weights"}), {"config", "weights"}); });

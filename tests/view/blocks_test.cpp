@@ -323,7 +323,7 @@ TEST(FirstBlocks, OfEveryQuantizedLayout) {
     ++layouts;
     const auto found = samples.find(codec.layout);
     ASSERT_NE(found, samples.end()) << "no tensor of this layout";
-    // number of tensors to corrupt; few with sanitizers, which are slow
+    // Number of tensors to corrupt; few with sanitizers, which are slow.
     std::size_t left = testing::kCountsMemory ? found->second.size() : 1;
     for (const Tensor& coded : found->second) {
       SCOPED_TRACE(coded.name);

@@ -112,7 +112,7 @@ TEST(Zt2Layouts, AnOddNumberOfSmallFloatsIsDecoded) {
     EXPECT_EQ(to_dense(model.tensors[0]).shape, (Shape{1, count}));
     const Model back = opened_zt2(write_bytes(zt2_row(), model));
     expect_same(model, back, zt2_row().holds);
-    // also through version 1.2
+    // Also through version 1.2.
     const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));
     expect_same(model, opened_zt2(write_bytes(zt2_row(), first)), zt2_row().holds);
   }
@@ -124,7 +124,7 @@ TEST(Zt2Layouts, SparseValuesOfFourBitsAreDecoded) {
     EXPECT_EQ(floats_of(model.tensors.at(0)), (std::vector<float>{1, 0, -0.5, 0, 6, 0})) << name;
     const Bytes again = write_bytes(zt2_row(), model);
     expect_same(model, opened_zt2(again), zt2_row().holds);
-    // also through version 1.2
+    // Also through version 1.2.
     const Model first = open(memory_source(write_bytes(*find_format("zt"), model), "it.zt"));
     EXPECT_EQ(write_bytes(zt2_row(), first), again) << name;
   }

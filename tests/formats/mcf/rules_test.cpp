@@ -91,7 +91,7 @@ TEST(McfRules, VerifyGoesOnBehindABadEntry) {
   const Verification result = verify(scratch / "f.mcf");
   EXPECT_EQ(result.tensors, 1U);
   EXPECT_EQ(result.count(Severity::error), 2U);
-  // their bytes do not count as padding
+  // Their bytes do not count as padding.
   EXPECT_EQ(result.count(Severity::warning), 0U) << result.findings.back().sentence;
 }
 
