@@ -1,4 +1,4 @@
-// zTensor 2 files, assembled by hand.
+// ZTensor 2 files, assembled by hand.
 #pragma once
 
 #include <zstd.h>

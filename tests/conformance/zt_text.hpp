@@ -1,4 +1,4 @@
-// zTensor files of every version, assembled by hand.
+// ZTensor files of every version, assembled by hand.
 #pragma once
 
 #include <zstd.h>

@@ -75,7 +75,7 @@ TEST(IoZstd, ReadsAtAnyPlace) {
   std::string plain;
   for (int i = 0; plain.size() < 50'000; ++i) plain += std::to_string(i * i);
   plain.resize(50'000);
-  std::string frames;  // of different sizes
+  std::string frames;  // with different sizes
   for (std::size_t at = 0; at < plain.size();) {
     const std::size_t part = std::min<std::size_t>(plain.size() - at, 1 + at % 9000);
     frames += zt_text::packed(plain.substr(at, part));

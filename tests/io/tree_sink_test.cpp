@@ -1,4 +1,4 @@
-// Directories written as a whole: late errors, other users who create links, two concurrent writers, and leftovers of a
+// Directories written as a whole: late errors, links created by other users, two concurrent writers, and leftovers of a
 // kill.
 #include "io/tree_sink.hpp"
 
