@@ -62,7 +62,7 @@ std::string grid_json(const Tensor& tensor, std::size_t height, std::size_t widt
   double most = 0;
   for (const double cell : map.cells)
     if (std::isfinite(cell)) most = std::max(most, std::abs(cell));
-  // F16 has three digits down to a billionth of its largest number, so the exponent places `most` near the largest.
+  // f16 has three digits down to a billionth of its largest number, so the exponent places `most` near the largest.
   constexpr int kNearLargest = 14;
   int exponent = 0;
   std::frexp(most, &exponent);

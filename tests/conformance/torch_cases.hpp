@@ -270,7 +270,7 @@ inline std::vector<Case> bad_globals() {
        with(call(
            call(global("builtins", "getattr"), {call(global("builtins", "__import__"), {text("os")}), text("system")}),
            {text("true")}))},
-      // Getattr on an enumeration may name one of its values, and nothing else.
+      // getattr on an enumeration may name one of its values, and nothing else.
       {"torch.global.dangerous", "getattr_inside_an_enumeration",
        with(call(global("builtins", "getattr"), {global(kMetadata, "_MEM_FORMAT_ENCODING"), text("__init__")}))},
       {"torch.global.dangerous", "getattr_of_a_class",

@@ -1,4 +1,4 @@
-// ZTensor 2 files, assembled by hand.
+// zTensor 2 files, assembled by hand.
 #pragma once
 
 #include <zstd.h>

@@ -1,4 +1,4 @@
-// ZTensor files of every version, assembled by hand.
+// zTensor files of every version, assembled by hand.
 #pragma once
 
 #include <zstd.h>

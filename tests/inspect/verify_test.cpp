@@ -1,4 +1,4 @@
-// Verify, on models made in memory (the data check) and on files.
+// verify, on models made in memory (the data check) and on files.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ std::vector<float> all_values(const TinyLlamaModel& model) {
   return values;
 }
 
-// Load and save throw nothing but FileIOException.
+// load and save throw nothing but FileIOException.
 template <typename Action>
 std::optional<FileIOException> file_error(const Action& action) {
   try {

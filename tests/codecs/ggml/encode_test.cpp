@@ -143,7 +143,7 @@ TEST(GgmlEncode, AScaleAndAMinimumByHand) {
   }
 }
 
-// D = 1/64 and dmin = 1/32 times integers up to the largest, per part. Every part has codes 0 and `highest`, so that
+// d = 1/64 and dmin = 1/32 times integers up to the largest, per part. Every part has codes 0 and `highest`, so that
 // max - min and min give its scale and minimum, and the largest of those, divided by `largest`, give d and dmin.
 TEST(GgmlEncode, ScalesAndMinimumsOfPartsByHand) {
   struct Case {
@@ -167,7 +167,7 @@ TEST(GgmlEncode, ScalesAndMinimumsOfPartsByHand) {
   }
 }
 
-// D = 1/64 times integers from the lowest up, per part; every part has the lowest code (IQ4_XS: -127).
+// d = 1/64 times integers from the lowest up, per part; every part has the lowest code (IQ4_XS: -127).
 TEST(GgmlEncode, ScalesOfPartsByHand) {
   struct Case {
     std::string_view method;

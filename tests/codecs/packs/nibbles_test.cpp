@@ -128,7 +128,7 @@ TEST(PackNibbles, AreTheRoundedFloats) {
       }
 }
 
-// F32 scales can exceed bf16; the caller chooses the handling, as for every cast.
+// f32 scales can exceed bf16; the caller chooses the handling, as for every cast.
 TEST(PackNibbles, ValuesBeyondBf16AreSeen) {
   for (const auto make : {gptq4, awq4, nf4}) {
     Tensor tensor = make({16, 64, 16}, false);

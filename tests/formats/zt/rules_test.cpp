@@ -79,7 +79,7 @@ TEST(ZtRules, FoundInTheData) {
   }
 }
 
-// Bytes() of a compressed blob is as strict as its reader.
+// bytes() of a compressed blob is as strict as its reader.
 TEST(ZtRules, WholeReadsAreAsStrict) {
   for (const ZtCase& bad : zt_data_cases()) {
     if (bad.found != ZtCase::Found::on_read) continue;

@@ -147,7 +147,7 @@ TEST(Zt2Limits, ADecodedLengthThatLiesDoesNotCloseTheFile) {
   EXPECT_EQ(kept.tensors.size(), 1U);
 }
 
-// Docs/formats/ztensor2.md lists the rules.
+// docs/formats/ztensor2.md lists the rules.
 TEST(Zt2Rules, EveryRuleOfThePageHasAFile) {
   std::set<std::string> broken = {"zt2.magic",         "zt2.shard.memory", "zt2.directory",
                                   "zt2.shard.outside",  // not in the corpus; other tests of this folder break it
