@@ -14,10 +14,10 @@ namespace tare::fuzz {
 
 struct Cost {
   std::uint64_t allocations = 0;  // number of allocations
-  std::uint64_t allocated = 0;  // total bytes
-  std::uint64_t held = 0;  // peak bytes held, beyond those held before
+  std::uint64_t allocated = 0;    // total bytes
+  std::uint64_t held = 0;         // peak bytes held, beyond those held before
   std::uint64_t blocks = 0;  // blocks of code that were entered; 0 in builds that do not count them (driver.cpp does)
-  double seconds = 0;  // processor time of all threads
+  double seconds = 0;        // processor time of all threads
 };
 
 Cost allowed_cost(std::size_t bytes);

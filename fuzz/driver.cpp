@@ -59,7 +59,7 @@ extern "C" __attribute__((no_sanitize("address", "undefined"))) void __sanitizer
 
 namespace {
 
-struct Shared {  // shared by parent and child
+struct Shared {                  // shared by parent and child
   volatile std::uint64_t began;  // in milliseconds; 0 between inputs
   volatile std::size_t executions, size;
   std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(this + 1); }
@@ -136,7 +136,7 @@ class Worker {
       if (added > 0) std::swap(inputs_[kept++], inputs_[i]);
     }
     inputs_.resize(std::max<std::size_t>(kept, 1));  // starts with an empty input if there are none
-    inputs_.reserve(std::size_t{1} << 20);  // the mutator holds pointers to them
+    inputs_.reserve(std::size_t{1} << 20);           // the mutator holds pointers to them
     print("INITED");
     Random random(milliseconds() ^ static_cast<std::uint64_t>(::getpid()) << 32);
     for (std::uint64_t scanned = milliseconds(), now = scanned; now < end; now = milliseconds()) {

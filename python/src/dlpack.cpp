@@ -44,7 +44,7 @@ template <typename Managed>
 struct Kept {
   Managed managed{};
   std::unique_ptr<View> view;  // for host memory
-  Ref owner;  // for device memory
+  Ref owner;                   // for device memory
   std::vector<std::int64_t> shape, strides;
 };
 

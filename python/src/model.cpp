@@ -25,7 +25,7 @@ struct Opened {
   std::string path;  // empty if opened from bytes in memory
   ReadOptions options;
   bool usual_names = false;  // tensors have Hugging Face's names, whatever the container's are
-  bool arrays = false;  // the arrays of packed weights separately, as stored
+  bool arrays = false;       // the arrays of packed weights separately, as stored
   Ref names;                 // a list
 
   Opened() = default;
@@ -51,11 +51,11 @@ struct Opened {
 };
 
 struct ModelObject {
-  PyObject_HEAD std::mutex mutex;  // guards the members below: other threads may close the model
+  PyObject_HEAD std::mutex mutex;        // guards the members below: other threads may close the model
   std::shared_ptr<const Opened> opened;  // null: closed, or not open yet
   std::shared_ptr<const Model> complete;
   std::vector<std::string> warnings;  // warnings of the conversion to a directory
-  std::size_t told = 0;  // number of warnings that have been returned
+  std::size_t told = 0;               // number of warnings that have been returned
 };
 
 PyTypeObject* model_type = nullptr;

@@ -3,8 +3,7 @@
 namespace tare::py {
 
 Half& half() {
-  static Half* const instance =
-      new Half;  // never destroyed: Python may be gone when statics are destroyed
+  static Half* const instance = new Half;  // never destroyed: Python may be gone when statics are destroyed
   return *instance;
 }
 

@@ -150,10 +150,10 @@ Ref list_of(const Items& items, Make make) {
 // Objects that the Python half provides when it is imported, for C++ to create or call.
 struct Half {
   Ref ndarray;  // numpy.ndarray
-  Ref error;  // creates an exception from the fields of an Error
-  Ref dtype;  // returns the NumPy type for a storage type and a logical type
+  Ref error;    // creates an exception from the fields of an Error
+  Ref dtype;    // returns the NumPy type for a storage type and a logical type
   Ref tensor;   // the class of tensors
-  Ref opaque;  // the class of values that only one syntax can express
+  Ref opaque;   // the class of values that only one syntax can express
 };
 // Filled by setup(); never freed.
 Half& half();

@@ -40,7 +40,7 @@ struct Planes {
 
 // Some rows, or a part of one, that are contiguous in every plane.
 struct Run {
-  std::uint64_t row = 0, column = 0;  // position of its first weight, as stored
+  std::uint64_t row = 0, column = 0;    // position of its first weight, as stored
   std::uint64_t rows = 0, columns = 0;  // how many
   // The unit of each plane that holds the first column. In a mapped file, the bytes can change at any time.
   std::array<const std::byte*, Planes::kMost> at{};

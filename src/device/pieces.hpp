@@ -50,7 +50,7 @@ struct Piece {
   Blob blob;            // from which the bytes are pulled if no file stores them unchanged
   DeviceDecode decode;
   // Checks:
-  Digest digest;  // the digest of the bytes in the file; empty if not all of them are read
+  Digest digest;                        // the digest of the bytes in the file; empty if not all of them are read
   std::vector<Blob> apart;              // whose digests are compared by reading them separately
   bool unchecked = false;               // there is a digest, but only a part of its bytes is read
   std::optional<Kind> scan;             // set if elements may be NaN or infinite

@@ -16,13 +16,13 @@ namespace tare::view {
 namespace {
 
 constexpr std::uint64_t kMostCompared = 1000;  // table rows per answer
-constexpr std::size_t kMostPoints = 3000;  // points in the plot
+constexpr std::size_t kMostPoints = 3000;      // points in the plot
 constexpr std::string_view kSampleJob = "compare", kExactJob = "compare all";
 
 using State = Result::State;
 
-// The tensor as its file stores it. The compared tensor may have another type, because it follows the naming convention
-// of the original model.
+// The tensor as its file stores it. The compared tensor may have another type, because Format::release restores the
+// form of the original model.
 const Tensor& stored_tensor(const Exhibit& model, std::int64_t place, const Tensor& compared) {
   return place >= 0 ? model.model().tensors[static_cast<std::size_t>(place)] : compared;
 }

@@ -14,10 +14,10 @@
 namespace tare::view {
 namespace {
 
-constexpr std::uint64_t kPiece = 4096, kPieces = 16;  // a sample: 16 pieces, 65,536 elements per tensor
+constexpr std::uint64_t kPiece = 4096, kPieces = 16;            // a sample: 16 pieces, 65,536 elements per tensor
 constexpr std::uint64_t kMostSampled = std::uint64_t{1} << 28;  // elements of all tensors together, approximately
 constexpr std::uint64_t kLongPiece = 32768;                     // elements read at a time
-constexpr std::size_t kMostProblems = 1000;  // messages that are kept
+constexpr std::size_t kMostProblems = 1000;                     // messages that are kept
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // The differences of 64-bit integers that doubles would consider equal.

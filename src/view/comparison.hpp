@@ -20,8 +20,8 @@ using inspect::ScaledSum;
 // Sums over the elements of two tensors. They are scaled, because the square of a double can overflow or underflow.
 struct Figures {
   std::uint64_t count = 0, changed = 0;  // elements compared; those that differ, including NaN against a number
-  std::uint64_t finite = 0;  // elements finite in both tensors; the sums are over these
-  std::uint64_t not_finite = 0;  // differing elements of which at least one is NaN or infinite
+  std::uint64_t finite = 0;              // elements finite in both tensors; the sums are over these
+  std::uint64_t not_finite = 0;          // differing elements of which at least one is NaN or infinite
   ScaledSum squared_error, squares_a, squares_b, product;
   double largest = 0;
 

@@ -17,11 +17,11 @@ namespace tare::view {
 // The parts of a request's head that access depends on.
 struct Head {
   std::string_view method;                // "GET"
-  std::string_view target;  // "/TOKEN/api/tensors?count=5", as received
+  std::string_view target;                // "/TOKEN/api/tensors?count=5", as received
   std::vector<std::string_view> hosts;    // every Host header
   std::vector<std::string_view> origins;  // every Origin header
-  std::string_view site;  // Sec-Fetch-Site, which browsers send; empty if absent
-  std::uint64_t body_bytes = 0;  // the length that the head states
+  std::string_view site;                  // Sec-Fetch-Site, which browsers send; empty if absent
+  std::uint64_t body_bytes = 0;           // the length that the head states
 };
 
 enum class Room : std::uint8_t { page, api };

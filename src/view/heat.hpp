@@ -14,14 +14,14 @@ struct Region {
 };
 
 struct HeatMap {
-  Region region;  // the requested region, clipped to the matrix
+  Region region;                        // the requested region, clipped to the matrix
   std::uint64_t rows = 0, columns = 0;  // size of the whole matrix
   std::size_t height = 0, width = 0;    // cells
-  std::vector<double> cells;  // row by row; NaN if any element of the cell is NaN
-  std::vector<bool> seen;  // per cell, whether any element was read
-  bool is_single = false;  // every element is exactly an f32
-  bool exact = true;  // every element was read
-  std::uint64_t read = 0;  // bytes that were read
+  std::vector<double> cells;            // row by row; NaN if any element of the cell is NaN
+  std::vector<bool> seen;               // per cell, whether any element was read
+  bool is_single = false;               // every element is exactly an f32
+  bool exact = true;                    // every element was read
+  std::uint64_t read = 0;               // bytes that were read
 };
 
 inline constexpr std::size_t kMostCells = 256;  // per row and per column

@@ -28,7 +28,7 @@ struct Job {
   Progress progress;
   Stop stop;
   std::atomic<bool> gave_way{false};  // it was stopped in favour of other work
-  std::mutex mutex;  // guards the members below
+  std::mutex mutex;                   // guards the members below
   bool begun = false, done = false;
   std::string result;  // JSON, once done
   std::shared_ptr<const Error> error;

@@ -14,10 +14,10 @@ namespace tare::view {
 inline constexpr std::size_t kMostPrefix = 500;
 
 struct Branch {
-  std::string prefix;  // "model.layers.", or the complete name of a tensor
-  std::string label;  // what it adds to its parent's prefix
+  std::string prefix;              // "model.layers.", or the complete name of a tensor
+  std::string label;               // what it adds to its parent's prefix
   std::size_t begin = 0, end = 0;  // a range of by_name
-  bool leaf = false;  // a single tensor without further parts
+  bool leaf = false;               // a single tensor without further parts
   std::uint64_t elements = 0, bytes = 0;
   std::int64_t type = -1;  // the type of all its tensors; -1 if there are several
 };

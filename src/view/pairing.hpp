@@ -25,7 +25,7 @@ struct Pair {
 };
 
 struct Pairing {
-  std::vector<Pair> pairs;  // in the order of a, then those only in b
+  std::vector<Pair> pairs;               // in the order of a, then those only in b
   std::vector<std::int64_t> of_a, of_b;  // tensor of a model -> index in pairs; -1: none
   bool renamed = false;
   std::vector<std::shared_ptr<const void>> owners;  // keep the tensors alive

@@ -51,9 +51,9 @@ class Reading {
   const Component* component_ = nullptr;
   std::size_t width_ = 1;
   std::uint64_t rows_ = 0, columns_ = 0, budget_, read_ = 0;
-  std::uint64_t step_ = 1;  // decoded bytes; reading can begin at its multiples. 0: only at the start
+  std::uint64_t step_ = 1;              // decoded bytes; reading can begin at its multiples. 0: only at the start
   std::unique_ptr<BlobReader> reader_;  // for a blob that can be entered at few places only
-  std::uint64_t position_ = 0;  // of `reader_`
+  std::uint64_t position_ = 0;          // of `reader_`
   std::vector<std::byte> bytes_, waste_;
 };
 

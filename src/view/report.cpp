@@ -13,13 +13,13 @@
 namespace tare::view {
 namespace {
 
-constexpr std::size_t kMostListed = 4000;  // table rows of the list of tensors
+constexpr std::size_t kMostListed = 4000;                           // table rows of the list of tensors
 constexpr std::size_t kMostShown = 400;                             // tensors with numbers and pictures
 constexpr std::size_t kMostNested = 200, kLargestValue = 32 << 10;  // nested metadata: number of answers, bytes of one
-constexpr std::size_t kMostAttached = 16, kAllFiles = 512 << 10;  // attachments: number, bytes of all together
+constexpr std::size_t kMostAttached = 16, kAllFiles = 512 << 10;    // attachments: number, bytes of all together
 constexpr std::size_t kMostBytesShown = 50;                         // findings with the bytes around them
-constexpr std::size_t kFiner = std::size_t{5} << 18;  // reserved for values and finer pictures
-constexpr std::size_t kSmallTensor = 6 << 10;  // up to this many bytes, the values replace the picture
+constexpr std::size_t kFiner = std::size_t{5} << 18;                // reserved for values and finer pictures
+constexpr std::size_t kSmallTensor = 6 << 10;   // up to this many bytes, the values replace the picture
 constexpr std::size_t kWholeTensor = 96 << 10;  // up to this many bytes, values are added if there is space
 
 // Answers, by the request that they answer.

@@ -12,9 +12,9 @@
 
 namespace tare::view {
 
-inline constexpr std::size_t kMostTarget = 4096;  // length of "tensors?sort=bytes&limit=5", in bytes
+inline constexpr std::size_t kMostTarget = 4096;    // length of "tensors?sort=bytes&limit=5", in bytes
 inline constexpr std::size_t kMostParameters = 24;  // per request
-inline constexpr std::size_t kMostSearched = 200;  // length of a search text or a slice, in bytes
+inline constexpr std::size_t kMostSearched = 200;   // length of a search text or a slice, in bytes
 
 class Query {
  public:

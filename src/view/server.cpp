@@ -41,7 +41,7 @@ struct Exchange {
   std::string target;
   Admission admission;
   bool begun = false, asked = false, ready = false, dear = false;
-  Stop stop;  // requested if the client disconnects, for requests that read data
+  Stop stop;      // requested if the client disconnects, for requests that read data
   Answer answer;  // lives until the client has received it
 };
 
@@ -53,7 +53,7 @@ struct Client {
   Does does = Does::ask;
   ServerClock::time_point since = ServerClock::now();
   std::size_t held = 0;  // bytes of an answer that the client has not received yet
-  bool known = false;  // it has sent the token
+  bool known = false;    // it has sent the token
   std::unique_ptr<Exchange> exchange = {};
 };
 
@@ -68,7 +68,7 @@ struct Asked {
 struct Lane {
   unsigned threads = 2;
   std::size_t most = 128;  // limit of the queue
-  int behind = 0;  // how much lower the priority of its threads is (nice value)
+  int behind = 0;          // how much lower the priority of its threads is (nice value)
   std::condition_variable wake = {};
   std::deque<Asked> waiting = {};
   std::vector<Asked> running = {};
@@ -88,15 +88,15 @@ using std::chrono::seconds;
 constexpr unsigned kMostClients = 256, kManyClients = 64;
 // More connections than kMostClients, so that newcomers can connect while others are being disconnected.
 constexpr unsigned kPlaces = 2 * kMostClients;
-constexpr int kBacklog = 4096;  // connections that the kernel queues for us; it may allow fewer
+constexpr int kBacklog = 4096;                   // connections that the kernel queues for us; it may allow fewer
 constexpr std::size_t kClientMemory = 32 << 10;  // for the head of a request
 // Bytes of a request's target that are kept: enough to see that it is too long.
 constexpr std::size_t kMostKept = kMostTarget + 256;
-constexpr std::size_t kMostWaiting = 128;  // requests that no thread has begun
-constexpr std::size_t kMostDear = 96;  // the same, for requests that read data
+constexpr std::size_t kMostWaiting = 128;    // requests that no thread has begun
+constexpr std::size_t kMostDear = 96;        // the same, for requests that read data
 constexpr std::size_t kMostHeld = 64 << 20;  // bytes of answers that clients have not received yet
-constexpr unsigned kWorkers = 2;  // per kind of request
-constexpr int kDearBehind = 3;  // lists take priority over pictures
+constexpr unsigned kWorkers = 2;             // per kind of request
+constexpr int kDearBehind = 3;               // lists take priority over pictures
 // How often to check whether clients that wait for data are still connected.
 constexpr std::chrono::milliseconds kLook{50};
 constexpr double kPerSecond = 200, kBurst = 400;

@@ -19,8 +19,8 @@
 namespace tare::view {
 
 struct ServerOptions {
-  std::string address = "127.0.0.1";  // address to listen on: numeric, or localhost
-  std::uint16_t port = 0;  // 0: any free port
+  std::string address = "127.0.0.1";    // address to listen on: numeric, or localhost
+  std::uint16_t port = 0;               // 0: any free port
   std::vector<std::string> hosts = {};  // further names by which clients may address the server, with or without a port
   // The message for clients that use any other name; it explains how to get access.
   std::string other_host = "the request is addressed to another host";
@@ -30,10 +30,10 @@ struct ServerOptions {
 
 // Requests without an answer yet.
 struct Load {
-  std::size_t waiting = 0, running = 0;  // requests answered from memory
+  std::size_t waiting = 0, running = 0;            // requests answered from memory
   std::size_t dear_waiting = 0, dear_running = 0;  // requests that read data
-  std::size_t stopping = 0;  // those of dear_running whose clients have disconnected
-  std::size_t requests = 0;  // requests of any kind that occupy memory
+  std::size_t stopping = 0;                        // those of dear_running whose clients have disconnected
+  std::size_t requests = 0;                        // requests of any kind that occupy memory
 };
 
 class Server {

@@ -19,9 +19,9 @@ struct Row {
   std::string_view name;
   Endpoint endpoint;
   std::string_view parameters;  // names of the parameters it accepts
-  bool change = false;  // starts work, so it needs POST
-  bool fresh = true;  // first checks that the files are still those that were opened
-  bool dear = false;  // reads the model's data
+  bool change = false;          // starts work, so it needs POST
+  bool fresh = true;            // first checks that the files are still those that were opened
+  bool dear = false;            // reads the model's data
 };
 constexpr bool kLooks = false, kStarts = true, kFresh = true, kReads = true;
 

@@ -37,7 +37,7 @@ class Context {
   explicit Context(std::vector<ExhibitPtr> shown);
 
   std::vector<ExhibitPtr> models;  // one or two
-  std::shared_ptr<Jobs> jobs;  // belong to these models; a reopened model gets new ones
+  std::shared_ptr<Jobs> jobs;      // belong to these models; a reopened model gets new ones
   // The model that the parameter "of" names: a (the first, the default) or b; the first for anything about both. Throws
   // `view.request` if there is no such model.
   const Exhibit& model(const Query& query) const;
@@ -90,7 +90,7 @@ class Service {
   std::vector<std::string> paths_;
   ReadOptions options_;
   mutable std::mutex opening_;  // held while a model is opened; one at a time
-  mutable std::mutex mutex_;  // guards shown_
+  mutable std::mutex mutex_;    // guards shown_
   mutable Context shown_;
   mutable std::atomic<bool> requests_expected_{false};
 };

@@ -9,9 +9,9 @@ namespace tare::view {
 namespace {
 
 constexpr unsigned kMostDepth = 10;
-constexpr double kHeading = 15, kEdge = 2;  // heading of a group; margin around its contents
+constexpr double kHeading = 15, kEdge = 2;             // heading of a group; margin around its contents
 constexpr double kLeastWidth = 40, kLeastHeight = 34;  // smallest group whose contents are shown
-constexpr std::size_t kMostBranches = 400;  // per group; the rest becomes one tile
+constexpr std::size_t kMostBranches = 400;             // per group; the rest becomes one tile
 
 struct Area {
   double x, y, width, height;

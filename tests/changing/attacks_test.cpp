@@ -168,7 +168,7 @@ TEST(NarrowFloats, BeyondTheRangeIsInfinite) {
   EXPECT_EQ(f64_to_f32(-1e300), -kInf);
   EXPECT_EQ(f64_to_f32(std::numeric_limits<double>::infinity()), kInf);
   EXPECT_EQ(f64_to_f32(double{kMost}), kMost);
-  EXPECT_EQ(f64_to_f32(0x1.fffffefp127), kMost);  // less than half a step above it
+  EXPECT_EQ(f64_to_f32(0x1.fffffefp127), kMost);                    // less than half a step above it
   EXPECT_EQ(f64_to_f32(std::nextafter(0x1.ffffffp127, 0)), kMost);  // slightly less than half
   EXPECT_EQ(f64_to_f32(-0x1.ffffffp127), -kInf);  // exactly half: rounds to the even neighbour, infinity
   EXPECT_EQ(f64_to_f32(0.1), 0.1F);

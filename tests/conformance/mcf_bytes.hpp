@@ -54,7 +54,7 @@ struct File {
   std::vector<Record> records;
   std::map<std::uint32_t, std::string> sections;  // other sections, by type; they override those made from the above
   std::map<std::string, std::uint64_t> lies;      // header and index fields
-  bool quant_info = false;  // written even if there are no records
+  bool quant_info = false;                        // written even if there are no records
   std::uint64_t alignment = 64;
   std::function<void(std::string&)> spoil = nullptr;  // changes the finished bytes
 

@@ -25,7 +25,7 @@ constexpr unsigned kFrames = 24;
 struct State {
   std::atomic<std::uint64_t> counts[kKinds];
   std::atomic<std::uint64_t> fired;  // number of calls that failed
-  void* frames[kFrames];  // stack of the first call that failed, or of the call of abort()
+  void* frames[kFrames];             // stack of the first call that failed, or of the call of abort()
   std::atomic<unsigned> frame_count;
 };
 

@@ -52,7 +52,7 @@ TEST(IoDigest, Spellings) {
   EXPECT_EQ(text("sha256:" + std::string(64, 'A')), "sha256:" + std::string(64, 'a'));
   EXPECT_EQ(text("crc32c:DEADBEEF"), "crc32c:0xDEADBEEF");
   EXPECT_EQ(text("crc32c:3q2+7w=="), "crc32c:3q2+7w==");  // base64, an unknown notation
-  EXPECT_EQ(text("crc32c:1234567"), "crc32c:1234567");  // could as well be decimal
+  EXPECT_EQ(text("crc32c:1234567"), "crc32c:1234567");    // could as well be decimal
   EXPECT_EQ(text("blake3:xyz"), "blake3:xyz");
   EXPECT_EQ(text(""), "");
   for (const std::string& bad :

@@ -280,7 +280,7 @@ TEST(IoShrinkDeathTest, ForeignBusErrorsArePassedOn) {
     return run_child([&] {
       const rlimit no_core{0, 0};
       ::setrlimit(RLIMIT_CORE, &no_core);
-      ::close(STDERR_FILENO);  // hides the report of a sanitizer
+      ::close(STDERR_FILENO);                    // hides the report of a sanitizer
       const SourcePtr source = open_file(path);  // installs the guard
       if (!by_fault) {
         ::raise(SIGBUS);

@@ -163,7 +163,7 @@ class Joiner {
   struct Row {
     const PackedSet* set;
     const Scheme* scheme;  // null: not decoded
-    bool has_beside;  // the model has the companion array that the PackedSet names
+    bool has_beside;       // the model has the companion array that the PackedSet names
   };
 
   // Whether codes are recognised without their companion array, which is then reported as missing.

@@ -30,10 +30,10 @@ inline std::vector<float> weights(Weights kind, std::size_t count, unsigned seed
     float& w = out[i];
     switch (i / 32 % 13) {
       case 1: w = 0; break;
-      case 2: w *= 1e-30f; break;  // far below the scales of f16
-      case 3: w *= 1e-6f; break;  // scales that are subnormal in f16
+      case 2: w *= 1e-30f; break;                                                 // far below the scales of f16
+      case 3: w *= 1e-6f; break;                                                  // scales that are subnormal in f16
       case 4: w = i % 32 == 5 ? 30.0f : w; break;                                 // an outlier
-      case 5: w = std::ldexp(static_cast<float>(i % 7), -149); break;  // a subnormal number
+      case 5: w = std::ldexp(static_cast<float>(i % 7), -149); break;             // a subnormal number
       case 6: w = std::copysign(65000.0f - static_cast<float>(i % 9), w); break;  // almost beyond f16
       case 7: w = i % 32 == 3 ? 1e-7f : 0.0f; break;
       case 8: w = 1; break;

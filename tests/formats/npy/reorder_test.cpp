@@ -156,13 +156,13 @@ TEST(DealtArrays, ShortAxesAreDealtTogether) {
 }
 
 TEST(DealtArrays, LargeOnesByRows) {
-  expect_in_order<std::uint32_t>({2500, 2000});  // many rows per bucket
-  expect_in_order<std::uint32_t>({70000, 9, 8});  // columns longer than one read
+  expect_in_order<std::uint32_t>({2500, 2000});        // many rows per bucket
+  expect_in_order<std::uint32_t>({70000, 9, 8});       // columns longer than one read
   expect_in_order<std::uint32_t>({3, 1500, 1200}, 4);  // one row per bucket, big-endian
 }
 
 TEST(DealtArrays, RowsTooLongForMemoryAreDealtAgain) {
-  expect_in_order<std::uint32_t>({2, 4500000});  // the rest is in order
+  expect_in_order<std::uint32_t>({2, 4500000});     // the rest is in order
   expect_in_order<std::uint32_t>({2, 3, 1500000});  // rows of 18 MB, each an array
   expect_in_order<std::uint32_t>({2, 4500000}, 4);
 }
