@@ -180,8 +180,8 @@ TEST(McfGolden, Int8Weights) {
 
 TEST(McfGolden, Int8Activations) {
   // Scale at 0, zero at 64, codes at 128.
-  // min -28, max 99.5: S = 127.5 / 255 = 0.5 = 0x3F000000;
-  //   Z = rint(-128 - (-28 / 0.5)) = -128 + 56 = -72 = 0xC2900000
+  //   min -28, max 99.5: S = 127.5 / 255 = 0.5 = 0x3F000000;
+  //     Z = rint(-128 - (-28 / 0.5)) = -128 + 56 = -72 = 0xC2900000
   //   codes: -28 / 0.5 - 72 = -128, 0 -> -72, 99.5 / 0.5 - 72 = 127
   const std::vector<float> values = {-28, 0, 99.5f};
   const Bytes payload = spell(131, {{0, {0, 0, 0, 0x3F}}, {64, {0, 0, 0x90, 0xC2}}, {128, {0x80, 0xB8, 127}}});
