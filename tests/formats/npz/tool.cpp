@@ -1,4 +1,4 @@
-// The commands that tests/npz_interop.py needs from Tare: list arrays, rewrite them, make many. One command per run;
+// The commands that interop.py needs from Tare: list arrays, rewrite them, make many. One command per run;
 // the rule of an error goes to stderr.
 #include <fmt/format.h>
 #include <unistd.h>
