@@ -79,7 +79,8 @@ void write_plan_file(PlanFile& plan, bool overwrite) {
 
 namespace {
 
-// Of a file, as a path that stays the same in another current directory. Not as text: "link/.." is where the link leads.
+// Returns the directory of a file as a path that is valid in any current directory. The system resolves it, because
+// "link/.." is the parent of the directory that the link leads to.
 std::filesystem::path directory_itself(const std::string& path) {
   std::error_code failed;
   std::filesystem::path found = std::filesystem::canonical(io::directory_of(path), failed);
@@ -91,7 +92,7 @@ std::filesystem::path directory_itself(const std::string& path) {
 
 PlanFile enter_plan_file(const std::string& path, Owners owners) {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
-  // Whoever can plant a link chooses the plan, with a file of the very user.
+  // Follows no link: another user could plant one that leads to a plan which this user wrote for another purpose.
   const io::Directory parent = io::Directory::open(io::directory_of(path).c_str());
   io::Descriptor file = parent ? parent.read(io::base_of(path)) : io::Descriptor();
   if (!file && parent && errno == ELOOP)
