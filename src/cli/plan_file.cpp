@@ -9,6 +9,7 @@
 #include "base/budget.hpp"
 #include "io/descriptor_source.hpp"
 #include "io/directory.hpp"
+#include "io/listing.hpp"
 #include "io/owner.hpp"
 #include "io/unfinished.hpp"
 #include "tare/digest.hpp"
@@ -123,7 +124,7 @@ PlanFile enter_plan_file(const std::string& path, Owners owners) {
   const Map* const map = root.get<Map>();
   if (map == nullptr || need<std::int64_t>(*map, "tare_plan", path) != 1) refuse(path, "it is of another version");
   PlanFile plan;
-  plan.path = (directory_itself(path) / io::base_of(path)).string();
+  plan.path = io::path_in(directory_itself(path).string(), io::base_of(path));
   plan.directory = need<std::string>(*map, "directory", path);
   for (const Value& word : need<List>(*map, "convert", path)) {
     if (word.text() == nullptr) refuse(path, "a word of the command is not text");
