@@ -105,6 +105,28 @@ TEST(Configured, EachFamilyWithoutOneTensor) {
   }
 }
 
+// A model without one of its tensors is refused whatever it becomes, if programs run that: they would refuse it, too, or compute
+// something else.
+TEST(Configured, NoContainerTakesAModelThatLacksATensor) {
+  for (const char* const to : {"gguf", "mcf", "hf"}) {
+    const Format& target = *find_format(to);
+    const Model whole = llama_with(R"(,"max_position_embeddings":16)");
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(whole, target)); }), "") << to;
+    for (std::size_t i = 0; i < whole.tensors.size(); ++i) {
+      Model less = whole;
+      less.tensors.erase(less.tensors.begin() + static_cast<std::ptrdiff_t>(i));
+      EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(less, target)); }), "convert.config")
+          << to << " without " << whole.tensors[i].name;
+      AdaptOptions part;
+      part.skip = {whole.tensors[i].name};
+      EXPECT_NE(rule_of([&] { static_cast<void>(adapt(whole, target, part)); }), "convert.config") << to;
+    }
+    EXPECT_EQ(rule_of([&] { static_cast<void>(adapt(llama_with(R"(,"attention_bias":true)"), target)); }),
+              "convert.config")
+        << to << ": biases that config.json asks for";
+  }
+}
+
 TEST(Configured, WhatIsNotLookedAt) {
   EXPECT_EQ(complaint_of(llama_with(R"(,"model_type":"unheard_of","num_hidden_layers":9)")), "");
   Model adapter = llama_with(R"(,"num_hidden_layers":9)");

@@ -43,6 +43,26 @@ bool has_whole_rows(const Tensor& tensor) { return tensor.is_dense() || tensor.l
 
 Tensor with_whole_rows(Tensor tensor) { return has_whole_rows(tensor) ? std::move(tensor) : to_dense(tensor); }
 
+bool has_same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.shape != b.shape || a.layout != b.layout || a.components.size() != b.components.size()) return false;
+  constexpr std::uint64_t kPiece = 1 << 20;
+  Bytes some(kPiece), others(kPiece);
+  for (std::size_t i = 0; i < a.components.size(); ++i) {
+    const Component &one = a.components[i], &other = b.components[i];
+    if (one.role != other.role || one.dtype != other.dtype || one.type != other.type ||
+        one.blob.size() != other.blob.size())
+      return false;
+    const auto left = one.blob.open(), right = other.blob.open();
+    for (std::uint64_t at = 0; at < one.blob.size(); at += kPiece) {
+      const auto count = static_cast<std::size_t>(std::min(kPiece, one.blob.size() - at));
+      left->read(std::span(some).first(count));
+      right->read(std::span(others).first(count));
+      if (!std::equal(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(count), others.begin())) return false;
+    }
+  }
+  return true;
+}
+
 class TensorAdopter {
  public:
   TensorAdopter(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
@@ -53,6 +73,7 @@ class TensorAdopter {
     parse_names();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) add(std::move(model_.tensors[i]), names_[i]);
     stack_experts();
+    leave_out_heads();
     add_head();
     add_rope_factors();
     keep_root();
@@ -85,8 +106,10 @@ class TensorAdopter {
 
   void add(Tensor tensor, const TensorName& name) {
     if (name.role == Role::rope_inverse) return left_out_.push_back(tensor.name);
-    if (name.role == Role::output_head && family_.head == arch::Presence::never)
-      return left_out_.push_back(tensor.name);
+    if (name.role == Role::output_head && family_.head == arch::Presence::never) {
+      heads_.push_back(std::move(tensor));
+      return;
+    }
     if (name.role == Role::token_embedding) embedding_ = tensor;
     if (const auto all = arch::stacked(name.role); all && name.expert) {
       experts_[{name.layer.value_or(0), *all}][*name.expert] = std::move(tensor);
@@ -207,6 +230,21 @@ class TensorAdopter {
     }
   }
 
+  // llama.cpp takes the token table for the head of such a family. Another head is part of the model, even if config.json says
+  // that the two are one: readers of the directory take the tensor that is there.
+  void leave_out_heads() {
+    for (Tensor& head : heads_) {
+      if (!embedding_ || !has_same_bytes(head, *embedding_))
+        throw Error(ErrorKind::unsupported, "convert.head",
+                    fmt::format("{} differs from the token table, and llama.cpp takes the token table for the head of "
+                                "a {} model",
+                                quote(head.name), family_.name))
+            .about("tensor " + quote(head.name))
+            .remedy(Remedy::skip, quote(head.name));
+      left_out_.push_back(std::move(head.name));
+    }
+  }
+
   // Where a tied head must be there all the same.
   void add_head() {
     if (family_.head != arch::Presence::required || !embedding_) return;
@@ -280,6 +318,7 @@ class TensorAdopter {
   std::vector<TensorName> names_;
   std::vector<Tensor> out_;
   std::optional<Tensor> embedding_;
+  std::vector<Tensor> heads_;  // that llama.cpp has no place for
   std::map<std::pair<std::uint32_t, Role>, std::map<std::uint32_t, Tensor>> experts_;
   std::vector<std::string> left_out_, widened_;
   std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
@@ -336,6 +375,39 @@ bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   return follows;
 }
 
+// Names that only llama.cpp's converter gives, whatever the family: for models of families that are not known here.
+bool has_name_of_llama_cpp(const Tensor& tensor) {
+  constexpr std::string_view kBeginnings[] = {"blk.", "enc.blk.", "dec.blk.", "token_embd", "output_norm",
+                                              "v.blk.", "a.blk.",   "v.patch_embd", "mm."};
+  return std::ranges::any_of(kBeginnings, [&](std::string_view word) { return tensor.name.starts_with(word); });
+}
+
+// Whether a model is in llama.cpp's form. Only the names of its tensors say so: anybody can put a key of GGUF into the
+// metadata of any file.
+bool is_in_form(const Model& model) {
+  const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
+  if (family != nullptr && follows_llama_cpp(model, *family)) return true;
+  const bool elsewhere = family != nullptr && std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
+    return arch::parse(*family, Dialect::hugging_face, tensor.name) || arch::parse(*family, Dialect::meta, tensor.name);
+  });
+  return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
+}
+
+// Keys that a GGUF file has from its model or its writer. One stays: a directory keeps the name of a pre-tokenizer that its
+// files cannot say.
+bool is_key_of_form(std::string_view key) {
+  constexpr std::string_view kKeys[] = {kArchitectureKey, kAlignmentKey, "general.type", "general.file_type",
+                                        "general.quantization_version"};
+  constexpr std::string_view kGroups[] = {"gguf.", "tokenizer.", "split.", "adapter."};
+  const auto begins = [&](std::string_view word) { return key.starts_with(word); };
+  const auto of_family = [&](const arch::Family& family) {
+    return !family.gguf.empty() && key.starts_with(family.gguf) && key.substr(family.gguf.size()).starts_with('.');
+  };
+  return key != kPreTokenizerKey && (std::ranges::find(kKeys, key) != std::end(kKeys) ||
+                                     std::ranges::any_of(kGroups, begins) ||
+                                     std::ranges::any_of(arch::families(), of_family));
+}
+
 // Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
 // something else.
 bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
@@ -345,15 +417,33 @@ bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
 
 }  // namespace
 
+namespace {
+
+// Forgets keys of GGUF in a model that is not in llama.cpp's form: what somebody wrote there is not what a file says.
+void disown_keys(Model& model, std::vector<Change>& changes) {
+  std::vector<std::string> keys;
+  model.metadata.erase_if([&](const Map::Entry& entry) {
+    if (!is_key_of_form(entry.first)) return false;
+    keys.push_back(entry.first);
+    return true;
+  });
+  if (!keys.empty())
+    changes.push_back({.kind = ChangeKind::left_out,
+                       .impact = Impact::lost,
+                       .part = "metadata",
+                       .items = std::move(keys),
+                       .detail = "keys of a GGUF file, in a model whose tensors do not have the names of one"});
+}
+
+}  // namespace
+
 void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& renamed) {
+  if (!model.tensors.empty() && !is_adapter(model) && !is_in_form(model)) disown_keys(model, changes);
   if (adopt_adapter(model, changes, renamed)) return;
   if (!model.config.model_type || model.tensors.empty()) return;
   const std::string type = *model.config.model_type;
   const arch::Family* family = arch::find_family(type);
-  if (follows_llama_cpp(model, family != nullptr ? *family : arch::families().front())) return;
-  // Another program's GGUF file of a family that is not known here, perhaps by way of another container.
-  const auto has = [&](std::string_view key) { return model.metadata.find(key) != nullptr; };
-  if (has(kKeysKey) || has("general.file_type") || has("general.quantization_version") || has(kAlignmentKey)) return;
+  if (is_in_form(model)) return;
   if (family == nullptr || family->gguf.empty())
     throw unmapped(fmt::format("llama.cpp's tensor names for a {} model are not known (found {})", quote(type), [&] {
       std::vector<std::string> names;
