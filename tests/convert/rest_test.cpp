@@ -13,7 +13,9 @@ using namespace tare::testing;
 
 Model directory_model() {
   Model model;
-  model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16)};
+  model.tensors = {make_dense("model.embed_tokens.weight", {3, 8}, DType::bf16),
+                   make_dense("lm_head.weight", {3, 8}, DType::bf16),
+                   make_dense("model.norm.weight", {8}, DType::bf16)};
   model.attachments = {
       text_file("config.json", R"({"model_type": "mistral", "hidden_size": 8, "num_attention_heads": 2, "vocab_size": 3,
                               "tie_word_embeddings": false, "hidden_act": "silu", "bos_token_id": 1})"),

@@ -377,7 +377,7 @@ bool follows_llama_cpp(const Model& model, const arch::Family& family) {
 
 // Names that only llama.cpp's converter gives, whatever the family: for models of families that are not known here.
 bool has_name_of_llama_cpp(const Tensor& tensor) {
-  constexpr std::string_view kBeginnings[] = {"blk.", "enc.blk.", "dec.blk.", "token_embd", "output_norm",
+  constexpr std::string_view kBeginnings[] = {"blk.",   "enc.blk.", "dec.blk.",     "token_embd", "output_norm",
                                               "v.blk.", "a.blk.",   "v.patch_embd", "mm."};
   return std::ranges::any_of(kBeginnings, [&](std::string_view word) { return tensor.name.starts_with(word); });
 }
@@ -388,8 +388,9 @@ bool is_in_form(const Model& model) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family != nullptr && follows_llama_cpp(model, *family)) return true;
   const bool elsewhere = family != nullptr && std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
-    return arch::parse(*family, Dialect::hugging_face, tensor.name) || arch::parse(*family, Dialect::meta, tensor.name);
-  });
+                           return arch::parse(*family, Dialect::hugging_face, tensor.name) ||
+                                  arch::parse(*family, Dialect::meta, tensor.name);
+                         });
   return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
 }
 
@@ -403,9 +404,9 @@ bool is_key_of_form(std::string_view key) {
   const auto of_family = [&](const arch::Family& family) {
     return !family.gguf.empty() && key.starts_with(family.gguf) && key.substr(family.gguf.size()).starts_with('.');
   };
-  return key != kPreTokenizerKey && (std::ranges::find(kKeys, key) != std::end(kKeys) ||
-                                     std::ranges::any_of(kGroups, begins) ||
-                                     std::ranges::any_of(arch::families(), of_family));
+  return key != kPreTokenizerKey &&
+         (std::ranges::find(kKeys, key) != std::end(kKeys) || std::ranges::any_of(kGroups, begins) ||
+          std::ranges::any_of(arch::families(), of_family));
 }
 
 // Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
