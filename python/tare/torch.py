@@ -3,6 +3,7 @@
 import numpy as np
 import torch as _torch
 
+from . import _paths
 from ._model import Model
 from ._model import open as _open
 
@@ -84,6 +85,8 @@ def load(
     """
     if hasattr(path, "read"):
         path = path.read()
+        if not _paths.is_content(path):  # text: it would be a path that the file has chosen
+            raise TypeError(f"the file must be open as bytes (\"rb\"), but gives {type(path).__name__}")
     location = map_location if device is None else device
     to_gpu = _is_gpu(location)
     if not to_gpu and dtype is not None:

@@ -21,7 +21,8 @@ Origins::Origins(const Model& input) {
     for (const Component& component : tensor.components) {
       const Blob& blob = component.blob;
       if (blob.source() == nullptr) continue;
-      if (arrived_algorithm(blob) != DigestAlgorithm::none) digested_.push_back({origins_.size(), blob});
+      if (arrived_algorithm(blob) != DigestAlgorithm::none || blob.guard() != nullptr)
+        digested_.push_back({origins_.size(), blob});
       origins_.push_back({tensor.name, blob.source(), blob.offset(), blob.stored_size()});
     }
 }

@@ -14,7 +14,7 @@ class Origins {
  public:
   explicit Origins(const Model& input);
 
-  // Checks the digests of bytes that `output` holds in another form (cast, decoded, quantized): a writer sees only what
+  // Checks the digests and guards of bytes that `output` holds in another form (cast, decoded, quantized): a writer sees only what
   // became of them. Those it gets as they were it checks itself. Throws `digest.mismatch`.
   // `omitted`: the tensors that are not in `output`, as they are called in the input.
   void verify_changed(const Model& output, const NameSet& omitted, unsigned threads) const;

@@ -7,11 +7,17 @@
 #include <mutex>
 
 #include "base/printable.hpp"
+#include "base/process_mutex.hpp"
 #include "base/text.hpp"
 #include "device/kernels.hpp"
 #include "tare/value.hpp"
 
 namespace tare::device {
+namespace {
+
+ProcessMutex contexts_mutex(LockOrder::table);
+
+}  // namespace
 
 int parse_device(std::string_view text) {
   const std::string_view family = text.substr(0, text.find(':'));
@@ -27,9 +33,8 @@ int parse_device(std::string_view text) {
 std::shared_ptr<const Context> Context::of(std::string_view device) {
   const int ordinal = parse_device(device);
   const Driver& driver = the_driver();
-  static std::mutex& mutex = *new std::mutex;
   static auto& all = *new std::map<std::pair<const Driver*, int>, std::weak_ptr<const Context>>;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(contexts_mutex);
   std::weak_ptr<const Context>& known = all[{&driver, ordinal}];
   if (std::shared_ptr<const Context> context = known.lock()) return context;
   std::shared_ptr<const Context> made(new Context(driver, ordinal));

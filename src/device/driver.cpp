@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/process_mutex.hpp"
+
 namespace tare::device {
 namespace {
 
@@ -45,15 +47,16 @@ std::unique_ptr<Driver> open_driver(const std::string& library) {
   return driver;
 }
 
+ProcessMutex drivers_mutex(LockOrder::table);
+
 }  // namespace
 
 const Driver& the_driver() {
   const char* const named = std::getenv("TARE_CUDA_LIBRARY");  // NOLINT(concurrency-mt-unsafe): read only
   const std::string library = named != nullptr ? named : "libcuda.so.1";
   // Never freed, because threads of other libraries may still use the driver when the process ends.
-  static std::mutex& mutex = *new std::mutex;
   static auto& open = *new std::map<std::string, std::unique_ptr<Driver>>;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(drivers_mutex);
   std::unique_ptr<Driver>& driver = open[library];
   if (driver == nullptr) driver = open_driver(library);
   return *driver;

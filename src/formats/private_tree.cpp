@@ -50,7 +50,7 @@ void PrivateTree::put_attributes(std::span<const Tensor* const> tensors) {
 }
 
 std::string PrivateTree::text() const {
-  // Part by part: a copy of all of them, with the version in front, would take as much memory again.
+  // Written part by part: a copy of all parts, with the version before them, would take twice the memory.
   std::string text = R"({"tare":1)";
   for (const auto& [part, value] : parts_) {
     text += ',';

@@ -21,12 +21,12 @@ namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-// Names that one `remove_inside` removes at most: far more than a model has files.
+// The most names that one `remove_inside` removes: far more than a model has files.
 constexpr std::size_t kMostRemoved = std::size_t{1} << 18;
 
 std::atomic<bool> unnamed_forbidden{false};
 
-// A part of a path as the system calls want it, ended by a NUL.
+// A part of a path, NUL-terminated for system calls.
 class Part {
  public:
   explicit Part(std::string_view text) {
@@ -71,7 +71,7 @@ bool make_path(const std::string& path) {
   if (Directory::open(path.c_str())) return true;
   if (errno != ENOENT) return false;
   const std::size_t end = path.find_last_not_of('/');
-  if (end == std::string::npos) return false;  // "", or "/" that is not there
+  if (end == std::string::npos) return false;  // "", or a "/" that cannot be opened
   const std::string plain = path.substr(0, end + 1), above = directory_of(plain);
   if (!make_path(above)) return false;
   const Directory parent = Directory::open(above.c_str());
@@ -129,14 +129,17 @@ bool Directory::is_still(const char* name, int opened) const noexcept {
 
 bool Directory::writable() const noexcept { return ::faccessat(descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0; }
 
-// Visits every name until `visit` returns false. A descriptor of its own, because the place in the list belongs to it.
+// Visits every name until `visit` returns false. Opens a new descriptor because the position in the list belongs to it.
 template <typename Visit>
 bool Directory::for_each(const Visit& visit) const noexcept {
-  const Descriptor listed(::openat(descriptor(), ".", kOpenFolder));
-  if (!listed) return false;
+  Descriptor own(::openat(descriptor(), ".", kOpenFolder));
+  int listed = own.get();
+  // Without one more, this one is read from its beginning: what a process leaves behind must go when it has none left.
+  if (!own && (errno == EMFILE || errno == ENFILE) && ::lseek(descriptor(), 0, SEEK_SET) == 0) listed = descriptor();
+  if (listed < 0) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
-    const ssize_t length = ::getdents64(listed.get(), buffer.data(), buffer.size());
+    const ssize_t length = ::getdents64(listed, buffer.data(), buffer.size());
     if (length <= 0) return length == 0;
     for (ssize_t at = 0; at < length;) {
       const auto* const entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
@@ -196,7 +199,7 @@ Descriptor Directory::create_unnamed(mode_t mode) const noexcept {
     return {};
   }
   Descriptor file(::openat(descriptor(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
-  // Kernels that do not know the flag see an attempt to write to a directory.
+  // Kernels without O_TMPFILE treat this as an attempt to write to a directory.
   if (!file && (errno == EISDIR || errno == EINVAL)) errno = EOPNOTSUPP;
   if (!file) return {};
   struct stat here {
@@ -228,7 +231,7 @@ bool Directory::rename_new(const char* name, const Directory& to, const char* to
   if (!step("rename", to_name)) return false;
   if (::renameat2(descriptor(), name, to.descriptor(), to_name, RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return false;
-  // A file system that cannot promise it: a hard link does not replace either.
+  // The file system does not support RENAME_NOREPLACE. A hard link does not replace either.
   if (::linkat(descriptor(), name, to.descriptor(), to_name, 0) == 0) {
     if (::unlinkat(descriptor(), name, 0) == 0) return true;
     const int code = errno;
@@ -237,7 +240,7 @@ bool Directory::rename_new(const char* name, const Directory& to, const char* to
     return false;
   }
   if (errno == EEXIST || errno == ENOENT) return false;
-  // Nor that: to look first is the best there is.
+  // Hard links do not work either: a check before the rename is the best that is left.
   if (to.has(to_name)) {
     errno = EEXIST;
     return false;
@@ -261,8 +264,8 @@ bool Directory::remove_inside(const char* except) const noexcept {
 }
 
 bool Directory::remove_inside(const char* except, std::size_t& left) const noexcept {
-  // A list that is changed while it is read may leave names out: read it again until nothing is left that goes. Who adds
-  // names as fast as they go ends this by the number of names, not never.
+  // A listing may miss names if the directory changes during it, so repeat until nothing more can be removed. `left`
+  // bounds the loop if another process keeps adding names.
   for (bool again = true; again;) {
     again = false;
     bool failed = false;

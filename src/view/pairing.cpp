@@ -20,7 +20,9 @@ struct Released {
 };
 
 Released as_it_is(const std::shared_ptr<const Exhibit>& shown) {
-  Released released{.own = shown, .tensors = &shown->model().tensors};
+  Released released;
+  released.own = shown;
+  released.tensors = &shown->model().tensors;
   released.origin.resize(released.tensors->size());
   std::iota(released.origin.begin(), released.origin.end(), std::int64_t{0});
   return released;

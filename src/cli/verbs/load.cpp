@@ -1,4 +1,4 @@
-// load: tensors into the memory of a GPU, measured.
+// load: loads tensors into the memory of a GPU, and measures it.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -116,7 +116,7 @@ int run(const Arguments& arguments, Session& session) {
   const device::Plan plan = plan_of(model, arguments);
   run.tensors = plan.size();
   std::vector<device::Report> reports;
-  std::optional<device::Loading> first;  // whose memory the others fill again
+  std::optional<device::Loading> first;  // the repetitions reuse its memory
   for (long i = 0; i < repeat; ++i) {
     ProgressBar bar(session, fmt::format("loading {}", printable(run.file)), std::nullopt);
     options.progress = bar.progress();

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/printable.hpp"
 #include "convert/metadata_edit.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_rest.hpp"
+#include "resources/tokenizer_rules.hpp"
 #include "tare/codec.hpp"
 
 namespace tare {
@@ -31,6 +33,7 @@ class SetKeys {
   explicit SetKeys(const Adaptation& it) : lines_(it.lines.size()) {
     for (const auto& [key, text] : it.options.set)
       if (const Value* const value = it.model.metadata.find(key)) keys_.set(key, *value);
+    for (const auto& [key, value] : it.options.values) keys_.set(key, value);
   }
   // What was forgotten under such a name was not lost.
   void restore(Adaptation& it) const {
@@ -60,9 +63,18 @@ std::vector<Renamed> rename(Adaptation& it) {
     const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
     const SetKeys asked(it);
+    std::vector<resources::UnsaidRule> unsaid;
+    if (!model.vocabulary.tokens.empty()) unsaid = resources::unsaid_tokenizer_rules(model);
     it.target.adopt(model, it.lines, renamed);
     asked.restore(it);
     if (drop) std::swap(unwanted, model.vocabulary);
+    // A model that had the target's conventions already has its keys from elsewhere.
+    if (!renamed.empty())
+      for (const resources::UnsaidRule& rule : unsaid)
+        it.lines.push_back(
+            {.impact = Impact::results,
+             .part = rule.file,
+             .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
     return renamed;
   }
   // If the target has files that describe a model, they are Hugging Face's, and so are the conventions.
@@ -107,11 +119,17 @@ class LayoutsBefore {
 // A key that was set takes precedence over files that state the same. Such files are left out.
 void prefer_set_keys(Adaptation& it) {
   Model& model = it.model;
-  if (it.target.metadata == nullptr || it.options.set.empty() || model.attachments.empty()) return;
+  if (it.target.metadata == nullptr || (it.options.set.empty() && it.options.values.empty()) ||
+      model.attachments.empty())
+    return;
   std::vector<MetadataEdit> edits;
   for (const auto& [key, text] : it.options.set) {
     model.metadata.erase(key);
     edits.push_back({.kind = MetadataEditKind::read, .key = key, .value = Value(text)});
+  }
+  for (const auto& [key, value] : it.options.values) {
+    model.metadata.erase(key);
+    edits.push_back({.kind = MetadataEditKind::set, .key = key, .value = value});
   }
   std::vector<std::string> before;
   for (const Attachment& file : model.attachments) before.push_back(file.name);

@@ -1,4 +1,4 @@
-// What tare.json keeps of config and vocabulary, and whether the files it was written beside are still the same.
+// The config and vocabulary in tare.json, and the check that the files it refers to have not changed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace tare::hf {
 namespace {
 
-// Files that config and vocabulary are read from, unless they are too long for that.
+// Returns whether config or vocabulary are read from the file. Files that are too long are not read.
 bool is_read(const Attachment& file) {
   return resources::role_of(file.name) == resources::Role::described && file.blob.size() <= resources::kMaxFileBytes;
 }
@@ -25,7 +25,7 @@ bool is_field(std::string_view name) {
   return std::any_of(fields.begin(), fields.end(), [&](const ConfigField& field) { return field.name == name; });
 }
 
-// A config takes only what is of the field's kind.
+// Returns whether the config accepts the value for this field.
 bool fits(const std::string& name, const Value& value) {
   Map alone;
   alone.append(name, value);
@@ -37,7 +37,7 @@ Bytes bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-// The elements of `wanted` that `found` has otherwise, each under its position; all of them where that is shorter.
+// Adds the elements of `wanted` that differ from `found`, each under its position; or all of them if that is shorter.
 template <typename T, typename IsSame, typename ValueOf>
 void put_differing(Map& parts, std::string_view name, const std::vector<T>& found, const std::vector<T>& wanted,
                    const IsSame& is_same, const ValueOf& value_of) {
@@ -97,7 +97,8 @@ Map differences(const Config& found, const Config& wanted) {
   return fields;
 }
 
-// In the form of Vocabulary::to_map, but only what differs: all of it as values would take ten times the memory.
+// The form is that of Vocabulary::to_map, but with the differences only: the whole vocabulary as values would take ten
+// times the memory.
 Map differences(const Vocabulary& found, const Vocabulary& wanted) {
   Map parts;
   if (found.kind != wanted.kind) parts.append("kind", wanted.kind);
