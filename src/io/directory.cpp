@@ -130,12 +130,12 @@ bool Directory::is_still(const char* name, int opened) const noexcept {
 bool Directory::writable() const noexcept { return ::faccessat(descriptor(), ".", W_OK | X_OK, AT_EACCESS) == 0; }
 
 // Visits every name until `visit` returns false. Opens a new descriptor because the position in the list belongs to it.
+// `in_place`: uses this one, which only one thread may do at a time.
 template <typename Visit>
-bool Directory::for_each(const Visit& visit) const noexcept {
-  Descriptor own(::openat(descriptor(), ".", kOpenFolder));
-  int listed = own.get();
-  // Without one more, this one is read from its beginning: what a process leaves behind must go when it has none left.
-  if (!own && (errno == EMFILE || errno == ENFILE) && ::lseek(descriptor(), 0, SEEK_SET) == 0) listed = descriptor();
+bool Directory::for_each(const Visit& visit, bool in_place) const noexcept {
+  in_place = in_place && ::lseek(descriptor(), 0, SEEK_SET) == 0;  // not of one that may only be entered
+  const Descriptor own(in_place ? -1 : ::openat(descriptor(), ".", kOpenFolder));
+  const int listed = in_place ? descriptor() : own.get();
   if (listed < 0) return false;
   alignas(dirent64) std::array<char, 4096> buffer;
   for (;;) {
@@ -269,19 +269,22 @@ bool Directory::remove_inside(const char* except, std::size_t& left) const noexc
   for (bool again = true; again;) {
     again = false;
     bool failed = false;
-    const bool listed = for_each([&](const char* name) {
-      if (std::strcmp(name, except) == 0) return true;
-      if (left == 0) return false;
-      --left;
-      bool gone = remove_file(name);
-      if (!gone && (errno == EISDIR || errno == EPERM)) {
-        const Directory folder = enter(name);
-        gone = folder && folder.remove_inside("", left) && remove_folder(name);
-      }
-      again = again || gone;
-      failed = failed || !gone;
-      return true;
-    });
+    // In place: what a process must not leave behind goes when it has no descriptor left, too.
+    const bool listed = for_each(
+        [&](const char* name) {
+          if (std::strcmp(name, except) == 0) return true;
+          if (left == 0) return false;
+          --left;
+          bool gone = remove_file(name);
+          if (!gone && (errno == EISDIR || errno == EPERM)) {
+            const Directory folder = enter(name);
+            gone = folder && folder.remove_inside("", left) && remove_folder(name);
+          }
+          again = again || gone;
+          failed = failed || !gone;
+          return true;
+        },
+        true);
     if (left == 0) errno = EBUSY;
     if (!listed || left == 0 || (failed && !again)) return false;
   }

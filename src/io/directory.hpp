@@ -79,7 +79,7 @@ class Directory {
 
  private:
   template <typename Visit>
-  bool for_each(const Visit& visit) const noexcept;
+  bool for_each(const Visit& visit, bool in_place = false) const noexcept;
   // `left`: how many names may still be removed.
   bool remove_inside(const char* except, std::size_t& left) const noexcept;
 

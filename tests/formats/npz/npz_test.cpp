@@ -499,7 +499,7 @@ TEST(NpzRead, WhoeverReadsStoredBytesComparesTheirCrc) {
   auto zip = make_zip({made("a.npy", array("1234"))});
   zip.bytes[zip.directory - 1] = '5';
   const Model model = open_npz(zip.bytes);
-  const Blob& blob = model.tensors.at(0).components.at(0).blob;
+  const Blob& blob = model.tensors.at(0).components[0].blob;
   EXPECT_EQ(rule_of([&] { blob.verify(); }), "zip.member.crc");
   EXPECT_EQ(rule_of([&] { (void)blob.bytes(); }), "zip.member.crc");
   EXPECT_EQ(rule_of([&] { (void)blob.open(); }), "zip.member.crc");
