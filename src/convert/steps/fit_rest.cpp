@@ -13,6 +13,7 @@
 #include "convert/fill_card.hpp"
 #include "convert/steps/fit_files.hpp"
 #include "convert/wording.hpp"
+#include "resources/assumed.hpp"
 #include "resources/piece_merges.hpp"
 #include "resources/resources.hpp"
 
@@ -87,6 +88,22 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
 Change fill_defaults(Model& model, const Capabilities& holds) {
   Change filled{.kind = ChangeKind::defaulted, .impact = Impact::changed, .part = "config"};
   Config& config = model.config;
+  // What its family means by silence counts for more than what is usual.
+  Model assumed;
+  assumed.config = config;
+  // A container of any fields keeps config.json, and the silence with it.
+  if (const Attachment* const file = holds.own_fields.empty() ? nullptr : model.attachment("config.json"))
+    assumed.attachments = {*file};
+  const Map meant = resources::assume_fields(assumed);
+  Map said = config.to_map();
+  for (const auto& [field, value] : assumed.config.to_map()) {
+    if (!holds.has_field(field) || (said.find(field) != nullptr && *said.find(field) == value)) continue;
+    said.set(field, value);
+    if (meant.find(field) == nullptr) continue;
+    filled.items.push_back(field);
+    filled.values.push_back(to_json(value));
+  }
+  config = Config::from_map(said);
   if (config.num_attention_heads.value_or(0) <= 0) return filled;
   for (const arch::ConfigRow& row : arch::kConfigTable) {
     if (row.fallback.value == nullptr || !holds.expects_field(row.field)) continue;

@@ -282,14 +282,11 @@ class TensorAdopter {
       add(Role::rope_factors, llama3_divisors(*scaling, model_.config.rope_theta.value_or(10000), head_size()));
     for (const auto& [role, key] :
          {std::pair(Role::rope_factors_long, "long_factor"), std::pair(Role::rope_factors_short, "short_factor")})
-      for (const char* const object : {"rope_scaling", "rope_parameters"}) {
-        const Value* const found = config_.find(fmt::format("{}.{}", object, key));
-        const List* const list = found == nullptr ? nullptr : found->get<List>();
-        if (list == nullptr) continue;
+      if (const Value* const found = RopeFile(config_).find(key); found != nullptr && found->get<List>() != nullptr) {
         std::vector<float> values;
-        for (const Value& value : *list) values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
+        for (const Value& value : *found->get<List>())
+          values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
         add(role, values);
-        break;
       }
   }
 
@@ -333,6 +330,11 @@ ConfigFile::ConfigFile(const Model& model) {
     const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
     const Map root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
     resources::for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
+    std::string type = model.config.model_type.value_or("");
+    for (const Map& part : parts_)
+      if (const auto* const said = resources::get<std::string>(part, "model_type")) type = *said;
+    parts_.push_back(resources::assumed_keys(model));
+    ropes_ = resources::ropes_of(type, [&](std::string_view key) { return find(key); });
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;  // a bad file is told by those who read it
   }
@@ -408,6 +410,24 @@ bool is_key_of_form(std::string_view key) {
                                      std::ranges::any_of(arch::families(), of_family));
 }
 
+// What llama.cpp cannot do without, and neither config.json nor its model_type says.
+void require_keys(const Model& model, const arch::Family& family, const ConfigFile& config) {
+  if (config.empty()) return;
+  const Map fields = model.config.to_map();
+  std::vector<std::string> missing;
+  for (const std::string_view key : family.required) {
+    const bool experts = key == "num_experts" && config.find("num_local_experts") != nullptr;
+    if (fields.find(key) == nullptr && config.find(key) == nullptr && !config.is_null(key) && !experts)
+      missing.emplace_back(key);
+  }
+  if (!missing.empty())
+    throw Error(ErrorKind::unsupported, "convert.config",
+                fmt::format("llama.cpp needs what it does not say: {}", fmt::join(missing, ", ")))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+}
+
 // Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
 // something else.
 bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
@@ -455,6 +475,8 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     family = arch::find_gguf_family("gemma-embedding");
     model.config.model_type = family->model_types.front();
   }
+  resources::assume_fields(model);
+  require_keys(model, *family, config);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);

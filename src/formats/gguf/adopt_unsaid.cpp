@@ -108,11 +108,44 @@ class Unsaid {
     return arch::spell(family_, arch::Dialect::gguf, {.role = role}).has_value();
   }
 
+  // The object that counts, as config.json calls it.
+  std::string_view rope_object() const {
+    const Value* const scaling = file_.find("rope_scaling");
+    return scaling != nullptr && scaling->get<Map>() != nullptr && !scaling->get<Map>()->empty() ? "rope_scaling"
+                                                                                                 : "rope_parameters";
+  }
+
+  // Keys of these objects that are read here, or that say nothing about what is computed.
+  void tell_rope_keys() {
+    constexpr std::string_view kRead[] = {"rope_type",         "rope_theta",      "partial_rotary_factor",
+                                          "factor",            "truncate",        "original_max_position_embeddings",
+                                          "attention_factor",  "attn_factor",     "extrapolation_factor",
+                                          "beta_fast",         "beta_slow",       "mscale",
+                                          "mscale_all_dim",    "long_factor",     "short_factor",
+                                          "low_freq_factor",   "high_freq_factor", "max_position_embeddings",
+                                          "finetuned",         "long_mscale",     "short_mscale"};
+    const Map &full = file_.ropes().full, &sliding = file_.ropes().sliding;
+    const bool yarn = RopeFile(file_).kind() == "yarn";
+    for (const auto& [key, value] : full) {
+      if (std::ranges::find(kRead, key) != std::end(kRead) || value.is_null()) continue;
+      const bool beta = key == "llama_4_scaling_beta" && family_.name == "mistral3";
+      if (beta && (yarn || resources::number_of(value) == 0.0)) continue;
+      tell(fmt::format("{}.{}", rope_object(), quote(key)),
+           beta ? "llama.cpp looks at it only where positions are scaled by \"yarn\"" : "llama.cpp does not know it");
+    }
+    const Value* const kind = sliding.find("rope_type");
+    if (kind != nullptr && *kind != Value("default"))
+      tell("rope_parameters.sliding_attention",
+           "llama.cpp scales positions only in the layers that see everything");
+  }
+
   void tell_rope() {
+    if (file_.empty()) return;
+    tell_rope_keys();
     const RopeFile rope(file_);
     const std::string kind = rope.kind();
     constexpr std::string_view kKnown[] = {"", "default", "linear", "yarn", "longrope", "su", "llama3"};
-    const std::string_view object = file_.find("rope_parameters") != nullptr ? "rope_parameters" : "rope_scaling";
+    const std::string_view object = rope_object();
     if (std::ranges::find(kKnown, kind) == std::end(kKnown))
       return tell(object, fmt::format("llama.cpp does not scale positions by \"{}\"", quote(kind)));
     const bool lacks = (kind == "llama3" && !has_table(arch::Role::rope_factors)) ||

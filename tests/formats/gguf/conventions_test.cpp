@@ -181,7 +181,7 @@ TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
 
 TEST(GgufConventions, AKeyThatIsSetTurnsNothingOff) {
   for (const auto& [key, text] : {std::pair("general.alignment", "64"), std::pair("general.file_type", "7"),
-                                  std::pair("general.quantization_version", "2"), std::pair("gguf.keys", "x"),
+                                  std::pair("general.quantization_version", "2"), 
                                   std::pair("llama.rope.scaling.type", "none")}) {
     Model model = small("llama", R"({"model_type":"llama"})");
     model.metadata.set(key, "planted");

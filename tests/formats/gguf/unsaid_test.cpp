@@ -37,6 +37,8 @@ Model gemma(const std::string& type, const std::string& config, int layers = 1) 
   model.config.hidden_act = "gelu_pytorch_tanh";
   model.config.sliding_window = 8;
   model.config.num_hidden_layers = layers;
+  model.tensors[2] = model.tensors[0];
+  model.tensors[2].name = "lm_head.weight";  // tied
   for (const char* const name : {"pre_feedforward_layernorm", "post_feedforward_layernorm"})
     model.tensors.push_back(counted("model.layers.0." + std::string(name) + ".weight", {8}, 1));
   return model;
