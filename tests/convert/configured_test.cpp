@@ -48,7 +48,7 @@ TEST(Configured, NumbersThatAreNotThoseOfTheTensors) {
   expect_word(llama_with(R"(,"hidden_size":16)"), "model.norm.weight: expected 16, found 8");
   expect_word(llama_with(R"(,"attention_bias":true)"), "o_proj.bias (8)");
   expect_word(llama_with(R"(,"mlp_bias":true)"), "up_proj.bias (6)");
-  expect_word(llama_with(R"(,"model_type":"qwen3")"), "q_norm.weight (?)");
+  expect_word(llama_with(R"(,"model_type":"qwen3")"), "q_norm.weight (128)");
   expect_word(llama_with(R"(,"model_type":"mixtral","num_local_experts":4)"), "experts.3.w1.weight (6x8)");
 }
 

@@ -230,8 +230,8 @@ class TensorAdopter {
     }
   }
 
-  // llama.cpp takes the token table for the head of such a family. Another head is part of the model, even if config.json says
-  // that the two are one: readers of the directory take the tensor that is there.
+  // llama.cpp takes the token table for the head of such a family. Another head is part of the model, even if config.json ties
+  // the two: readers of the directory use the tensor.
   void leave_out_heads() {
     for (Tensor& head : heads_) {
       if (!embedding_ || !has_same_bytes(head, *embedding_))
@@ -282,14 +282,11 @@ class TensorAdopter {
       add(Role::rope_factors, llama3_divisors(*scaling, model_.config.rope_theta.value_or(10000), head_size()));
     for (const auto& [role, key] :
          {std::pair(Role::rope_factors_long, "long_factor"), std::pair(Role::rope_factors_short, "short_factor")})
-      for (const char* const object : {"rope_scaling", "rope_parameters"}) {
-        const Value* const found = config_.find(fmt::format("{}.{}", object, key));
-        const List* const list = found == nullptr ? nullptr : found->get<List>();
-        if (list == nullptr) continue;
+      if (const Value* const found = RopeFile(config_).find(key); found != nullptr && found->get<List>() != nullptr) {
         std::vector<float> values;
-        for (const Value& value : *list) values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
+        for (const Value& value : *found->get<List>())
+          values.push_back(static_cast<float>(resources::number_of(value).value_or(1)));
         add(role, values);
-        break;
       }
   }
 
@@ -326,35 +323,6 @@ class TensorAdopter {
 
 }  // namespace
 
-ConfigFile::ConfigFile(const Model& model) {
-  const Attachment* const file = model.attachment("config.json");
-  if (file == nullptr) return;
-  try {
-    const Bytes bytes = file->blob.bytes(resources::kMaxFileBytes);
-    const Map root = resources::parse_small_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    resources::for_each_part(root, [&](const Map& part) { parts_.push_back(part); });
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;  // a bad file is told by those who read it
-  }
-}
-
-const Value* ConfigFile::find(std::string_view path) const {
-  for (const Map& part : parts_)
-    if (const Value* const found = resources::find_path(part, path); found != nullptr && !found->is_null())
-      return found;
-  return nullptr;
-}
-
-bool ConfigFile::is_null(std::string_view path) const {
-  const auto has = [&](const Map& part) { return resources::find_path(part, path) != nullptr; };
-  return find(path) == nullptr && std::ranges::any_of(parts_, has);
-}
-
-std::optional<double> ConfigFile::number(std::string_view path) const {
-  const Value* const found = find(path);
-  return found == nullptr ? std::nullopt : resources::number_of(*found);
-}
-
 void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& config, std::vector<Change>& changes,
                    std::vector<Renamed>& renamed) {
   TensorAdopter(model, family, config, changes, renamed).run();
@@ -382,7 +350,7 @@ bool has_name_of_llama_cpp(const Tensor& tensor) {
   return std::ranges::any_of(kBeginnings, [&](std::string_view word) { return tensor.name.starts_with(word); });
 }
 
-// Whether a model is in llama.cpp's form. Only the names of its tensors say so: anybody can put a key of GGUF into the
+// Whether a model is in llama.cpp's form. Only the names of its tensors decide: any program can put a key of GGUF into the
 // metadata of any file.
 bool is_in_form(const Model& model) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
@@ -394,8 +362,8 @@ bool is_in_form(const Model& model) {
   return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
 }
 
-// Keys that a GGUF file has from its model or its writer. One stays: a directory keeps the name of a pre-tokenizer that its
-// files cannot say.
+// Keys that a GGUF file has from its model or its writer, except the name of the pre-tokenizer: a directory keeps it in
+// its metadata, because its files have no key for it.
 bool is_key_of_form(std::string_view key) {
   constexpr std::string_view kKeys[] = {kArchitectureKey, kAlignmentKey, "general.type", "general.file_type",
                                         "general.quantization_version"};
@@ -409,6 +377,21 @@ bool is_key_of_form(std::string_view key) {
           std::ranges::any_of(arch::families(), of_family));
 }
 
+// Sizes that no model_type assumes, because the tensors have them. llama.cpp does not look at the tensors for them.
+void require_keys(const Model& model, const ConfigFile& config) {
+  if (config.empty()) return;
+  const Map fields = model.config.to_map();
+  std::vector<std::string_view> missing;
+  for (const std::string_view key : {"hidden_size", "num_hidden_layers", "intermediate_size", "num_attention_heads"})
+    if (fields.find(key) == nullptr) missing.push_back(key);
+  if (!missing.empty())
+    throw Error(ErrorKind::unsupported, "convert.config",
+                fmt::format("expected {}, which llama.cpp needs, found none", fmt::join(missing, ", ")))
+        .about("config.json")
+        .blame(Subject::input)
+        .remedy(Remedy::keep_names);
+}
+
 // Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
 // something else.
 bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
@@ -420,7 +403,7 @@ bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
 
 namespace {
 
-// Forgets keys of GGUF in a model that is not in llama.cpp's form: what somebody wrote there is not what a file says.
+// Drops keys of GGUF from a model that is not in llama.cpp's form: they do not come from a GGUF file.
 void disown_keys(Model& model, std::vector<Change>& changes) {
   std::vector<std::string> keys;
   model.metadata.erase_if([&](const Map::Entry& entry) {
@@ -456,6 +439,8 @@ void adopt(Model& model, std::vector<Change>& changes, std::vector<Renamed>& ren
     family = arch::find_gguf_family("gemma-embedding");
     model.config.model_type = family->model_types.front();
   }
+  resources::assume_fields(model.config, config);
+  require_keys(model, config);
   adopt_tensors(model, *family, config, changes, renamed);
   adopt_general(model, config);
   adopt_keys(model, *family, config, changes);

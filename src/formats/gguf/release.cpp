@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/defaults.hpp"
 #include "arch/qk_rows.hpp"
 #include "base/budget.hpp"
 #include "base/json_writer.hpp"
@@ -288,14 +289,37 @@ class FileReleaser {
       keys.set("vocab_size", static_cast<std::int64_t>(embedding->shape[0]));
     for (const auto& [name, value] : taken_for_granted(family_, model_.config)) keys.set(name, value);
     if (model_.config.sliding_window == 0) keys.erase("sliding_window");
+    speak_for_silence(keys, kin.type);
     add_layers(keys);
     const auto head = static_cast<double>(head_size());
     if (const auto rotated = number("rope.dimension_count"); rotated && *rotated > 0 && *rotated < head)
       keys.set("partial_rotary_factor", *rotated / head);
     if (has_bias(Role::q)) keys.set("attention_bias", true);
+    if (family_.name == "qwen2_moe" && !has_bias(Role::q)) keys.set("qkv_bias", false);
     if (has_bias(Role::up)) keys.set("mlp_bias", true);
     add_rope(keys);
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
+  }
+
+  // Keys that the file does not have, where llama.cpp's default is not the one that transformers has for the type.
+  void speak_for_silence(Map& keys, std::string_view type) const {
+    const auto fill = [&](std::string_view key, Value value) {
+      if (keys.find(key) == nullptr) keys.set(key, std::move(value));
+    };
+    const auto assumed = [&](std::string_view key) {
+      return std::ranges::find(arch::assumed_keys(type), key, &arch::Assumed::key) != arch::assumed_keys(type).end();
+    };
+    const std::int64_t head = head_size();
+    if (model_.config.num_attention_heads) fill("num_key_value_heads", *model_.config.num_attention_heads);
+    if (assumed("head_dim") && head > 0) fill("head_dim", head);
+    fill("rope_theta", 10000.0);
+    if (type == "mistral") fill("sliding_window", Value());
+    if (type == "granite" && head > 0) fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
+    // llama.cpp's silence means no window in any layer.
+    const std::int64_t layers = model_.config.num_hidden_layers.value_or(0);
+    if (!is_gemma3(family_) || model_.config.sliding_window.value_or(0) > 0 || layers <= 0) return;
+    require_count(static_cast<std::uint64_t>(layers), "layers");
+    keys.set("layer_types", List(static_cast<std::size_t>(layers), Value("full_attention")));
   }
 
   bool has_bias(Role role) const {
