@@ -141,8 +141,22 @@ TEST(GgufConventions, AHeadThatIsNotTheTokenTableIsNotLeftOut) {
     }
 }
 
-// Keys of GGUF in the metadata of a model with Hugging Face's names, planted or set: the tensors' names decide what becomes
-// of it, and what config.json says stays what it says.
+// The head equals the token table, and config.json has tie_word_embeddings false.
+TEST(GgufConventions, AHeadThatWasLeftOutComesBack) {
+  Model model = small("gemma", R"({"model_type":"gemma","num_key_value_heads":2,"head_dim":4,)"
+                               R"("tie_word_embeddings":false})");
+  model.config.head_dim = 4;
+  model.tensors[2] = model.tensors[0];
+  model.tensors[2].name = "lm_head.weight";
+  const Model there = adapt(model, gguf()).model;
+  EXPECT_EQ(there.tensor("output.weight"), nullptr);
+  const Model back = adapt(there, hf()).model;
+  ASSERT_NE(back.tensor("lm_head.weight"), nullptr);
+  EXPECT_EQ(back.tensor("lm_head.weight")->values<float>(), model.tensors[0].values<float>());
+}
+
+// Keys of GGUF in the metadata of a model with Hugging Face's names, planted or set, change neither the conversion nor the
+// values from config.json.
 TEST(GgufConventions, NoKeyOfMetadataTurnsTheConventionsOff) {
   const std::string config = R"({"model_type":"llama","rope_scaling":{"rope_type":"linear","factor":2.0}})";
   const std::pair<const char*, Value> keys[] = {{"general.alignment", Value(64)},
@@ -275,6 +289,16 @@ TEST(GgufConventions, TheNameOfThePreTokenizer) {
     const Model there = adapt(with(pre), gguf()).model;
     EXPECT_EQ(*there.metadata.find("tokenizer.ggml.pre"), Value(name));
     EXPECT_EQ(gguf::cuts_of(name), gguf::cuts_of(gguf::pre_tokenizer_of({.cuts = *gguf::cuts_of(name)})));
+    // With another name, the attached tokenizer.json splits differently: the way back warns.
+    const auto tells = [&](const std::string& other) {
+      Model changed = there;
+      changed.metadata.set("tokenizer.ggml.pre", other);
+      return std::ranges::any_of(adapt(changed, hf()).changes, [](const Change& change) {
+        return change.impact == Impact::results && change.detail.starts_with("it splits text as");
+      });
+    };
+    EXPECT_FALSE(tells(name)) << name;
+    EXPECT_TRUE(tells("deepseek-llm")) << name;
   }
   const Model odd = with(R"({"type":"Split","pattern":{"Regex":"x+"}})");
   const auto error = error_of([&] { adapt(odd, gguf()); });

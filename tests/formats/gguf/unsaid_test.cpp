@@ -118,6 +118,18 @@ TEST(GgufUnsaid, FactsOfFamilies) {
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_activation":"gelu"})")), Words{"hidden_act"});
   EXPECT_EQ(warnings_of(gemma("gemma2", R"({"hidden_act":"gelu","tie_word_embeddings":false})")),
             Words{"tie_word_embeddings"});
+  // The first Gemma has two keys for it; programs differ in which one they use.
+  const auto first = [](const std::string& config) {
+    Model model = gemma("gemma", config);
+    model.config.sliding_window.reset();
+    std::erase_if(model.tensors,
+                  [](const Tensor& tensor) { return tensor.name.find("_feedforward_") != tensor.name.npos; });
+    return model;
+  };
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":"gelu_pytorch_tanh","hidden_act":"silu"})")),
+            Words{"hidden_activation"});
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":"gelu_pytorch_tanh","hidden_act":"gelu"})")), Words());
+  EXPECT_EQ(warnings_of(first(R"({"hidden_activation":null,"hidden_act":"relu"})")), Words{"hidden_act"});
   Model llama = small("llama", "{}");
   llama.config.hidden_act = "silu";
   EXPECT_EQ(warnings_of(llama), Words());
@@ -194,6 +206,9 @@ TEST(GgufUnsaid, WhatIsPutAroundAText) {
   EXPECT_EQ(key_of(framed(begin + "," + text), "tokenizer.ggml.add_bos_token"), "true");
   EXPECT_EQ(warnings_of(framed(begin + "," + begin + "," + text)).size(), 1U);
   EXPECT_EQ(warnings_of(framed(text + "," + begin)).size(), 1U) << "no token that ends a text";
+  const Words nothing = warnings_of(with_tokenizer(byte_level(""), R"({"bos_token":"<s>","add_bos_token":true})"));
+  ASSERT_EQ(nothing.size(), 1U);
+  EXPECT_NE(nothing[0].find("it puts nothing before a text"), std::string::npos) << nothing[0];
 }
 
 std::string pieces(const std::string& normalizer) {
@@ -332,7 +347,7 @@ TEST(GgufUnsaid, ConfigFromKeysAlone) {
   EXPECT_EQ(text_at(config_from_keys(phi), "partial_rotary_factor"), "0.5");
 }
 
-// What llama.cpp means by a key that the file does not have, where transformers would assume something else.
+// Writes llama.cpp's default for a missing key where transformers would assume another value.
 TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
   const Map mistral = config_from_keys(small("mistral3", R"({"num_key_value_heads":2,"sliding_window":null})"));
   EXPECT_EQ(text_at(mistral, "model_type"), "\"mistral\"");
@@ -362,7 +377,7 @@ TEST(GgufUnsaid, SilenceOfAFileIsSaidInConfigJson) {
             "0.5");
 }
 
-// No biases of a type whose class has them unless it is told.
+// Its class has biases unless qkv_bias is false.
 TEST(GgufUnsaid, AMixtureOfQwenWithoutBiases) {
   Model model = small("qwen2_moe", R"({"num_key_value_heads":2,"num_experts":2,"moe_intermediate_size":6,)"
                                    R"("shared_expert_intermediate_size":6,"num_experts_per_tok":1,"qkv_bias":false})");
