@@ -151,6 +151,8 @@ AdaptOptions Options::adapt() const {
     options.overflow = overflow == "clamp" ? Overflow::clamp : Overflow::infinity;
   else if (!overflow.empty() && overflow != "error")
     raise_value_error("overflow must be \"error\", \"clamp\" or \"infinity\"");
+  if (!text("overflow").empty() && !options.dtype && find("quant") == nullptr)
+    raise_value_error("overflow needs dtype, the type to cast to");
   if (PyObject* const quant = find("quant")) options.quant = Options(quant).quantization();
   options.match = texts("match");
   options.skip = texts("skip");

@@ -27,7 +27,7 @@ void require_writable(const Format& format, const WriteOptions& options) {
   if (format.write == nullptr && format.write_tree == nullptr)
     throw Error(ErrorKind::unsupported, "convert.read_only",
                 fmt::format("{} can be read, not written ({})", format.name, format.versions));
-  if (options.zstd_level && !format.holds.zstd)
+  if ((options.zstd_level || options.unpack) && !format.holds.zstd)
     throw Error(ErrorKind::usage, "convert.option", fmt::format("{} does not compress with zstd", format.name));
   if (options.zstd_level && (*options.zstd_level < 1 || *options.zstd_level > 22))
     throw Error(ErrorKind::usage, "convert.option",
