@@ -1,12 +1,13 @@
-// LoRA adapters as llama.cpp has them:
+// LoRA adapters in llama.cpp's form:
 //
-//   general.type = "adapter", general.architecture that of the base, adapter.type = "lora", adapter.lora.alpha (f32)
+//   general.type = "adapter", general.architecture of the base model, adapter.type = "lora", adapter.lora.alpha (f32)
 //   blk.0.attn_q.weight.lora_a   [rank, in]      blk.0.attn_q.weight.lora_b   [out, rank]
 //   token_embd.weight.lora_a     [tokens, rank]  token_embd.weight.lora_b     [hidden, rank]
 //
-// The scale of a layer is alpha / rank. Rows of B are those of the weight, so B of q and k has llama.cpp's order of rows; A is as it
-// is elsewhere, except the embedding's, which is transposed. There is one alpha for all layers, and a tensor of any other name is
-// ignored or refused by the runtime (llama-adapter.cpp of b21e4de7), so what needs more is refused here.
+// The scale of a layer is alpha / rank. The rows of B are the rows of the weight, so B of q and k has llama.cpp's row
+// order. A is the same as in PEFT, except for the embedding, where it is transposed. All layers share one alpha, and
+// the runtime ignores or refuses a tensor with any other name (llama-adapter.cpp of b21e4de7), so adapters that need
+// more are refused here.
 #include "resources/adapter.hpp"
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ Error refused_adapter(const Tensor& tensor, std::string_view sentence) {
 
 bool is_matrix(const Tensor& tensor) { return tensor.is_dense() && tensor.shape.rank() == 2; }
 
-// Matrix B of q and k has the rows of the weight.
+// Reorders matrix B of q and k like the rows of the weight.
 Tensor with_rows_of(const Tensor& tensor, Role role, const arch::Family& family, const Config& config, Dialect from,
                     Dialect to) {
   const arch::QkOrder before = arch::qk_order(family, from), after = arch::qk_order(family, to);
@@ -135,7 +136,7 @@ class AdapterAdopter {
         tensor, fmt::format("{} is not part of a {} model as llama.cpp knows it", quote(module), family_.name));
   }
 
-  // alpha / rank is the scale of every layer. PEFT knows others, per layer or by the root of the rank.
+  // llama.cpp scales every layer by alpha / rank. PEFT also has an alpha per layer, and alpha / sqrt(rank).
   void settle_alpha(const std::string& module, const Tensor& a) {
     const auto rank = static_cast<double>(a.shape[0]);
     const double alpha = facts_.alpha_for(module) * (facts_.rank_stabilised ? std::sqrt(rank) : 1);
@@ -154,7 +155,7 @@ class AdapterAdopter {
   const arch::Family& family_;
   std::vector<Renamed>& renamed_;
   std::vector<Tensor> out_;
-  NameMap<unsigned> parts_;  // of each weight: 1 for A, 2 for B
+  NameMap<unsigned> parts_;  // per weight: bit 1 for A, bit 2 for B
   std::optional<double> alpha_;
   std::size_t reordered_ = 0;
 };
@@ -200,7 +201,8 @@ class AdapterReleaser {
     out_.push_back(std::move(tensor));
   }
 
-  // As PEFT would have it. Without alpha, llama.cpp's scale is 1, which is that of an alpha equal to the rank.
+  // Attaches the config that PEFT would write. Without alpha, llama.cpp's scale is 1, which is an alpha equal to the
+  // rank.
   void attach_config() {
     const Value* const stated = model_.metadata.find(kAlphaKey);
     const double alpha = stated == nullptr ? 0 : resources::number_of(*stated).value_or(0);
@@ -239,7 +241,7 @@ class AdapterReleaser {
 
 bool is_adapter(const Model& model) {
   const Value *const type = model.metadata.find(kTypeKey), *const kind = model.metadata.find(kAdapterTypeKey);
-  // Its names count, too: these two keys in the metadata of a whole model make no adapter of it.
+  // The names must fit as well: these two keys alone do not turn a whole model into an adapter.
   const auto is_part = [](const Tensor& tensor) {
     return tensor.name.ends_with(".lora_a") || tensor.name.ends_with(".lora_b");
   };

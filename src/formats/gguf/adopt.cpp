@@ -1,4 +1,4 @@
-// From Hugging Face's conventions (or those of Meta's own files) to llama.cpp's: the tensors.
+// Converts tensors from Hugging Face's conventions (or those of Meta's own files) to llama.cpp's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ bool is_plain_float(const Tensor& tensor) {
          is_float(tensor.components.front().dtype);
 }
 
-// Rows that can be moved as a whole: dense ones, and blocks, which never cross a row.
+// Returns whether rows can be moved as a whole: in dense tensors, and in blocks, which never cross a row.
 bool has_whole_rows(const Tensor& tensor) { return tensor.is_dense() || tensor.layout.starts_with("ggml."); }
 
 Tensor with_whole_rows(Tensor tensor) { return has_whole_rows(tensor) ? std::move(tensor) : to_dense(tensor); }
@@ -83,7 +83,7 @@ class TensorAdopter {
 
  private:
   void parse_names() {
-    // The one that knows more of the names: some ("norm.weight") are in both.
+    // Chooses the dialect that knows more of the names: some ("norm.weight") are in both.
     const auto known = [&](Dialect dialect) {
       return std::ranges::count_if(
           model_.tensors, [&](const Tensor& tensor) { return arch::parse(family_, dialect, tensor.name).has_value(); });
@@ -139,7 +139,7 @@ class TensorAdopter {
     ++reordered_;
   }
 
-  // Types and numbers as the runtime wants them.
+  // Sets the name, type and values that the runtime expects.
   void finish(Tensor tensor, const TensorName& name) {
     const std::string before = tensor.name;
     const auto spelled = arch::spell(family_, Dialect::gguf, name);
@@ -160,7 +160,7 @@ class TensorAdopter {
     out_.push_back(std::move(tensor));
   }
 
-  // Norms are small: they are made here, and not when they are asked for.
+  // Adds the family's shift to a norm, at once rather than lazily: norms are small.
   void shift(Tensor& tensor) {
     if (!is_plain_float(tensor))
       throw unmapped(
@@ -184,7 +184,7 @@ class TensorAdopter {
     ++shifted_;
   }
 
-  // Rows of gate, then rows of up, for each expert.
+  // Splits the rows of each expert: the first half is gate, the second half is up.
   void split_gate_up(const Tensor& tensor, TensorName name) {
     if (!tensor.is_dense() || tensor.shape.rank() != 3 || tensor.shape[1] % 2 != 0)
       throw unmapped(fmt::format("{}: expected a stack of pairs of matrices", quote(tensor.name)));
@@ -230,8 +230,8 @@ class TensorAdopter {
     }
   }
 
-  // llama.cpp takes the token table for the head of such a family. Another head is part of the model, even if config.json ties
-  // the two: readers of the directory use the tensor.
+  // Omits heads of families for which llama.cpp uses the token table as the head. A head that differs from the table is
+  // an error, even if config.json ties the two: readers of the directory use the tensor.
   void leave_out_heads() {
     for (Tensor& head : heads_) {
       if (!embedding_ || !has_same_bytes(head, *embedding_))
@@ -245,7 +245,7 @@ class TensorAdopter {
     }
   }
 
-  // Where a tied head must be there all the same.
+  // Copies the token table as the head if the head is tied but llama.cpp requires one.
   void add_head() {
     if (family_.head != arch::Presence::required || !embedding_) return;
     const auto name = arch::spell(family_, Dialect::gguf, {.role = Role::output_head});
@@ -256,7 +256,7 @@ class TensorAdopter {
     out_.push_back(std::move(head));
   }
 
-  // What is before the names, where it is not what most models have: GGUF's names do not say it.
+  // Records the prefix of the tensor names if it is not the usual one: GGUF's names do not have it.
   void keep_root() {
     if (dialect_ != Dialect::hugging_face) return;
     const auto found =
@@ -315,7 +315,7 @@ class TensorAdopter {
   std::vector<TensorName> names_;
   std::vector<Tensor> out_;
   std::optional<Tensor> embedding_;
-  std::vector<Tensor> heads_;  // that llama.cpp has no place for
+  std::vector<Tensor> heads_;  // heads that llama.cpp does not load
   std::map<std::pair<std::uint32_t, Role>, std::map<std::uint32_t, Tensor>> experts_;
   std::vector<std::string> left_out_, widened_;
   std::size_t reordered_ = 0, shifted_ = 0, stacked_ = 0;
@@ -330,8 +330,9 @@ void adopt_tensors(Model& model, const arch::Family& family, const ConfigFile& c
 
 namespace {
 
-// Whether the tensors have llama.cpp's names already. One name of another dialect says that they have not: all are looked
-// at then, and what is not known is refused by its name. Names that several dialects have ("output.weight") say nothing.
+// Returns whether the tensors already have llama.cpp's names. A single name that belongs only to another dialect means
+// no: then all tensors are converted, and unknown names are refused. Names that several dialects share
+// ("output.weight") decide nothing.
 bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   bool follows = false;
   for (const Tensor& tensor : model.tensors) {
@@ -343,15 +344,15 @@ bool follows_llama_cpp(const Model& model, const arch::Family& family) {
   return follows;
 }
 
-// Names that only llama.cpp's converter gives, whatever the family: for models of families that are not known here.
+// Returns whether only llama.cpp's converter gives such a name. Works for families that Tare does not know.
 bool has_name_of_llama_cpp(const Tensor& tensor) {
   constexpr std::string_view kBeginnings[] = {"blk.",   "enc.blk.", "dec.blk.",     "token_embd", "output_norm",
                                               "v.blk.", "a.blk.",   "v.patch_embd", "mm."};
   return std::ranges::any_of(kBeginnings, [&](std::string_view word) { return tensor.name.starts_with(word); });
 }
 
-// Whether a model is in llama.cpp's form. Only the names of its tensors decide: any program can put a key of GGUF into the
-// metadata of any file.
+// Returns whether a model is in llama.cpp's form. Only the tensor names decide: any program can put a key of GGUF into
+// the metadata of any file.
 bool is_in_form(const Model& model) {
   const arch::Family* const family = model.config.model_type ? arch::find_family(*model.config.model_type) : nullptr;
   if (family != nullptr && follows_llama_cpp(model, *family)) return true;
@@ -362,8 +363,8 @@ bool is_in_form(const Model& model) {
   return !elsewhere && std::ranges::any_of(model.tensors, has_name_of_llama_cpp);
 }
 
-// Keys that a GGUF file has from its model or its writer, except the name of the pre-tokenizer: a directory keeps it in
-// its metadata, because its files have no key for it.
+// Returns whether a GGUF file has the key from its model or its writer. The name of the pre-tokenizer is excepted: a
+// directory keeps it in its metadata, because its files have no key for it.
 bool is_key_of_form(std::string_view key) {
   constexpr std::string_view kKeys[] = {kArchitectureKey, kAlignmentKey, "general.type", "general.file_type",
                                         "general.quantization_version"};
@@ -377,7 +378,8 @@ bool is_key_of_form(std::string_view key) {
           std::ranges::any_of(arch::families(), of_family));
 }
 
-// Sizes that no model_type assumes, because the tensors have them. llama.cpp does not look at the tensors for them.
+// Throws `convert.config` if sizes are missing that llama.cpp does not take from the tensors. No model_type has
+// defaults for them.
 void require_keys(const Model& model, const ConfigFile& config) {
   if (config.empty()) return;
   const Map fields = model.config.to_map();
@@ -392,8 +394,8 @@ void require_keys(const Model& model, const ConfigFile& config) {
         .remedy(Remedy::keep_names);
 }
 
-// Its tokens see those after them. llama.cpp has an architecture of its own for that; as a gemma3 it would compute
-// something else.
+// Returns whether the model has bidirectional attention. llama.cpp has a separate architecture for that; as gemma3 it
+// would compute something else.
 bool is_embedding_gemma(const arch::Family& family, const ConfigFile& config) {
   const Value* const both_ways = config.find("use_bidirectional_attention");
   return family.name == "gemma3" && both_ways != nullptr && *both_ways == true;

@@ -1,4 +1,4 @@
-// What a model is called and how large it is, in the words of llama.cpp's converter.
+// Names a model and states its size as llama.cpp's converter does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_small(char c) { return c >= 'a' && c <= 'z'; }
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-// "v2", "v0.3", "7b": words that stay as they are.
+// Words such as "v2", "v0.3" and "7b", which keep their case.
 bool is_number_or_version(std::string_view word) {
   if (is_digit(word.front())) return true;
   if (word.front() != 'v' || word.size() < 2) return false;
@@ -39,7 +39,7 @@ std::string titled(std::string word) {
   return word;
 }
 
-// "1.2B": two digits at least.
+// "1.2B": at least two digits.
 std::string rounded(double count) {
   constexpr std::pair<double, char> kScales[] = {{1e12, 'T'}, {1e9, 'B'}, {1e6, 'M'}};
   double scale = 1e3;
@@ -55,7 +55,7 @@ std::string rounded(double count) {
   return fmt::format("{:.{}f}{}", scaled, std::max(2 - digits, 0), letter);
 }
 
-// Of a mixture: the number of experts, and what one of them and all the rest have together.
+// For a mixture: the number of experts, and the parameters of one expert plus everything else.
 std::string size_label(const std::vector<Tensor>& tensors) {
   double total = 0, one = 0;
   std::uint64_t experts = 0, stacks = 0;
@@ -78,7 +78,7 @@ std::string general_name(const ConfigFile& config) {
   const Value* const said = config.find("_name_or_path");
   if (said == nullptr || said->text() == nullptr) return {};
   std::string_view id = *said->text();
-  // Somebody's path says nothing of a model.
+  // A path in a file system does not name a model.
   if (std::ranges::count(id, '/') > 1 || id.starts_with('/') || id.starts_with('.')) return {};
   if (id.find(' ') == std::string_view::npos) id.remove_prefix(id.find('/') + 1);
   std::string name, word;

@@ -1,4 +1,4 @@
-// The keys that llama.cpp looks for beside the fields of Config.
+// Sets the keys that llama.cpp reads in addition to the fields of Config.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr ExtraKey kExtraKeys[] = {
     {"attention.clamp_kqv", {"clip_qkv"}, ValueType::f32},
 };
 
-// Which families take which of them; the others are of all that have the key in config.json.
+// Returns whether the family uses the key. Keys not named here are for granite only.
 bool takes(const arch::Family& family, const ExtraKey& extra) {
   const std::string_view name = family.name;
   if (extra.key.starts_with("expert")) return name == "llama" || name.ends_with("moe");
@@ -76,9 +76,9 @@ class KeyAdopter {
   }
 
   void add_head_sizes() {
-    // Where config.json says nothing of it, it is the usual one; the field stays what the file said.
+    // Without head_dim, readers derive the size from hidden_size; the field stays unset.
     if (config_.head_dim) set("attention.value_length", *config_.head_dim);
-    const bool all = family_.permutes_qk;  // llama.cpp refuses another number there
+    const bool all = family_.permutes_qk;  // llama.cpp refuses another number for these families
     const double part =
         RopeFile(file_).number("partial_rotary_factor").value_or(file_.number("partial_rotary_factor").value_or(1));
     if ((all || family_.name == "phi3") && head_size() > 0)
@@ -96,7 +96,7 @@ class KeyAdopter {
   }
 
   static constexpr std::size_t kMostPeriod = 256;
-  // Which layers have the window.
+  // Records which layers have the window.
   void add_layers() {
     const auto layers = static_cast<std::size_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0));
     require_count(layers, "layers");
@@ -115,7 +115,7 @@ class KeyAdopter {
       if (said >= 1 && said <= 1e6) period = static_cast<std::size_t>(said);
     } else if (!fits(usual)) {
       period = 0;
-      // A longer list than there are layers, or one without an end to its period, is not looked through again and again.
+      // The search is bounded: it would be quadratic for a long list without a period.
       while (period <= std::min<std::size_t>(layers, kMostPeriod) && !fits(period)) ++period;
       if (period > std::min<std::size_t>(layers, kMostPeriod))
         return changes_.push_back(
@@ -167,8 +167,8 @@ class KeyAdopter {
         {"attention.temperature_scale", ministral ? rope.number("llama_4_scaling_beta") : std::nullopt}};
     for (const auto& [key, number] : more)
       if (number) set(key, as_f32(*number));
-    // llama.cpp computes by itself how much queries and keys are stretched, whatever yarn_attn_factor says; a factor beside it
-    // counts.
+    // llama.cpp computes the scale of queries and keys by itself and ignores yarn_attn_factor, but multiplies by
+    // attn_factor.
     const auto own = rope.number("mscale");
     const double stretched = attention ? *attention
                                        : (own.value_or(0) != 0 && all.value_or(0) != 0
@@ -185,7 +185,7 @@ class KeyAdopter {
     set("rope.scaling.attn_factor", as_f32(stretch.value_or(long_rope_stretch(reached, *original))));
   }
 
-  // The parts of a small JSON file that came along; nothing where there is none, or it cannot be read.
+  // Parses a small attached JSON file; returns nothing if the model has none or it cannot be parsed.
   template <typename Parse>
   auto parsed(std::string_view name, const Parse& parse) const -> std::optional<decltype(parse(std::string_view()))> {
     const Attachment* const file = model_.attachment(name);
@@ -199,7 +199,7 @@ class KeyAdopter {
     }
   }
 
-  // What sentence-transformers does with the vectors of the tokens.
+  // Records how sentence-transformers pools the vectors of the tokens.
   void add_pooling() {
     const auto modules = parsed(kModulesFile, resources::parse_small_json_list);
     if (!modules) return;
@@ -306,7 +306,8 @@ std::optional<Llama3Scaling> llama3_scaling(const ConfigFile& config) {
                        number("original_max_position_embeddings", usual.context)};
 }
 
-// A pair whose wave is short keeps its frequency, a long one is slowed down by the factor, and between them it is a mixture.
+// Pairs with a short wavelength keep their frequency, those with a long one are slowed by the factor, those between are
+// interpolated.
 std::vector<float> llama3_divisors(const Llama3Scaling& scaling, double base, std::uint64_t head_size) {
   require_count(head_size, "elements of a head");
   std::vector<float> divisors;

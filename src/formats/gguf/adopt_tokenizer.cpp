@@ -1,4 +1,4 @@
-// The tokenizer as llama.cpp wants it: kind, special tokens, how texts are cut, and the template of chats.
+// Converts the tokenizer for llama.cpp: its kind, special tokens, how text is split, and the chat template.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::optional<std::string> text_of(const Model& model, std::string_view name) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Reads a file, if it is there and can be read.
+// Parses an attached file; returns nothing if the model has none or it cannot be parsed.
 template <typename Parse>
 auto parsed(const Model& model, std::string_view name, const Parse& parse)
     -> std::optional<decltype(parse(std::string_view()))> {
@@ -51,8 +51,8 @@ class TokenizerAdopter {
     for (const char* const name : {"tokenizer.model", "spiece.model"})
       if (!pieces_) pieces_ = parsed(model_, name, resources::parse_piece_rules);
     choose_kind();
-    // The ids say which is which. Bytes spell every text, so their vocabularies have no unknown token: llama.cpp's
-    // converter marks a token that is named so (<|endoftext|> of SmolLM) as one that steers.
+    // The ids identify the special tokens. Byte-level vocabularies can spell every text and have no unknown token:
+    // llama.cpp's converter marks a token with that role (<|endoftext|> of SmolLM) as a control token.
     const bool bytes = vocabulary_.kind == "bpe";
     for (Token& token : vocabulary_.tokens)
       if (token.type > TokenType::byte || (bytes && token.type == TokenType::unknown)) token.type = TokenType::control;
@@ -76,15 +76,16 @@ class TokenizerAdopter {
     const bool likely = vocabulary_.kind == "unigram" || (vocabulary_.kind == "spm" && pieces_ && pieces_->unigram);
     const bool bytes = (pieces_ && pieces_->byte_fallback) || (rules_ && rules_->byte_fallback);
     if (likely && !bytes) return choose_unigram();
-    // T5's way would make the unknown token of each line break: better to split a few texts in another way.
+    // llama.cpp's T5 tokenizer would map each line break to the unknown token; splitting a few texts differently is the
+    // lesser harm.
     if (likely) tell("it chooses the likeliest pieces, and llama.cpp puts them together by their scores");
-    // Pieces that are put together by merges: the runtime puts them together by scores.
+    // llama.cpp joins the pieces by scores, not by merges.
     if (vocabulary_.kind == "bpe" && resources::rank_by_merges(vocabulary_)) vocabulary_.merges.clear();
     vocabulary_.kind = "spm";
     if (!adds_blank()) set(kBlankKey, false);
   }
 
-  // Of the most likely pieces: what llama.cpp has for T5.
+  // Unigram tokenizers without byte fallback map to llama.cpp's T5 tokenizer.
   void choose_unigram() {
     vocabulary_.kind = "unigram";
     set(kBlankKey, adds_blank());
@@ -95,7 +96,7 @@ class TokenizerAdopter {
     }
   }
 
-  // tokenizer.json counts for more than what it was made from.
+  // tokenizer.json takes precedence over the files that it was made from.
   bool adds_blank() const {
     if (family_.name.starts_with("gemma")) return false;
     if (rules_) return rules_->adds_blank.value_or(false);
@@ -110,7 +111,7 @@ class TokenizerAdopter {
                         .detail = std::move(detail)});
   }
 
-  // What is done to a text before it is made of tokens. llama.cpp does nothing of it, but for T5's table.
+  // Reports how a text is normalized before it is tokenized: llama.cpp does not do this, except with T5's table.
   void tell_normalizers() {
     const bool unigram = vocabulary_.kind == "unigram";
     if (rules_) {
@@ -127,7 +128,7 @@ class TokenizerAdopter {
     }
   }
 
-  // A text of pieces is not cut, but at its blanks, where all pieces begin.
+  // llama.cpp splits text for a piece tokenizer only at blanks, where all pieces begin. Reports any other split.
   void tell_cuts() {
     std::vector<std::string> cuts = rules_->cuts;
     std::erase_if(cuts, [](const std::string& cut) { return cut == "WhitespaceSplit" || cut == "split by a text"; });
@@ -137,7 +138,7 @@ class TokenizerAdopter {
   }
 
   void set_pre() {
-    if (model_.metadata.find(kPreKey) != nullptr) return;  // somebody said it
+    if (model_.metadata.find(kPreKey) != nullptr) return;  // the metadata already has it
     const TokenizerTraits traits =
         traits_of(rules_ ? &*rules_ : nullptr, settings_ ? &*settings_ : nullptr, model_.config);
     const std::vector<std::string>& cuts = traits.cuts;
@@ -164,7 +165,7 @@ class TokenizerAdopter {
                                           "removes them"});
   }
 
-  // As many tokens as the table has rows, or the runtime refuses the model.
+  // Fills up to one token per row of the token table: the runtime refuses a model with fewer.
   void pad() {
     const auto name = arch::spell(family_, arch::Dialect::gguf, {.role = arch::Role::token_embedding});
     const auto table = std::ranges::find(model_.tensors, name.value_or(""), &Tensor::name);
@@ -181,10 +182,11 @@ class TokenizerAdopter {
       return;
     }
     for (Token& token : tokens) {
-      // Ids that nobody uses have no text, and each needs one of its own.
+      // Unused ids have no text, but llama.cpp needs a distinct text for each.
       if (token.text.empty() && token.type == TokenType::unused) token.text = pad_text(&token - tokens.data());
     }
-    // Rows of a table that is empty, compressed or narrow take fewer bytes than tokens do.
+    // The table may be empty, compressed or narrow, so its rows can take fewer bytes than the tokens: charge the
+    // budget.
     const Spending spending;
     if (spending.is_outermost()) current_budget()->grant(table->bytes());
     charge_values(rows - tokens.size());
@@ -203,7 +205,7 @@ class TokenizerAdopter {
     };
     std::optional<bool> bos = flag("add_bos_token"), eos = flag("add_eos_token");
     if (rules_) {
-      // Without another one, what stands before each text is what begins it.
+      // Without a bos token, a single token before each text serves as one.
       if (vocabulary_.bos < 0 && rules_->before.size() == 1) vocabulary_.bos = id_of(rules_->before.front());
       if (!rules_->before.empty() || !bos) bos = frames(rules_->before, vocabulary_.bos);
       if (!rules_->behind.empty() || !eos) eos = frames(rules_->behind, vocabulary_.eos);
@@ -211,7 +213,7 @@ class TokenizerAdopter {
       tell_frame(rules_->behind, *eos, "after");
     }
     if (vocabulary_.kind == "unigram") {
-      // llama.cpp would end a text, as T5 does.
+      // llama.cpp's default for T5 is to append eos.
       bos = bos.value_or(true);
       eos = eos.value_or(false);
     }
@@ -224,7 +226,7 @@ class TokenizerAdopter {
     return found == vocabulary_.tokens.end() ? -1 : found - vocabulary_.tokens.begin();
   }
 
-  // llama.cpp puts one token there, or none.
+  // llama.cpp adds at most one token at each end.
   void tell_frame(const std::vector<std::string>& texts, bool puts, std::string_view where) {
     if (texts.size() == (puts ? 1 : 0)) return;
     if (texts.empty())

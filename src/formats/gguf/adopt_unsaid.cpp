@@ -1,4 +1,4 @@
-// What config.json says and llama.cpp has no key for: it is told, where llama.cpp does something else.
+// Reports settings of config.json that llama.cpp has no key for, if llama.cpp does something else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace tare::gguf {
 namespace {
 
-// Names of what llama.cpp's graphs compute between the two halves of a feed-forward network.
+// Names of the activations that llama.cpp's graphs hard-code in the feed-forward network.
 constexpr std::string_view kSigmoids[] = {"silu", "swish"},
                            kTanhs[] = {"gelu_pytorch_tanh", "gelu_new", "gelu_fast", "gelu_accurate"};
 
@@ -55,12 +55,12 @@ class Unsaid {
       return found != nullptr && found->text() != nullptr ? *found->text() : std::string();
     };
     std::string name = config_.hidden_act.value_or("");
-    // Later Gemmas look at one key only; the first one's "gelu" has always meant the approximation.
+    // Later Gemmas read one key only; in the first, "gelu" has always meant the tanh approximation.
     if (gemma && family_.name != "gemma") name = text("hidden_activation");
     if (family_.name == "gemma") {
       if (std::string said = text("hidden_act"); !said.empty()) name = std::move(said);
       if (name == "gelu") name = kTanhs[0];
-      // Which one counts depends on the version of the program that reads it.
+      // Which of the two counts depends on the version of the program that reads the file.
       const std::string other = text("hidden_activation");
       if (!other.empty() && name != other)
         return tell("hidden_activation", fmt::format("it is \"{}\" and hidden_act is \"{}\"; llama.cpp computes \"{}\"",
@@ -71,7 +71,7 @@ class Unsaid {
     tell("hidden_act", fmt::format("it is \"{}\", and llama.cpp computes \"{}\"", quote(name), same.front()));
   }
 
-  // Whether a window is in use in any layer.
+  // Returns whether any layer uses a window.
   bool has_window() const {
     const std::int64_t window = config_.sliding_window.value_or(0), layers = config_.num_hidden_layers.value_or(0);
     if (window <= 0 || (config_.max_position_embeddings && window >= *config_.max_position_embeddings)) return false;
@@ -92,12 +92,12 @@ class Unsaid {
                                        window, context ? fmt::format(" of {}", *context) : "", window));
   }
 
-  // SmolLM 3: which layers know positions.
+  // SmolLM 3: reports layers whose use of positions llama.cpp does not follow.
   void tell_positions() {
     if (family_.name != "smollm3") return;
     require_count(static_cast<std::uint64_t>(std::max<std::int64_t>(config_.num_hidden_layers.value_or(0), 0)),
                   "layers");
-    constexpr std::size_t kStep = 4;  // each fourth layer does not
+    constexpr std::size_t kStep = 4;  // every fourth layer has no rotary positions
     const auto knows = [](std::size_t layer, double step) {
       return step < 1 || (layer + 1) % static_cast<std::size_t>(step) != 0;
     };
@@ -120,7 +120,7 @@ class Unsaid {
     return arch::spell(family_, arch::Dialect::gguf, {.role = role}).has_value();
   }
 
-  // The object that counts, as config.json calls it.
+  // The name in config.json of the object that takes effect.
   std::string_view rope_object() const {
     const Value* const scaling = file_.find("rope_scaling");
     const Map* const object = scaling == nullptr ? nullptr : scaling->get<Map>();
@@ -166,7 +166,7 @@ class Unsaid {
     const Value* const rounds = rope.find("truncate");
     if (rounds != nullptr && *rounds == false)
       tell(fmt::format("{}.truncate", object), "it is false, and llama.cpp always assumes true");
-    if (family_.name == "mistral3") return;  // there are keys for it, and they are read
+    if (family_.name == "mistral3") return;  // these have keys
     for (const auto& [name, usual] : {std::pair("beta_fast", 32.0), std::pair("beta_slow", 1.0)})
       if (const double said = rope.number(name).value_or(usual); said != 0 && said != usual)
         tell(fmt::format("{}.{}", object, name),
@@ -196,7 +196,7 @@ Map taken_for_granted(const arch::Family& family, const Config& config) {
   if (family.head == arch::Presence::never) facts.append("tie_word_embeddings", true);
   if (is_gemma3(family)) facts.append("use_bidirectional_attention", family.name != "gemma3");
   if (family.name == "gemma2" || is_gemma3(family)) {
-    // Queries are scaled by the size of a head, in the largest model of each generation by what it would usually be.
+    // Queries are scaled by the head size; in the largest model of each generation by hidden_size / heads.
     const std::int64_t layers = config.num_hidden_layers.value_or(0), heads = config.num_attention_heads.value_or(0);
     const bool largest = family.name != "gemma-embedding" && layers == (family.name == "gemma2" ? 46 : 62);
     const std::int64_t usual = heads > 0 ? config.hidden_size.value_or(0) / heads : 0;

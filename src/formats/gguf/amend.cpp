@@ -1,12 +1,13 @@
-// Writing edited entries back.
+// Writes edited entries back.
 //
-// Only the entries are made anew. What a file says about its tensors, and their data, is copied as it is, whatever types
-// they have: offsets count from the beginning of the data.
+// Only the entries are rebuilt. The tensor infos and the data are copied unchanged, whatever types they have: offsets
+// count from the beginning of the data.
 //
-// Into the file itself, if that is a matter of one sector: the new header is made as a whole, and must lie where the old one
-// does, up to the first byte of the data. Then the bytes that differ are written with one call. A disk writes 512 bytes at a
-// multiple of 512 or does not, and so does the kernel to its copy, so nobody can ever find half of it. All other edits are
-// written as a new file. Of a set that is the first one, which has all entries; the others are not touched.
+// The edit is made in place if it fits one sector: the new header is built as a whole and must have the length of the
+// old one, up to the first byte of the data. Then one call writes the bytes that differ. A disk writes 512 bytes at a
+// multiple of 512 either completely or not at all, and so does the kernel to its cache, so no reader can see half of
+// the edit. All other edits are written as a new file. In a set, only the first file has entries; the others are not
+// changed.
 #include <algorithm>
 
 #include "base/checked.hpp"
@@ -22,16 +23,16 @@ namespace {
 
 constexpr std::uint64_t kSector = 512;
 
-// The file that has the entries: of a set the first one.
+// The file that has the entries: the first file of a set.
 struct Root {
   std::string path;
-  Model model;  // as the file is by itself
+  Model model;  // of this file alone
   Parts parts;
   std::uint64_t alignment = kAlignment;
 };
 
 std::optional<Root> open_root(const std::string& path, const SourcePtr& source) {
-  // Tensors that are not understood stay as they are.
+  // Tensors that Tare cannot interpret are copied unchanged.
   struct Quiet final : Diagnostics {
     void error(const Error&) override {}
   } quiet;
@@ -53,7 +54,7 @@ std::optional<Root> root_of(const std::string& path, const Model& model) {
   return std::nullopt;
 }
 
-// Everything in front of the data, with the entries of `model`, and those that count the files of a set where they were.
+// Everything before the data: the entries of `model`, with those that number the files of a set at their old positions.
 Bytes make_head(const Root& root, const Model& model) {
   std::vector<Entry> entries = entries_of(model);
   if (root.parts.split)
@@ -68,7 +69,7 @@ Bytes make_head(const Root& root, const Model& model) {
   return gguf::make_head(entries, root.parts.tensors, infos);
 }
 
-// The alignment decides where the tensors lie.
+// The alignment determines the offsets of the tensors.
 bool keeps_alignment(const Root& root, const Model& after) { return alignment_in(entries_of(after)) == root.alignment; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fields one after another, in either byte order and in the widths of the version.
+// Reads consecutive fields, in either byte order and with the integer widths of the version.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,12 +30,12 @@ class Cursor {
   T take(std::string_view what) {
     return load<T>(bytes(sizeof(T), what).data());
   }
-  // Lengths, counts and dimensions: 32 bits in version 1.
+  // Reads a length, count or dimension: 32 bits in version 1, 64 bits later.
   std::uint64_t length(std::string_view what) {
     return short_lengths_ ? take<std::uint32_t>(what) : take<std::uint64_t>(what);
   }
   std::uint64_t length_bytes() const { return short_lengths_ ? 4 : 8; }
-  // Valid until the next call.
+  // The result is valid until the next call.
   std::span<const std::byte> bytes(std::uint64_t count, std::string_view what) {
     require(count, what);
     const auto found = window_.get(at_, count);

@@ -1,4 +1,4 @@
-// The types that llama.cpp insists on: it refuses a file with another one under a key that it reads.
+// The types that llama.cpp requires: it refuses a file that has another type under a key that it reads.
 #include <algorithm>
 #include <utility>
 
@@ -39,7 +39,7 @@ constexpr Declared kWhole[] = {
     {"tokenizer.chat_template", ValueType::string},
 };
 
-// Behind the architecture. Those that may have a number for each layer are not here.
+// Keys after the prefix of the architecture. Keys that may have one number per layer are not listed.
 constexpr Declared kBehind[] = {
     {"context_length", ValueType::u32},
     {"embedding_length", ValueType::u32},

@@ -1,4 +1,4 @@
-// The entries of a file as a list that can be edited. Writing them back: amend.cpp.
+// The entries of a file as an editable list. amend.cpp writes them back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string reserved_key(std::string_view key) {
   return {};
 }
 
-// Takes away what the private tree still says about keys that are gone.
+// Removes fields that came from the private tree although their keys were removed.
 void forget_fields(Model& model, const NameSet& gone) {
   Map fields = model.config.to_map();
   for (const auto& [key, field] : config_keys(model.config))

@@ -1,4 +1,4 @@
-// general.file_type: one number for the types of all tensors, by which people and llama.cpp call a file "Q4_K - Medium".
+// general.file_type: one number for the types of all tensors, which users and llama.cpp know as "Q4_K - Medium".
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -14,10 +14,10 @@ using arch::Role;
 
 constexpr std::string_view kFileType = "general.file_type", kBlocksVersion = "general.quantization_version";
 
-// What a file is called that is mostly of a type.
+// The file type for a file whose tensors are mostly of this layout and type.
 struct FileType {
   std::string_view layout;
-  DType dtype;  // of dense ones
+  DType dtype;  // of dense layouts
   std::int64_t number;
 };
 constexpr FileType kFileTypes[] = {
@@ -33,7 +33,8 @@ constexpr FileType kFileTypes[] = {
     {"ggml.q2_0", DType::u8, 41},
 };
 
-// A mix keeps its number whatever types its tensors have got: rows that are not whole blocks may have changed most of them.
+// A mix keeps its number whatever types its tensors have: most of them may differ, because their rows were not whole
+// blocks.
 struct MixNumber {
   std::string_view mix;
   std::int64_t number;
@@ -48,7 +49,7 @@ const FileType* type_of_most(const Model& model) {
   std::map<const FileType*, std::uint64_t> elements;
   for (const Tensor& tensor : model.tensors) {
     const Role role = arch::role_of(tensor.name);
-    // The largest matrices of a small model, and of a type of their own.
+    // These two are the largest matrices of a small model and have a type of their own.
     if (tensor.shape.rank() < 2 || role == Role::token_embedding || role == Role::output_head) continue;
     const auto found = std::ranges::find_if(kFileTypes, [&](const FileType& type) {
       return type.layout == tensor.layout &&
@@ -61,7 +62,7 @@ const FileType* type_of_most(const Model& model) {
   return most == elements.end() ? nullptr : most->first;
 }
 
-// Small, medium or large, by what the tensors have that get more bits first.
+// Small, medium or large: decided by the type of the tensors that get more bits first.
 std::int64_t number_of_mix(const Model& model, const FileType& most) {
   const auto has = [&](std::string_view layout, auto... roles) {
     return std::ranges::any_of(model.tensors, [&](const Tensor& tensor) {
@@ -79,7 +80,7 @@ std::int64_t number_of_mix(const Model& model, const FileType& most) {
   return most.number;
 }
 
-// The version of ggml's blocks, which a file with any must state.
+// Sets the version of ggml's blocks, which a file with blocks must have.
 void state_blocks(Model& model) {
   const bool has_blocks =
       std::ranges::any_of(model.tensors, [](const Tensor& tensor) { return tensor.layout.starts_with("ggml."); });

@@ -1,28 +1,28 @@
-// GGUF (.gguf): the container of llama.cpp and of what stands on ggml.
+// GGUF (.gguf): the container of llama.cpp and other programs that use ggml.
 //
 //   0   "GGUF"
 //   4   u32 version: 1, 2 or 3
 //   8   u64 number of tensors
 //   16  u64 number of metadata entries
-//   24  the entries, one behind the other: string key, u32 type, value
+//   24  the entries, one after another: string key, u32 type, value
 //         types   0 u8, 1 i8, 2 u16, 3 i16, 4 u32, 5 i32, 6 f32, 7 bool, 8 string, 9 array, 10 u64, 11 i64, 12 f64
 //         string  u64 length, bytes
-//         array   u32 type of its elements (not another array), u64 count, the elements one behind the other
+//         array   u32 type of its elements (not another array), u64 count, the elements one after another
 //       the tensors: string name, u32 number of dimensions (at most 4), u64 for each dimension, the fastest first,
 //         u32 type (types.cpp), u64 offset from the beginning of the data
 //       zeros up to a multiple of the alignment: the entry general.alignment, else 32
 //       the data: the tensors in that order, each followed by zeros up to a multiple of the alignment
 //
 // Version 1 has u32 lengths, counts and dimensions. Version 3 may be in the other byte order throughout, the numbers inside
-// blocks included; the version's own bytes tell. Written: version 3, little-endian, alignment 32 unless the model says
-// otherwise.
+// blocks included; the bytes of the version show which. Tare writes version 3, little-endian, with alignment 32 unless the
+// model has another.
 //
-// Mapping: shapes slowest dimension first, as everywhere in Tare. Blocks are layouts "ggml.q4_0", ... with one component
-// `payload`. Entries with the architecture's hyper-parameters are the config, the tokenizer's the vocabulary (tokenizer.cpp),
-// all others are metadata under their keys. What a reader of the model could not tell, the order and the types of the keys,
-// is the metadata key gguf.keys. What GGUF has no place for is the entry tare.private.
+// Mapping: shapes have the slowest dimension first, as everywhere in Tare. Blocks are layouts "ggml.q4_0", ... with one
+// component `payload`. Entries with the architecture's hyper-parameters become the config, those of the tokenizer the
+// vocabulary (tokenizer.cpp), all others metadata under their keys. The order and the types of the keys are kept in the
+// metadata key gguf.keys. What GGUF has no field for is kept in the entry tare.private.
 //
-// A model in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp.
+// Models in several files: splits.cpp. Editing the entries of a file: entries.cpp, amend.cpp.
 #include "formats/gguf/gguf.hpp"
 
 #include <fmt/format.h>
@@ -44,8 +44,8 @@ bool recognize(const Source& source) {
   return std::string_view(head.data(), head.size()) == kMagic;
 }
 
-// Files that come along so that the way back gives the same directory, and that no runtime looks at. Small ones go without
-// saying.
+// Notes how much attached files add. They travel so that converting back gives the same directory; no runtime reads
+// them. Small ones are not mentioned.
 void tell_attached(const Model& model, std::vector<Change>& lines) {
   constexpr std::uint64_t kSmall = std::uint64_t{256} << 10;
   std::uint64_t bytes = 0;
@@ -59,7 +59,7 @@ void tell_attached(const Model& model, std::vector<Change>& lines) {
        .remedies = {{Remedy::drop, "attachments"}}});
 }
 
-// What llama.cpp cannot do without, and what it does not need.
+// Notes what llama.cpp needs and the model lacks, and what llama.cpp does not use.
 std::vector<Change> remarks(const Model& model, const WriteOptions& /*options*/) {
   std::vector<Change> all;
   tell_attached(model, all);

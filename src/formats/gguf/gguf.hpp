@@ -1,4 +1,4 @@
-// What the parts of the GGUF format share; see gguf.cpp for the byte map.
+// Declarations that the parts of the GGUF format share; see gguf.cpp for the byte map.
 #pragma once
 
 #include <cstdint>
@@ -15,57 +15,58 @@
 namespace tare::gguf {
 
 inline constexpr std::string_view kMagic = "GGUF";
-inline constexpr std::uint32_t kVersion = 3;     // the one that is written
-inline constexpr std::uint64_t kAlignment = 32;  // of tensors, where the metadata does not say otherwise
+inline constexpr std::uint32_t kVersion = 3;     // the version that is written
+inline constexpr std::uint64_t kAlignment = 32;  // default alignment of tensors
 inline constexpr std::uint64_t kMaxAlignment = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kMaxName = 63, kMaxRank = 4, kMaxKey = 65535;
-inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 30;  // of an array's elements, and a string's bytes
-inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // in front of the entries; behind a tensor, usually
+inline constexpr std::uint64_t kMaxCount = std::uint64_t{1} << 30;  // most elements of an array, and bytes of a string
+inline constexpr std::uint64_t kFixedBytes = 24, kMaxPadding = 32;  // before the entries; usual most after a tensor
 inline constexpr std::string_view kFormatName = "gguf", kSuffix = ".gguf";
 
-// Keys that say what the file is made of.
+// Keys that describe the file itself.
 inline constexpr std::string_view kAlignmentKey = "general.alignment", kArchitectureKey = "general.architecture";
 inline constexpr std::string_view kSplitNumber = "split.no", kSplitCount = "split.count",
                                   kSplitTensors = "split.tensors.count";
 bool is_split_key(std::string_view key);
-// Ours: a text with what GGUF has no place for (formats/private_tree.hpp).
+// Tare's own key: a text that holds what GGUF has no field for (formats/private_tree.hpp).
 inline constexpr std::string_view kPrivateKey = "tare.private";
-// Ours: attached files, as arrays of u8 under this and their names.
+// Tare's own keys: attached files, as arrays of u8; the file name follows the prefix.
 inline constexpr std::string_view kFilePrefix = "tare.file.";
-// Ours, in the metadata of a Model: the keys of the file with their types, in its order, where a writer that only knows
-// the values would choose others; and the ids of tokens that are not spelled in the alphabet of the others.
+// Tare's own metadata keys of a Model. kKeysKey: the file's keys with their types, in the file's order, if a writer
+// that knows only the values would choose others. kPlainTokensKey: ids of tokens that do not use the byte-level
+// alphabet.
 inline constexpr std::string_view kKeysKey = "gguf.keys", kPlainTokensKey = "gguf.plain_tokens";
-// Ours, likewise: true where a file without tensors has the padding in front of data all the same.
+// Likewise: true if a file without tensors has the padding before the data anyway.
 inline constexpr std::string_view kPaddedKey = "gguf.padded";
-// Ours, likewise, kept in the private tree: what the names of a model's tensors begin with in Hugging Face's files, if that is
-// not "model.".
+// Likewise, kept in the private tree: the prefix of the tensor names in Hugging Face's files, if it is not "model.".
 inline constexpr std::string_view kRootKey = "gguf.root";
 bool is_padded(const Model& model);
 
-// What an entry says. Arrays that may be long have forms of their own; the others are lists, u8 ones Bytes.
+// The value of an entry. Arrays that may be long have compact forms of their own; other arrays are lists, those of u8
+// Bytes.
 using Payload = std::variant<Value, std::vector<std::string>, std::vector<float>, std::vector<std::int32_t>>;
 
 struct Entry {
   std::string key;
   EntryType type;
   Payload payload;
-  std::uint64_t at = 0;  // in the file
+  std::uint64_t at = 0;  // byte offset in the file
 };
 
-// The payload as a value of a Model's metadata.
+// Converts the payload to a value of a Model's metadata.
 Value to_value(Payload payload, const EntryType& type);
-// The type that is written for a value unless the model knows better; nothing for what GGUF cannot say.
+// The type that is written for a value if the model does not record one; nothing if GGUF cannot hold the value.
 std::optional<EntryType> usual_type(const Value& value);
-// Whether the value can be written as this type and comes back the same.
+// Returns whether the value can be written as this type and be read back unchanged.
 bool is_of(const Value& value, const EntryType& type);
-// The value as this type, where only the form differs (5 for a float, a list for bytes) or a float is rounded.
+// Returns the value as this type if only the form differs (5 for a float, a list for bytes) or a float must be rounded.
 std::optional<Value> fitted(const Value& value, const EntryType& type);
 // The inverse of `to_value`, for a value that `is_of` the type.
 Payload to_payload(Value value, const EntryType& type);
 
-// ---- what the keys mean ----
+// ---- meaning of the keys ----
 
-// The names of hyper-parameters, behind the architecture and a dot.
+// The names of hyper-parameters, without the prefix of the architecture.
 inline constexpr OwnField kOwnFields[] = {
     {.field = "model_type", .name = "general.architecture"},
     {.field = "vocab_size", .name = "vocab_size"},
@@ -81,10 +82,10 @@ inline constexpr OwnField kOwnFields[] = {
     {.field = "rms_norm_eps", .name = "attention.layer_norm_rms_epsilon", .expected = true},
 };
 
-// The type that llama.cpp insists on for a key; nothing where it does not know the key, or takes several types.
+// The type that llama.cpp requires for a key; nothing if it does not know the key or accepts several types.
 std::optional<EntryType> declared_type(std::string_view key);
 
-// Where a reader tells what is wrong with an entry.
+// Reports problems with an entry: its file, offset and key.
 class Complaints {
  public:
   Complaints(const std::string& file, Diagnostics& diagnostics) : file_(file), diagnostics_(diagnostics) {}
@@ -97,69 +98,69 @@ class Complaints {
   Diagnostics& diagnostics_;
 };
 
-// Puts the entries where a Model has a place for them. `tensors` are there already. Consumes the entries.
-// `elsewhere` gets the attributes of tensors that are not there; null: there is a warning about each.
+// Moves the entries into the fields of `model`, which already has its tensors. Consumes the entries. `elsewhere`
+// receives the attributes of tensors that the model does not have; if null, each gets a warning.
 void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
                Map* elsewhere);
-// The inverse: the entries that are written for a model, in order.
+// The inverse: returns the entries to write for a model, in order.
 std::vector<Entry> entries_of(const Model& model);
 
-// The key of each field that has one, for a config that says what the architecture is.
+// Returns (key, name of the field) for each field of Config that has a key; none if the config has no model_type.
 std::vector<std::pair<std::string, std::string_view>> config_keys(const Config& config);
-// Metadata as a list of keys (entries.cpp).
+// The metadata as a list of keys (entries.cpp).
 extern const MetadataRules kMetadataRules;
 
 // ---- files ----
 
-// One of the entries that count the files, and where it was among the others.
+// One of the entries that number the files of a set, and its position among the entries.
 struct SplitEntry {
   Entry entry;
-  std::string behind;  // the key of the one before it; empty: it is the first
+  std::string behind;  // the key of the entry before it; empty if it is the first
   std::size_t index;
 };
 struct Split {
   std::uint32_t number = 0, count = 0;
   std::int64_t tensors = 0;
-  Map attributes = {};  // of tensors in other files
+  Map attributes = {};  // of tensors that are in other files
   std::vector<SplitEntry> entries = {};
 };
-// By its name.
+// Decides by the file name alone.
 bool is_first_of_set(std::string_view path);
-// What a file is made of, beside its Model.
+// What read_file finds in a file, in addition to the Model.
 struct Parts {
-  std::optional<Split> split;              // what it says about the set it is a part of
-  std::uint64_t infos = 0, infos_end = 0;  // what it says about its tensors, from where to where
-  std::uint64_t tensors = 0;               // how many it speaks of
+  std::optional<Split> split;              // the entries that describe the set of files
+  std::uint64_t infos = 0, infos_end = 0;  // byte range of the tensor infos
+  std::uint64_t tensors = 0;               // number of tensor infos
 };
-// One file as it is. The keys of `split` are not in the model.
+// Reads one file by itself. The split.* keys go to `parts`, not into the model.
 Model read_file(const SourcePtr& source, const ReadOptions& options, Parts& parts);
-// A file, or the set that it is a part of.
+// Reads a file, or the whole set that it belongs to.
 Model read(const Input& input, const ReadOptions& options);
 
 void check_writable(const Model& model);
 void write(const Model& model, Sink& sink, const WriteOptions& options);
-// One file with these entries and tensors. `padded`: without tensors, too.
+// Writes one file with these entries and tensors. `padded`: pads the header even if there are no tensors.
 void write_file(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors, Sink& sink,
                 const WriteOptions& options, bool padded);
 
-// Which of the attached files say it, too: config.json, or the others.
+// Which attached files repeat these facts: config.json, or the files of the tokenizer.
 enum class FactsOf : std::uint8_t { config, tokenizer };
-// A digest of what the entries say about the architecture and the tokenizer: attached files that say the same are out of date
-// when it is not what it was.
+// A digest of the entries about the architecture or the tokenizer. If it changes, attached files that repeat these
+// facts are out of date.
 std::string facts_of(const std::vector<Entry>& entries, FactsOf area);
-// The entry general.alignment, or what counts without it. Throws `gguf.write.alignment`.
+// Returns the value of general.alignment, or the default. Throws `gguf.write.alignment`.
 std::uint64_t alignment_in(const std::vector<Entry>& entries);
-// Everything in front of the data, without padding.
+// Everything before the data, without padding.
 Bytes make_head(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
-// The same of a file whose tensors are described already.
+// The same, for a file whose tensor infos exist already.
 Bytes make_head(const std::vector<Entry>& entries, std::uint64_t tensors, std::span<const std::byte> infos);
 std::vector<const Tensor*> tensors_of(const Model& model);
-// See Format::amend and Format::restate.
+// These implement Format::amend and Format::restate.
 bool amend(const std::string& path, const Model& before, const Model& after, bool dry_run);
 bool restate(const std::string& path, const Model& before, const Model& after, const WriteOptions& options,
              bool dry_run);
 
-// Bytes of a file up to its data, without padding.
+// Bytes before the data, without padding.
 std::uint64_t head_bytes(const std::vector<Entry>& entries, const std::vector<const Tensor*>& tensors);
 
 bool recognize_tree(const std::string& path);

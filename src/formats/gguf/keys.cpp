@@ -1,4 +1,4 @@
-// What the keys mean: hyper-parameters, the vocabulary, and the rest.
+// Interprets the keys: hyper-parameters, the vocabulary, and the rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace tare::gguf {
 namespace {
 
 constexpr std::string_view kPrivateRule = "gguf.private";
-// "pt" and the like, in the header of Hugging Face's files of weights.
+// "pt" and the like, in the header of Hugging Face's weight files.
 constexpr std::string_view kLibraryKey = "format";
 
 // ---- hyper-parameters ----
@@ -31,7 +31,7 @@ std::string architecture_of(const std::string& model_type) {
   return family == nullptr || family->gguf.empty() ? model_type : std::string(family->gguf);
 }
 
-// What a field is as an entry: texts, and numbers of the types that llama.cpp insists on.
+// Converts a field of Config to an entry, with the type that llama.cpp requires.
 class ToEntry {
  public:
   ToEntry(const Config& config, std::string key) : config_(config), key_(std::move(key)) {}
@@ -40,7 +40,7 @@ class ToEntry {
   }
   std::optional<Entry> operator()(std::optional<double> Config::*member) const {
     if (!(config_.*member)) return std::nullopt;
-    // The nearest that 32 bits can say; the private tree has what is beyond.
+    // The nearest f32; the private tree has the exact value.
     return entry(std::optional(decimal_double(f64_to_f32(*(config_.*member)))), ValueType::f32);
   }
   template <typename Member>
@@ -78,7 +78,7 @@ class FromEntry {
       config_.*member = *std::get<Value>(entry_.payload).get<T>();
       return true;
     }
-    // One number for each layer is well-formed, and no field.
+    // An array with one number per layer is valid, but Config has no field for it.
     if (!entry_.type.array)
       complaints_.warning("gguf.key.type",
                           fmt::format("expected type {}, found {}: programs that need it refuse the file",
@@ -103,7 +103,7 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   if (named == nullptr) return;
   if (named->type != EntryType{ValueType::string, false})
     return complaints.warning("gguf.key.type", fmt::format("is of type {}, not a string", named->type.text()), *named);
-  // Bytes that are not UTF-8 are no text.
+  // Bytes that are not UTF-8 are not text.
   const std::string* const text = std::get<Value>(named->payload).text();
   if (text == nullptr || text->empty() || !is_valid_utf8(*text)) return;
   const std::string& architecture = *text;
@@ -119,7 +119,7 @@ void take_config(const std::vector<Entry>& entries, Model& model, std::vector<bo
   }
 }
 
-// Whether the key is looked at as a field of the config, or as a special token.
+// Returns whether the key is read as a field of the config or as part of the vocabulary.
 bool is_field(std::string_view key) {
   const std::string_view rest = key.substr(key.find('.') + 1);
   return key == kArchitectureKey || std::ranges::find(kOwnFields, rest, &OwnField::name) != std::end(kOwnFields) ||
@@ -146,7 +146,7 @@ std::vector<Entry> config_entries(const Config& config) {
 
 // ---- the private tree ----
 
-// The fields that the entries do not give back as they are.
+// The fields that the entries do not reproduce exactly.
 Map config_rest(const Config& config, const std::vector<Entry>& entries) {
   Model back;
   std::vector<bool> taken(entries.size());
@@ -162,8 +162,8 @@ Map config_rest(const Config& config, const std::vector<Entry>& entries) {
   return rest;
 }
 
-// What the tree says more exactly than the entries, or in addition to them. What somebody has changed in the entries since
-// counts for more.
+// Takes fields that the private tree has in addition to the entries, or more exactly. An entry that another program has
+// changed since takes precedence.
 void take_config_rest(const Map& rest, Config& config) {
   Map fields = config.to_map();
   const auto spelled = [](const Map& map) {
@@ -214,7 +214,7 @@ void take_private(const Entry& entry, Model& model, const Complaints& complaints
 
 void take_metadata(Entry& entry, Model& model, const Complaints& complaints) {
   const auto expected = declared_type(entry.key);
-  // What is a field of the config or a part of the vocabulary was complained about where it was looked at.
+  // Fields of the config and parts of the vocabulary were checked when they were read.
   if (expected && !entry.type.array && entry.type != *expected && !is_field(entry.key))
     complaints.warning("gguf.key.type",
                        fmt::format("expected type {}, found {}: programs that need it refuse the file",
@@ -234,7 +234,7 @@ Map all_facts(const std::vector<Entry>& entries) {
   return facts;
 }
 
-// Those that repeat what another program has changed in the keys.
+// Drops attached files that repeat what another program has changed in the keys.
 void drop_stale_files(Model& model, const Map& facts, const Map& said, const Complaints& complaints,
                       const Entry& entry) {
   const auto is_stale = [&](const Attachment& file) {
@@ -256,21 +256,22 @@ void drop_stale_files(Model& model, const Map& facts, const Map& said, const Com
 
 bool is_ours(std::string_view key) { return key == kKeysKey || key == kPlainTokensKey || key == kPaddedKey; }
 
-// A model's metadata key that can be one of the file.
+// Returns whether a metadata key of a model can be a key of the file.
 bool can_be_key(std::string_view key) {
   return !key.empty() && key.size() <= kMaxKey && is_valid_utf8(key) && key != kPrivateKey && key != kRootKey &&
          !key.starts_with(kFilePrefix);
 }
 
-// Of a model in one file, and of the type that a file had it in: what a program that merged a set has left.
+// Returns whether a split.* key of a single file was left by a program that merged a set. The model has recorded its
+// type.
 bool is_left_over(std::string_view key, const Model& model, const Map& keys) {
   const Value* const count = model.metadata.find(kSplitCount);
   const auto* const number = count == nullptr ? nullptr : count->get<std::int64_t>();
   return keys.find(key) != nullptr && (count == nullptr || (number != nullptr && *number <= 1));
 }
 
-// A list, since a container may sort the keys of a map: "KEY=TYPE" in the order of the file. Earlier versions of Tare wrote a
-// map.
+// Reads kKeysKey: a list of "KEY=TYPE" in the order of the file, because a container may sort the keys of a map.
+// Earlier versions of Tare wrote a map.
 Map keys_of(const Model& model) {
   const Value* const kept = model.metadata.find(kKeysKey);
   if (kept == nullptr) return {};
@@ -295,7 +296,7 @@ List lines_of(const Map& keys) {
   return lines;
 }
 
-// Groups in the order in which they are written.
+// The groups are written in this order.
 int group_of(std::string_view key) {
   if (key == kArchitectureKey) return 0;
   if (key.starts_with("general.")) return 1;
@@ -306,8 +307,9 @@ int group_of(std::string_view key) {
 std::vector<Entry> in_order(std::vector<Entry> entries, const Map& keys) {
   NameViewMap<std::size_t> places;
   for (const auto& [key, type] : keys) places.emplace(key, places.size());
-  // By name where nobody says otherwise: what a model went through does not show.
-  using Rank = std::tuple<std::size_t, int, std::string_view, std::size_t>;  // the last: where it is now
+  // Keys without a recorded position are sorted by group and name, so that the result does not depend on earlier
+  // conversions.
+  using Rank = std::tuple<std::size_t, int, std::string_view, std::size_t>;  // the last item: the current position
   std::vector<Rank> ranks;
   ranks.reserve(entries.size());
   for (const Entry& entry : entries) {
@@ -332,7 +334,7 @@ Map key_types(const std::vector<Entry>& entries) {
   return types;
 }
 
-// Whether the keys and their types are those of the entries, in this order.
+// Returns whether the keys and their types are those of the entries, in this order.
 bool are_keys_of(const Map& keys, const std::vector<Entry>& entries) {
   const Map::Entry* next = keys.begin();
   for (const Entry& entry : entries) {
@@ -343,8 +345,8 @@ bool are_keys_of(const Map& keys, const std::vector<Entry>& entries) {
   return next == keys.end();
 }
 
-// What a model's metadata, config and vocabulary are as entries, and what of the vocabulary and (`unsaid`) of the metadata is
-// none. See vocabulary_entries for `with_arrays`.
+// Converts a model's metadata, config and vocabulary to entries. Metadata that cannot be an entry goes to `unsaid`; the
+// rest of the vocabulary is returned. See vocabulary_entries for `with_arrays`.
 VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool with_arrays) {
   std::vector<Entry> entries;
   entries.reserve(model.metadata.size());
@@ -355,8 +357,8 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
   std::vector<Entry> made = config_entries(model.config);
   auto [vocabulary, rest] = vocabulary_entries(model, keys, with_arrays);
   std::ranges::move(vocabulary, std::back_inserter(made));
-  // A text under a key that is a number or a list, as containers whose metadata are texts have it, is not that key: it would
-  // take the place of the hyper-parameter or of the tokens.
+  // Containers with text-only metadata may have a text under the key of a number or a list. It must not replace the
+  // hyper-parameter or the tokens.
   NameViewSet numbers;
   for (const Entry& entry : made)
     if (entry.type != EntryType{ValueType::string, false}) numbers.insert(entry.key);
@@ -366,7 +368,7 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
     if (const Value* const told = keys.find(key); told != nullptr && told->text() != nullptr)
       if (const auto kept = EntryType::parse(*told->text()); kept && is_of(value, *kept)) type = kept;
     const bool misplaced = value.text() != nullptr && numbers.contains(key);
-    // Which library a file of weights was written for is not a fact of this one, unless it had the key before.
+    // The library that a weight file was written for does not describe this file, unless it had the key before.
     const bool of_other_file = key == kLibraryKey && keys.find(key) == nullptr;
     if (type && !misplaced && !of_other_file && can_be_key(key) &&
         (!is_split_key(key) || is_left_over(key, model, keys)))
@@ -378,7 +380,7 @@ VocabularyEntries said_by(const Model& model, const Map& keys, Map& unsaid, bool
   return {std::move(entries), std::move(rest)};
 }
 
-// What a writer would make of the model without being told.
+// Returns whether a writer would choose these keys without kKeysKey.
 bool are_usual_keys(const Map& keys, const Model& model) {
   Map unsaid;
   return are_keys_of(keys, in_order(said_by(model, {}, unsaid, false).entries, {}));
@@ -409,7 +411,7 @@ void Complaints::warning(std::string_view rule, std::string_view sentence, const
 void interpret(std::vector<Entry>& entries, Model& model, const Complaints& complaints, bool with_vocabulary,
                Map* elsewhere) {
   Map file_keys = key_types(entries);
-  // Whether the files still say what the keys say: nobody can tell without the tokens, which were not read then.
+  // Whether attached files still agree with the keys can be checked only if the tokens were read.
   const bool compared = with_vocabulary && !model.attachments.empty();
   const Map facts = compared ? all_facts(entries) : Map();
   std::vector<bool> taken(entries.size());
@@ -428,7 +430,7 @@ void interpret(std::vector<Entry>& entries, Model& model, const Complaints& comp
   if (own != nullptr) take_private(*own, model, complaints, {said, elsewhere});
   if (own != nullptr && compared) drop_stale_files(model, facts, said, complaints, *own);
   if (!with_vocabulary) return;
-  entries = {};  // there may be hundreds of thousands, and the model has what they said
+  entries = {};  // frees up to hundreds of thousands of values that the model has now
   if (!are_usual_keys(file_keys, model)) model.metadata.append(std::string(kKeysKey), lines_of(file_keys));
 }
 

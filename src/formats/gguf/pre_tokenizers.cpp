@@ -1,4 +1,4 @@
-// How byte-level tokenizers cut a text, by the names that llama.cpp has for it.
+// How byte-level tokenizers split a text, by llama.cpp's names.
 #include <algorithm>
 
 #include "formats/gguf/conventions.hpp"
@@ -31,17 +31,17 @@ constexpr Cuts kPreCuts[] = {
       "?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"}},
 };
 
-// More hangs on a name than how it cuts: two names with the same cuts are not the same tokenizer. The facts are those of
+// A name implies more than how text is split: two names with the same cuts are not the same tokenizer. Facts from
 // llama.cpp b21e4de745.
 struct PreTokenizer {
   std::string_view name, group;
   PreFlags flags = {};
-  // "model_type" of the models that the name was made for; llama.cpp's converter gives them no other.
+  // The model_type of the models that the name was made for; llama.cpp's converter gives them no other.
   std::array<std::string_view, 3> models = {};
 };
 
-// Of names that cut and behave alike, the first is written for models that have no name of their own. It is also the one for a
-// tokenizer that does not say what becomes of blanks.
+// Of several names with the same cuts and flags, the first is written for models without a name of their own. It is
+// also used if a tokenizer does not define how blanks are handled.
 constexpr PreFlags kPrePlain = {}, kPreWhole = {.ignores_merges = true, .begins = true},
                    kPreBlanks = {.keeps_blanks = true};
 constexpr PreTokenizer kPreTokenizers[] = {
@@ -123,7 +123,7 @@ const PreTokenizer* find_pre_tokenizer(std::string_view name) {
 std::string_view pre_tokenizer_of(const TokenizerTraits& traits) {
   const auto group = std::ranges::find_if(kPreCuts, [&](const Cuts& row) { return steps_of(row) == traits.cuts; });
   if (group == std::end(kPreCuts)) return {};
-  // What decides which tokens a text becomes counts for more than how they become text again.
+  // The tokens that a text becomes matter more than how they become text again.
   const auto fit = [&](const PreTokenizer& row) {
     const bool own = !traits.model_type.empty() && std::ranges::find(row.models, traits.model_type) != row.models.end();
     return (row.flags.ignores_merges == traits.ignores_merges ? 4 : 0) + (own ? 2 : 0) +

@@ -1,4 +1,4 @@
-// Reading one file: its header, its entries and its tensors, each checked where it is used.
+// Reads one file: its header, its entries and its tensors.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -40,7 +40,8 @@ class Reader {
   }
 
  private:
-  // Memory is taken as the bytes come, not as a count says that they will: it may lie in front of gigabytes of weights.
+  // Memory grows with the bytes that were read, not with a stated count: gigabytes of weights may follow, so a huge
+  // count can pass the check against the remaining bytes.
   static constexpr std::size_t kAtOnce = 4096;
 
   struct Info {
@@ -49,7 +50,7 @@ class Reader {
     std::uint32_t type;
     std::uint64_t offset, at;
   };
-  // Where the next tensor is expected; not known behind one whose size is not.
+  // Where the next tensor is expected; unknown after a tensor of unknown size.
   struct Next {
     std::uint64_t offset = 0;
     bool known = true;
@@ -62,7 +63,7 @@ class Reader {
     if (std::memcmp(magic.data(), kMagic.data(), kMagic.size()) != 0)
       cursor_.fail("gguf.magic", "the file does not begin with \"GGUF\"", 0);
     auto version = cursor_.take<std::uint32_t>("the version");
-    // The only hint at the byte order: versions are small.
+    // The only hint at the byte order: version numbers are small.
     const bool big = version != 0 && (version & 0xFFFF) == 0;
     if (big) version = byte_swapped(version);
     if (version == 0 || version > kVersion)
@@ -75,7 +76,7 @@ class Reader {
     entries_ = read_count("keys", cursor_.length_bytes() + 5);
   }
 
-  // How many of something that takes at least so many bytes each.
+  // Reads a count of items that take at least `least` bytes each.
   std::uint64_t read_count(std::string_view what, std::uint64_t least) {
     const std::uint64_t at = cursor_.at(), count = cursor_.length(what);
     if (count > cursor_.left() / least)
@@ -152,7 +153,7 @@ class Reader {
       entry.payload = read_items(entry, count);
   }
 
-  // Only what lies behind them is of interest.
+  // Moves the cursor past the items.
   void skip_items(ValueType type, std::uint64_t count) {
     if (type != ValueType::string) return cursor_.skip(count * size_of(type), "an array");
     for (std::uint64_t i = 0; i < count; ++i) cursor_.text("a string");
@@ -167,7 +168,7 @@ class Reader {
         bool valid = true;
         for (std::uint64_t i = 0; i < count; ++i) {
           texts.emplace_back(cursor_.text("a string"));
-          // Tokens may be bytes of any kind.
+          // Tokens may be any bytes.
           if (diagnostics_.thorough() && !is_vocabulary_key(entry.key)) valid = valid && is_valid_utf8(texts.back());
         }
         if (!valid) warn(entry, "gguf.string.utf8", "a string in it is not UTF-8");
@@ -181,7 +182,7 @@ class Reader {
       }
       default: break;
     }
-    // A value takes many times the bytes of a small number.
+    // A Value takes many times the bytes of a small number: charge the budget.
     try {
       charge_values(count);
     } catch (Error& error) {
@@ -270,7 +271,7 @@ class Reader {
     const auto count = number(kSplitCount, ValueType::u16);
     const auto no = number(kSplitNumber, ValueType::u16);
     const auto tensors = number(kSplitTensors, ValueType::i32);
-    if (count.value_or(0) <= 1) return;  // a whole file; programs that merge leave such keys
+    if (count.value_or(0) <= 1) return;  // a single file; programs that merge a set leave such keys
     split = Split{static_cast<std::uint32_t>(no.value_or(0)), static_cast<std::uint32_t>(*count), tensors.value_or(-1)};
     for (std::size_t i = 0; i < entries.size(); ++i)
       if (is_split_key(entries[i].key))
@@ -296,7 +297,7 @@ class Reader {
         throw tensor_error(info, "gguf.rank", fmt::format("expected at most 4 dimensions, found {}", rank));
       std::array<std::uint64_t, kMaxRank> dims{};
       for (std::uint32_t d = 0; d < rank; ++d) dims[d] = cursor_.length("a dimension");
-      // The first is the fastest here.
+      // GGUF stores the fastest dimension first.
       for (std::uint32_t d = rank; d-- > 0;) info.shape.push_back(dims[d]);
       info.type = cursor_.take<std::uint32_t>("the type of a tensor");
       info.offset = cursor_.take<std::uint64_t>("the offset of a tensor");
@@ -332,7 +333,7 @@ class Reader {
     if (next.known && diagnostics_.thorough()) check_end(*start + next.offset);
   }
 
-  // Some programs pad a file without tensors as if there were data, some do not.
+  // Some programs pad a file without tensors as if data followed, some do not.
   void check_end_of_none() {
     const std::uint64_t end = cursor_.at(), padded = checked_align(end, alignment_).value_or(end);
     if (end != padded && source_->size() == padded) {
@@ -359,7 +360,7 @@ class Reader {
                       "is truncated (download it again)",
                       bytes, info.offset, source_->size()));
     const std::uint64_t end = info.offset + bytes;
-    next = {end + (alignment_ - end % alignment_) % alignment_, true};  // both are far from the end of 64 bits
+    next = {end + (alignment_ - end % alignment_) % alignment_, true};  // cannot overflow: both are far below 2^64
     if (expected.known && info.offset != expected.offset)
       throw tensor_error(
           info, info.offset < expected.offset ? "gguf.overlap" : "gguf.gap",
@@ -399,7 +400,7 @@ class Reader {
   }
 
   void check_padding(std::uint64_t begin, std::uint64_t end) {
-    // Each gap once: tensors may share a place, and an alignment can be a megabyte.
+    // Checks each gap once: tensors may share an offset, and an alignment can be a megabyte.
     begin = std::max(begin, padding_checked_);
     if (!diagnostics_.thorough() || begin >= end) return;
     padding_checked_ = end;
@@ -431,7 +432,7 @@ class Reader {
   Cursor cursor_;
   bool old_ = false;
   std::uint64_t tensors_ = 0, entries_ = 0, alignment_ = kAlignment;
-  std::uint64_t padding_checked_ = 0;  // the end of the last gap that was looked at
+  std::uint64_t padding_checked_ = 0;  // the end of the last gap that was checked
   std::vector<Info> infos_;
   Model model_;
 };

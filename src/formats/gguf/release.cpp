@@ -1,4 +1,4 @@
-// From llama.cpp's conventions back to Hugging Face's: the tensors, and the files that say the rest.
+// Converts from llama.cpp's conventions back to Hugging Face's: the tensors, and the files with everything else.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using arch::Dialect;
 using arch::Role;
 using arch::TensorName;
 
-// The role of one expert's tensor, for that of all.
+// The role of a single expert's tensor, given that of the stack of all experts.
 std::optional<Role> unstacked(Role role) {
   switch (role) {
     case Role::stacked_gate: return Role::expert_gate;
@@ -38,13 +38,13 @@ bool is_rope_table(Role role) {
   return role == Role::rope_factors || role == Role::rope_factors_long || role == Role::rope_factors_short;
 }
 
-// A tensor that Hugging Face's models do not have: factors that config.json states, and a head of which config.json says that there
-// is none or that it is the token table.
+// Returns whether Hugging Face's models do not have the tensor: factors that config.json states, and a head that is a
+// copy of the token table according to config.json.
 bool is_omitted(const Tensor& tensor, Role role, bool has_config) {
   return is_rope_table(role) || (has_config && role == Role::output_head && tensor.attributes.find(kCopied) != nullptr);
 }
 
-// Whether the two conventions order the rows of such a tensor differently.
+// Returns whether the two conventions order the rows of such a tensor differently.
 bool moves_rows(const arch::Family& family, Role role) {
   return (role == Role::q || role == Role::k) &&
          arch::qk_order(family, Dialect::gguf) != arch::qk_order(family, Dialect::hugging_face);
@@ -81,7 +81,7 @@ class TensorReleaser {
  private:
   void add(Tensor tensor, TensorName name) {
     restore(tensor, name);
-    // Experts one by one, which every version of the libraries takes.
+    // Splits experts into single tensors, which every version of the libraries accepts.
     const auto single = unstacked(name.role);
     const auto spelled = arch::spell(family_, Dialect::hugging_face, name);
     if (!single && spelled) {
@@ -93,7 +93,7 @@ class TensorReleaser {
       throw Error(ErrorKind::unsupported, "convert.names",
                   fmt::format("Hugging Face's name for {} is not known", quote(tensor.name)))
           .remedy(Remedy::keep_names);
-    // Only elements vouch for a count: a stack without any could state 2^33 experts in a few bytes.
+    // Only elements bound the count: a stack without elements could state 2^33 experts in a few bytes.
     if (tensor.shape.elements().value_or(0) == 0)
       throw Error(ErrorKind::unsupported, "convert.names",
                   fmt::format("{} is a stack of {} experts without elements", quote(tensor.name), tensor.shape[0]))
@@ -125,10 +125,10 @@ class TensorReleaser {
     out_.push_back(std::move(head));
   }
 
-  // Where q, k and v have biases, a config.json that says so means the attention's output as well. llama.cpp's files may
-  // have none there, which is a bias of zeros.
+  // A config.json that declares biases for q, k and v implies one for the attention's output as well. llama.cpp's files
+  // may have none, which means zeros.
   void add_output_biases() {
-    if (family_.name.starts_with("qwen2")) return;  // config.json does not speak of biases
+    if (family_.name.starts_with("qwen2")) return;  // its config.json has no key for biases
     std::vector<Tensor> zeros;
     NameViewMap<const Tensor*> tensors;
     for (const Tensor& tensor : out_) tensors.emplace(tensor.name, &tensor);
@@ -153,7 +153,7 @@ class TensorReleaser {
     std::ranges::move(zeros, std::back_inserter(out_));
   }
 
-  // Values that rounding has changed, unless somebody else has changed them since.
+  // Restores values that rounding changed, unless another program has changed them since.
   void restore_rounded(Tensor& tensor, std::vector<float>& values) const {
     const Value* const kept = tensor.attributes.find(kRounded);
     const List* const pairs = kept == nullptr ? nullptr : kept->get<List>();
@@ -236,8 +236,8 @@ class FileReleaser {
     model_.attachments.push_back({std::move(name), Blob::memory(Bytes(bytes.begin(), bytes.end()))});
   }
 
-  // Tokens that a converter put there so that each row of the token table has one: tokenizer.json says nothing of such rows,
-  // and the way to GGUF makes them again.
+  // Drops tokens that a converter added so that each row of the token table has one: tokenizer.json does not list such
+  // rows, and converting to GGUF adds them again.
   void drop_padding() {
     std::vector<Token>& tokens = model_.vocabulary.tokens;
     const Vocabulary& ids = model_.vocabulary;
@@ -250,7 +250,7 @@ class FileReleaser {
     if (end >= 0) tokens.resize(static_cast<std::size_t>(end) + 1);
   }
 
-  // Of a model that makes one vector of a text: what sentence-transformers reads.
+  // Attaches the files that sentence-transformers reads for a model that makes one vector of a text.
   void attach_pooling() {
     const auto number = this->number("pooling_type");
     const auto pooling = std::ranges::find_if(
@@ -295,7 +295,7 @@ class FileReleaser {
     keys.set("architectures", List{Value(kin.name)});
     for (const ExtraKey& extra : extra_keys())
       if (const auto found = number(extra.key)) {
-        // Mixtral's name for it, and that of all others.
+        // Mixtral's name for it differs from all others.
         const std::string_view name =
             extra.key == "expert_count" && family_.name != "llama" ? extra.from[1] : extra.from[0];
         keys.set(name, extra.type == ValueType::f32 ? Value(*found) : Value(static_cast<std::int64_t>(*found)));
@@ -318,7 +318,7 @@ class FileReleaser {
     return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
   }
 
-  // Keys that the file does not have, where llama.cpp's default is not the one that transformers has for the type.
+  // Fills in keys that the file does not have, if llama.cpp's default differs from that of transformers for the type.
   void speak_for_silence(Map& keys, std::string_view type) const {
     const auto fill = [&](std::string_view key, Value value) {
       if (keys.find(key) == nullptr) keys.set(key, std::move(value));
@@ -332,7 +332,7 @@ class FileReleaser {
     fill("rope_theta", 10000.0);
     if (type == "mistral") fill("sliding_window", Value());
     if (type == "granite" && head > 0) fill("attention_multiplier", 1 / std::sqrt(static_cast<double>(head)));
-    // llama.cpp's silence means no window in any layer.
+    // Without the key, llama.cpp uses a window in no layer.
     const std::int64_t layers = model_.config.num_hidden_layers.value_or(0);
     if (!is_gemma3(family_) || model_.config.sliding_window.value_or(0) > 0 || layers <= 0) return;
     require_count(static_cast<std::uint64_t>(layers), "layers");
@@ -344,14 +344,14 @@ class FileReleaser {
     return name && model_.tensor(*name) != nullptr;
   }
 
-  // One architecture of llama.cpp is several families of Hugging Face's.
+  // One architecture of llama.cpp covers several families of Hugging Face's.
   struct Kin {
     std::string_view type;
     std::string name;
   };
   Kin kin_of() const {
     Kin kin = kin_with_head();
-    // The class without a head, whose names begin without "model.".
+    // The class without a head; its tensor names begin without "model.".
     constexpr std::string_view kWithHead = "ForCausalLM";
     if (way_.root == arch::Root::bare && kin.name.ends_with(kWithHead))
       kin.name.replace(kin.name.size() - kWithHead.size(), kWithHead.size(),
@@ -378,7 +378,7 @@ class FileReleaser {
     return config.head_dim.value_or(heads > 0 ? config.hidden_size.value_or(0) / heads : 0);
   }
 
-  // Which layers have a window, and by what they turn.
+  // Sets which layers have a window, and the rotary base of those.
   void add_layers(Map& keys) const {
     if (window_period(family_) == 0 || model_.config.sliding_window.value_or(0) <= 0) return;
     const auto usual = static_cast<double>(window_period(family_));
@@ -398,7 +398,7 @@ class FileReleaser {
     const Value* const kind = key("rope.scaling.type");
     const Tensor *const far = table(Role::rope_factors_long), *const near = table(Role::rope_factors_short);
     if (far != nullptr || near != nullptr) {
-      // llama.cpp's converter writes these tables and no type: they are what makes it longrope.
+      // llama.cpp's converter writes these tables and no type: the tables imply longrope.
       scaling = long_rope(keys, far, near);
     } else if (kind != nullptr && kind->text() != nullptr && *kind->text() != "none") {
       scaling.append("rope_type", *kind->text());
@@ -412,14 +412,15 @@ class FileReleaser {
     add_layer_ropes(keys, scaling);
     if (scaling.empty()) return;
     if (family_.name != "mistral3") return keys.set("rope_scaling", std::move(scaling));
-    // Ministral 3 is newer than the other name, and its own numbers are looked for under this one only.
+    // Ministral 3 reads its numbers from rope_parameters only.
     scaling.set("rope_theta", model_.config.rope_theta.value_or(10000));
     scaling.set("llama_4_scaling_beta", number("attention.temperature_scale").value_or(0));
     keys.set("rope_parameters", std::move(scaling));
   }
 
-  // OLMo 3: transformers 5 gives the theta at the top of config.json to layers that see everything, and a default of its own
-  // to the others; llama.cpp has one for all, unless a key says otherwise, and scales positions only in the former.
+  // OLMo 3: transformers 5 applies the theta at the top of config.json to layers with full attention, and a default of
+  // its own to the others. llama.cpp has one theta for all unless a key overrides it, and scales positions only in the
+  // former.
   void add_layer_ropes(Map& keys, const Map& scaling) const {
     const Value* const type = keys.find("model_type");
     if (type == nullptr || *type != Value("olmo3") || !model_.config.rope_theta) return;
@@ -434,8 +435,8 @@ class FileReleaser {
     keys.set("rope_parameters", std::move(both));
   }
 
-  // Of the tables of divisors for long and short texts. Phi 3's readers take these three names and no other, and have the
-  // length of the training's texts elsewhere.
+  // Builds the longrope object from the tables of divisors for long and short texts. Phi 3's readers accept only these
+  // three names and have the original context length at the top of config.json.
   Map long_rope(Map& keys, const Tensor* far, const Tensor* near) {
     const bool phi = family_.name == "phi3";
     Map scaling;
@@ -459,7 +460,7 @@ class FileReleaser {
     else
       scaling.append("original_max_position_embeddings", static_cast<std::int64_t>(*original));
     if (!phi && original && *original >= 2 && context > 0) scaling.append("factor", context / *original);
-    // Without a key llama.cpp does not stretch.
+    // Without the key, llama.cpp does not scale.
     const double stretch = number("rope.scaling.attn_factor").value_or(1);
     if (std::fabs(stretch / long_rope_stretch(context, original.value_or(0)) - 1) > 1e-6)
       scaling.append("attention_factor", stretch);
@@ -484,13 +485,13 @@ class FileReleaser {
       scaling.append("mscale", 1.0);
       scaling.append("mscale_all_dim", *all);
     }
-    // See adopt_keys.cpp: what it is more than llama.cpp makes by itself.
+    // The factor in addition to llama.cpp's own scale; see adopt_keys.cpp.
     const double factor = number("rope.scaling.factor").value_or(1);
     if (beside && scaling.find("attention_factor") == nullptr)
       scaling.append("attention_factor", *beside * yarn_stretch(factor, 1) / yarn_stretch(factor, all.value_or(0)));
   }
 
-  // The numbers that these divisors were made of, among those that models have been trained with.
+  // Searches for the parameters that give these divisors, among those that models were trained with.
   Map llama3(const std::vector<float>& divisors) {
     const double largest = divisors.empty() ? 0 : *std::ranges::max_element(divisors);
     for (const double context : {8192.0, 4096.0, 16384.0, 32768.0, 2048.0, 1024.0, 512.0, 256.0, 128.0, 64.0})
@@ -532,7 +533,7 @@ class FileReleaser {
     const Value* const pre = model_.metadata.find(kPreTokenizerKey);
     const std::string name = pre != nullptr && pre->text() != nullptr ? *pre->text() : "default";
     const PreFlags flags = flags_of(name).value_or(PreFlags());
-    // What the runtime assumes where the file is silent.
+    // The runtime's defaults for missing keys.
     const bool begins = vocabulary.kind == "spm" || flags.begins;
     if (flag("tokenizer.ggml.add_bos_token", begins) && !text(vocabulary.bos).empty())
       rules.before.push_back(text(vocabulary.bos));
@@ -579,7 +580,7 @@ class FileReleaser {
   std::vector<Change>& changes_;
 };
 
-// The name of tokenizer.ggml.pre that the files alone would give; empty: they give none.
+// The name for tokenizer.ggml.pre that the attached files imply; empty if they imply none.
 std::string name_by_files(const Model& model) {
   const auto text_of = [&](std::string_view name) {
     const Attachment* const file = model.attachment(name);
@@ -598,7 +599,7 @@ std::string name_by_files(const Model& model) {
   }
 }
 
-// The name of a vocabulary that is cut by one; null for others.
+// The name in tokenizer.ggml.pre of a byte-level vocabulary; null for others.
 const std::string* pre_tokenizer_in(const Model& model) {
   const Value* const pre = model.metadata.find(kPreTokenizerKey);
   return pre == nullptr || model.vocabulary.kind != "bpe" ? nullptr : pre->text();
@@ -616,7 +617,7 @@ void tell_other_cuts(const Model& model, std::vector<Change>& changes) {
                                            derived, kPreTokenizerKey, quote(*pre))});
 }
 
-// What the files say now, and what is about the GGUF file.
+// Removes keys that the attached files repeat, and keys that describe the GGUF file.
 void forget_keys(Model& model, const arch::Family& family) {
   const std::string prefix = key_of(family, "");
   constexpr std::string_view kOfFile[] = {kKeysKey,
@@ -628,11 +629,12 @@ void forget_keys(Model& model, const arch::Family& family) {
                                           "general.file_type",
                                           "general.size_label",
                                           "general.quantization_version"};
-  // config.json says the name.
+  // config.json implies the name.
   if (const Value* const name = model.metadata.find("general.name");
       name != nullptr && *name == Value(general_name(ConfigFile(model))))
     model.metadata.erase("general.name");
-  // Several names cut and behave alike, and of some it is not known how they cut. Such a name stays in the metadata.
+  // Several names have the same cuts and flags, and the cuts of some names are unknown. The files cannot reproduce such
+  // a name, so it stays in the metadata.
   const std::string* const pre = pre_tokenizer_in(model);
   const bool keeps_name = pre != nullptr && name_by_files(model) != *pre;
   model.metadata.erase_if([&](const Map::Entry& entry) {
@@ -655,13 +657,14 @@ void release_files(Model& model, const arch::Family& family, const Way& way, std
 
 namespace {
 
-// What the names begin with: as the model had it, if it was Tare that wrote the file. Otherwise models that are there for
-// their vectors have no head, and the names of the class without one.
+// Decides the prefix of the tensor names: the recorded one, if Tare wrote the file. Otherwise an embedding model has no
+// head and the names of the class without one.
 Way way_back(const Model& model, const arch::Family& family) {
   Way way{.has_config = model.attachment("config.json") != nullptr};
   const Value* const kept = model.metadata.find(kRootKey);
   const auto root = kept == nullptr || kept->text() == nullptr ? std::nullopt : arch::parse_root(*kept->text());
-  // A config.json that is made from the keys is one of a model that only reads.
+  // A recorded prefix needs the original config.json; only the bare prefix has a class that a made config.json can
+  // name.
   if (root && (way.has_config || *root == arch::Root::bare)) {
     way.root = *root;
   } else if (!way.has_config) {
@@ -711,7 +714,7 @@ void release(Model& model, std::vector<Change>& changes, std::vector<Renamed>& r
   release_tensors(model, *family, way, changes, renamed);
   forget_keys(model, *family);
   if (!way.has_config) return;
-  // The files that came along say it as it was.
+  // The attached files have the original config and vocabulary.
   Diagnostics silent;
   model.config = {};
   model.vocabulary = {};

@@ -1,4 +1,4 @@
-// A model in several files: STEM-00001-of-00003.gguf and so on. The first has all metadata, each says which one it is.
+// A model in several files: STEM-00001-of-00003.gguf and so on. The first has all metadata; each has its number.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -63,7 +63,7 @@ class SetReader {
         options_(options),
         diagnostics_(options.diagnostics == nullptr ? strict_ : *options.diagnostics) {}
 
-  // `opened` is the file at the path, and says so.
+  // `opened` is the file at the path, whose entries number it as part of a set.
   Model run(const SourcePtr& opened, const Split& split) {
     const std::string file = path_.substr(path_.rfind('/') + 1);
     const auto name = parse_name(file);
@@ -85,7 +85,7 @@ class SetReader {
   }
 
  private:
-  // The first file has those of all tensors.
+  // The first file has the attributes of all tensors.
   void give_attributes() {
     for (Tensor& tensor : model_.tensors)
       if (Value* const found = attributes_.find(tensor.name); found != nullptr && found->get<Map>() != nullptr)
@@ -167,7 +167,7 @@ class SetReader {
   bool whole_ = true;  // every file could be read
 };
 
-// The GGUF files of a directory; of a model in several files the first.
+// The GGUF files of a directory; for a set, only its first file.
 std::vector<std::string> first_files(const std::string& path) {
   std::vector<std::string> found;
   std::error_code none;
@@ -206,7 +206,7 @@ std::vector<std::vector<const Tensor*>> plan(const Model& model, const std::vect
   return parts;
 }
 
-// What a new model takes the place of: the files that the old one's own first file counts.
+// The files that a new model replaces: an old model's first file, and the files of its set.
 io::OldFiles old_files(const io::Directory& directory, const std::string& path) {
   io::OldFiles old;
   const auto is_file = [&](const std::string& name) {
@@ -263,7 +263,7 @@ Model read(const Input& input, const ReadOptions& options) {
   return model;
 }
 
-// A directory in another layout may have a GGUF file beside its own weights.
+// Returns false if there are weights in another format: a directory in another layout may also contain a GGUF file.
 bool recognize_tree(const std::string& path) {
   if (first_files(path).size() != 1) return false;
   std::error_code none;
@@ -287,7 +287,7 @@ std::uint64_t write_tree(const Model& model, const std::string& path, const Writ
   std::uint64_t expected = 0;
   for (const Tensor& tensor : model.tensors) expected += tensor.bytes();
   tree.expect(expected);
-  // The first last: without it the others are nothing.
+  // Write the first file last: without it, the others are not a model.
   for (std::size_t i = parts.size(); i-- > 0;) {
     std::vector<Entry> said = i == 0 ? entries : std::vector<Entry>();
     if (parts.size() > 1) std::erase_if(said, [](const Entry& entry) { return is_split_key(entry.key); });

@@ -1,6 +1,6 @@
-// The tokenizer's keys and a Vocabulary.
+// Converts between the tokenizer's keys and a Vocabulary.
 //
-// A Vocabulary has bytes where byte-level tokenizers ("gpt2") spell each byte as a character. Merges keep their spelling.
+// A Vocabulary holds bytes; byte-level tokenizers ("gpt2") spell each byte as a character. Merges keep their spelling.
 #include "formats/gguf/tokenizer.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr EntryType kText{ValueType::string, false}, kTexts{ValueType::string, true}, kFloats{ValueType::f32, true},
     kInts{ValueType::i32, true}, kU32{ValueType::u32, false};
 
-// Kinds of tokenizers, here and there.
+// Kinds of tokenizers: in a Vocabulary, and in GGUF.
 struct Kind {
   std::string_view kind, model;
 };
@@ -34,7 +34,7 @@ constexpr std::string_view kVocabularyKeys[] = {kTokenizerModel,
                                                 kSpecialKeys[2].key,
                                                 kSpecialKeys[3].key};
 
-// Types are numbered from 1, and those that a Vocabulary has beyond them are tokens that steer.
+// GGUF numbers the types from 1. Further types of a Vocabulary become control tokens.
 std::int32_t number_of(TokenType type) {
   const auto number = static_cast<std::int32_t>(type);
   return number <= static_cast<std::int32_t>(TokenType::byte) ? number + 1 : number_of(TokenType::control);
@@ -44,7 +44,7 @@ std::optional<TokenType> token_type(std::int32_t number) {
   return static_cast<TokenType>(number - 1);
 }
 
-// Tokens that are looked for in a text as they are.
+// Returns whether the token is matched in a text literally.
 bool is_plain(const Token& token) {
   return token.type != TokenType::normal && token.type != TokenType::byte && token.type != TokenType::unused;
 }
@@ -92,7 +92,7 @@ std::vector<bool> VocabularyReader::run() {
 void VocabularyReader::take_kind() {
   std::size_t number = 0;
   const Value* const model = find<Value>(kTokenizerModel, kText, number);
-  if (model == nullptr || model->text() == nullptr) return;  // bytes that are not UTF-8 are no text
+  if (model == nullptr || model->text() == nullptr) return;  // bytes that are not UTF-8 are not text
   const auto known = std::ranges::find(kKinds, *model->text(), &Kind::model);
   if (known == std::end(kKinds)) return;
   model_.vocabulary.kind = known->kind;
@@ -163,7 +163,7 @@ void VocabularyReader::take_ids() {
   }
 }
 
-// From the byte-level alphabet to bytes. A token that has another character is kept as it is, and its id noted.
+// Converts texts from the byte-level alphabet to bytes. A token with another character is kept, and its id recorded.
 void VocabularyReader::spell_tokens() {
   List plain;
   std::vector<Token>& tokens = model_.vocabulary.tokens;
@@ -183,7 +183,7 @@ VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool
   const auto add = [&](std::string_view key, const EntryType& type, Payload payload) {
     result.entries.push_back({std::string(key), type, std::move(payload)});
   };
-  // The file that the model comes from had this array, perhaps without elements. (A text under the same key is metadata.)
+  // Returns whether the original file had this array, perhaps empty. (A text under the same key is metadata.)
   const auto is_wanted = [&](std::string_view key) {
     const Value* const type = wanted.find(key);
     return type != nullptr && type->text() != nullptr && type->text()->starts_with('[');
@@ -248,7 +248,7 @@ void take_rest(const Map& rest, Vocabulary& vocabulary) {
       const auto* const number = (*types)[i].get<std::int64_t>();
       if (number == nullptr || *number < 0 || *number > static_cast<std::int64_t>(TokenType::pad)) continue;
       const auto type = static_cast<TokenType>(*number);
-      // What the file itself says now counts for more.
+      // The file's current type takes precedence.
       Token& token = vocabulary.tokens[i];
       if (number_of(type) == number_of(token.type)) token.type = type;
     }

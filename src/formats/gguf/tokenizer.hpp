@@ -1,4 +1,4 @@
-// The tokenizer's keys and a Vocabulary.
+// Converts between the tokenizer's keys and a Vocabulary.
 #pragma once
 
 #include "formats/gguf/gguf.hpp"
@@ -18,15 +18,16 @@ inline constexpr SpecialKey kSpecialKeys[] = {{"tokenizer.ggml.bos_token_id", &V
                                               {"tokenizer.ggml.unknown_token_id", &Vocabulary::unk},
                                               {"tokenizer.ggml.padding_token_id", &Vocabulary::pad}};
 
-// Whether a key is one of a vocabulary's own, read as part of it.
+// Returns whether the key is read into the vocabulary.
 bool is_vocabulary_key(std::string_view key);
 
-// Takes what it can from the entries, leaving them empty (`taken`), and sets kPlainTokensKey where that is needed.
+// Moves what it can from the entries into the vocabulary, which empties those entries, and sets kPlainTokensKey if a
+// token needs it.
 class VocabularyReader {
  public:
   VocabularyReader(std::vector<Entry>& entries, Model& model, const Complaints& complaints)
       : entries_(entries), model_(model), complaints_(complaints) {}
-  // By number of entry, whether its content is in the vocabulary now.
+  // Returns, for each entry, whether its content is in the vocabulary now.
   std::vector<bool> run();
 
  private:
@@ -46,14 +47,15 @@ class VocabularyReader {
   std::vector<bool> taken_;
 };
 
-// The entries for a model's vocabulary. `wanted` (by key) are written though a reader would assume the same without them.
+// The entries for a model's vocabulary. Keys in `wanted` are written even if a reader would assume the same without
+// them.
 struct VocabularyEntries {
   std::vector<Entry> entries;
-  Map rest;  // what they cannot say, for the private tree
+  Map rest;  // what the entries cannot express, for the private tree
 };
-// `with_arrays` off: the keys and types alone.
+// If `with_arrays` is false, only the keys and types are of interest, and arrays may be empty.
 VocabularyEntries vocabulary_entries(const Model& model, const Map& wanted, bool with_arrays = true);
-// Gives back what was in `rest`, as far as it fits.
+// Puts `rest` back into the vocabulary, as far as it still fits.
 void take_rest(const Map& rest, Vocabulary& vocabulary);
 
 }  // namespace tare::gguf

@@ -22,7 +22,7 @@ constexpr TensorType little(std::uint32_t number, std::string_view layout, std::
   return type;
 }
 
-// 4, 5, 31 to 33 and 36 to 38 are not in use any more.
+// Numbers 4, 5, 31 to 33 and 36 to 38 are no longer in use.
 constexpr TensorType kTensorTypes[] = {
     dense(0, DType::f32, 4),
     dense(1, DType::f16, 2),
@@ -67,7 +67,7 @@ void swap_block(std::byte* block, const TensorType& type) {
       swap_elements({block + field.at, static_cast<std::size_t>(field.width) * field.count}, field.width);
 }
 
-// Callers read in pieces of any size; a block may be cut in two.
+// Swaps blocks. Callers read pieces of any size, so a piece may end inside a block.
 class BlockSwapReader final : public BlobReader {
  public:
   BlockSwapReader(std::unique_ptr<BlobReader> reader, const TensorType& type, std::size_t skip)
@@ -106,7 +106,7 @@ class BlockSwapReader final : public BlobReader {
   std::unique_ptr<BlobReader> reader_;
   const TensorType& type_;
   std::array<std::byte, 256> cut_{};
-  std::size_t used_;  // of the block that was cut; all of it: there is none
+  std::size_t used_;  // bytes used of the block that was cut; its full size means that there is none
 };
 
 class BlockSwapProducer final : public BlobProducer {

@@ -1,4 +1,4 @@
-// The types of GGUF: those of metadata values, and those of tensors.
+// GGUF's types of metadata values and of tensors.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 
 namespace tare::gguf {
 
-// In the order of their numbers.
+// In the order of their numbers in the file.
 enum class ValueType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, string, array, u64, i64, f64 };
 inline constexpr std::array<std::string_view, 13> kValueTypes = {"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
                                                                  "bool", "string", "array", "u64", "i64", "f64"};
-// Bytes of a value; 0 for those that say it themselves.
+// Size of a value in bytes; 0 for strings and arrays, which carry their own length.
 constexpr std::uint64_t size_of(ValueType type) {
   constexpr std::array<std::uint8_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
   return kSizes[static_cast<std::size_t>(type)];
 }
 
-// The type of an entry of the metadata: "u32", or "[u32]" for an array.
+// The type of a metadata entry: "u32", or "[u32]" for an array.
 struct EntryType {
   ValueType type = ValueType::u8;
   bool array = false;
@@ -33,18 +33,18 @@ struct EntryType {
   friend bool operator==(const EntryType&, const EntryType&) = default;
 };
 
-// Numbers inside a block, which are of the file's byte order: `count` of `width` bytes from `at` on.
+// Numbers inside a block that have the file's byte order: `count` of `width` bytes, starting at byte `at`.
 struct BlockField {
   std::uint8_t at = 0, width = 0, count = 0;
 };
 
-// A type of tensors. Elements for which `weights` is 1 are dense; others are blocks of so many.
+// A type of tensors. Dense types have `weights` 1; others are blocks of `weights` elements in `bytes` bytes.
 struct TensorType {
   std::uint32_t number;
   std::string_view layout;  // "dense", "ggml.q4_0"
-  DType dtype;              // of dense ones; u8 for blocks
+  DType dtype;              // of dense types; u8 for blocks
   std::uint64_t weights, bytes;
-  // Of blocks, what has a byte order. Some types were never defined in the other one.
+  // Fields of a block that must be byte-swapped. Types never defined big-endian have none, and `either_order` is false.
   std::array<BlockField, 2> fields = {};
   bool either_order = true;
 
@@ -52,12 +52,12 @@ struct TensorType {
 };
 
 std::span<const TensorType> tensor_types();
-// Null: a number that is not in use (any more).
+// Returns null if the number is not in use (any more).
 const TensorType* find_type(std::uint32_t number);
-// Null when GGUF has no such type.
+// Returns null if GGUF has no such type.
 const TensorType* type_of(const Tensor& tensor);
 
-// Blocks of the other byte order as those a Model holds, produced lazily.
+// Converts blocks of the other byte order to those that a Model holds, lazily.
 Blob swapped_blocks(Blob blob, const TensorType& type);
 
 }  // namespace tare::gguf

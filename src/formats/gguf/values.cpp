@@ -1,4 +1,4 @@
-// Entries as values of a Model's metadata, and back.
+// Converts entries to values of a Model's metadata, and back.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -61,19 +61,19 @@ bool is_integer_in(const Value& value, const Range& range) {
   return large != nullptr && *large <= range.high;
 }
 
-// Bytes come back as such only from a string that is not UTF-8.
+// A string is read as Bytes only if it is not UTF-8.
 bool is_odd_text(const Bytes* bytes) {
   return bytes != nullptr && !is_valid_utf8({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
 }
 
-// Whether a float gives this number when it is read; of NaN the same bits.
+// Returns whether an f32 reads back as this number; for NaN, with the same bits.
 bool is_single_float(double real) {
   if (std::isnan(real))
     return std::bit_cast<std::uint64_t>(carry_to_f64(carry_to_f32(real))) == std::bit_cast<std::uint64_t>(real);
   return !std::isfinite(real) || decimal_double(f64_to_f32(real)) == real;
 }
 
-// One number, text or truth.
+// Returns whether the value is a single number, text or boolean of this type.
 bool is_single(const Value& value, ValueType type) {
   if (const auto range = range_of(type)) return is_integer_in(value, *range);
   const auto* const real = value.get<double>();
@@ -181,12 +181,12 @@ std::optional<EntryType> usual_type(const Value& value) {
   if (value.text() != nullptr) return EntryType{ValueType::string, false};
   if (value.get<Bytes>() != nullptr) return EntryType{ValueType::u8, true};
   const List* const list = value.get<List>();
-  if (list != nullptr && list->empty()) return std::nullopt;  // of what, nobody can tell
+  if (list != nullptr && list->empty()) return std::nullopt;  // the type of its elements is unknown
   const auto candidates = list == nullptr ? std::span<const ValueType>(kUsualNumbers) : kUsualItems;
   for (const ValueType type : candidates) {
     const EntryType candidate{type, list != nullptr};
     if (!is_of(value, candidate)) continue;
-    // Texts in a list are texts, and bytes only where a file has them as such.
+    // The first element must be text: bytes are strings only if the file had them as strings.
     if (list != nullptr && type == ValueType::string && list->front().text() == nullptr) return std::nullopt;
     return candidate;
   }

@@ -1,4 +1,4 @@
-// Writing one file, front to back: everything in front of the data is known before it.
+// Writes one file from front to back: everything before the data is known in advance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class HeadWriter {
     for (const T number : numbers) put(number);
   }
 
-  // `is_of` holds.
+  // Requires `is_of`.
   void put_single(const Value& value, ValueType type) {
     std::uint64_t integer = 0;
     if (const auto* const number = value.get<std::int64_t>()) integer = static_cast<std::uint64_t>(*number);
@@ -105,7 +105,7 @@ void check_tensor(const Tensor& tensor) {
   const TensorType* const type = type_of(tensor);
   if (type == nullptr || tensor.components.size() != 1)
     throw unwritable("gguf.write.type", tensor, fmt::format("GGUF has no type for the layout {}", tensor.layout));
-  // Blocks that have no codec were not checked with the others.
+  // Blocks without a codec were not checked by require_fit.
   const std::uint64_t row = tensor.shape.empty() ? 1 : tensor.shape[tensor.shape.size() - 1];
   const auto elements = tensor.shape.elements();
   const auto bytes = elements ? checked_mul(*elements / type->weights, type->bytes) : std::nullopt;
@@ -114,7 +114,7 @@ void check_tensor(const Tensor& tensor) {
     throw unwritable(
         "gguf.write.shape", tensor,
         fmt::format("the shape {} is not one of {} bytes of {}", tensor.shape.text(), tensor.bytes(), tensor.layout));
-  // Readers multiply from the left, and overflow before a zero.
+  // Readers multiply from the left, so the product may overflow before a zero.
   std::optional<std::uint64_t> product = 1;
   for (const std::uint64_t dimension : tensor.shape)
     if (product) product = checked_mul(*product, dimension);
@@ -213,10 +213,10 @@ std::string facts_of(const std::vector<Entry>& entries, FactsOf area) {
   const auto named = std::ranges::find(entries, kArchitectureKey, &Entry::key);
   const Value* const value = named == entries.end() ? nullptr : std::get_if<Value>(&named->payload);
   const std::string prefix = value != nullptr && value->text() != nullptr ? *value->text() + "." : std::string();
-  // In the order of the keys, which other programs may change.
+  // Sorts by key: other programs may change the order of the entries.
   std::vector<const Entry*> facts;
   for (const Entry& entry : entries)
-    // No file calls the way to cut texts by llama.cpp's name.
+    // No attached file has llama.cpp's name for how text is split.
     if (area == FactsOf::tokenizer ? entry.key.starts_with("tokenizer.") && entry.key != "tokenizer.ggml.pre"
                                    : !prefix.empty() && entry.key.starts_with(prefix))
       facts.push_back(&entry);
