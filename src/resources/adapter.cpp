@@ -27,7 +27,7 @@ constexpr PartName kPartNames[] = {{"lora_A", AdapterPart::a},
                                    {"lora_embedding_A", AdapterPart::embedding_a},
                                    {"lora_embedding_B", AdapterPart::embedding_b},
                                    {"lora_magnitude_vector", AdapterPart::magnitude}};
-// Of other methods, and of variants of this one.
+// Parts of other methods, and of variants of LoRA.
 constexpr std::string_view kOtherParts[] = {
     "lora_E",    "ranknum", "hada_w1_a",       "hada_w1_b",     "hada_w2_a",     "hada_w2_b",
     "lokr_w1",   "lokr_w2", "ia3_l",           "oft_r",         "vera_A",        "prompt_embeddings",
@@ -69,14 +69,14 @@ std::optional<double> positive_number(const Map& config, std::string_view key) {
   return number;
 }
 
-// Null is not a number, nor is what Python's JSON has for it.
+// Null is not a number, nor is NaN, which Python's JSON allows.
 double stated_number(const Map& config, std::string_view key) {
   const auto number = positive_number(config, key);
   if (!number) refuse_config(fmt::format("\"{}\" is null or NaN; expected a number that is not negative", key));
   return *number;
 }
 
-// A regular expression over names, as a glob; nothing for one that is more than that.
+// Converts a regular expression over names to a glob; returns nothing if a glob cannot express it.
 std::optional<std::string> glob_of(std::string_view pattern) {
   std::string glob;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -96,7 +96,8 @@ std::optional<std::string> glob_of(std::string_view pattern) {
   return glob;
 }
 
-// Of a pattern without stars, which is as long as what it fits: most do not get beyond the last letter.
+// For a pattern without stars, which has the length of what it matches. Compares from the end: most names differ in the
+// last letter.
 bool fits_end(std::string_view glob, std::string_view name) {
   if (glob.size() > name.size()) return false;
   const std::string_view end = name.substr(name.size() - glob.size());
@@ -117,7 +118,7 @@ std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
   const Map* const map = get<Map>(config, key);
   if (map == nullptr && is_set(config, key)) refuse_config(fmt::format("\"{}\" is not an object", key));
   if (map == nullptr) return patterns;
-  constexpr std::size_t kMostStarred = 256;  // each is compared with each layer, letter by letter
+  constexpr std::size_t kMostStarred = 256;  // bounds the cost: each is compared with each layer, letter by letter
   std::size_t starred = 0;
   for (const auto& [pattern, value] : *map) {
     patterns.push_back(name_pattern(pattern, stated_number(*map, pattern)));
@@ -127,7 +128,7 @@ std::vector<NamePattern> patterns_at(const Map& config, std::string_view key) {
   return patterns;
 }
 
-// Why an adapter with this config is not a sum of the weights and a product of two matrices.
+// Returns why an adapter with this config does not just add a product of two matrices to the weights; empty if it does.
 std::string reason_against(const Adapter& adapter, const Map& config) {
   if (adapter.method != "LORA") return fmt::format("its method is {}, and only LORA is merged", quote(adapter.method));
   constexpr std::pair<std::string_view, std::string_view> kVariants[] = {
@@ -141,7 +142,7 @@ std::string reason_against(const Adapter& adapter, const Map& config) {
       {"megatron_config", "its layers are split over processes"}};
   for (const auto& [key, why] : kVariants)
     if (is_set(config, key)) return std::string(why);
-  // These begin by changing the weights of the model, which the adapter alone does not tell.
+  // These initializations change the weights of the base model, and the adapter alone does not record how.
   if (const std::string* const begun = get<std::string>(config, "init_lora_weights"))
     for (const std::string_view name : {"pissa", "olora", "corda"})
       if (begun->starts_with(name))
@@ -245,7 +246,7 @@ std::optional<double> number_for(const std::vector<NamePattern>& patterns, std::
 std::optional<Adapter> find_adapter(const Model& model) {
   const auto is_part = [](const Tensor& tensor) { return tensor.name.find("lora_") != std::string::npos; };
   const bool parts = std::ranges::any_of(model.tensors, is_part);
-  // One that lies beside other weights says nothing of them.
+  // An adapter_config.json next to other weights does not describe them.
   if (!parts && model.attachment(kAdapterFile) == nullptr) return std::nullopt;
   const std::optional<Blob> file = file_of(model, kAdapterFile);
   Adapter adapter;
@@ -291,7 +292,7 @@ std::optional<TextModel> text_model(const Model& model) {
     return found;
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::io) throw;
-    return std::nullopt;  // that it does not parse is told where it is read
+    return std::nullopt;  // the reader of the file reports that it does not parse
   }
 }
 

@@ -1,4 +1,5 @@
-// Tokens that stand beside the vocabulary's own file. Those it has already are not added twice: the files repeat them.
+// Tokens that were added after the training, in files of their own. Tokens that the vocabulary already has are not
+// added again: these files repeat them.
 #include <charconv>
 #include <iterator>
 #include <utility>

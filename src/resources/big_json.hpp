@@ -1,5 +1,5 @@
-// JSON of unknown origin, in bounds: vocabularies of many megabytes, which stay on simdjson's tape. By the rules of
-// json_file.hpp.
+// Bounded parsing of untrusted JSON: vocabularies of many megabytes, which stay on simdjson's tape. The rules are those
+// of json_file.hpp.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace tare::resources {
 
 class BigJson {
  public:
-  // Throws what parse_small_json throws. The document lives as long as this object. `padded`: kTextPadding bytes after the
-  // text may be read, which saves a copy of it.
+  // Throws what parse_small_json throws. The document lives as long as this object. `padded`: the kTextPadding bytes
+  // after the text may be read, which saves a copy of it.
   explicit BigJson(std::string_view text, bool padded = false);
   BigJson(const BigJson&) = delete;  // the root points to the document
   BigJson& operator=(const BigJson&) = delete;
@@ -29,7 +29,8 @@ std::optional<T> get(const simdjson::dom::element& element) {
   if (element.get(value) != simdjson::SUCCESS) return std::nullopt;
   return value;
 }
-// What an object has under a key, if it is of that kind. Not `at_key`, which finds the first.
+// Returns the value of a key, if it has that type. Does not use `at_key`, which finds the first of several; the last
+// one counts.
 template <typename T>
 std::optional<T> get(const simdjson::dom::object& object, std::string_view key) {
   std::optional<simdjson::dom::element> found;

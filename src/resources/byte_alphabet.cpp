@@ -5,7 +5,7 @@
 namespace tare::resources {
 namespace {
 
-// Printable bytes of Latin-1 stand for themselves, the others are numbered from U+0100 on.
+// Printable bytes of Latin-1 are spelled as themselves, the others as U+0100 and up.
 constexpr bool stands_for_itself(unsigned byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || (byte >= 0xAE && byte <= 0xFF);
 }
@@ -38,7 +38,7 @@ std::optional<std::string> from_byte_alphabet(std::string_view utf8) {
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     unsigned character = static_cast<unsigned char>(utf8[i]);
     if (character >= 0x80) {
-      // Everything in the alphabet has at most two bytes.
+      // Every character of the alphabet has at most two bytes in UTF-8.
       if (character < 0xC2 || character > 0xC5 || i + 1 == utf8.size()) return std::nullopt;
       character = (character & 0x1F) << 6 | (static_cast<unsigned char>(utf8[++i]) & 0x3Fu);
     }

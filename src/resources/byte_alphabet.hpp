@@ -1,4 +1,4 @@
-// The byte-level alphabet of GPT-2: each byte written as one printable character, so that any bytes are text.
+// The byte-level alphabet of GPT-2 writes each byte as one printable character, so that any bytes are text.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace tare::resources {
 
-// The bytes that such a text stands for; nothing when it has a character outside the alphabet.
+// Returns the bytes that a text spells; nothing if it has a character outside the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view utf8);
 std::string to_byte_alphabet(std::string_view bytes);
 

@@ -10,17 +10,17 @@ namespace {
 
 constexpr std::pair<DType, std::string_view> kWords[] = {
     {DType::f64, "float64"}, {DType::f32, "float32"}, {DType::f16, "float16"}, {DType::bf16, "bfloat16"}};
-constexpr std::string_view kPrefix = "torch.";  // as some versions write it
+constexpr std::string_view kPrefix = "torch.";  // some versions write it
 
 bool is_word(std::string_view text) {
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
   return std::any_of(std::begin(kWords), std::end(kWords), [&](const auto& word) { return word.second == text; });
 }
 
-// How weights are packed is a matter of its own: its types are not those of the tensors.
+// The types in quantization_config are those of the codes, not of the tensors.
 bool is_inner_config(std::string_view key) { return key.ends_with("_config") && key != "quantization_config"; }
 
-// Where the values stand: begin and end of each, without the quotes. Walks over JSON that is known to be well formed.
+// Finds the values to replace: begin and end of each, without the quotes. Requires well-formed JSON.
 class Places {
  public:
   explicit Places(std::string_view text) : text_(text) {}
@@ -32,8 +32,8 @@ class Places {
 
  private:
   struct Level {
-    bool object, wanted;     // wanted: an object whose dtype counts
-    std::string_view key{};  // the last one, as it is spelled
+    bool object, wanted;     // wanted: an object whose dtype is replaced
+    std::string_view key{};  // the last key, as spelled in the text
   };
 
   void step() {

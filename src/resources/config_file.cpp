@@ -39,7 +39,7 @@ bool says_any_name(const std::vector<Map>& parts, std::string_view key) {
   return false;
 }
 
-// The object under a key of any part; null if there is none.
+// Returns the object under a key of any part; null if there is none.
 const Map* object_in(const std::vector<Map>& parts, std::string_view key) {
   for (const Map& part : parts)
     if (const Map* const object = get<Map>(part, key)) return object;
@@ -68,7 +68,7 @@ void set_default(Map& object, std::string_view key, const Value* value) {
   if (value != nullptr && object.find(key) == nullptr) object.set(key, *value);
 }
 
-// rope_type, also under the names that earlier versions had for the key and for its values.
+// Sets rope_type, also from the names that earlier versions used for the key and for its values.
 void name_kind(Map& rope, std::string_view type) {
   set_default(rope, "rope_type", rope.find("type"));
   if (rope.find("rope_type") == nullptr) rope.set("rope_type", "default");
@@ -99,12 +99,12 @@ Ropes ropes_of(std::string_view type, const ConfigFile& file) {
     begin(ropes.sliding, "sliding_attention");
     if (scaling != nullptr)
       for (const auto& [key, value] : *scaling) ropes.full.set(key, value);
-    // OLMo 3 has no key for these layers, and its rope_theta is not used for them.
+    // OLMo 3 has no key for these layers, and does not use its rope_theta for them.
     set_default(ropes.sliding, "rope_theta", file.find("rope_local_base_freq"));
     name_kind(ropes.sliding, type);
   } else {
     const Map* said = scaling != nullptr ? scaling : parameters;
-    // Families that nothing is known of may have an object for each kind of layer.
+    // Unknown families may have an object for each kind of layer.
     if (scaling == nullptr && arch::assumed_keys(type).empty())
       for (const std::string_view key : {"global", "full_attention"})
         if (const Map* const found = inner(key)) said = found;

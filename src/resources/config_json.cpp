@@ -1,5 +1,5 @@
-// config.json and Config. Most families use the names of Config; arch/config_names.hpp lists the others that are about, and
-// where newer files nest what older ones had at the top.
+// Converts between config.json and Config. Most families use the names of Config; arch/config_names.hpp lists the other
+// names in use, and where newer files nest what older ones had at the top.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::optional<T> read(const Value& value, const std::optional<T>& /*kind*/) {
 std::optional<double> read(const Value& value, const std::optional<double>& /*kind*/) { return number_of(value); }
 std::optional<std::int64_t> read(const Value& value, const std::optional<std::int64_t>& /*kind*/) {
   if (const auto* const number = value.get<std::int64_t>()) return *number;
-  // A whole number beyond int64 is no count of anything.
+  // A whole number beyond int64 is not a plausible count.
   const auto* const number = value.get<double>();
   if (number == nullptr || std::fabs(*number) >= 0x1p53 || std::trunc(*number) != *number) return std::nullopt;
   return static_cast<std::int64_t>(*number);
@@ -35,11 +35,11 @@ bool says(const Map& object, std::string_view key, bool word) {
   return found != nullptr && *found == word;
 }
 
-// The beginning of a value, for a sentence about it.
+// The beginning of a value, for a message.
 std::string beginning_of(const Value& value) {
   constexpr std::size_t kMost = 40;
   std::string text = to_json(value, JsonKeys::sorted).substr(0, kMost);
-  while (!is_valid_utf8(text)) text.pop_back();  // cut inside a character
+  while (!is_valid_utf8(text)) text.pop_back();  // the cut was inside a character
   return text;
 }
 
@@ -52,7 +52,7 @@ class ConfigReader {
  public:
   explicit ConfigReader(std::vector<std::string>* ignored) : ignored_(ignored) {}
 
-  // Sets what is not set yet.
+  // Sets the fields that are not set yet.
   void take_all(const Map& object) {
     take_shared_heads(object);
     for (const arch::ConfigRow& row : arch::kConfigTable)
@@ -78,8 +78,8 @@ class ConfigReader {
       ignored_->push_back(fmt::format("{0}: expected {2}, found {1}", key, beginning_of(value), name_of_kind(field)));
   }
 
-  // Falcon and StarCoder have a word instead of a number for one key and value for all heads, whatever number stands
-  // beside it; ChatGLM a number that counts with its word only.
+  // Falcon and StarCoder use a flag, not a number, for one key and value shared by all heads; the flag overrides any
+  // number. ChatGLM has a number that counts only with its flag.
   void take_shared_heads(const Map& object) {
     if (says(object, "multi_query", true) && !says(object, "new_decoder_architecture", true) &&
         !config_.num_key_value_heads)
@@ -88,7 +88,7 @@ class ConfigReader {
       take_missing(object, "num_key_value_heads", "multi_query_group_num");
   }
 
-  // DeepSeek's queries and keys have a part that is rotated and one that is not.
+  // DeepSeek's queries and keys have a rotated part and one that is not rotated; a head is both.
   void take_latent_heads(const Map& object) {
     std::int64_t sum = 0;
     for (const char* const part : {"qk_nope_head_dim", "qk_rope_head_dim"}) {
@@ -104,9 +104,9 @@ class ConfigReader {
   std::vector<std::string>* ignored_;
 };
 
-// Said by the vocabulary, if there is one.
+// The vocabulary has these, if there is one.
 constexpr std::string_view kIds[] = {"bos_token_id", "eos_token_id", "pad_token_id"};
-// Said by a field in other words, or about the file.
+// Keys that another field covers, or that describe the file.
 constexpr std::string_view kElsewhere[] = {"transformers_version",  "_name_or_path",         "multi_query",
                                            "multi_query_attention", "multi_query_group_num", "use_sliding_window"};
 
@@ -125,7 +125,7 @@ Known known(std::string_view path, bool has_vocabulary) {
   return found;
 }
 
-// Keys that training, generation and the loading itself look at, and the computation does not.
+// Keys that affect training, generation or loading, but not the computation.
 constexpr std::string_view kHarmless[] = {"architectures",
                                           "auto_map",
                                           "torch_dtype",
@@ -169,10 +169,10 @@ constexpr std::string_view kHarmless[] = {"architectures",
 
 bool is_harmless(std::string_view key, const Value& value) {
   if (std::ranges::find(kHarmless, key) != std::end(kHarmless)) return true;
-  // Only in training; "attn_pdrop" and its kin are GPT-2's.
+  // Only used in training; "attn_pdrop" and the like are GPT-2's.
   if (key.find("dropout") != key.npos || key.ends_with("pdrop") || key.ends_with("layerdrop")) return true;
   if (key == "rope_type" || key == "type") return value == "default";
-  // None is there, and none will be looked for.
+  // False is what a reader would assume.
   return (key.ends_with("_bias") || key == "bias" || key == "alibi") && value == false;
 }
 
@@ -182,7 +182,7 @@ bool is_language_part(std::string_view path) {
   });
 }
 
-// Collects what no field says of config.json.
+// Collects the keys of config.json that no field covers.
 struct Unknown {
   bool has_vocabulary;
   std::vector<LostKey> keys = {};
@@ -220,7 +220,7 @@ Config parse_config(std::string_view text, std::vector<std::string>* ignored) {
   const Value* const theta = file.ropes().full.find("rope_theta");
   if (config.rope_theta && theta != nullptr && !arch::assumed_keys(file.model_type()).empty())
     config.rope_theta = number_of(*theta);
-  // Some families name a window, and in another key whether it is in use.
+  // Some families state a window, and in another key whether it is used.
   if (const Value* const used = file.find("use_sliding_window"); used != nullptr && *used == false)
     config.sliding_window.reset();
   return config;
@@ -234,7 +234,7 @@ std::vector<LostKey> keys_beyond_config(std::string_view text, bool has_vocabula
 
 namespace {
 
-// What the readers of a family call a field for which Config's name does nothing.
+// The key that readers of a family use for a field; they ignore Config's name.
 struct FamilyKey {
   std::string_view family, field, key;
 };
@@ -248,7 +248,7 @@ constexpr FamilyKey kFamilyKeys[] = {
     {"distilbert", "intermediate_size", "hidden_dim"},
     {"falcon", "intermediate_size", "ffn_hidden_size"},
     {"falcon", "num_key_value_heads", "num_kv_heads"},
-    {"falcon", "head_dim", ""},  // theirs is computed, and refuses to be set
+    {"falcon", "head_dim", ""},  // their readers compute it, and refuse a value
 };
 
 void speak_for_family(const Config& config, Map& keys) {
@@ -266,17 +266,17 @@ void speak_for_family(const Config& config, Map& keys) {
 
 }  // namespace
 
-// Sorted keys, two spaces: as the transformers library writes it.
+// Sorted keys, indented by two spaces, as the transformers library writes them.
 std::string config_json(const Config& config, const Vocabulary& vocabulary) {
   Map keys = config.to_map();
   speak_for_family(config, keys);
-  // Also that there is none: families have ids of their own in mind, which this vocabulary may not even reach.
+  // A missing token is written as null: families have default ids, which may be outside of this vocabulary.
   if (!config.empty() && !vocabulary.tokens.empty())
     for (const auto& [key, id] : {std::pair("bos_token_id", vocabulary.bos), std::pair("eos_token_id", vocabulary.eos),
                                   std::pair("pad_token_id", vocabulary.pad)})
       keys.set(key, id < 0 ? Value() : Value(id));
   else if (!config.empty())
-    keys.set("pad_token_id", Value());  // the one that a family's own would reach beyond the embeddings
+    keys.set("pad_token_id", Value());  // a family's default id could be outside of the embeddings
   return write_json(keys, {.keys = JsonKeys::sorted, .indent = 2}) + '\n';
 }
 

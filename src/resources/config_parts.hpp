@@ -1,4 +1,4 @@
-// Finding one's way in config.json.
+// Finds values in config.json.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace tare::resources {
 
-// What an object has under a key, null when it has nothing; "a.b" is the key b of an object a.
+// Returns the value of a key, or null; "a.b" is the key b of an object a.
 inline const Value* find_path(const Map& object, std::string_view path) {
   const std::size_t dot = path.find('.');
   if (dot == path.npos) return object.find(path);
@@ -15,11 +15,12 @@ inline const Value* find_path(const Map& object, std::string_view path) {
   return inner == nullptr ? nullptr : find_path(*inner, path.substr(dot + 1));
 }
 
-// Where models that see and hear keep the parameters of the language model.
+// Where multimodal models keep the parameters of the language model.
 inline constexpr std::string_view kLanguageParts[] = {"text_config", "llm_config", "language_config",
                                                       "thinker_config.text_config"};
 
-// Calls visit(object) with config.json itself and then with its language parts: what comes first counts.
+// Calls visit(object) with config.json itself and then with its language parts. The first value of a key takes
+// precedence.
 template <typename Visit>
 void for_each_part(const Map& config, const Visit& visit) {
   visit(config);

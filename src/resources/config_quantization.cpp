@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kStatingKeys[] = {"quantization_config", "compression_config", "quantization"};
 constexpr std::string_view kStatingFiles[] = {"quantize_config.json", "quant_config.json", "hf_quant_config.json"};
 
-// Walks over JSON that is known to be well formed, and copies what is to stay.
+// Copies the text without the unwanted members. Requires well-formed JSON.
 class Remover {
  public:
   explicit Remover(std::string_view text) : text_(text) {}
@@ -48,7 +48,7 @@ class Remover {
     ++at_;
     return text_.substr(begin, end - begin);
   }
-  // To behind a value of any kind.
+  // Moves past a value of any type.
   void value() {
     std::size_t depth = 0;
     do {
@@ -59,7 +59,7 @@ class Remover {
         depth += static_cast<std::size_t>(c == '{' || c == '[');
         depth -= static_cast<std::size_t>(c == '}' || c == ']');
         ++at_;
-        // A number or a word ends before what follows it.
+        // A number or a word ends before the next delimiter.
         if (depth == 0 && c != '}' && c != ']')
           while (at_ < text_.size() && std::string_view(",]} \t\r\n").find(text_[at_]) == std::string_view::npos) ++at_;
       }
@@ -93,10 +93,10 @@ class Remover {
     remove(members);
   }
 
-  // With the comma and the space behind it, or before it if nothing follows.
+  // Removes members with the comma and the space after them, or those before the last member.
   void remove(const std::vector<Member>& members) {
     std::vector<std::pair<std::size_t, std::size_t>> own;
-    std::size_t kept = 0;  // the end of the last member that stays
+    std::size_t kept = 0;  // the end of the last member that is kept
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (!members[i].unwanted) {
         kept = members[i].end;
@@ -107,7 +107,7 @@ class Remover {
       else
         own.emplace_back(kept == 0 ? members[i].begin : kept, members[i].end);
     }
-    // The last one may reach back over others that were removed, too.
+    // The span of the last member may reach back over members that were removed as well.
     for (std::size_t i = 1; i < own.size();)
       if (own[i].first <= own[i - 1].first) {
         own[i - 1] = {own[i].first, own[i].second};

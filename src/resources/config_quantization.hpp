@@ -1,5 +1,5 @@
-// What the files of a model say about the quantization of its weights, taken away once they are plain again: libraries would
-// look for codes.
+// Removes statements about the quantization of the weights from a model's files once the weights are plain again:
+// libraries would look for codes.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace tare::resources {
 
 struct UnquantizedConfig {
   std::string text;
-  std::vector<std::string> keys;  // that were removed
+  std::vector<std::string> keys;  // the keys that were removed
 };
-// The text of a config.json without quantization_config and its like, at the top and for the model of text inside one for
-// several. All other bytes stay as they are. Nothing if nothing is said. Throws what parsing throws.
+// Returns config.json without quantization_config and the like, at the top and in the text model of a multimodal one.
+// All other bytes are kept. Returns nothing if there is nothing to remove. Throws what parsing throws.
 std::optional<UnquantizedConfig> without_quantization(std::string_view config_json);
 
-// Whether a file of this name says nothing else: quantize_config.json and its like.
+// Returns whether a file of this name only states a quantization: quantize_config.json and the like.
 bool is_quantization_file(std::string_view name);
 
 }  // namespace tare::resources

@@ -1,4 +1,4 @@
-// From attachments to Config and Vocabulary, and back.
+// Converts attachments to Config and Vocabulary, and back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace tare::resources {
 namespace {
 
-// Vocabularies are read from these.
+// Files that vocabularies are read from.
 constexpr std::string_view kVocabularies[] = {"tokenizer.model", "tokenizer.json", "spiece.model", "vocab.json",
                                               "vocab.txt"};
 // Ids of a Vocabulary that a file may name.
 constexpr std::int64_t Vocabulary::*kSpecialIds[] = {&Vocabulary::bos, &Vocabulary::eos, &Vocabulary::pad,
                                                      &Vocabulary::unk};
 
-// The text of a file, followed by kTextPadding bytes. What Tare made itself is in memory in this form (blob_of); other files
-// are copied, because they may change while they are parsed.
+// The text of a file, followed by kTextPadding bytes. Files that Tare made are in memory in this form (blob_of); other
+// files are copied, because they may change while they are parsed.
 class PaddedText {
  public:
   explicit PaddedText(const Attachment& file) {
@@ -48,14 +48,14 @@ class PaddedText {
   std::string_view text_;
 };
 
-// The attachments' text, read when it is asked for, and what went wrong with it.
+// Reads the text of attachments on demand and reports what is wrong with it.
 class Files {
  public:
   Files(const Model& model, Diagnostics& diagnostics) : model_(model), diagnostics_(diagnostics) {}
 
   bool has(std::string_view name) const { return model_.attachment(name) != nullptr; }
 
-  // Runs `action` with the bytes of a file, if there is one. False when there is none or it is bad.
+  // Runs `action` with the bytes of a file. Returns false if the file does not exist or is malformed.
   template <typename Action>
   bool with(std::string_view name, const Action& action) {
     const Attachment* const file = model_.attachment(name);
@@ -71,11 +71,11 @@ class Files {
     }
   }
 
-  // `at`: in the file.
+  // `at`: byte offset in the file.
   void warn(std::string_view name, const Error& trouble, std::optional<std::uint64_t> at = std::nullopt) {
     diagnostics_.warning(located(name, trouble, at));
   }
-  // One value of a file that is not used.
+  // Reports a value of a file that is not used.
   void ignore(std::string_view name, std::string_view rule, const std::string& sentence) {
     diagnostics_.ignored_value(located(name, Error(ErrorKind::corrupt, rule, sentence + "; it is ignored")));
   }
@@ -95,7 +95,7 @@ class Files {
 
   const Model& model_;
   Diagnostics& diagnostics_;
-  std::vector<std::string> bad_;  // said once is enough
+  std::vector<std::string> bad_;  // files already reported
 };
 
 struct Addition {
@@ -110,8 +110,8 @@ std::vector<AddedToken> tokens_of(const std::vector<Addition>& additions) {
   return all;
 }
 
-// Each file may have tokens that the other has not: only together they show which ids are nobody's. If these are too
-// many, the file with the highest id is to blame, and the other one goes on alone.
+// Either file may have tokens that the other lacks: only together do they show which ids are unused. If too many are,
+// the file with the highest id is dropped and the other one used alone.
 void add_later_tokens(Files& files, Vocabulary& vocabulary) {
   std::vector<Addition> additions;
   const auto collect = [&](std::string_view name, const auto& parse) {
@@ -132,12 +132,12 @@ void add_later_tokens(Files& files, Vocabulary& vocabulary) {
   }
 }
 
-// Pegasus puts its own tokens in front and shifts all others; only a tokenizer.json has the ids.
+// Pegasus puts its own tokens first and shifts all others; only a tokenizer.json has the resulting ids.
 bool shifts_pieces(const Config& config) {
   return config.model_type && config.model_type->find("pegasus") != std::string::npos;
 }
 
-// `typed`: whether the file it is from says which tokens are special.
+// Sets `typed` to whether the file with the vocabulary marks special tokens.
 Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   Vocabulary vocabulary;
   typed = true;
@@ -160,7 +160,7 @@ Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   const auto read_words = [&](std::string_view text) { vocabulary = parse_vocab_txt(text); };
 
   if (files.with("tokenizer.model", read_pieces)) {
-    // Tokens that were added after the training stand in tokenizer.json only, behind the others.
+    // Tokens added after the training are in tokenizer.json only, after the others.
     files.with("tokenizer.json", [&](std::string_view text) {
       const Vocabulary all = parse_tokenizer_json(text, true);
       for (std::size_t id = vocabulary.tokens.size(); id < all.tokens.size(); ++id)
@@ -176,7 +176,7 @@ Vocabulary read_vocabulary(Files& files, const Config& config, bool& typed) {
   return vocabulary;
 }
 
-// What the settings name counts for more than the vocabulary's own file, which fine-tunes leave as it was.
+// Tokens named in the settings take precedence over the vocabulary's own file, which fine-tunes do not update.
 void read_special_tokens(Files& files, Vocabulary& vocabulary, bool typed) {
   std::vector<std::int64_t> own;
   for (const auto id : kSpecialIds) own.push_back(std::exchange(vocabulary.*id, -1));
@@ -195,7 +195,7 @@ void read_special_tokens(Files& files, Vocabulary& vocabulary, bool typed) {
     if (vocabulary.*kSpecialIds[i] < 0) vocabulary.*kSpecialIds[i] = own[i];
   files.with("config.json",
              [&](std::string_view text) { find_special_tokens(vocabulary, {.config = text, .typed = typed}); });
-  find_special_tokens(vocabulary, {.typed = typed});  // the types, where there was no file
+  find_special_tokens(vocabulary, {.typed = typed});  // sets the types even if there was no file
 }
 
 void name_unread(const Model& model, Files& files) {

@@ -1,4 +1,4 @@
-// The files of a model that say something about its weights, wherever the model was opened from.
+// The files of a model that describe its weights, wherever the model was opened from.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 
 namespace tare::resources {
 
-// The model's own file of this name; of weights that were named by their own path, the file beside them.
+// Returns the model's own file of this name. For a model without attachments, opened from a weight file: the file in
+// the same directory.
 std::optional<Blob> file_of(const Model& model, std::string_view name);
 
 }  // namespace tare::resources

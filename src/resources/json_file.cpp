@@ -16,7 +16,7 @@
 namespace tare::resources {
 namespace {
 
-// simdjson has a limit of its own, and no words for it.
+// simdjson has a depth limit as well, but no clear message for it.
 void check_depth(std::string_view text) {
   unsigned depth = 0;
   bool in_string = false;
@@ -36,10 +36,10 @@ void check_depth(std::string_view text) {
   }
 }
 
-// As an editor shows it, from 1, in bytes.
+// Line and column as an editor shows them, from 1; columns count bytes.
 std::string place_in(std::string_view text, std::uint64_t offset) {
   const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));
-  const std::size_t line = before.rfind('\n') + 1;  // where it begins
+  const std::size_t line = before.rfind('\n') + 1;  // where the line begins
   return fmt::format("line {}, column {}", std::count(before.begin(), before.end(), '\n') + 1,
                      before.size() - line + 1);
 }
@@ -50,15 +50,15 @@ Value parse_any(std::string_view text) {
                 fmt::format("{} bytes, more than the {} of the largest such file", text.size(), kMaxSmallBytes));
   wire::TreeBounds bounds{.depth = kMaxDepth};
   const Spending spending;
-  if (spending.is_outermost()) current_budget()->grant(text.size());  // read for itself, not as a part of a file
+  if (spending.is_outermost()) current_budget()->grant(text.size());  // parsed on its own, not as a part of a file
   try {
-    Budget::Passing passing(current_budget());  // a few fields are taken from it, and it is gone
+    Budget::Passing passing(current_budget());  // temporary: the caller takes a few fields and drops the tree
     Value value = wire::read_json(text, bounds, {.python_words = true, .last_key_counts = true});
     passing.charge();
     return value;
   } catch (const Error& error) {
     const std::uint64_t at = error.offset().value_or(0);
-    // Rather what it is, if that is known, than where reading it ended.
+    // If the kind of file is recognised, name it instead of the place where parsing failed.
     const std::string_view known = lookalike(text);
     throw error
         .reworded(known.empty() ? fmt::format("{} ({})", error.sentence(), place_in(text, at)) : std::string(known))
@@ -105,7 +105,7 @@ static_assert(kTextPadding >= simdjson::SIMDJSON_PADDING);
 
 BigJson::BigJson(std::string_view text, bool padded) {
   const auto not_json = [&](std::string_view trouble) {
-    if (trouble.ends_with('.')) trouble.remove_suffix(1);  // sentences are joined to others
+    if (trouble.ends_with('.')) trouble.remove_suffix(1);  // the message is embedded in another sentence
     const std::string_view known = lookalike(text);
     return Error(ErrorKind::corrupt, "json.syntax",
                  known.empty() ? fmt::format("not JSON: {}", trouble) : std::string(known));
@@ -113,7 +113,7 @@ BigJson::BigJson(std::string_view text, bool padded) {
   check_depth(text);
   simdjson::dom::element document;
   if (text.empty()) throw not_json("");
-  // Versions of simdjson differ about it; the libraries that these files are for refuse it.
+  // Versions of simdjson differ about it; the libraries that read these files refuse it.
   if (text.starts_with(kByteOrderMark)) throw not_json("it begins with a byte-order mark");
   simdjson::dom::parser parser;  // its index and its copy of the text are freed here; the document needs neither
   if (const auto error = parser.parse_into_document(document_, text.data(), text.size(), !padded).get(document);

@@ -27,7 +27,7 @@ std::string_view take_line(std::string_view& text) {
   return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
 }
 
-// Empty when the text has none.
+// Empty if the text has none.
 std::string_view front_matter(std::string_view text) {
   text = text.substr(0, kMostFrontMatter);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(3);
@@ -40,7 +40,8 @@ std::string_view front_matter(std::string_view text) {
   return {};
 }
 
-// One text of YAML, without quotes and without a comment behind it. Nothing for what is not a plain word or two.
+// Parses one YAML scalar without its quotes and without a trailing comment. Returns nothing for anything but plain
+// words.
 std::optional<std::string> scalar(std::string_view text) {
   text = trimmed(text);
   if (const char quote = text.empty() ? '\0' : text.front(); quote == '"' || quote == '\'') {
@@ -58,7 +59,7 @@ std::optional<std::string> scalar(std::string_view text) {
   return std::string(text);
 }
 
-// A text, a list in brackets, or a list on the lines that follow.
+// Parses a text, a list in brackets, or a list on the following lines.
 std::vector<std::string> texts(std::string_view rest_of_line, std::string_view following) {
   std::vector<std::string> found;
   const auto add = [&](std::string_view text) {

@@ -12,13 +12,13 @@ namespace tare::resources {
 namespace {
 
 struct FileRow {
-  std::string_view pattern;  // of the whole name; * stands for anything
+  std::string_view pattern;  // matches the whole name; * is any text
   FileKind kind;
   std::string_view reason = {};  // why a vocabulary is not read
 };
 
-// The first row that fits counts. The tokenizers' files are those that the tokenizers of transformers declare
-// (`vocab_files_names`); a test holds the table against them.
+// The first matching row counts. The tokenizers' files are those that the tokenizers of transformers declare
+// (`vocab_files_names`); a test compares the table with them.
 constexpr FileRow kFiles[] = {
     {"config.json", FileKind::described},
     {"tokenizer.json", FileKind::described},
@@ -84,7 +84,7 @@ constexpr FileRow kFiles[] = {
     {"*.py", FileKind::code},
 };
 
-// The rows are about files of the directory itself, but for those that name a folder.
+// Rows match files of the directory itself, unless the pattern names a folder.
 bool fits(const FileRow& row, std::string_view name) {
   const auto folders = [](std::string_view path) { return std::count(path.begin(), path.end(), '/'); };
   if (row.pattern.find('*') == std::string_view::npos) return row.pattern == name;
@@ -98,7 +98,7 @@ const FileRow* row_of(std::string_view name) {
   return row == std::end(kFiles) ? nullptr : row;
 }
 
-// The text of a small file, if a word is in it.
+// The text of a small file, if it contains the word.
 std::string text_with(const Attachment& file, std::string_view word) {
   if (file.blob.size() > kMaxSmallBytes) return {};
   const Bytes bytes = file.blob.bytes(kMaxSmallBytes);
@@ -106,7 +106,8 @@ std::string text_with(const Attachment& file, std::string_view word) {
   return text.find(word) == std::string::npos ? std::string() : text;
 }
 
-// {"AutoModel": "modeling_x.X", "AutoTokenizer": ["tokenization_x.X", null]}; "repository--module.X" is elsewhere.
+// {"AutoModel": "modeling_x.X", "AutoTokenizer": ["tokenization_x.X", null]}; "repository--module.X" is in another
+// repository.
 bool names_code(const Value& auto_map) {
   if (const std::string* const text = auto_map.text())
     return text->find('.') != std::string::npos && text->find("--") == std::string::npos;
@@ -128,7 +129,7 @@ bool has_code(const Attachment& file) {
 void read_modules(const Attachment& file, NamedFiles& named) {
   const std::string text = text_with(file, "\"path\"");
   if (text.empty()) return;
-  NameSet folders;  // each is listed once, however often it is named
+  NameSet folders;  // each folder is listed once, however often it is named
   for (const Value& item : parse_small_json_list(text)) {
     const Map* const module = item.get<Map>();
     if (module == nullptr) continue;
@@ -179,7 +180,7 @@ NamedFiles named_by(const std::vector<Attachment>& files) {
       else if (!named.code && file.name.ends_with("config.json"))
         named.code = has_code(file);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
+      if (error.kind() == ErrorKind::io) throw;  // the reader of the file reports that it does not parse
     }
   }
   return named;

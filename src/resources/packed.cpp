@@ -68,8 +68,9 @@ class SetFinder {
     if (row.bits != 0) found_.bits = row.bits;
   }
 
-  // Codes are stored as integers or eighths of floats: where all matrices are plain floats, somebody unpacked them and
-  // left the statement. Of a method that is not decoded, whatever can be codes is.
+  // Codes are stored as integers or 8-bit floats: if all matrices are plain floats, another program has decoded them
+  // and left the statement. For a method that Tare does not decode, every tensor that can hold codes is taken for
+  // codes.
   bool recognize_stated() {
     if (!stated_) return false;
     const StatedMethod method = stated_method(stated_->method);
@@ -84,7 +85,7 @@ class SetFinder {
     return any;
   }
 
-  // Tensors of other layouts are what the statement is about.
+  // If a tensor has another layout, the statement is about that layout.
   bool all_dense() const {
     return std::ranges::all_of(model_.tensors, [](const Tensor& tensor) { return tensor.is_dense(); });
   }
@@ -120,7 +121,7 @@ class SetFinder {
 
   const Model& model_;
   std::optional<StatedQuantization> stated_;
-  std::vector<const PackedSet*> rows_;  // those that can be whole in the model
+  std::vector<const PackedSet*> rows_;  // schemes whose tensors the model can have completely
   NameViewMap<std::size_t> at_;
   std::vector<std::pair<std::size_t, unsigned>> code_bits_;
   Packed found_;
@@ -138,7 +139,7 @@ std::string Packed::text() const {
 }
 
 std::optional<Packed> find_packed(const Model& model) {
-  // Every scheme has a tensor that is not of plain floats, or has a name of its own; most models have none.
+  // Every scheme has a tensor that is not plain floats, or that has a name of its own; most models have no such tensor.
   const auto plain = [](const Tensor& tensor) {
     const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
     return data != nullptr && data->type.empty() && is_float(data->dtype) && !tells_packing(tensor);

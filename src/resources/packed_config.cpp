@@ -9,11 +9,11 @@
 namespace tare::resources {
 namespace {
 
-// Who states it where. A file that states nothing of its method is of the program that writes it.
+// Where quantization configs are found. A file without a method implies its producer's.
 struct StatedIn {
   std::string_view file;
   std::string_view key;     // empty: the whole file
-  std::string_view method;  // where nothing else is said
+  std::string_view method;  // if the config states none
 };
 constexpr StatedIn kPlaces[] = {
     {"config.json", "quantization_config", ""}, {"config.json", "compression_config", "compressed-tensors"},
@@ -35,13 +35,14 @@ std::optional<std::uint64_t> number_at(const Map& object, const std::string_view
   return std::nullopt;
 }
 
-// In lower case: ModelOpt writes NVFP4.
+// Lower case, because ModelOpt writes NVFP4.
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
-// compressed-tensors has them for each group of layers: the first group's. Null where that says something else of them.
+// compressed-tensors has a config for each group of layers: returns that of the first group. Null if its weights are
+// not an object.
 const Map* weights_of_first_group(const Map& stated) {
   const Map* const groups = get<Map>(stated, "config_groups");
   if (groups == nullptr || groups->empty()) return &stated;
@@ -63,7 +64,7 @@ StatedQuantization read(const Map& stated, const StatedIn& place) {
   for (const std::string_view key : kMethodKeys)
     if (const Value* const value = stated.find(key); value != nullptr && !value->is_null())
       found.method =
-          lower(value->text() != nullptr ? *value->text() : to_json(*value));  // what is no name is no known one
+          lower(value->text() != nullptr ? *value->text() : to_json(*value));  // anything but a name is unknown
   const bool four = is_true(stated, "load_in_4bit") || is_true(stated, "_load_in_4bit");
   const bool eight = is_true(stated, "load_in_8bit") || is_true(stated, "_load_in_8bit");
   if (found.method.empty() && (four || eight)) found.method = "bitsandbytes";
@@ -77,7 +78,7 @@ StatedQuantization read(const Map& stated, const StatedIn& place) {
   return found;
 }
 
-// What the file has under the place's key, at the top or for the model of text inside one for several.
+// Returns the object under the key, at the top or in the text model of a multimodal one.
 const Map* find_place(const Map& root, std::string_view key) {
   if (key.empty()) return &root;
   if (const Map* const top = get<Map>(root, key)) return top;
@@ -85,7 +86,7 @@ const Map* find_place(const Map& root, std::string_view key) {
   return text == nullptr ? nullptr : get<Map>(*text, key);
 }
 
-// Nothing for a file that does not parse: that is told where it is read.
+// Returns nothing for a file that does not parse: its reader reports that.
 std::optional<Map> parsed(const std::optional<Blob>& file) {
   if (!file || file->size() > kMaxSmallBytes) return std::nullopt;
   try {
@@ -97,7 +98,7 @@ std::optional<Map> parsed(const std::optional<Blob>& file) {
   }
 }
 
-// `find`: the file of this name, or nothing. It is asked once for each: a file may be large.
+// `find` returns the file of a name, or nothing. Called once for each file: a file may be large.
 template <class Find>
 std::optional<StatedQuantization> first_stated(const Find& find) {
   std::string_view file;
@@ -117,7 +118,7 @@ std::optional<StatedQuantization> stated_in_metadata(const Value& kept) {
   try {
     return read(parse_small_json(*text), kMetadata);
   } catch (const Error&) {
-    return std::nullopt;  // somebody else's
+    return std::nullopt;  // another program's use of the key
   }
 }
 
@@ -134,7 +135,7 @@ std::optional<StatedQuantization> stated_quantization(const Model& model) {
   if (auto stated = stated_in_files(model)) return stated;
   if (const Value* const kept = model.metadata.find(kPackingKey))
     if (auto stated = stated_in_metadata(*kept)) return stated;
-  // Of weights that were named by their own path the files are beside them.
+  // A weight file that was opened by its own path has these files in the same directory.
   return first_stated(
       [&](std::string_view name) { return model.attachment(name) == nullptr ? file_of(model, name) : std::nullopt; });
 }

@@ -1,4 +1,4 @@
-// What a model's files state about the quantization of its weights.
+// The quantization that a model's files state for its weights.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,25 @@
 namespace tare::resources {
 
 struct StatedQuantization {
-  std::string method;  // "gptq", as quantization_config.quant_method has it
+  std::string method;  // "gptq", as in quantization_config.quant_method
   std::optional<std::uint64_t> bits, group;
   std::string file;
-  Map config;  // all that is said
+  Map config;  // the whole config
 };
 
-// The metadata key under which a container has the same where config.json does not come along: JSON, as config.json has it.
+// The metadata key under which a container keeps the config if config.json is not attached: JSON, as in config.json.
 inline constexpr std::string_view kPackingKey = "quantization_config";
 
-// Of config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),
-// quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt), of the metadata, or, for weights that were named by their own
-// path, of the files beside them. Nothing where none states one, or it does not parse.
+// Reads config.json (quantization_config, compression_config, MLX's quantization), quantize_config.json (AutoGPTQ),
+// quant_config.json (AutoAWQ) and hf_quant_config.json (ModelOpt), then the metadata, then, for a weight file that was
+// opened by its own path, the files in its directory. Returns nothing if none states a quantization or it does not
+// parse.
 std::optional<StatedQuantization> stated_quantization(const Model& model);
-// The same, as those who decode take it.
+// The same, in the form that decoders take.
 StatedPacking stated_packing(const Model& model);
-// Of the model's own files alone.
+// Reads the model's own files only.
 std::optional<StatedQuantization> stated_in_files(const Model& model);
-// As the value of kPackingKey.
+// The config as the value of kPackingKey.
 std::string packing_text(const StatedQuantization& stated);
 
 }  // namespace tare::resources

@@ -11,14 +11,15 @@
 namespace tare::resources {
 namespace {
 
-constexpr std::size_t kLongestPiece = 256;  // trainers stop at 16 characters; what is longer is no piece
-constexpr std::size_t kMostBlanks = 32;     // runs of them in a merge, of which one parts its halves
-// What all merges may take: trained vocabularies have two or three for each piece, made ones one for every byte of it.
+constexpr std::size_t kLongestPiece = 256;  // trainers stop at 16 characters; anything longer is not a piece
+constexpr std::size_t kMostBlanks = 32;     // most runs of blanks tried in a merge; one of them separates its halves
+// Bounds the memory of all merges: trained vocabularies have two or three for each piece, crafted ones one for every
+// byte of it.
 constexpr std::size_t kMergeBytes = std::size_t{8} << 20, kMergeBytesPerByte = 16;
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }
 
-// Beyond these a float does not tell one rank from the next.
+// Beyond this, consecutive ranks are the same float.
 constexpr std::size_t kMostRanks = std::size_t{1} << 24;
 
 // The normal pieces that are not too long, best score first.
@@ -30,12 +31,12 @@ std::vector<const Token*> by_rank(const Vocabulary& vocabulary) {
   return pieces;
 }
 
-// Where a piece is cut into the two parts that are left when its bytes are merged in order of rank, below its own. 0 when
-// more are left: then no merge makes it.
+// Merges the bytes of a piece in order of rank, below its own, and returns where the last two parts meet. Returns 0 if
+// more than two parts are left: then no merge makes the piece.
 std::size_t last_cut(std::string_view piece, std::size_t own_rank, const NameViewMap<std::size_t>& ranks) {
-  std::vector<std::size_t> starts;  // of the parts, and the end
+  std::vector<std::size_t> starts;  // starts of the parts, and the end
   for (std::size_t i = 0; i <= piece.size(); ++i) starts.push_back(i);
-  // The rank of the merge of each part with the next, or none.
+  // The rank of the merge of a part with the next; own_rank if there is no such merge.
   const auto rank_at = [&](std::size_t part) {
     if (part + 2 >= starts.size()) return own_rank;
     const auto found = ranks.find(piece.substr(starts[part], starts[part + 2] - starts[part]));
@@ -78,11 +79,12 @@ bool rank_by_merges(Vocabulary& vocabulary) {
     if (token.score != 0) return false;
     if (token.type == TokenType::normal) pieces.emplace(token.text, &token);
   }
-  // The piece that a merge makes: spelled as the tokens are, or in the byte-level alphabet. A part may have blanks in it.
+  // Finds the piece that a merge makes: spelled as the tokens are, or in the byte-level alphabet. A part may contain
+  // blanks.
   const auto made_by = [&](const std::string& merge) -> Token* {
     std::size_t tries = kMostBlanks;
     for (std::size_t blank = merge.find(' '); blank != merge.npos; blank = merge.find(' ', blank + 1)) {
-      if (blank > 0 && merge[blank - 1] == ' ') continue;  // makes what the one before it makes
+      if (blank > 0 && merge[blank - 1] == ' ') continue;  // joins to the same text as the blank before it
       if (tries-- == 0) break;
       const std::string joined = merge.substr(0, blank) + merge.substr(blank + 1);
       auto found = pieces.find(joined);

@@ -1,4 +1,4 @@
-// What config.json says of rotary positions and their scaling: one set of parameters, or one for each kind of layer.
+// Rotary positions and their scaling in config.json: one set of parameters, or one for each kind of layer.
 #include <algorithm>
 #include <cmath>
 
@@ -25,13 +25,13 @@ RopeScaling scaling_in(const ConfigFile& file) {
     scaling.kind = *kind;
   scaling.factor = number("factor");
   scaling.original_context = whole_number(number("original_max_position_embeddings"));
-  // Where Phi-3 has it.
+  // Phi-3 has it here.
   if (!scaling.original_context)
     scaling.original_context = whole_number(file.number("original_max_position_embeddings"));
   return scaling;
 }
 
-// Of these a position is learned, added or biased, or there is none: no angle to rotate by.
+// Families whose positions are learned, added or biased, or that have none: they do not rotate.
 constexpr std::string_view kWithoutRope[] = {
     "albert",     "bart",       "bert",    "big_bird", "blenderbot",  "bloom",   "camembert",   "clip",       "deberta",
     "deberta-v2", "distilbert", "electra", "gpt2",     "gpt_bigcode", "gpt_neo", "layoutlm",    "longformer", "m2m_100",
@@ -45,7 +45,7 @@ bool has_other_positions(const Map& part) {
   return kind != nullptr && *kind != "rope" && *kind != "rotary";
 }
 
-// A table of positions: they were learned.
+// Returns whether the model has a table of positions.
 bool has_learned_positions(const Model& model) {
   constexpr std::string_view kPositionTables[] = {"position_embedding.weight", "position_embeddings.weight",
                                                   "embed_positions.weight", "wpe.weight"};
@@ -54,7 +54,7 @@ bool has_learned_positions(const Model& model) {
   });
 }
 
-// Nothing is done where config.json is missing or does not parse.
+// Does nothing if config.json is missing or does not parse.
 template <typename Action>
 void with_config_json(const Model& model, const Action& action) {
   const Attachment* const file = model.attachment("config.json");

@@ -1,16 +1,18 @@
-// tokenizer.model and spiece.model: SentencePiece's ModelProto, as far as a Vocabulary goes.
+// tokenizer.model and spiece.model: SentencePiece's ModelProto, as far as a Vocabulary needs it.
 //
-//   ModelProto     1 pieces, many of them   2 trainer_spec   the rest is about normalizing texts and testing itself
-//   SentencePiece  1 piece: text   2 score: float   3 type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte
-//   TrainerSpec    3 model_type: 1 unigram   35 byte_fallback   45 unk_piece   46 bos_piece   47 eos_piece   48 pad_piece
+//   ModelProto     1 pieces, repeated   2 trainer_spec   (the rest is for normalizing texts and for self-tests)
+//   SentencePiece  1 piece: text   2 score: float   3 type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6
+//   byte
+//   TrainerSpec    3 model_type: 1 unigram   35 byte_fallback   45 unk_piece   46 bos_piece   47 eos_piece   48
+//   pad_piece
 //
-// The id of a piece is its place in the list. Which pieces are special is told by their names: the ids beside the names
-// are those that the training was asked for. The message is taken as Protocol Buffers have it: a field of another wire type
-// is skipped, of several the last counts, and several trainer_specs are one.
+// The id of a piece is its index in the list. Special pieces are found by their names: the ids in trainer_spec are
+// those that the training asked for. The message follows the rules of Protocol Buffers: a field of another wire type is
+// skipped, the last of several values counts, and several trainer_specs are merged.
 //
-// Refused is what SentencePiece does not load: a piece that is empty or appears twice (control, unknown and byte pieces
-// are a list of their own), none or two for what is unknown, byte pieces that byte_fallback does not ask for, and not all
-// of them where it does.
+// Tare refuses what SentencePiece does not load: a piece that is empty or appears twice (control, unknown and byte
+// pieces are a separate list), no unknown piece or two of them, byte pieces without byte_fallback, and fewer than 256
+// byte pieces with it.
 #include <fmt/format.h>
 
 #include <bit>
@@ -109,7 +111,7 @@ bool looks_like_tiktoken(std::string_view text) {
          line.substr(blank + 1).find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-// Rather what the file is, if that can be told, than where reading it ended.
+// If the kind of file is recognised, names it instead of the place where parsing failed.
 void read_file(std::span<const std::byte> file, std::vector<Token>& tokens, TrainerSpec& spec) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (const auto known = lookalike(text); !known.empty())
@@ -119,13 +121,13 @@ void read_file(std::span<const std::byte> file, std::vector<Token>& tokens, Trai
   try {
     read_message(file, tokens, spec);
   } catch (const Error& error) {
-    if (!tokens.empty()) throw;  // broken behind its first pieces, it is one all the same
+    if (!tokens.empty()) throw;  // it has pieces, so it is a SentencePiece model that is damaged further on
     throw not_sentencepiece(error.sentence());
   }
   if (tokens.empty()) throw not_sentencepiece("it has no pieces");
 }
 
-// The pieces by their texts, once they are known to be a vocabulary.
+// The pieces by their texts. The constructor checks that they are a vocabulary.
 class Pieces {
  public:
   Pieces(const std::vector<Token>& tokens, const TrainerSpec& spec) : tokens_(tokens), spec_(spec) {
@@ -137,7 +139,7 @@ class Pieces {
       throw refused(fmt::format("byte_fallback is set: expected 256 byte pieces, found {}", bytes_));
   }
 
-  // -1 where no piece of that type has the name. Without a piece of its name, the unknown one is known by its type.
+  // Returns -1 if no piece of that type has the name. If no piece has the unknown token's name, its type identifies it.
   std::int64_t special(std::string_view name, TokenType type) const {
     std::int64_t id = type == TokenType::unknown ? unknown_ : -1;
     if (const auto found = reserved_.find(name); found != reserved_.end())
@@ -170,7 +172,7 @@ class Pieces {
   void add_byte(std::size_t id, const std::string& text) {
     if (!spec_.byte_fallback)
       throw refused(fmt::format("piece {} is of the type byte, and byte_fallback is not set", id));
-    // In capitals only: each byte has one spelling, so no two pieces are the same one.
+    // Upper case only: each byte has one spelling, so two byte pieces cannot be the same byte.
     if (!is_byte_token(text) || text.find_first_of("abcdef") != std::string::npos)
       throw refused(fmt::format("piece {} is of the type byte, but \"{}\" is not a byte", id, quote(text)));
     ++bytes_;
@@ -198,8 +200,8 @@ Vocabulary parse_sentencepiece(std::span<const std::byte> tokenizer_model) {
   return vocabulary;
 }
 
-// NormalizerSpec: 2 precompiled_charsmap   3 add_dummy_prefix   4 remove_extra_whitespaces; the latter two are true unless they
-// are there. TrainerSpec: 3 model_type: 3 word, 4 char   24 treat_whitespace_as_suffix.
+// NormalizerSpec: 2 precompiled_charsmap   3 add_dummy_prefix   4 remove_extra_whitespaces; the latter two default to
+// true. TrainerSpec: 3 model_type: 3 word, 4 char   24 treat_whitespace_as_suffix.
 std::vector<std::string> unkept_normalization(std::span<const std::byte> tokenizer_model) {
   bool rewrites = false, prefix = true, fewer_blanks = true, suffix = false, words = false;
   const auto read_normalizer = [&](std::span<const std::byte> message) {

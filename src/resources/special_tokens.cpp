@@ -1,5 +1,5 @@
-// Which tokens begin, end, pad and stand for the unknown: told by name in tokenizer_config.json and
-// special_tokens_map.json, by id in config.json.
+// The tokens for bos, eos, padding and unknown: by name in tokenizer_config.json and special_tokens_map.json, by id in
+// config.json.
 #include <fmt/format.h>
 
 #include <set>
@@ -74,7 +74,7 @@ class Finder {
   bool has_named(std::int64_t id) const { return named_.contains(id); }
 
  private:
-  // An empty text is how some files say that there is none.
+  // Some files have an empty text if there is no such token.
   std::int64_t named(std::string_view key, const std::string* text) {
     if (text == nullptr) return ignore(fmt::format("\"{}\" is not text", key));
     if (text->empty()) return -1;
@@ -98,7 +98,7 @@ class Finder {
   Vocabulary& vocabulary_;
   std::vector<std::string>* ignored_;
   std::set<std::int64_t> named_;
-  NameViewMap<std::int64_t> ids_;  // by the vocabulary's own texts
+  NameViewMap<std::int64_t> ids_;  // by the texts of the vocabulary
 };
 
 }  // namespace
@@ -111,7 +111,7 @@ void find_special_tokens(Vocabulary& vocabulary, const SpecialTokenFiles& files,
   for (const SpecialToken& special : kSpecial) {
     const std::int64_t id = vocabulary.*special.member;
     if (id < 0 || static_cast<std::size_t>(id) >= vocabulary.tokens.size()) continue;
-    // One token may serve twice; the first use names it.
+    // One token may have two roles; the first one determines its type.
     TokenType& type = vocabulary.tokens[static_cast<std::size_t>(id)].type;
     if (files.typed && is_ordinary(type) && !finder.has_named(id)) continue;
     if (type != TokenType::bos && type != TokenType::eos) type = special.type;

@@ -1,4 +1,4 @@
-// tokenizer_config.json beyond the tokens it names: chat template, lengths, how to clean up.
+// The keys of tokenizer_config.json other than those that name tokens: chat template, lengths, how to clean up.
 #include <algorithm>
 
 #include "resources/json_file.hpp"
@@ -7,7 +7,7 @@
 namespace tare::resources {
 namespace {
 
-// Said by the vocabulary, or about the file.
+// Keys that the vocabulary covers, or that describe the file.
 constexpr std::string_view kKnown[] = {"bos_token",
                                        "eos_token",
                                        "pad_token",
@@ -17,7 +17,7 @@ constexpr std::string_view kKnown[] = {"bos_token",
                                        "transformers_version",
                                        "name_or_path"};
 
-// What is null, false or empty leaves things as they are.
+// Null, false or empty values have no effect.
 bool says_something(const Value& value) {
   if (value.text() != nullptr) return !value.text()->empty();
   if (const List* const list = value.get<List>()) return !list->empty();
@@ -25,7 +25,7 @@ bool says_something(const Value& value) {
   return !value.is_null() && value != false;
 }
 
-// About lengths, cleaning up after decoding, and how the file is loaded: the same text still gives the same tokens.
+// Lengths, cleaning up after decoding, and loading: the same text still gives the same tokens.
 constexpr std::string_view kHarmlessSettings[] = {"model_max_length",
                                                   "clean_up_tokenization_spaces",
                                                   "padding_side",

@@ -1,7 +1,7 @@
-// Reading tokenizer.json (models BPE, Unigram, WordPiece and WordLevel) and the older pair vocab.json + merges.txt.
+// Reads tokenizer.json (models BPE, Unigram, WordPiece and WordLevel) and the older pair vocab.json + merges.txt.
 //
-// Where the tokens are written in the byte-level alphabet they are turned back into bytes. Merges keep the file's
-// spelling: in that alphabet there is no blank, so "left right" can be split without doubt.
+// Tokens that are written in the byte-level alphabet are converted to bytes. Merges keep the file's spelling: that
+// alphabet has no blank, so "left right" can be split unambiguously.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using simdjson::dom::object;
 
 Error malformed(std::string_view rule, std::string_view sentence) { return {ErrorKind::corrupt, rule, sentence}; }
 
-// Whether a pre-tokenizer or decoder, or one in a sequence of them, is "ByteLevel".
+// Returns whether a pre-tokenizer or decoder, or one of a sequence of them, is "ByteLevel".
 bool is_byte_level(const object& root, std::string_view part, std::string_view parts) {
   const auto step = get<object>(root, part);
   if (!step) return false;
@@ -113,7 +113,7 @@ std::string kind_of(const object& model) {
   if (type == "WordPiece") return "wordpiece";
   if (type == "WordLevel") return "wordlevel";
   if (type) throw malformed("tokenizer.model", fmt::format("the model type \"{}\" is not known", *type));
-  // Files from before the types were written.
+  // Older files do not state the type.
   if (get<array>(model, "merges")) return "bpe";
   return get<array>(model, "vocab") ? "unigram" : "wordpiece";
 }
@@ -156,7 +156,7 @@ bool frames_texts(std::string_view tokenizer_json) {
   const BigJson json(tokenizer_json);
   const auto step = get<object>(json.root(), "post_processor");
   if (!step) return false;
-  // ByteLevel only trims offsets; a sequence is one of several.
+  // ByteLevel only trims offsets and adds no tokens.
   const auto frames = [](const object& one) { return get<std::string_view>(one, "type") != "ByteLevel"; };
   const auto steps = get<array>(*step, "processors");
   if (!steps) return frames(*step);

@@ -1,9 +1,10 @@
-// Writing tokenizer.json and tokenizer_config.json for a vocabulary that came without them.
+// Writes tokenizer.json and tokenizer_config.json for a vocabulary that came without them.
 //
-// What splits a text into words is not part of a Vocabulary; the common ways are told from the tokens: the byte-level
-// alphabet where tokens are not text or the merges are spelled in it, U+2581 for blanks where tokens have it, BERT's way
-// for word pieces. Pieces that come with scores and U+2581 are SentencePiece's, which makes no words of a text: one blank
-// is put in front, whatever the text begins with, every blank becomes U+2581, and what it knows no piece for is one piece.
+// A Vocabulary does not define how a text is split into words, so the common ways are inferred from the tokens: the
+// byte-level alphabet if tokens are not text or the merges are spelled in it, U+2581 for blanks if tokens have it,
+// BERT's way for word pieces. Pieces with scores and U+2581 are SentencePiece's, which does not split a text into
+// words: it puts one blank before the text, whatever the text begins with, replaces every blank by U+2581, and takes a
+// run of unknown characters as one piece.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,10 +37,10 @@ bool is_added(const Token& token) {
   }
 }
 
-// An id that no token has.
+// Returns whether no token has this id.
 bool is_gap(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
 
-// Whether there is a piece for each byte, as SentencePiece spells them.
+// Returns whether there is a piece for each byte, in SentencePiece's spelling.
 bool spells_all_bytes(const Vocabulary& vocabulary) {
   std::bitset<256> spelled;
   for (const Token& token : vocabulary.tokens)
@@ -47,8 +48,8 @@ bool spells_all_bytes(const Vocabulary& vocabulary) {
   return spelled.all();
 }
 
-// Some containers have no types, ALT's first version among them: special tokens are then known by their ids, bytes by
-// their spelling.
+// Some containers have no token types, such as ALT's first version: special tokens are then identified by their ids,
+// bytes by their spelling.
 Vocabulary with_types(Vocabulary vocabulary) {
   std::vector<Token>& tokens = vocabulary.tokens;
   if (std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.type != TokenType::normal; }))
@@ -71,7 +72,8 @@ class Tokenizer {
       if (token.text.find(kBlank) != std::string::npos) blanks_ = true;
       if (token.type == TokenType::byte && is_valid_utf8(token.text)) byte_tokens_ = true;
     }
-    // A merge joins two tokens to a third: if not as they are spelled, then in the byte-level alphabet.
+    // A merge joins two tokens to a third. If the result is not a token as spelled, the merges are in the byte-level
+    // alphabet.
     for (const std::string& merge : vocabulary.merges) {
       std::string joined = merge;
       std::erase(joined, ' ');
@@ -106,7 +108,7 @@ class Tokenizer {
   enum class ModelType : std::uint8_t { word_piece, word_level, bpe, ranked_bpe, unigram };
 
   ModelType choose_model() const {
-    if (!unique_) return ModelType::unigram;  // the others name a token by its text
+    if (!unique_) return ModelType::unigram;  // the others identify a token by its text
     if (vocabulary_.kind == "wordpiece") return ModelType::word_piece;
     if (vocabulary_.kind == "wordlevel") return ModelType::word_level;
     if (!vocabulary_.merges.empty()) return ModelType::bpe;
@@ -117,8 +119,9 @@ class Tokenizer {
     return (model_ == ModelType::ranked_bpe || model_ == ModelType::unigram) && blanks_ && !byte_level_;
   }
 
-  // Tokens that are looked for in a text before it is normalized, other than those at its ends. A normalizer sees each
-  // part between them as a text of its own and would put a space in front of each; the pre-tokenizer knows the first.
+  // Returns whether tokens other than those at its ends are matched in a text before it is normalized. A normalizer
+  // treats each part between them as a text and would put a space before each; the pre-tokenizer knows which part is
+  // the first.
   bool cuts_texts() const {
     const std::int64_t at_ends[] = {vocabulary_.bos, vocabulary_.eos, vocabulary_.pad, vocabulary_.unk};
     for (std::size_t id = 0; id < vocabulary_.tokens.size(); ++id) {
@@ -134,7 +137,7 @@ class Tokenizer {
     return byte_level_ && !is_added(token) ? to_byte_alphabet(token.text) : token.text;
   }
 
-  // BERT's uncased models have no capitals but in the names of special tokens.
+  // BERT's uncased models have capitals only in the names of special tokens.
   bool has_capitals() const {
     return std::any_of(vocabulary_.tokens.begin(), vocabulary_.tokens.end(), [](const Token& token) {
       return token.type == TokenType::normal &&
@@ -160,8 +163,9 @@ class Tokenizer {
     if (model_ == ModelType::word_piece) return R"({"type": "BertPreTokenizer"})";
     if (model_ == ModelType::word_level) return R"({"type": "Whitespace"})";
     if (is_sentence_piece() && (!cuts_texts() || !puts_blank())) return "null";
-    // Metaspace puts nothing before a text that begins with its own sign. The first of two has another sign, the blank, which
-    // no text begins with any more: the normalizer has spelled them all. The second spells the one that was put in front.
+    // Metaspace puts nothing before a text that begins with its own replacement character. The first Metaspace uses the
+    // blank, which no text begins with any more: the normalizer has replaced all blanks. The second replaces the blank
+    // that the first has put in front.
     if (is_sentence_piece())
       return fmt::format(
           R"({{"type": "Sequence", "pretokenizers": [{{"type": "Metaspace", "replacement": " ", "prepend_scheme": "first", "split": false}}, {{"type": "Metaspace", "replacement": "{}", "prepend_scheme": "never", "split": false}}]}})",
@@ -171,7 +175,7 @@ class Tokenizer {
 
   bool puts_blank() const { return rules_ == nullptr || rules_->adds_blank.value_or(true); }
 
-  // The ways to cut a text that are known, and then bytes as characters.
+  // The known ways to split a text, then bytes as characters.
   std::string cuts() const {
     std::string steps;
     bool regex = false;
@@ -231,7 +235,7 @@ class Tokenizer {
       return fmt::format(
           R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}]}})",
           kBlank);
-    // Blanks, then the bytes that stand for themselves, then without the blank that was put in front.
+    // Restores blanks, then byte tokens, then strips the blank that was put in front.
     return fmt::format(
         R"({{"type": "Sequence", "decoders": [{{"type": "Replace", "pattern": {{"String": "{}"}}, "content": " "}}, {{"type": "ByteFallback"}}, {{"type": "Fuse"}}, {{"type": "Strip", "content": " ", "start": 1, "stop": 0}}]}})",
         kBlank);

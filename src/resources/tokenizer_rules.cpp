@@ -15,7 +15,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-// Calls visit(step) for a part of the file, or for each of a sequence of them.
+// Calls visit(step) for a part of the file, or for each item if it is a sequence.
 template <typename Visit>
 void for_each_step(const object& root, std::string_view part, std::string_view parts, const Visit& visit) {
   const auto step = get<object>(root, part);
@@ -26,12 +26,12 @@ void for_each_step(const object& root, std::string_view part, std::string_view p
     if (const auto one = get<object>(inner)) visit(*one);
 }
 
-// What becomes of the parts that a regex finds: each a word of its own, or something else, in words.
+// Describes what happens to the matches of a regex; empty if each becomes a word of its own.
 std::string way_of_split(const object& step) {
   const std::string_view behavior = get<std::string_view>(step, "behavior").value_or("Isolated");
   const bool inverted = get<bool>(step, "invert").value_or(false);
   if (behavior == "Isolated" && !inverted) return {};
-  // Everything else goes; there is nothing else, as the regexes that models have find all of a text.
+  // This drops what the regex does not match. There is no such text: the regexes of models match everything.
   if (behavior == "Removed" && inverted) return {};
   return fmt::format(" ({}{})", behavior, inverted ? ", inverted" : "");
 }
@@ -59,7 +59,8 @@ void add_cut(const object& step, TokenizerRules& rules) {
 
 constexpr std::string_view kBlankPiece = "\xE2\x96\x81";
 
-// Blanks as pieces have them: {"type": "Replace", "pattern": {"String": " "}, "content": U+2581}.
+// Returns whether the step replaces blanks by U+2581: {"type": "Replace", "pattern": {"String": " "}, "content":
+// U+2581}.
 bool spells_blanks(const object& step) {
   const auto pattern = get<object>(step, "pattern");
   return pattern && get<std::string_view>(*pattern, "String") == " " &&
@@ -74,10 +75,11 @@ void add_normalizer(const object& step, TokenizerRules& rules) {
     rules.normalizers.emplace_back(type);
 }
 
-// {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}: the first before a text, the second after it.
+// {"type": "RobertaProcessing", "cls": ["<s>", 0], "sep": ["</s>", 2]}: the first goes before a text, the second after
+// it.
 void add_other_frame(const object& step, TokenizerRules& rules) {
   const std::string_view type = get<std::string_view>(step, "type").value_or("");
-  if (type == "ByteLevel" || type == "TemplateProcessing") return;  // these add no tokens
+  if (type == "ByteLevel" || type == "TemplateProcessing") return;  // no "single": adds no tokens
   const auto text_at = [&](std::string_view key) -> std::optional<std::string_view> {
     const auto pair = get<array>(step, key);
     if (!pair || pair->size() == 0) return std::nullopt;
@@ -89,7 +91,7 @@ void add_other_frame(const object& step, TokenizerRules& rules) {
   if (!known) rules.others.push_back(fmt::format("it has a post-processor of the type \"{}\"", type));
 }
 
-// Added tokens that are not simply looked for in a text.
+// Collects added tokens that are not simply matched in a text.
 void add_added(const object& root, TokenizerRules& rules) {
   const auto added = get<array>(root, "added_tokens");
   if (!added) return;
@@ -170,7 +172,7 @@ std::vector<UnsaidRule> unsaid_tokenizer_rules(const Model& model) {
     for (std::string& sentence : parse_tokenizer_rules(text).others)
       unsaid.push_back({"tokenizer.json", std::move(sentence)});
   });
-  // tokenizer.json counts for more than what it was made from.
+  // tokenizer.json takes precedence over the files that it was made from.
   for (const char* const name : {"tokenizer.model", "spiece.model"})
     if (!json)
       read(name, [&](std::string_view text) {

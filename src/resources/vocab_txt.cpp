@@ -1,6 +1,6 @@
-// vocab.txt of BERT and its relatives: one token a line, its id the number of the line from 0. Pieces that continue a
-// word begin with "##". fairseq's dictionaries have the same name, a token and its count a line, and ids that do not begin
-// at 0: they are refused.
+// vocab.txt of BERT and its relatives: one token per line; its id is the line number from 0. Pieces that continue a
+// word begin with "##". fairseq's dictionaries have the same name, but a token and its count per line, and ids that do
+// not begin at 0: they are refused.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace tare::resources {
 namespace {
 
-// A token takes dozens of bytes in memory, a line may take one: so many lines, and one for every four bytes.
+// A token takes dozens of bytes in memory, a line as few as one: allow this many lines, plus one for every four bytes.
 constexpr std::size_t kMostTokens = std::size_t{1} << 18, kBytesPerToken = 4;
 
 struct SpecialWord {
   std::string_view text;
   TokenType type;
-  std::int64_t Vocabulary::*member;  // null: no id of ours
+  std::int64_t Vocabulary::*member;  // null: Vocabulary has no such id
 };
 constexpr SpecialWord kSpecialWords[] = {
     {"[UNK]", TokenType::unknown, &Vocabulary::unk}, {"[PAD]", TokenType::pad, &Vocabulary::pad},

@@ -12,7 +12,7 @@ namespace tare::resources {
 
 namespace {
 
-// An id that was not added yet.
+// Returns whether no token was added with this id yet.
 bool is_free(const Token& token) { return token.type == TokenType::unused && token.text.empty(); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tokens in the order of their ids, from files that name them in any order.
+// Collects tokens by id from files that name them in any order.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace tare::resources {
 
 class VocabularyBuilder {
  public:
-  // `count`: how many tokens will be added. `first`: the lowest id; nobody may add one below it.
+  // `count`: how many tokens will be added. `first`: the lowest id; adding a lower one is not allowed.
   explicit VocabularyBuilder(std::size_t count, std::uint64_t first = 0);
-  // Replaces an earlier token of the same id. Throws `tokenizer.ids` when the id is so large that the gaps before it
+  // Replaces an earlier token of the same id. Throws `tokenizer.ids` if the id is so large that the gaps before it
   // would take more memory than the tokens.
   void add(std::uint64_t id, Token token);
-  // The same, but throws `tokenizer.ids` when an earlier token of the same id has another text.
+  // The same, but throws `tokenizer.ids` if an earlier token of the same id has another text.
   void add_unique(std::uint64_t id, Token token);
   // The tokens from `first` on. An id that was never added is `unused` and empty.
   std::vector<Token> finish() { return std::move(tokens_); }
@@ -30,7 +30,7 @@ class VocabularyBuilder {
   std::vector<Token> tokens_;
 };
 
-// "<0x0A>", how SentencePiece spells a byte for which there is no other token.
+// "<0x0A>" is SentencePiece's spelling of a byte without another token.
 bool is_byte_token(const std::string& text);
 
 }  // namespace tare::resources

@@ -26,7 +26,7 @@ constexpr std::uint64_t kSector = 512;
 // The file that has the entries: the first file of a set.
 struct Root {
   std::string path;
-  Model model;  // of this file alone
+  Model model;  // this file alone, not the set
   Parts parts;
   std::uint64_t alignment = kAlignment;
 };

@@ -17,7 +17,7 @@ constexpr std::string_view kFileType = "general.file_type", kBlocksVersion = "ge
 // The file type for a file whose tensors are mostly of this layout and type.
 struct FileType {
   std::string_view layout;
-  DType dtype;  // of dense layouts
+  DType dtype;  // for dense layouts
   std::int64_t number;
 };
 constexpr FileType kFileTypes[] = {

@@ -13,9 +13,9 @@
 //       zeros up to a multiple of the alignment: the entry general.alignment, else 32
 //       the data: the tensors in that order, each followed by zeros up to a multiple of the alignment
 //
-// Version 1 has u32 lengths, counts and dimensions. Version 3 may be in the other byte order throughout, the numbers inside
-// blocks included; the bytes of the version show which. Tare writes version 3, little-endian, with alignment 32 unless the
-// model has another.
+// Version 1 has u32 lengths, counts and dimensions. Version 3 may be in the other byte order throughout, including the
+// numbers inside blocks; the bytes of the version show which. Tare writes version 3, little-endian, with alignment 32
+// unless the model has another.
 //
 // Mapping: shapes have the slowest dimension first, as everywhere in Tare. Blocks are layouts "ggml.q4_0", ... with one
 // component `payload`. Entries with the architecture's hyper-parameters become the config, those of the tokenizer the

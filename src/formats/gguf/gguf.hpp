@@ -121,7 +121,7 @@ struct SplitEntry {
 struct Split {
   std::uint32_t number = 0, count = 0;
   std::int64_t tensors = 0;
-  Map attributes = {};  // of tensors that are in other files
+  Map attributes = {};  // for tensors in other files
   std::vector<SplitEntry> entries = {};
 };
 // Decides by the file name alone.

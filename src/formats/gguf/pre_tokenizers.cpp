@@ -40,7 +40,7 @@ struct PreTokenizer {
   std::array<std::string_view, 3> models = {};
 };
 
-// Of several names with the same cuts and flags, the first is written for models without a name of their own. It is
+// If several names have the same cuts and flags, the first is written for models without a name of their own. It is
 // also used if a tokenizer does not define how blanks are handled.
 constexpr PreFlags kPrePlain = {}, kPreWhole = {.ignores_merges = true, .begins = true},
                    kPreBlanks = {.keeps_blanks = true};

@@ -42,7 +42,7 @@ struct BlockField {
 struct TensorType {
   std::uint32_t number;
   std::string_view layout;  // "dense", "ggml.q4_0"
-  DType dtype;              // of dense types; u8 for blocks
+  DType dtype;              // for dense types; u8 for blocks
   std::uint64_t weights, bytes;
   // Fields of a block that must be byte-swapped. Types never defined big-endian have none, and `either_order` is false.
   std::array<BlockField, 2> fields = {};
