@@ -1,4 +1,5 @@
-// What must change so that a target can hold a model: a list of steps. They look only at the target's row in the table of formats.
+// Changes a model so that a target can hold it, as a list of steps. The steps use only the target's row in the table of
+// formats.
 #include "codecs/packs/join.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/fit_rest.hpp"
@@ -7,25 +8,25 @@
 namespace tare {
 namespace {
 
-// The order is what a conversion means. Each line gives the reason for its place.
+// The order defines what a conversion does. Each line gives the reason for its position.
 constexpr void (*kSteps[])(Adaptation& it) = {
     // Costs nothing, so it comes before all work.
     steps::check_type,
-    // No step may look at a tensor that was not asked for, nor fail because of it.
+    // No step may use a tensor that was not asked for, nor fail because of it.
     steps::select_tensors,
-    // Looks at the types that tensors have in the input, which later steps change.
+    // Uses the types that tensors have in the input, which later steps change.
     steps::guard_codes,
-    // What is set counts for the conventions, which read metadata and config.
+    // The conventions read metadata and config, including the keys that are set.
     steps::set_metadata,
-    // Conventions rename weights and move their rows: there must be weights, not codes.
+    // Conventions rename weights and move their rows: they need weights, not codes.
     steps::decode_packed,
-    // Looks at the names of Hugging Face, which the next step changes.
+    // Uses Hugging Face's names, which the next step changes.
     steps::check_complete,
-    // The rules of the next steps are about the names that tensors get here, and about the files that are made here.
+    // The rules of the next steps apply to the names that tensors get here, and to the files that are made here.
     steps::follow_conventions,
     // Conventions may add and remove tensors.
     steps::check_count,
-    // Refuses what has no place before the work on tensors begins, which may take hours.
+    // Refuses what the target cannot hold before the work on tensors begins, which may take hours.
     steps::fit_parts,
     // Decisions about quantization estimate errors on the numbers as cast.
     steps::cast_types,
@@ -34,9 +35,9 @@ constexpr void (*kSteps[])(Adaptation& it) = {
     steps::fit_tensors,
     // Now the tensors are final.
     steps::restate_claims,
-    // Looks at config.json as restated.
+    // Checks config.json as restated.
     steps::check_configured,
-    // All steps before see one tensor where the container has several arrays.
+    // All earlier steps see one tensor for what the container stores as several arrays.
     steps::separate_packed,
 };
 
@@ -54,7 +55,7 @@ Adaptation::Adaptation(Model input, const Format& format, const AdaptOptions& wa
 void steps::fit_parts(Adaptation& it) { fit_rest(it.model, it.target, it.options, it.lines, it.lost); }
 
 Adapted adapt(Model model, const Format& target, const AdaptOptions& options) {
-  // A part of a model, or a model under the names that it happens to have, need not be complete.
+  // A part of a model, or a model that keeps its own names, need not be complete.
   const bool whole = !options.keep_names && options.match.empty() && options.skip.empty();
   return adapt_as(std::move(model), target, options, whole ? Completeness::required : Completeness::open);
 }

@@ -1,5 +1,5 @@
-// Spending a budget of bits where it saves the most error: each tensor has a few choices, each a size and an error that
-// is estimated from a sample of the tensor.
+// Spends a budget of bits where it saves the most error: each tensor has a few choices, each with a size and an error
+// that is estimated from a sample of the tensor.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Sample {
   std::uint64_t first_column = 0;
 };
 
-// Rows spread evenly over the tensor, in memory; of rows that are longer than a sample, the middle.
+// Copies rows spread evenly over the tensor into memory; of rows longer than a sample, the middle.
 Sample sample_of(const Tensor& floats) {
   const std::uint64_t rows = floats.shape[0], columns = std::min(floats.shape[1], kSample);
   const std::uint64_t wanted = std::max<std::uint64_t>(1, kSample / columns);
@@ -35,11 +35,11 @@ Sample sample_of(const Tensor& floats) {
   middle.stop = static_cast<std::int64_t>(first + columns);
   Sample sample{slice(floats, {every, middle}), first};
   Component& data = sample.tensor.components.front();
-  data.blob = Blob::memory(data.blob.bytes(data.blob.size(), 1));  // one tensor a thread already
+  data.blob = Blob::memory(data.blob.bytes(data.blob.size(), 1));  // one thread: tensors are sampled in parallel
   return sample;
 }
 
-// Makes every byte of a coded tensor and keeps none: the report is what is wanted.
+// Encodes the whole tensor and discards the bytes: only the report is needed.
 void make_all(const Blob& blob) {
   for (std::size_t piece = 0; piece < blob.pieces(); ++piece)
     blob.make_piece(piece, [](std::uint64_t, std::span<const std::byte>) {});
@@ -62,7 +62,7 @@ double sampled_error(const Sample& sample, const std::string& method, const Quan
   return options.report->squared_error;
 }
 
-// What a budget may choose from for a target, each method by its full name.
+// A method that a budget may choose for a target, by its full name.
 struct Candidate {
   std::string method;
   const Codec* codec;
@@ -81,9 +81,9 @@ std::vector<Candidate> candidates_for(const Format& target) {
   return candidates;
 }
 
-// What can be done with one tensor, smallest first.
+// The choices for one tensor, smallest first.
 struct Offers {
-  std::vector<std::string> methods;  // empty: kept
+  std::vector<std::string> methods;  // empty: the tensor is kept
   std::vector<Price> prices;
 };
 
@@ -117,7 +117,7 @@ Offers offers_for(const Tensor& tensor, std::uint64_t kept_bytes, const Quantiza
 void fit_budget(const std::vector<Tensor>& tensors, const std::vector<bool>& open, const Quantization& how,
                 const Target& target, unsigned threads, std::vector<Decision>& decisions) {
   const std::vector<Candidate> candidates = candidates_for(target.format);
-  std::vector<std::size_t> places;  // of the open ones
+  std::vector<std::size_t> places;  // indices of the open tensors
   double weights = 0, fixed = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     weights += static_cast<double>(tensors[i].shape.elements().value_or(0));

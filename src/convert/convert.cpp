@@ -65,7 +65,7 @@ const Format& target_of(const std::string& output, const SaveOptions& options) {
   return *format;
 }
 
-// Whether the output is a directory: the format knows nothing else, or it was asked for one.
+// Returns whether the output is a directory: the format has no other form, or a directory was asked for.
 bool is_tree(const std::string& output, const Format& format, const SaveOptions& options) {
   std::error_code none;
   const bool named = output.ends_with('/') || (output != "-" && std::filesystem::is_directory(output, none));
@@ -94,7 +94,7 @@ void check_digests(const Model& model, unsigned threads) {
   parallel_for(blobs.size(), threads, [&](std::size_t i) { blobs[i]->verify(); });
 }
 
-// What was written is opened before it gets its name: a file that its own reader refuses never appears.
+// Reads the output back before it gets its name: a file that its own reader refuses never appears.
 void check_written(Sink& sink, const Format& target, const Model& model, std::vector<Change>* changes) {
   const SourcePtr written = sink.written();
   if (written == nullptr) return;
@@ -106,8 +106,8 @@ void check_written(Sink& sink, const Format& target, const Model& model, std::ve
   if (changes != nullptr) tell_expansion(found, *changes);
 }
 
-// Passes everything on, and keeps what whoever converts should know: what looks wrong about the input, and files that lie
-// with the model and are no part of it, which do not come along.
+// Passes everything on, and collects what the user should know: what looks wrong with the input, and files in the
+// directory that are not part of the model and are not converted.
 class Remarks final : public Diagnostics {
  public:
   Remarks(Diagnostics* next, bool thorough) : next_(next != nullptr ? *next : throwing_), thorough_(thorough) {}
@@ -120,7 +120,7 @@ class Remarks final : public Diagnostics {
     remember(about);
     next_.ignored_value(about);
   }
-  // Of notes those about what a value meant and nobody knows now.
+  // Remembers only notes about a meaning that was lost.
   void note(const Error& about) override {
     if (about.kind() == ErrorKind::lossy) remember(about);
     next_.note(about);
@@ -168,7 +168,7 @@ NameSet packed_tensors(const Model& model) {
   return names;
 }
 
-// What was compressed, stays so unless its bytes changed on the way. Says so of those.
+// Compressed tensors stay compressed unless their bytes change in the conversion. Reports those that change.
 void tell_unpacked(const Model& model, const NameSet& packed, const WriteOptions& options,
                    std::vector<Change>& changes) {
   if (options.zstd_level || options.unpack) return;
@@ -178,16 +178,16 @@ void tell_unpacked(const Model& model, const NameSet& packed, const WriteOptions
   if (!unpacked.items.empty()) changes.push_back(std::move(unpacked));
 }
 
-// The file that an error of the writer is about. Bytes are encoded while they are written, so that is when a codec meets
-// a weight it cannot hold; that weight is the input's.
+// The file that an error of the writer is about. Bytes are encoded while they are written, so a codec may find a weight
+// that it cannot hold only then; that weight is the input's.
 const std::string& file_at_fault(const Error& error, const std::string& input, const std::string& output) {
   return error.subject() == Subject::input ? input : output;
 }
 
-// Throws `convert.directory` if the directory holds a model in another container. Its files would stay, and the directory
-// would be opened as that model, or not at all.
+// Throws `convert.directory` if the directory holds a model in another container. Its files would remain, and the
+// directory would be opened as that model, or not at all.
 void refuse_other_container(const std::string& directory, const Format& target) {
-  if (is_directory(target)) return;  // its files are what a directory is opened by
+  if (is_directory(target)) return;  // a directory is opened by the files that this format writes
   Model found;
   try {
     found = open(directory, {.limits = limits_of_own_output(), .vocabulary = false});
@@ -220,7 +220,7 @@ std::uint64_t write_fitting(const Model& model, const Origins& origins, const Wr
         tell_expansion(job.output, *job.changes);
       return bytes;
     } catch (Error& error) {
-      model.check_sources();  // a file that was written to meanwhile explains anything
+      model.check_sources();  // reports it if an input changed during the conversion, which explains any error
       origins.name_tensor(error);
       throw error.in(file_at_fault(error, job.input, job.output));
     }
@@ -253,7 +253,7 @@ NameSet skipped_in(const std::vector<Change>& changes) {
   return names;
 }
 
-// Where a model goes, found out before anything is read.
+// Where a model is written, determined before anything is read.
 struct Destination {
   const Format& format;
   bool tree;
@@ -264,8 +264,8 @@ struct Destination {
   explicit Destination(const Format& one_file) : format(one_file), tree(false) {}
 };
 
-// `input`: the file that is named when something is wrong with the model itself. `refit`: see convert_refitted; null: nothing.
-// `sink`: see WriteJob.
+// `input`: the file that errors about the model itself name. `refit`: see convert_refitted; may be null. `sink`: see
+// WriteJob.
 Saved save_to(const Destination& to, Model model, const std::string& input, const std::string& output,
               const SaveOptions& options, bool check, const Refit& refit, Sink* sink = nullptr) {
   const Format& format = to.format;
@@ -279,7 +279,7 @@ Saved save_to(const Destination& to, Model model, const std::string& input, cons
     if (check) check_digests(model, options.write.threads);
     adapted = adapt(std::move(model), format, options.adapt);
     if (refit != nullptr)
-      refit(adapted.model);  // whoever made those tensors has looked at the digests of what they are made of
+      refit(adapted.model);  // the digests of the bytes that these tensors are made of were checked when they were made
     else
       origins.verify_changed(adapted.model, skipped_in(adapted.changes), options.write.threads);
   } catch (Error& error) {
@@ -346,7 +346,7 @@ Model merged(Model model, const std::string& input, const std::string& adapter, 
   }
 }
 
-// The model that is converted: the input with all adapters. What a plan, its tasks and `convert` begin with.
+// Opens the input and merges all adapters. A plan, its tasks and `convert` all begin with this.
 Model opened_for(const std::string& input, const ConvertOptions& options, Diagnostics* diagnostics,
                  std::vector<Change>& changes) {
   std::error_code none;
@@ -356,7 +356,7 @@ Model opened_for(const std::string& input, const ConvertOptions& options, Diagno
         .in(input);
   ReadOptions read = options.read;
   read.diagnostics = diagnostics;
-  read.keep_broken = true;  // they may be skipped; adapt refuses what is left of them
+  read.keep_broken = true;  // they may be skipped; adapt refuses those that are not
   Model model = open(input, read);
   for (const std::string& adapter : options.merge) model = merged(std::move(model), input, adapter, options, changes);
   return model;
@@ -389,7 +389,7 @@ Conversion convert_refitted(const std::string& input, const std::string& output,
   const Spending spending(allowance_of(options.read.limits));  // for the model, its adapters and what is made of them
   const SaveOptions save = save_options(options);
   const Destination target(output, save);
-  Remarks remarks(options.read.diagnostics, options.check);  // sums that only a reader knows of, such as a zip's
+  Remarks remarks(options.read.diagnostics, options.check);  // also checks sums that only a reader knows (zip)
   std::vector<Change> changes;
   Model model = opened_for(input, options, &remarks, changes);
   Conversion done;

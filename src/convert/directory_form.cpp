@@ -16,7 +16,7 @@ bool share_a_name(const Model& a, const Model& b) {
   return std::ranges::any_of(b.tensors, [&](const Tensor& tensor) { return names.contains(tensor.name); });
 }
 
-// Nothing if the model's names are not known.
+// Returns nothing if the model's names are unknown.
 std::optional<std::vector<Tensor>> under_usual_names(const Model& model) {
   const Format* const format = find_format(model.format);
   if (format != nullptr && is_directory(*format)) return model.tensors;

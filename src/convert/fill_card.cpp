@@ -7,7 +7,7 @@
 namespace tare {
 
 void fill_card(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
-  // A place for any key is a place for the files themselves.
+  // A target that accepts any key carries the files themselves.
   if (target.holds.metadata == Room::none || lists(target.holds.metadata_keys, "*") ||
       asked_to_drop(options, ModelPart::metadata))
     return;

@@ -1,4 +1,4 @@
-// License and base model for a target with fields for just these, from the files that stay behind.
+// Sets license and base model, from files that are not carried, in a target that has fields for these two.
 #pragma once
 
 #include <string>

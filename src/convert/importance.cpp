@@ -1,4 +1,4 @@
-// Weights of columns: a file with a vector for each tensor, or what llama.cpp measures (an imatrix).
+// Reads weights of columns: a file with a vector for each tensor, or llama.cpp's measurements (an imatrix).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@ constexpr std::string_view kSums = ".in_sum2", kCounts = ".counts";
 
 class ImportanceReader {
  public:
-  // `most`: bytes that all weights may take. Elements of one bit or byte become floats here, so what `open` allows the file to
-  // decode to is no bound on them.
+  // `most`: bytes that all weights may take. Elements of one bit or byte become floats here, so the limit on what
+  // `open` decodes does not bound them.
   ImportanceReader(const std::string& path, std::uint64_t most) : path_(path), most_(most) {}
 
-  // A vector, or a matrix of one row, for each tensor.
+  // Reads a vector, or a matrix of one row, for each tensor.
   Importance vectors(const Model& model) {
     Importance all;
     for (const Tensor& stored : model.tensors) {
@@ -43,8 +43,8 @@ class ImportanceReader {
     return all;
   }
 
-  // Sums of squares NAME.in_sum2 [experts][columns] and how many were added, NAME.counts [experts]. A row of experts has one
-  // set of weights here: the mean of theirs.
+  // Reads sums of squares NAME.in_sum2 [experts][columns] and the number of summands NAME.counts [experts]. A stack of
+  // experts has one set of weights here: the mean of theirs.
   Importance sums(const Model& model) {
     Importance all;
     for (const Tensor& stored : model.tensors) {
@@ -71,7 +71,8 @@ class ImportanceReader {
     return all;
   }
 
-  // i32 entries, and of each i32 length, name, i32 calls, i32 values, f32 for each value, the sum over the calls.
+  // Layout: i32 number of entries, then for each: i32 length, name, i32 calls, i32 number of values, f32 for each
+  // value, summed over the calls.
   Importance legacy(const Source& source) const {
     io::Window window(source, std::size_t{64} << 10);
     std::uint64_t at = 0;
@@ -117,7 +118,7 @@ class ImportanceReader {
   Error bad(std::string_view rule, const Tensor& tensor, std::string_view sentence) const {
     return Error(ErrorKind::corrupt, rule, sentence).in(path_).about("tensor " + quote(tensor.name));
   }
-  // `bytes`: that each element will take.
+  // `bytes`: size of each element in memory.
   void require_columns(const Tensor& tensor, std::uint64_t bytes) {
     const std::uint64_t elements = tensor.shape.elements().value_or(kMostColumns + 1);
     if (elements > kMostColumns)
@@ -161,7 +162,7 @@ bool is_measured(const Model& model) {
 Importance read_importance(const std::string& path, const ReadOptions& options) {
   const SourcePtr source = open_file(path, options.access);
   ImportanceReader reader(path, options.limits.decoded_from(source->size()));
-  // The older form has no magic number: a file is taken for it because of its name, or because it is nothing else.
+  // The older form has no magic number: a file is taken for it because of its name, or because no format recognises it.
   const bool known = std::ranges::any_of(
       formats(), [&](const Format& format) { return format.recognize != nullptr && format.recognize(*source); });
   if (!known) {

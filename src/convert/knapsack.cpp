@@ -1,11 +1,12 @@
-// Two ways, and the better result.
+// Tries two ways and takes the better result.
 //
-// Steps: on the lower convex hull of a list, every step up costs bytes and saves error at a falling rate. The steps of all
-// lists are taken in order of their rates as long as they fit: the best there is, up to what is left over at the end.
+// Steps: on the lower convex hull of a list, every step up costs bytes and saves error at a falling rate. The steps of
+// all lists are taken in order of their rates as long as they fit. This is optimal except for the bytes left over at
+// the end.
 //
-// Frontier: the sums that can be had from the first n lists, without those that cost more bytes and more error than
-// another, are extended by one list after the other. Exact as long as all are kept; when there are too many, the best of
-// each of many equal ranges of bytes.
+// Frontier: the set of sums of the first n lists that no other sum beats in both bytes and error, extended by one list
+// after another. Exact as long as all sums are kept; if there are too many, the best of each of many equal ranges of
+// bytes is kept.
 #include "convert/knapsack.hpp"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ struct Step {
   double rate;
 };
 
-// `spent` are the bytes of the first prices.
+// `spent`: bytes of the first price of each list.
 Choice by_steps(Lists lists, std::uint64_t spent, std::uint64_t budget) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < lists.size(); ++i) {
@@ -63,11 +64,11 @@ Choice by_steps(Lists lists, std::uint64_t spent, std::uint64_t budget) {
 
 struct Sum {
   Price price;
-  std::uint32_t before;  // the sum it extends, in the frontier of one list less
+  std::uint32_t before;  // index of the sum it extends, in the frontier before this list
   std::uint32_t choice;
 };
 
-// Sorts, and leaves out what is not worth paying.
+// Sorts, and removes sums that cost more without less error.
 void prune(std::vector<Sum>& sums) {
   std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
     if (a.price.bytes != b.price.bytes) return a.price.bytes < b.price.bytes;
@@ -80,7 +81,7 @@ void prune(std::vector<Sum>& sums) {
   sums.resize(kept);
 }
 
-// At most `most` sums and the first one: the last, which has the least error, of every range of bytes.
+// Keeps the first sum and at most `most` others: the last of every range of bytes, which has the least error.
 void thin(std::vector<Sum>& sums, std::size_t most) {
   if (sums.size() <= most) return;
   const std::uint64_t first = sums.front().price.bytes, width = (sums.back().price.bytes - first) / most + 1;
@@ -91,9 +92,9 @@ void thin(std::vector<Sum>& sums, std::size_t most) {
   sums.resize(kept);
 }
 
-// `rest` are the bytes of the first prices, which is what lists that are yet to come need at least.
+// `rest`: bytes of the first price of each list, the least that the lists still to come need.
 Choice by_frontier(Lists lists, std::uint64_t rest, std::uint64_t budget) {
-  // For the way back every frontier is kept: 16 MiB of places for all lists together.
+  // Every frontier is kept to trace the choices back: 16 MiB of indices for all lists together.
   const std::size_t most = std::clamp<std::size_t>((std::size_t{1} << 21) / lists.size(), 256, std::size_t{1} << 15);
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ways;
   std::vector<Sum> frontier = {{}}, next;

@@ -1,4 +1,4 @@
-// Choosing one price from each of several lists, as good a choice as a budget allows.
+// Chooses one price from each of several lists, with the least error that a budget allows.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ struct Price {
   double error = 0;
 };
 
-// Of a list sorted by bytes, then by error, only prices with a smaller error than all before them are worth paying.
-// Indices into the list.
+// In a list sorted by bytes, then by error, only prices with a smaller error than all before them are worth paying.
+// Returns their indices.
 std::vector<std::size_t> worth_paying(std::span<const Price> prices);
 
-// The index of one price from each list, so that the errors sum up to the least while the bytes sum up to at most
-// `budget`. No list is empty; in each, bytes rise and errors fall. Nothing when even the first of each do not fit.
+// Returns the index of one price from each list, so that the sum of the errors is minimal and the sum of the bytes at
+// most `budget`. No list is empty; in each, bytes rise and errors fall. Returns nothing if even the first of each do
+// not fit.
 //
-// Best of all for a few dozen lists. For more it is as good as taking single steps at the best rate, or better. The
-// choice depends on nothing but the arguments, and takes below a second for thousands of lists.
+// Optimal for a few dozen lists. For more, at least as good as taking single steps at the best rate. Deterministic;
+// takes less than a second for thousands of lists.
 std::optional<std::vector<std::size_t>> least_error(std::span<const std::vector<Price>> lists, std::uint64_t budget);
 
 }  // namespace tare::recipe

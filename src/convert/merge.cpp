@@ -28,10 +28,10 @@ using resources::Adapter;
 using resources::AdapterName;
 using resources::AdapterPart;
 
-// What an adapter has for one layer.
+// The adapter's tensors for one layer.
 struct Layer {
-  std::string module;  // as PEFT calls it
-  std::string target;  // as the model calls it
+  std::string module;  // PEFT's name
+  std::string target;  // the model's name
   const Tensor* parts[static_cast<std::size_t>(AdapterPart::whole)] = {};
 
   const Tensor*& at(AdapterPart part) { return parts[static_cast<std::size_t>(part)]; }
@@ -43,7 +43,7 @@ Error unfit(std::string_view rule, const Tensor& tensor, const std::string& sent
   return Error(ErrorKind::corrupt, rule, sentence).about("tensor " + quote(tensor.name));
 }
 
-// A dense tensor of plain floats, which f32 holds.
+// Requires a dense tensor of floats that f32 can hold.
 void require_floats(const Tensor& tensor) {
   const Component* const data = tensor.is_dense() ? tensor.component("data") : nullptr;
   if (data == nullptr || !data->type.empty() || !cast_is_lossless(data->dtype, data->type, DType::f32) ||
@@ -62,7 +62,7 @@ class Merging {
     unpack();
     for (std::size_t i = 0; i < model_.tensors.size(); ++i) places_.emplace(model_.tensors[i].name, i);
     follow_model();
-    for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: they may be what a product is added to
+    for (const auto& [name, tensor] : whole_) replace(name, *tensor);  // first: a product may be added to one of these
     find_orientation();
     for (const Layer& layer : layers_) merge(layer);
     model_.sources.insert(model_.sources.end(), adapter_.sources.begin(), adapter_.sources.end());
@@ -109,7 +109,7 @@ class Merging {
     if (layers_.empty() && whole_.empty()) throw Error(ErrorKind::corrupt, "lora.tensor", "the adapter has no tensors");
   }
 
-  // Embedding and head of a tied model are one matrix. What an adapter does to one of them would happen to both, as it does
+  // The embedding and the head of a tied model are one matrix. A change to one of them would change both, as it does
   // when PEFT merges it, or be lost when the model is loaded.
   void refuse_tied() {
     const Tensor *table = nullptr, *head = nullptr;
@@ -126,7 +126,7 @@ class Merging {
     const Tensor* const changed = head != nullptr ? head : table;
     if (changed == nullptr || !is_tied(head != nullptr, *changed)) return;
     if (!products && table != nullptr && head != nullptr && are_equal(*table, *head)) {
-      // One matrix for both, as it was.
+      // Keep one matrix for both.
       if (arch::ties_embeddings(model_) == true)
         std::erase_if(whole_, [&](const auto& entry) { return entry.second == head; });
       return;
@@ -144,10 +144,11 @@ class Merging {
     if (model_.config.tie_word_embeddings) return *model_.config.tie_word_embeddings;
     const auto said = resources::text_model(model_);
     if (said && said->tied) return *said->tied;
-    // Where nothing is said, Hugging Face's libraries tie what has no head of its own; encoders have no use for one.
+    // Without a statement, Hugging Face's libraries tie a model that has no head of its own; encoders have no use for a
+    // head.
     if (arch::ties_embeddings(model_) != true) return false;
     if (head_changes || (said && said->generates)) return true;
-    // Without a config.json, as in a file for one runtime: the families that are known by name are all models for text.
+    // There is no config.json, as in a file for one runtime: all known families are text models.
     if (!said && model_.config.model_type && arch::find_family(*model_.config.model_type) != nullptr) return true;
     if (!said && model_.config.empty())
       throw unfit("lora.tied", changed,
@@ -173,7 +174,7 @@ class Merging {
     return true;
   }
 
-  // A model of which some layers are packed and others are not is of no use to anybody.
+  // Decodes all packed weights: no program loads a model with some layers packed and others not.
   void unpack() {
     if (!codec::packs::has_joined(model_)) return;
     Change decoded{.kind = ChangeKind::decoded, .impact = Impact::changed, .after = std::string(name_of(DType::f32))};
@@ -187,7 +188,7 @@ class Merging {
     forget_packing(model_, changes_);
   }
 
-  // The tensor of the model that is meant: what a model is wrapped in differs. Null if there is none.
+  // Returns the model's tensor of this name, with or without the outer "model."; null if there is none.
   Tensor* find_target(const std::string& name) {
     constexpr std::string_view kOuter = "model.";
     const std::string inner = name.starts_with(kOuter) ? name.substr(kOuter.size()) : name;
@@ -196,8 +197,8 @@ class Merging {
     return nullptr;
   }
 
-  // A model that follows the conventions of a container's programs has other names, and rows in another order. The adapter is
-  // small, so it is what gets those of the model, which keeps its own.
+  // A model that follows the conventions of a container's programs has other names and another row order. The adapter
+  // is small, so it is converted to the model's conventions, and the model keeps its own.
   void follow_model() {
     const bool known =
         std::ranges::any_of(layers_, [&](const Layer& layer) { return find_target(layer.target + ".weight"); }) ||
@@ -207,11 +208,11 @@ class Merging {
       if (format.adopt != nullptr && follow(format)) return;
   }
 
-  // False: these are not the conventions that the model follows.
+  // Returns false if the model does not follow these conventions.
   bool follow(const Format& format) {
     Model pairs, whole;
     pairs.config = whole.config = model_.config;
-    // One alpha for all: what is added is scaled by the numbers of the adapter itself.
+    // One alpha for all: the product is scaled by the adapter's own numbers later.
     constexpr std::string_view kConfig = R"({"peft_type": "LORA", "lora_alpha": 1})";
     const auto config = std::as_bytes(std::span(kConfig));
     pairs.attachments.push_back({"adapter_config.json", Blob::memory(Bytes(config.begin(), config.end()))});
@@ -231,7 +232,7 @@ class Merging {
       for (const Renamed& one : renamed) names.emplace(one.before, one.after);
     } catch (const Error& error) {
       if (model_.format == format.name) throw;
-      return false;  // then it is for the message that no tensor fits
+      return false;  // the caller then reports that no tensor fits
     }
     for (const Layer& layer : layers_) {
       const auto found = names.find(first_of(layer)->name);
@@ -281,7 +282,7 @@ class Merging {
     throw other == nullptr ? error : Error(error).about("tensor " + quote(other->name));
   }
 
-  // The two matrices, as matrices: [rank, in] and [out, rank]. Those of convolutions have more dimensions.
+  // The two matrices of a layer: [rank, in] and [out, rank]. Those of convolutions have more dimensions.
   struct Pair {
     const Tensor &a, &b;
     std::uint64_t rank, in, out;
@@ -311,7 +312,7 @@ class Merging {
     try {
       stated = resources::number_for(facts_.rank_pattern, layer.module).value_or(stated);
     } catch (const Error&) {
-      stated = rank;  // a pattern that is not evaluated; the matrices say it themselves
+      stated = rank;  // the pattern cannot be evaluated; the matrices have the rank
     }
     if (stated != rank)
       throw unfit("lora.rank", pair.a,
@@ -331,7 +332,8 @@ class Merging {
     return weight.rank() == 2 && weight[0] == pair.in && weight[1] == pair.out;
   }
 
-  // Some models have their weights as [in, out] (GPT-2). Shapes tell, but for square ones: those are as the others are.
+  // Some models store their weights as [in, out] (GPT-2). Shapes show it, except for square ones: those follow the
+  // others.
   void find_orientation() {
     bool plain = false, turned = false;
     for (const Layer& layer : layers_) {
@@ -393,7 +395,7 @@ class Merging {
                       .scale = scale});
   }
 
-  // The result is of the weight's own type; of f32 where that was a layout of codes.
+  // The result has the weight's own type, or f32 if the weight was quantized.
   void add(Tensor& weight, LowRank added) {
     if (!weight.is_dense()) {
       decoded_[weight.layout].push_back(weight.name);
@@ -442,7 +444,7 @@ class Merging {
   std::vector<Layer> layers_;
   std::vector<std::pair<std::string, const Tensor*>> whole_;
   NameMap<std::size_t> places_;
-  Model followed_, followed_whole_;                          // the adapter with the model's names and order of rows
+  Model followed_, followed_whole_;                          // the adapter with the model's names and row order
   std::map<std::string, std::vector<std::string>> decoded_;  // names by layout
   bool squares_turned_ = false;
 };
@@ -451,7 +453,8 @@ class Merging {
 
 namespace {
 
-// PEFT's names and order of rows, of an adapter that has those of a container's programs. Its model says how many heads there are.
+// Converts an adapter in the conventions of a container's programs to PEFT's names and row order. `config` is that of
+// its model and has the number of heads.
 Model in_usual_form(Model adapter, const Config& config) {
   const auto facts = resources::find_adapter(adapter);
   if (!facts || facts->layers == 0) return adapter;

@@ -23,7 +23,7 @@
 namespace tare {
 namespace {
 
-// Both as a product wants them: [rows][rank] and [rank][columns].
+// Both matrices in the order of a product: [rows][rank] and [rank][columns].
 struct Factors {
   std::vector<float> left, right, lengths;
 };
@@ -54,7 +54,7 @@ class LowRankProducer final : public BlobProducer, public std::enable_shared_fro
   const std::string& name() const { return name_; }
   const Blob& weight() const { return weight_; }
   const LowRank& added() const { return added_; }
-  // Kept as long as somebody reads: all those of a model together are large.
+  // Freed when the last reader is gone: the factors of a whole model are large.
   std::shared_ptr<const Factors> factors() const {
     const std::lock_guard lock(mutex_);
     if (auto known = known_.lock()) return known;
@@ -101,7 +101,7 @@ class LowRankReader final : public BlobReader {
 
  private:
   static constexpr std::size_t kTile = std::size_t{64} << 10;  // floats, unless a row has more
-  static constexpr std::size_t kBlock = 512;                   // columns, whose part of `right` stays in the cache
+  static constexpr std::size_t kBlock = 512;                   // columns; their part of `right` stays in the cache
 
   void make() {
     const LowRank& added = from_->added();
@@ -141,14 +141,14 @@ class LowRankReader final : public BlobReader {
     for (float& value : row) value *= factor;
   }
 
-  // Without a branch for each weight: one more than an exponent of ones overflows into the sign.
+  // Branch-free: adding one to an exponent of all ones overflows into the sign bit.
   static bool all_finite(std::span<const float> values) {
     std::uint32_t overflow = 0;
     for (const float value : values) overflow |= (std::bit_cast<std::uint32_t>(value) & 0x7F800000u) + 0x00800000u;
     return (overflow & 0x80000000u) == 0;
   }
 
-  // Numbers that are not finite in the model are what they were; those that the adapter makes are of no use to anybody.
+  // Throws if the adapter makes a finite number infinite or NaN. Numbers that were not finite before are kept.
   void refuse_new(std::size_t rows) const {
     std::vector<float> before(rows * columns_);
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(before));

@@ -1,4 +1,4 @@
-// Editing metadata: the list of a file's keys is changed as a list, and the container's row says what it means.
+// Edits metadata as a list of the file's keys; the container's row in the table of formats interprets the list.
 #include "tare/metadata.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ const MetadataRules& rules_of(const Format& format) {
   return format.metadata != nullptr ? *format.metadata : kPlainMetadata;
 }
 
-// As JSON; nothing if it is not.
+// Parses JSON; returns nothing if it is not JSON.
 std::optional<Value> json_of(std::string_view text) {
   try {
     wire::TreeBounds bounds;
@@ -45,7 +45,7 @@ std::optional<Value> json_of(std::string_view text) {
   }
 }
 
-// The numbers that JSON has no words for, as `meta` prints them and as others do.
+// The numbers that JSON cannot express, as `meta` prints them and as other programs do.
 std::optional<Value> special_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -57,7 +57,7 @@ std::optional<Value> special_number(std::string_view text) {
   return negative ? -kInfinity : kInfinity;
 }
 
-// NaN is not equal to itself, and no reason to call an entry changed.
+// NaN is not equal to itself, but does not make an entry changed.
 bool same(const MetadataEntry& a, const MetadataEntry& b) {
   return a.key == b.key && a.type == b.type && (a.value == b.value || to_json(a.value) == to_json(b.value));
 }
@@ -103,7 +103,7 @@ class MetadataEditor {
 
   std::vector<MetadataChange> changes() const {
     std::vector<MetadataChange> all;
-    std::size_t next = 0;  // entries keep their order, so those in between are gone
+    std::size_t next = 0;  // entries keep their order, so those that were passed over are removed
     const auto removed_up_to = [&](std::size_t origin) {
       for (; next < origin; ++next) all.push_back({before_[next], std::nullopt});
     };
@@ -121,7 +121,7 @@ class MetadataEditor {
  private:
   struct Slot {
     MetadataEntry entry;
-    std::optional<std::size_t> origin;  // its number in the file; nothing: it is new
+    std::optional<std::size_t> origin;  // its index in the file; nothing if it is new
   };
 
   Error error(ErrorKind kind, std::string_view rule, std::string_view key, std::string_view sentence) const {
@@ -139,7 +139,7 @@ class MetadataEditor {
     return *slot;
   }
 
-  // What the container itself relies on is not for editing.
+  // Throws `meta.reserved` for keys that the container itself relies on.
   void require_free(std::string_view key) const {
     if (const std::string reason = rules_.reserved(key); !reason.empty())
       throw error(ErrorKind::unsupported, "meta.reserved", key, fmt::format("not for editing: {}", reason));
@@ -168,13 +168,14 @@ class MetadataEditor {
     slot.entry.key = to;
   }
 
-  // "KEY" or "KEY:TYPE"; a key that exists is one, whatever it looks like.
+  // "KEY" or "KEY:TYPE"; an existing key is taken as a whole, whatever it looks like.
   std::pair<std::string, std::string> split_key(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     if (colon == text.npos || colon == 0 || find(text) != nullptr) return {text, ""};
     const std::string type = text.substr(colon + 1);
     if (rules_.is_type(type)) return {text.substr(0, colon), type};
-    // Not a type: the key may contain a colon, unless what is before it is one, or what is behind it is meant as a type.
+    // Not a type: the key may contain a colon, unless the text before the colon is a key, or the text after it looks
+    // like a type.
     if (find(text.substr(0, colon)) != nullptr) throw no_type(text.substr(0, colon), type);
     if (looks_like_type(type)) {
       const Error refusal = no_type(text.substr(0, colon), type);
@@ -196,7 +197,7 @@ class MetadataEditor {
     const auto as = [&, &name = key](std::string_view wanted) -> std::optional<Value> {
       if (wanted.empty()) return whole_or_other(name, text);
       std::optional<Value> json = json_of(text);
-      // Where texts are kept, anything is one.
+      // If the type is text, anything is text.
       if (rules_.fit(Value(text), wanted)) return json && json->text() != nullptr ? *json : Value(text);
       if (!json) json = special_number(text);
       return json ? rules_.fit(*json, wanted) : std::nullopt;
@@ -205,7 +206,7 @@ class MetadataEditor {
   }
 
   Value whole_or_other(std::string_view key, const std::string& text) const {
-    // As `convert` reads it. A list or an object that the container has no type for is a text.
+    // As `convert` reads it. A list or an object that the container has no type for is kept as text.
     const std::optional<Value> json = json_of(text);
     const bool nested = json && (json->get<List>() != nullptr || json->get<Map>() != nullptr);
     const bool fits = json && (!nested || (format_.holds.metadata == Room::tree && !rules_.usual_type(*json).empty()));
@@ -215,7 +216,7 @@ class MetadataEditor {
     return value;
   }
 
-  // `as`: the value as this type, or as it is; `given`: for words.
+  // `as`: converts the value to a type, or chooses one if the type is empty. `given`: the value for messages.
   template <typename As>
   void set(const std::string& key, std::string type, const As& as, const Value& given) {
     require_place(key);
@@ -227,7 +228,7 @@ class MetadataEditor {
       throw error(ErrorKind::unsupported, "meta.type", key, fmt::format("{} stores only strings", format_.name));
     if (!asked) type = only_texts ? std::string(kTextKind) : slot != nullptr ? slot->entry.type : declared_type(key);
     std::optional<Value> value = as(type);
-    // Kinds are not declared anywhere: another value may be of another one.
+    // Plain metadata declares no types: the new value may have another one.
     if (!value && !asked && format_.metadata == nullptr && !only_texts) {
       type.clear();
       value = as(type);
@@ -275,7 +276,7 @@ class MetadataEditor {
   std::vector<Slot> slots_;
 };
 
-// The keys that anybody may set: those that a container computes are what they are.
+// Keeps only the keys that may be set: a container computes the others itself.
 std::vector<MetadataEntry> free_entries(std::vector<MetadataEntry> entries, const MetadataRules& rules) {
   std::erase_if(entries, [&](const MetadataEntry& entry) { return !rules.reserved(entry.key).empty(); });
   return entries;
@@ -300,14 +301,15 @@ bool shares_bytes(const Model& model) {
   return false;
 }
 
-// A file that may not be written to is not replaced by another one, either.
+// A file that may not be written to must not be replaced either.
 void require_writable_file(const std::string& path) {
   if (::access(path.c_str(), W_OK) != 0 && (errno == EACCES || errno == EROFS))
     throw Error(ErrorKind::io, "meta.readonly", "the file is read-only for you; make it writable, or convert it")
         .in(path);
 }
 
-// As the file was written, as far as it shows: a reader puts the dialect in brackets behind the version.
+// Options that reproduce how the file was written, as far as that is visible: a reader appends the dialect in brackets
+// to the version.
 WriteOptions options_like(const Model& model, const Format& format, const EditOptions& options) {
   WriteOptions write;
   write.threads = options.threads;
@@ -349,7 +351,7 @@ std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::spa
 
 Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edits, const EditOptions& options) try {
   ReadOptions read = options.read;
-  read.keep_broken = true;  // which stay as they are where the container allows it
+  read.keep_broken = true;  // they are copied unchanged if the container allows it
   Model before = open(path, read);
   codec::packs::separate(before);
   const Format& format = format_of(before);
@@ -362,7 +364,8 @@ Edited edit_metadata(const std::string& path, std::span<const MetadataEdit> edit
                 fmt::format("the model is in {} files; convert it into one first", files));
   };
   if (files > 1 && (format.amend == nullptr || tree)) refuse_several();
-  // A directory with one file in it, of a container that is a file. Of several, the container knows which one it is.
+  // A directory with one file of a container that is a file: edit that file. If there are several, the container knows
+  // which one to edit.
   const std::string target = directory && !tree && files == 1 ? before.sources.front()->name() : path;
 
   Edited done;

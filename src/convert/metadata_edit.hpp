@@ -1,4 +1,4 @@
-// Editing the metadata of a model as the file of a container would have it.
+// Edits the metadata of a model as a file of a container would have it.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace tare {
 
-// As `edit_metadata`, of a model that is about to become such a file and need not fit it yet.
+// Like `edit_metadata`, for a model that will become such a file and need not fit it yet.
 std::vector<MetadataChange> edit_as(Model& model, const Format& format, std::span<const MetadataEdit> edits);
 
 }  // namespace tare

@@ -1,4 +1,4 @@
-// The mixes of llama.cpp's quantizer: what a tensor is for, and where in the model it is, decide how many bits it gets.
+// The mixes of llama.cpp's quantizer: the role of a tensor and its position in the model decide how many bits it gets.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -16,36 +16,36 @@ namespace {
 using arch::Role;
 using recipe::MixOptions;
 
-// Which layers of a role get more.
+// The layers in which a role gets more bits.
 enum class More : std::uint8_t {
   none,
   all,
   first_2,
   first_4,
-  first_16th,  // of the layers
+  first_16th,  // sixteenth of the layers
   first_8th,
-  spread,  // the first and the last eighth, and every third between them
+  spread,  // the first and the last eighth, and every third layer between them
 };
 
 struct Extra {
   More where = More::none;
-  std::string_view method = {};     // there
-  std::string_view elsewhere = {};  // in other layers; empty: the base
+  std::string_view method = {};     // in these layers
+  std::string_view elsewhere = {};  // in other layers; empty: the base method
 };
 
 struct Recipe {
   Mix mix;
   std::string_view base;
   Extra v = {}, o = {}, down = {};
-  Extra down_weighted = {};              // in place of `down`, with importance values
-  std::string_view v_shared = {};        // in place of `v`, when four heads or more share it
-  std::string_view o_of_8 = "q5_k";      // in place of `o`, of a model of 8 experts
-  std::string_view head = "q6_k";        // and the token table, if it is the head
-  std::string_view beside_experts = {};  // of all that is not a stack of experts; empty: as of these
+  Extra down_weighted = {};              // replaces `down` if there are importance values
+  std::string_view v_shared = {};        // replaces `v` if four or more heads share it
+  std::string_view o_of_8 = "q5_k";      // replaces `o` in a model of 8 experts
+  std::string_view head = "q6_k";        // also for the token table, if it is the head
+  std::string_view beside_experts = {};  // for everything but stacks of experts; empty: the same methods
 };
 
-// Without importance values, types with a minimum would do harm there: llama.cpp takes q4_1 and q5_1 only with them, and
-// does without q5_k where it has them.
+// Types with a minimum do harm here without importance values: llama.cpp uses q4_1 and q5_1 only with importance
+// values, and omits q5_k with them.
 constexpr Extra kFirstQ41{More::first_8th, "q4_1"}, kFirstQ51{More::first_8th, "q5_1"},
     kFirstQ5K{More::first_8th, "q5_k"}, kFirstQ4K{More::first_8th, "q4_k"}, kSpreadQ6K{More::spread, "q6_k"},
     kAllQ3K{More::all, "q3_k"}, kAllQ4K{More::all, "q4_k"}, kAllQ5K{More::all, "q5_k"},
@@ -133,8 +133,8 @@ constexpr auto kMixes = [] {
   return all;
 }();
 
-// Matrices that a mix keeps as they are, besides those whose role says so: small ones of state-space models, RWKV, Gemma
-// 3n, T5, and of parts that see and hear. Parts of GGUF's names.
+// Matrices that a mix keeps, in addition to those with a role that is kept: small ones of state-space models, RWKV,
+// Gemma 3n, T5, and of vision and audio parts. These are parts of GGUF's names.
 constexpr std::string_view kKeptNames[] = {
     "altup",        "laurel",       "per_layer_model_proj", "ssm_conv1d",  "shortconv.conv",   "time_mix_first",
     "time_mix_w0",  "time_mix_w1",  "time_mix_w2",          "time_mix_v0", "time_mix_v1",      "time_mix_v2",
@@ -177,7 +177,7 @@ bool is_down(Role role) {
 }
 bool is_of_experts(Role role, const Tensor& tensor) { return arch::is_of_expert(role) || tensor.shape.rank() > 2; }
 
-// Tensors that a mix leaves alone though they are matrices.
+// Matrices that a mix does not quantize.
 bool is_left_alone(Role role, const Tensor& tensor) {
   const auto is_kept = [&](std::string_view part) { return tensor.name.find(part) != std::string::npos; };
   return tensor.shape.rank() < 2 || arch::is_norm(role) || role == Role::router || role == Role::shared_router ||
@@ -189,7 +189,7 @@ bool is_token_table(Role role, const Tensor& tensor) {
   return role == Role::token_embedding || tensor.name == "per_layer_token_embd.weight";
 }
 
-// What llama.cpp takes for the model of 70 billion weights: 80 layers, and in Llama heads that share keys.
+// llama.cpp's test for a model of 70 billion weights: 80 layers, and in Llama heads that share keys.
 bool is_of_70_billion(const Config& config, std::uint64_t layers, std::int64_t sharing) {
   const arch::Family* const family = config.model_type ? arch::find_family_by_any_name(*config.model_type) : nullptr;
   if (layers != 80 || family == nullptr) return false;
@@ -204,7 +204,7 @@ class Mixer {
                        shared = config.num_key_value_heads.value_or(heads);
     sharing_ = shared > 0 ? heads / shared : 1;
     has_weights_ = std::ranges::any_of(tensors, is_called_weight);
-    std::map<std::uint64_t, std::uint64_t> experts;  // in tensors of their own, by layer
+    std::map<std::uint64_t, std::uint64_t> experts;  // experts in tensors of their own, by layer
     for (const Tensor& tensor : tensors) {
       const Role role = arch::role_of(tensor.name);
       const auto layer = layer_in(tensor.name);
@@ -253,7 +253,7 @@ class Mixer {
     return extra(options_.weighted ? recipe_.down_weighted : recipe_.down, place, layers_);
   }
 
-  // They are small where many heads share them, and count for all of these.
+  // Value projections are small if many heads share them, and affect all of these heads.
   std::string for_values(std::uint64_t layer) const {
     if (experts_ == 8) return "q8_0";
     std::string method = !recipe_.v_shared.empty() && sharing_ >= 4
@@ -269,7 +269,7 @@ class Mixer {
   std::set<std::uint64_t> values_, downs_;  // layers that have such a tensor
   std::int64_t sharing_ = 1;
   bool tied_ = true, of_70_billion_ = false;
-  bool has_weights_ = false;  // else these are arrays of somebody's, and any matrix is as good as another
+  bool has_weights_ = false;  // false: the arrays are not a known model, and all matrices are treated alike
 };
 
 }  // namespace

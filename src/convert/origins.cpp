@@ -40,7 +40,7 @@ void Origins::verify_changed(const Model& output, const NameSet& omitted, unsign
 
 void Origins::name_tensor(Error& error) const {
   if (!error.offset() || !error.item().empty()) return;
-  // Packed bytes that end too early are told of at their end, where the next tensor may begin.
+  // Compressed bytes that end too early are reported at their end, where the next tensor may begin.
   for (const std::uint64_t behind : {0, 1}) {
     const auto found = std::find_if(origins_.begin(), origins_.end(), [&](const Origin& origin) {
       return *error.offset() >= origin.offset && *error.offset() - origin.offset < origin.bytes + behind &&

@@ -14,15 +14,15 @@ class Origins {
  public:
   explicit Origins(const Model& input);
 
-  // Checks the digests and guards of bytes that `output` holds in another form (cast, decoded, quantized): a writer sees only what
-  // became of them. Those it gets as they were it checks itself. Throws `digest.mismatch`.
-  // `omitted`: the tensors that are not in `output`, as they are called in the input.
+  // Checks the digests and guards of bytes that `output` holds in another form (cast, decoded, quantized): a writer
+  // sees only the result. The writer itself checks bytes that it copies. Throws `digest.mismatch`. `omitted`: the
+  // tensors that are not in `output`, by their names in the input.
   void verify_changed(const Model& output, const NameSet& omitted, unsigned threads) const;
-  // Says which tensor an error is about that happened at a place in the input.
+  // Adds the name of the tensor to an error at an offset of the input.
   void name_tensor(Error& error) const;
 
  private:
-  // As little as naming a tensor takes: a small file may have hundreds of thousands.
+  // Minimal, because a small file may have hundreds of thousands of tensors.
   struct Origin {
     std::string tensor;
     SourcePtr source;

@@ -7,7 +7,7 @@
 namespace tare {
 namespace {
 
-// By the number of the alternative of Value; both integers are one kind.
+// By the index of the alternative of Value; both integers are one kind.
 constexpr std::array<std::string_view, 10> kValueKinds = {"null",    "bool",  "int",  "int", "float",
                                                           kTextKind, "bytes", "list", "map", "opaque"};
 static_assert(kValueKinds.size() == std::variant_size_v<Value::Variant>);
@@ -37,7 +37,7 @@ std::optional<Value> as_real(const Value& value) {
   return Value(static_cast<double>(*whole));
 }
 
-// Numbers from 0 to 255.
+// Converts a list of numbers from 0 to 255 to bytes.
 std::optional<Value> bytes_of_list(const Value& value) {
   const List* const items = value.get<List>();
   if (items == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// Metadata of containers that have no types of their own for it: Model::metadata, and the kinds of Value.
+// Metadata of containers that define no types for it: Model::metadata, with the kinds of Value as types.
 #pragma once
 
 #include "tare/format.hpp"

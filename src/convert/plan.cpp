@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kPlanKey = "plan", kSourceKey = "source";
 
-// One that holds every tensor, whatever the target is.
+// A format that holds every tensor, whatever the target is.
 const Format& part_format() {
   for (const Format& format : formats()) {
     const Capabilities& holds = format.holds;
@@ -37,7 +37,7 @@ const Format& part_format() {
   throw Error(ErrorKind::unsupported, "plan.format", "there is no format that holds every tensor");
 }
 
-// The digests of the bytes that a run of tensors is made of. Those it has as they were, a writer checks.
+// Checks the digests of the bytes that a run of tensors is made of. The writer checks those that it copies.
 void verify_origins(const Model& run, unsigned threads) {
   std::vector<const Blob*> made;
   for (const Tensor& tensor : run.tensors)
@@ -46,8 +46,8 @@ void verify_origins(const Model& run, unsigned threads) {
   parallel_for(made.size(), threads, [&](std::size_t i) { made[i]->verify(); });
 }
 
-// What an adapter adds: its tensors, and the file that states their scale. Adapters are small, so their content is compared and
-// not the times of their files, which two of them may share.
+// A digest of an adapter's tensors and of the file that states their scale. Adapters are small, so their content is
+// compared, not the times of their files, which two adapters may share.
 std::string adapter_digest(const std::string& path, ReadOptions read) {
   read.diagnostics = nullptr;
   read.attach.clear();
@@ -79,8 +79,8 @@ std::string importance_digest(const Importance& importance) {
   return hasher.finish().hex();
 }
 
-// Tells a version of the input from the next one: sizes and times of last writing of its files, the adapters, and the weights of
-// columns, which come from a file, too.
+// Identifies a version of the input: sizes and modification times of its files, the adapters, and the weights of
+// columns, which come from a file as well.
 std::string stamp_of(const std::vector<SourcePtr>& sources, const ConvertOptions& options) {
   std::string stamp;
   for (const std::string& adapter : options.merge) stamp += adapter_digest(adapter, options.read) + ";";
@@ -93,8 +93,8 @@ std::string stamp_of(const std::vector<SourcePtr>& sources, const ConvertOptions
   return stamp;
 }
 
-// A part decides what the output's weights are, and anybody can put a file or a link of its name into a directory that all may
-// write to. So no link is followed, and a part is taken from the user of this process and from root only.
+// A part determines weights of the output, and any user can put a file or a link of its name into a directory that all
+// users may write to. So links are not followed, and a part must belong to the user of this process or to root.
 SourcePtr open_part(const std::string& path, Owners owners) {
   io::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   if (!file && errno == ELOOP)
@@ -113,19 +113,20 @@ SourcePtr open_part(const std::string& path, Owners owners) {
   return io::descriptor_source(std::move(file), path);
 }
 
-// Whether bytes are compressed in the part as the output will have them.
+// Returns whether the output's compression is that of the parts.
 bool packs_as_parts(const std::string& output, const ConvertOptions& options) {
   return &format_for(output, {options.adapt, options.write, options.to, options.overwrite}) == &part_format();
 }
 
-// Compressed in a way that parts have not; the input's own bytes are copied.
+// Returns whether a tensor is compressed in a way that parts cannot hold; the input's own bytes are copied.
 bool stays_in_input(const Tensor& tensor) {
   return std::ranges::any_of(tensor.components,
                              [](const Component& c) { return c.blob.encoding() == Encoding::zstd_seekable; });
 }
 
-// A part ends with a mark and the XXH3 (128 bits) of everything before it: parts travel over networks and disks of others, and
-// what the output stores of digests is for the user to say. So a part is guarded whatever the options are, its metadata too.
+// A part ends with a mark and the XXH3 (128 bits) of everything before it: parts travel over networks and disks, and
+// the user's options decide which digests the output stores. So every part, including its metadata, is guarded whatever
+// the options are.
 constexpr std::string_view kPartMark = "tare part: xxh3\n";
 constexpr std::size_t kPartDigest = 16, kPartTrailer = kPartMark.size() + kPartDigest;
 static_assert(kPartMark.size() == 16);
@@ -238,7 +239,7 @@ void write_part(const std::string& input, const std::string& output, const Conve
   }
   const Format& format = part_format();
   WriteOptions write = options.write;
-  if (!packs_as_parts(output, options)) write.zstd_level.reset();  // by whoever puts the parts together
+  if (!packs_as_parts(output, options)) write.zstd_level.reset();  // the output is compressed when the parts are joined
   write.dedup = false;
   write.dialect.clear();
   write.shard_bytes.reset();
@@ -273,7 +274,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   std::vector<Model> models;
   models.reserve(parts.size());
   NameMap<const Tensor*> made;
-  // Whole parts are compared before a byte of them is believed.
+  // The digests of all parts are checked before any of their bytes is used.
   std::vector<std::shared_ptr<const PartContent>> contents;
   for (const std::string& path : parts) contents.push_back(content_of_part(open_part(path, owners)));
   parallel_for(contents.size(), options.write.threads, [&](std::size_t i) { contents[i]->verify(); });
@@ -286,7 +287,7 @@ Conversion convert_from_parts(const std::string& input, const std::string& outpu
   }
   ConvertOptions rest = options;
   const bool as_parts = packs_as_parts(output, options);
-  if (as_parts) rest.write.zstd_level.reset();  // what is compressed stays so
+  if (as_parts) rest.write.zstd_level.reset();  // parts are compressed already
   return convert_refitted(input, output, rest, [&](Model& model) {
     const std::string stamp = stamp_of(model.sources, options);
     for (std::size_t i = 0; i < models.size(); ++i) {

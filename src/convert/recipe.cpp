@@ -31,7 +31,7 @@ std::string method_names() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Real numbers, and some of them.
+// Returns whether the elements are real numbers, at least one.
 bool is_real(const Tensor& tensor) {
   if (tensor.shape.elements().value_or(0) == 0) return false;
   if (is_coded(tensor)) return true;
@@ -42,7 +42,7 @@ bool is_real(const Tensor& tensor) {
   return logical != nullptr && logical->is_real();
 }
 
-// A rule may ask for ranks that a method for all tensors leaves alone.
+// A rule may ask for ranks that a method for all tensors does not apply to.
 bool takes(const Codec& codec, const Tensor& tensor, bool ruled) {
   const bool usual = tensor.shape.rank() >= codec.min_rank && tensor.shape.rank() <= codec.max_rank;
   return is_real(tensor) && (usual || (ruled && codec.any_rank));
@@ -53,7 +53,7 @@ std::string domain_of(const Codec& codec) {
   return codec.max_rank == 2 ? "matrices of floats" : fmt::format("floats of rank {} and more", codec.min_rank);
 }
 
-// What a method chosen for a tensor leaves undone, if anything.
+// Reports what a method chosen for a tensor cannot do, if anything.
 std::optional<Change> remark_on(const Codec& codec, const std::string& method, const Tensor& tensor, bool ruled,
                                 const Quantization& how) {
   if (!takes(codec, tensor, ruled))
@@ -65,7 +65,7 @@ std::optional<Change> remark_on(const Codec& codec, const std::string& method, c
              : std::nullopt;
 }
 
-// Null for none and for kKeep.
+// Returns null for no method and for kKeep.
 const Codec* codec_of(const std::string& method, const Quantization& how) {
   if (method.empty() || method == kKeep || type_called(method)) return nullptr;
   const Codec* const codec = find_codec_by_method(method);
@@ -78,7 +78,7 @@ const Codec* codec_of(const std::string& method, const Quantization& how) {
   return codec;
 }
 
-// Another method for rows that are not whole blocks.
+// Chooses another method for rows that are not whole blocks.
 void fall_back(Decision& decision, const Tensor& tensor, const Quantization& how) {
   const std::string asked = decision.method;
   const std::uint64_t row = tensor.shape[tensor.shape.rank() - 1];
@@ -144,7 +144,7 @@ Quantization in_new_names(Quantization how, const std::vector<Tensor>& tensors, 
   }
   how.rules = std::move(rules);
   if (how.importance.empty()) return how;
-  // Those of tensors that have become one are added up: only their ratios count.
+  // Values of tensors that were joined are added up: only their ratios matter.
   Importance moved;
   for (const Renamed& one : renamed) {
     const auto found = how.importance.find(one.before);

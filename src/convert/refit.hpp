@@ -8,14 +8,14 @@
 
 namespace tare {
 
-// Called with what is about to be written.
+// Called with the model that is about to be written.
 using Refit = std::function<void(Model& model)>;
 
-// `convert`, but for `refit`, which may replace tensors by others that are alike.
+// `convert`, with `refit`, which may replace tensors by others of the same name, shape and layout.
 Conversion convert_refitted(const std::string& input, const std::string& output, const ConvertOptions& options,
                             const Refit& refit);
 
-// What would be written, and the model it is made of.
+// The model that would be written, and the one it is made of.
 struct Planned {
   Model source;
   Model model;

@@ -1,4 +1,4 @@
-// What a value that somebody typed would lose.
+// Detects a loss of digits in a value that a user typed.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace tare {
 
-// JSON has whole numbers of any size, and what is beyond 64 bits is read as the nearest float: nobody asked for that. What is
-// wrong with `text`, which was read as `value`; empty: nothing.
+// JSON has whole numbers of any size, and those beyond 64 bits are read as the nearest float, which the user did not
+// ask for. Returns what is wrong with `text`, which was read as `value`; empty if nothing is.
 inline std::string rounded_whole(const Value& value, std::string_view text) {
   if (value.get<double>() == nullptr || text.find_first_of(".eE") != text.npos) return {};
   const std::string number(text);

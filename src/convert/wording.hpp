@@ -1,4 +1,4 @@
-// Sentences about a conversion.
+// Words for reports about a conversion.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace tare {
 
-// Some names, for a sentence.
+// The first names, for a message.
 inline std::string listed(std::vector<std::string> names, std::size_t most = 8) {
   const std::size_t more = names.size() > most ? names.size() - most : 0;
   names.resize(names.size() - more);
@@ -22,7 +22,7 @@ inline std::string listed(std::vector<std::string> names, std::size_t most = 8) 
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : std::string());
 }
 
-// What a target has no place for. `part`: empty for files.
+// A change about parts that a target cannot hold. `part`: empty for files.
 inline Change no_place(std::string_view part, std::vector<std::string> names, std::string_view target) {
   const std::string_view them = names.size() == 1 ? "it" : "them";
   return {.kind = ChangeKind::left_out,
@@ -32,7 +32,7 @@ inline Change no_place(std::string_view part, std::vector<std::string> names, st
           .detail = fmt::format("{} cannot hold {}", target, them)};
 }
 
-// What is not in the output, and nothing is lost with it.
+// A change about something that is not in the output, without any loss.
 inline Change needless(std::string_view part, std::string_view name, std::string why) {
   return {.kind = ChangeKind::left_out,
           .impact = Impact::detail,
@@ -41,7 +41,7 @@ inline Change needless(std::string_view part, std::string_view name, std::string
           .detail = std::move(why)};
 }
 
-// A key that was given a value.
+// A change about a key that was given a value.
 inline Change filled_in(std::string_view part, std::string_view key, std::string value, std::string why,
                         Impact impact = Impact::detail) {
   return {.kind = ChangeKind::filled_in,
@@ -52,7 +52,7 @@ inline Change filled_in(std::string_view part, std::string_view key, std::string
           .detail = std::move(why)};
 }
 
-// The file or thing that a warning is about, without the directories.
+// The file or item that a warning is about, without the directories.
 inline std::string_view subject_of(const Error& about) {
   if (!about.item().empty()) return about.item();
   const std::string_view file = about.file();

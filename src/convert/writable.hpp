@@ -1,4 +1,4 @@
-// Saving a model in a format: what the format must have for it, and the writing itself.
+// Saves a model in a format: checks what the format needs, and writes.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,32 @@
 
 namespace tare {
 
-// Throws `convert.read_only` for a format that cannot be written, `convert.option` for an option it does not have.
+// Throws `convert.read_only` if the format cannot be written, `convert.option` for an option that it does not have.
 void require_writable(const Format& format, const WriteOptions& options);
 
-// Where a model goes.
+// Where and how a model is written.
 struct WriteJob {
   const Format& format;
-  bool tree;                 // as a directory
-  const std::string& input;  // the file that is named when something is wrong with the model itself
+  bool tree;                 // write a directory
+  const std::string& input;  // the file that errors about the model itself name
   const std::string& output;
   bool overwrite;
-  Sink* sink = nullptr;                    // in place of a new file at `output`
-  std::vector<Change>* changes = nullptr;  // gets what is known of the output only when it has been written
+  Sink* sink = nullptr;                    // replaces a new file at `output`
+  std::vector<Change>* changes = nullptr;  // receives changes that are known only after the output was written
   const Source* replaces = nullptr;        // see io::create_replacement
 };
 
-// Writes a model that fits the format as it is, and returns the bytes of what was written. A single file is read back
-// before it gets its name.
+// Writes a model that fits the format without changes, and returns the number of bytes written. A single file is read
+// back before it gets its name.
 std::uint64_t write_fitting(const Model& model, const Origins& origins, const WriteJob& job,
                             const WriteOptions& options);
 
-// The format that `save` would write. Throws what it would throw.
+// Returns the format that `save` would write. Throws what `save` would throw.
 const Format& format_for(const std::string& path, const SaveOptions& options);
-// The format of the file that `save` would write; null if it would be a directory. Throws what it would throw for both.
+// Returns the format of the file that `save` would write; null if it would be a directory. Throws what `save` would
+// throw.
 const Format* format_of_file(const std::string& path, const SaveOptions& options);
-// `save` to a sink that was made for `path` before, and for a format that is one file.
+// `save` to a sink that was made for `path` before, for a format that is one file.
 Saved save_into(Sink& sink, Model model, const std::string& path, const SaveOptions& options);
 
 }  // namespace tare

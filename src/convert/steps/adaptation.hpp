@@ -1,7 +1,7 @@
-// A model on its way into a target, and the steps of that way. Their order, with the reason for each place, is the table in
-// convert/adapt.cpp.
+// A model during its conversion for a target, and the steps of the conversion. The table in convert/adapt.cpp has their
+// order, with the reason for each position.
 //
-// A step reads and changes one Adaptation and nothing else. It may rely on what the steps before it have done.
+// A step reads and changes one Adaptation and nothing else. It may rely on the results of the steps before it.
 #pragma once
 
 #include <optional>
@@ -24,18 +24,18 @@ struct Adaptation {
   const AdaptOptions& options;
   const Completeness completeness;
 
-  // Facts about the input that are gone once its tensors change.
+  // Facts about the input that cannot be determined once its tensors change.
   const Claims claims;
-  const std::optional<resources::StatedQuantization> stated;  // of a model with packed weights
+  const std::optional<resources::StatedQuantization> stated;  // for a model with packed weights
   const bool had_token_table;
 
-  // What the steps find out for those that follow.
+  // Results of steps for those that follow.
   std::optional<PackedGuard> packed;  // guard_codes
   std::vector<Renamed> renamed;       // follow_conventions
-  Quantization quant;                 // follow_conventions: what was asked for, by the names that tensors have now
+  Quantization quant;  // follow_conventions: the quantization that was asked for, by the current names of tensors
   std::vector<recipe::Decision> decisions;  // decide_types: one for each tensor
 
-  // What the caller learns.
+  // Reported to the caller.
   TensorChanges changes;      // about tensors
   std::vector<Change> lines;  // about everything else
   std::vector<LostKeys> lost;
@@ -52,28 +52,28 @@ void select_tensors(Adaptation& it);
 void guard_codes(Adaptation& it);
 // After: the metadata has the keys that were set.
 void set_metadata(Adaptation& it);
-// After: no packed weights are left that a cast or other names would apply to; their numbers are there instead.
+// After: no packed weights are left that a cast or other names would apply to; they are decoded.
 void decode_packed(Adaptation& it);
-// After: a model whose tensors and config.json are those of a directory has every tensor that config.json implies, if the
-// target is one that programs run. They would refuse it, or compute something else.
+// After: if programs run the target's files, a model in a directory's form has every tensor that its config.json
+// implies. Otherwise these programs would refuse it, or compute something else.
 void check_complete(Adaptation& it);
-// After: names, order of rows, keys and files follow the conventions of the target's readers.
+// After: names, row order, keys and files follow the conventions of the target's readers.
 void follow_conventions(Adaptation& it);
-// After: there are as many tensors as the target holds.
+// After: the target can hold this number of tensors.
 void check_count(Adaptation& it);
 // After: the target can hold all of the model but its tensors.
 void fit_parts(Adaptation& it);
 // After: dense tensors of floats have the type that was asked for.
 void cast_types(Adaptation& it);
-// After: it is decided for each tensor whether and how it is quantized.
+// After: for each tensor it is decided whether and how it is quantized.
 void decide_types(Adaptation& it);
 // After: the target can hold each tensor: its layout, type, rank, name and attributes.
 void fit_tensors(Adaptation& it);
-// After: what metadata and files state about the tensors is true of the tensors as they are now.
+// After: the statements of metadata and files about the tensors are true for the tensors as they are now.
 void restate_claims(Adaptation& it);
 // After: a directory has every tensor that its config.json implies, as it is written.
 void check_configured(Adaptation& it);
-// After: every tensor is what a container stores; packed weights are separate arrays again.
+// After: every tensor is in the form that a container stores; packed weights are separate arrays again.
 void separate_packed(Adaptation& it);
 
 }  // namespace steps

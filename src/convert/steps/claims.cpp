@@ -17,7 +17,7 @@
 namespace tare {
 namespace {
 
-// The plain float type of most of the tensors' bytes; nothing where most are something else.
+// The plain float type of most of the tensors' bytes; nothing if most have another type.
 std::optional<DType> common_float(const Model& model) {
   std::map<std::optional<DType>, std::uint64_t> bytes;
   for (const Tensor& tensor : model.tensors) {
@@ -69,7 +69,7 @@ void Claims::settle_dtype(Model& model, std::vector<Change>& lines) const {
                      .before = restated->before,
                      .after = std::string(resources::name_in_config(*now))});
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
+    if (error.kind() == ErrorKind::io) throw;  // the reader of the file reports that it does not parse
   }
 }
 
@@ -91,7 +91,7 @@ void forget_packing(Model& model, std::vector<Change>& lines) {
       file.blob = Blob::memory(Bytes(text.begin(), text.end()));
       for (const std::string& key : plain->keys) lines.push_back(needless(file.name, key, why));
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::io) throw;  // that it does not parse is told where it is read
+      if (error.kind() == ErrorKind::io) throw;  // the reader of the file reports that it does not parse
     }
   }
   std::erase_if(model.attachments, [&](const Attachment& file) {
@@ -115,7 +115,7 @@ void Claims::settle_count(const OwnKey& own, std::optional<std::uint64_t> now, M
   Map* const entries = value == nullptr ? nullptr : value->get<Map>();
   Value* const stated = entries == nullptr ? nullptr : entries->find(own.counts);
   if (stated == nullptr) return;
-  // What counts something else than the tensors' numbers cannot be counted again.
+  // If the stored count was not the element count, it cannot be updated: remove it.
   const bool counted = elements_ && now && *stated == Value(*elements_);
   if (counted)
     *stated = Value(*now);

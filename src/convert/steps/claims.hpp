@@ -1,4 +1,4 @@
-// What metadata and files say about the tensors, kept true when the tensors change.
+// Keeps the statements of metadata and files about the tensors true when the tensors change.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace tare {
 
 class Claims {
  public:
-  // Of the model as it was read.
+  // Takes the model as it was read.
   explicit Claims(const Model& model);
-  // Settles them for the model as it is to be written, with a line for each that had to change: the dtype of config.json
-  // where most weights are of another float type now, the quantization that files state where packed weights were decoded,
-  // the number of parameters that an index states.
+  // Corrects the statements for the model as it will be written, with a line for each change: the dtype of config.json
+  // if most weights have another float type now, the quantization that files state if packed weights were decoded, the
+  // number of parameters that an index states.
   void settle(Model& model, std::vector<Change>& lines) const;
 
  private:
@@ -26,12 +26,12 @@ class Claims {
   void settle_count(const OwnKey& own, std::optional<std::uint64_t> now, Model& model,
                     std::vector<Change>& lines) const;
 
-  bool packed_;  // by another program
+  bool packed_;  // the input has packed weights
   std::optional<DType> common_;
   std::optional<std::uint64_t> elements_;
 };
 
-// Takes away what the files of a model state about the packing of weights that are no longer packed.
+// Removes what the files of a model state about the packing of weights that are no longer packed.
 void forget_packing(Model& model, std::vector<Change>& lines);
 
 }  // namespace tare

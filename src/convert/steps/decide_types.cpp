@@ -1,4 +1,4 @@
-// Which type each tensor gets: casts that were asked for, and what is quantized by which method.
+// Decides the type of each tensor: casts that were asked for, and which method quantizes what.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace tare {
 namespace {
 
-// The bytes of a tensor that is not quantized. One that the target cannot hold at all is refused later.
+// The bytes of a tensor that is not quantized. A tensor that the target cannot hold at all is refused later.
 std::uint64_t kept_bytes(Tensor tensor, const Format& target, const AdaptOptions& options) {
   TensorChanges ignored;
   UnfitTypes unfit(target, options);
@@ -69,7 +69,7 @@ void steps::check_type(Adaptation& it) {
 void steps::cast_types(Adaptation& it) {
   AdaptOptions as_f32 = it.options;
   as_f32.dtype = DType::f32;
-  // Readers of some targets want certain tensors as f32, whatever the others are.
+  // Readers of some targets require certain tensors as f32, whatever the others are.
   const auto stays_f32 = [&](const Tensor& tensor) {
     return it.options.dtype && !it.options.keep_names && it.target.wants_f32 != nullptr &&
            it.target.wants_f32(it.model, tensor);

@@ -1,4 +1,4 @@
-// Files on their way into a target: carried, made, replaced by fields, refused.
+// Fits attached files to a target: carried, made, replaced by fields, or refused.
 #include "convert/steps/fit_files.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tare {
 namespace {
 
-// What is wrong with the files that say what config and vocabulary are.
+// Collects problems with the files that describe config and vocabulary.
 class FileProblems final : public Diagnostics {
  public:
   void warning(const Error& about) override {
@@ -22,7 +22,7 @@ class FileProblems final : public Diagnostics {
   void ignored_value(const Error& /*about*/) override {}  // one value, not the file
   const std::vector<Change>& remarks() const { return remarks_; }
   bool with(std::string_view file) const { return std::ranges::find(files_, file) != files_.end(); }
-  // The first about a file that `is_meant`; null when there is none.
+  // The first remark about a file for which `is_meant` is true; null if there is none.
   template <typename IsMeant>
   const Change* remark_on(const IsMeant& is_meant) const {
     const auto found = std::ranges::find_if(files_, is_meant);
@@ -31,12 +31,12 @@ class FileProblems final : public Diagnostics {
 
  private:
   std::vector<Change> remarks_;
-  std::vector<std::string> files_;  // of each
+  std::vector<std::string> files_;  // the file of each remark
 };
 
 bool has_weights(std::string_view file) {
   const auto ends = [&](std::string_view ending) { return file.ends_with(ending); };
-  // Of programs whose files are not read.
+  // Weight files of other programs, which Tare does not read.
   constexpr std::string_view kForeign[] = {".onnx", ".h5", ".msgpack"};
   return std::ranges::any_of(kForeign, ends) || std::ranges::any_of(formats(), [&](const Format& format) {
            return std::ranges::any_of(format.suffixes, ends);
@@ -61,8 +61,9 @@ std::string text_of(const Attachment& file) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What a file says that no field does, and stays behind with it. A file that cannot be read is told elsewhere. What changes
-// the results is named first and in full: a list that ends in "and 4 more" hides just the key that mattered.
+// Reports keys of a file that no field covers and that are lost with it. A file that cannot be parsed is reported
+// elsewhere. Keys that change the results come first and are all named: a list that ends in "and 4 more" could hide the
+// key that matters.
 template <typename KeysOf>
 void name_lost_keys(const Model& model, std::string_view name, const KeysOf& keys_of, std::string_view harm,
                     std::vector<Change>& lines, std::vector<LostKeys>& lost) {
@@ -95,7 +96,7 @@ void name_lost_config(const Model& model, std::vector<Change>& lines, std::vecto
   name_lost_keys(model, "config.json", keys_of, "which may change what the model computes", lines, lost);
 }
 
-// Which files a target without a place for files can do without, because its fields say what they say.
+// The files that a target without attachments can omit, because its fields cover them.
 struct FilePlan {
   std::vector<std::string> as_config, as_vocabulary, left_out, unplaced;
 
@@ -127,7 +128,7 @@ struct FilePlan {
         {.kind = ChangeKind::kept_as, .impact = Impact::detail, .items = std::move(names), .after = std::string(as)});
   }
 
-  // How a text becomes pieces is in the files that hold the vocabulary.
+  // The files with the vocabulary also define how a text becomes pieces.
   void tell_lost_rules(std::vector<Change>& lines) const {
     std::vector<std::string> names;
     for (const std::string& name : as_vocabulary)
@@ -140,7 +141,7 @@ struct FilePlan {
   }
 };
 
-// Whether a tokenizer.json adds special tokens to a text; false for one that cannot be read.
+// Returns whether a tokenizer.json adds special tokens to a text; false if it cannot be parsed.
 bool frames_texts(const Model& model) {
   const Attachment* const file = model.attachment("tokenizer.json");
   if (file == nullptr) return false;
@@ -152,8 +153,8 @@ bool frames_texts(const Model& model) {
   }
 }
 
-// A target whose fields hold what config.json and the tokenizer's files say needs no copy of those files, if they could
-// be read.
+// A target with fields for the content of config.json and the tokenizer's files needs no copy of those files, if they
+// could be parsed.
 void replace_by_fields(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                        std::vector<Change>& lines, std::vector<LostKeys>& lost) {
   const FileProblems problems = problems_with(model.attachments);
@@ -191,7 +192,7 @@ void replace_by_fields(Model& model, const Format& target, const AdaptOptions& o
   model.attachments.clear();
 }
 
-// A container may say that the head is a matrix of its own where there is none: it had to say something.
+// A container without a null for it may state an untied head although there is none; without a head, the model is tied.
 void tie_without_head(Model& model, std::vector<Change>& lines) {
   std::optional<bool>& tied = model.config.tie_word_embeddings;
   if (model.attachment("config.json") != nullptr || !tied || *tied || arch::ties_embeddings(model) != true) return;
@@ -200,7 +201,7 @@ void tie_without_head(Model& model, std::vector<Change>& lines) {
       filled_in("config", "tie_word_embeddings", "true", "there is no matrix for the head", Impact::changed));
 }
 
-// Without the files of a tokenizer, how it splits text is not known, and a tokenizer.json has to say something.
+// Without the files of a tokenizer, how it splits text is unknown, and a tokenizer.json has to state something.
 void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
   if (model.vocabulary.empty() || has_vocabulary_file(model) || !resources::is_byte_level(model.vocabulary)) return;
   lines.push_back({.kind = ChangeKind::remark,
@@ -209,7 +210,7 @@ void tell_guessed_splitting(const Model& model, std::vector<Change>& lines) {
                    .detail = "how the model splits text is not known; it is split as GPT-2 does"});
 }
 
-// What loads a directory begins with its config.json, or for an adapter with its own.
+// Programs that load a directory begin with its config.json, or with adapter_config.json for an adapter.
 void tell_unloadable(const Model& model, std::vector<Change>& lines) {
   if (model.tensors.size() < 2 || !model.config.empty() || model.attachment("config.json") != nullptr ||
       model.attachment("adapter_config.json") != nullptr)
@@ -219,7 +220,7 @@ void tell_unloadable(const Model& model, std::vector<Change>& lines) {
        .detail = "there is no config.json: programs that load such a directory cannot tell which model it is"});
 }
 
-// Files for programs that look for nothing else, from what is known without them.
+// Makes files for programs that read only files, from the config and vocabulary.
 void make_files(Model& model, std::vector<Change>& lines) {
   const std::size_t before = model.attachments.size();
   resources::complete(model, true);
@@ -243,9 +244,9 @@ void make_files(Model& model, std::vector<Change>& lines) {
 
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost) {
-  // Config and vocabulary say what these say, and make them again where they are wanted.
+  // Files that Tare made repeat the config and vocabulary, and are made again if the target needs them.
   std::erase_if(model.attachments, [](const Attachment& file) { return file.made; });
-  // A directory makes what is missing when it is written.
+  // A directory's writer makes the files that are missing.
   const bool makes_files = target.holds.wants_files || is_directory(target);
   if (makes_files) tie_without_head(model, lines);
   if (makes_files && !asked_to_drop(options, ModelPart::vocabulary) && !asked_to_drop(options, ModelPart::attachments))
@@ -256,7 +257,7 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
   if (asked_to_drop(options, ModelPart::attachments)) {
     std::vector<std::string> names;
     for (const Attachment& file : model.attachments) names.push_back(file.name);
-    // Files with weights in them first, and all of them.
+    // Files with weights come first, and all of them are named.
     const auto others = std::stable_partition(names.begin(), names.end(), has_weights);
     const auto weights = static_cast<std::size_t>(others - names.begin());
     lines.push_back({.kind = ChangeKind::dropped,
@@ -264,13 +265,13 @@ void fit_files(Model& model, const Format& target, const AdaptOptions& options, 
                      .part = "attachments",
                      .items = std::move(names),
                      .named = std::max<std::size_t>(weights, 8)});
-    // The config stays, and looks as if it were all that config.json said.
+    // The config is kept, but it is not all of config.json: name the lost keys.
     if (target.holds.config && !asked_to_drop(options, ModelPart::config)) name_lost_config(model, lines, lost);
     model.attachments.clear();
     return;
   }
   if (!target.holds.attachments) return replace_by_fields(model, target, options, refused, lines, lost);
-  // Carried as they are; that nothing can be read from them is worth a word all the same.
+  // The files are carried unchanged; still report if their vocabulary could not be read.
   if (!model.vocabulary.empty() || asked_to_drop(options, ModelPart::vocabulary) || !has_vocabulary_file(model)) return;
   const FileProblems problems = problems_with(model.attachments);
   lines.insert(lines.end(), problems.remarks().begin(), problems.remarks().end());

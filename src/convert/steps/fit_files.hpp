@@ -5,8 +5,8 @@
 
 namespace tare {
 
-// The part of fit_rest that is about files: those that the target wants are made, those that it has no place for are
-// replaced by config and vocabulary, or refused.
+// The part of fit_rest for files: makes the files that the target needs, and replaces those that it cannot hold by
+// config and vocabulary, or refuses them.
 void fit_files(Model& model, const Format& target, const AdaptOptions& options, Unplaced& refused,
                std::vector<Change>& lines, std::vector<LostKeys>& lost);
 

@@ -1,6 +1,6 @@
-// A target with a place for everything takes everything. One with fixed fields (ALT, MCF's ModelInfo) gets what it has
-// fields for, the documents' defaults where the source is silent, and a line for what stays behind. What would be lost
-// without being asked for (metadata keys, files that no field speaks for) is refused.
+// A target that can hold everything gets everything. A target with fixed fields (ALT, MCF's ModelInfo) gets what it has
+// fields for, documented defaults for what the source lacks, and a line for what is omitted. Anything else that would
+// be lost (metadata keys, files that no field covers) is refused unless the user asked to drop it.
 #include "convert/steps/fit_rest.hpp"
 
 #include <fmt/format.h>
@@ -26,10 +26,10 @@ bool has_place(const Format& target, std::string_view key) {
   return target.holds.metadata != Room::none && lists(target.holds.metadata_keys, key);
 }
 
-// A number, also when a container of texts carried it.
+// A number as text, also if a container with text-only metadata carried it.
 std::string spelled(const Value& value) { return value.text() != nullptr ? *value.text() : to_json(value); }
 
-// Why a target that has no place for a key of some container may do without it; empty: it may not.
+// Why a target that cannot hold a key of some container may omit it; empty if it may not.
 std::string reason_to_omit(const OwnKey& own, const Value& value, const Format& target, const Map& config) {
   if (own.about_file || own.about_set) return "it describes the original file";
   if (own.computed != nullptr && own.computed(value)) return "it is computed from the tensors";
@@ -40,7 +40,7 @@ std::string reason_to_omit(const OwnKey& own, const Value& value, const Format& 
   return {};
 }
 
-// What is about the file, or said elsewhere, is not lost.
+// Omits keys that describe the file or repeat other fields: nothing is lost.
 void leave_own_keys(Model& model, const Format& target, const AdaptOptions& options, std::vector<Change>& lines) {
   const Map config = asked_to_drop(options, ModelPart::config) || !target.holds.config ? Map() : model.config.to_map();
   for (const Format& format : formats())
@@ -61,7 +61,7 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
   bool only_texts = false;
   for (const auto& [key, value] : model.metadata) {
     const bool is_text = target.holds.metadata != Room::strings || value.text() != nullptr;
-    // With a place for everything, to drop metadata means everything.
+    // In a target that can hold all keys, dropping metadata means all of it.
     if (has_place(target, key) && is_text && !(drop && holds_all(target.holds.metadata_keys))) continue;
     unplaced.push_back(key);
     only_texts = only_texts || (has_place(target, key) && !is_text);
@@ -83,12 +83,13 @@ void fit_metadata(Model& model, const Format& target, const AdaptOptions& option
       {.kind = ChangeKind::dropped, .impact = Impact::lost, .part = "metadata", .items = std::move(unplaced)});
 }
 
-// The numbers that the target's readers count on and the source does not give, from the table. Only for models that are
-// transformers at all.
+// Fills in the numbers that the target's readers expect and the source lacks, from the table. Only for models that are
+// transformers.
 Change fill_defaults(Model& model, const Capabilities& holds) {
   Change filled{.kind = ChangeKind::defaulted, .impact = Impact::changed, .part = "config"};
   Config& config = model.config;
-  // What the model_type assumes takes precedence over what is usual. A container of any fields keeps config.json as it is.
+  // The defaults of the model_type take precedence over the usual ones. A container of any fields carries config.json
+  // unchanged.
   if (!holds.own_fields.empty()) {
     Config all = config;
     const Map assumed = resources::assume_fields(all, resources::ConfigFile(model));
@@ -116,7 +117,7 @@ Change fill_defaults(Model& model, const Capabilities& holds) {
   return filled;
 }
 
-// The rows of the embedding, which is what the word means; without one the number of tokens.
+// The number of rows of the embedding, which is what vocab_size means; without an embedding the number of tokens.
 std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   for (const Tensor& tensor : model.tensors)
     if (tensor.shape.rank() == 2 && arch::is_embedding(tensor.name) && std::in_range<std::int64_t>(tensor.shape[0]))
@@ -125,7 +126,7 @@ std::optional<std::int64_t> counted_vocabulary(const Model& model) {
   return static_cast<std::int64_t>(model.vocabulary.tokens.size());
 }
 
-// A container that has no field for vocab_size (ALT) could not say it; one that has expects it.
+// Counts vocab_size if the source has no field for it (ALT) and the target has one.
 void count_vocabulary(Model& model, const Format& target, std::vector<Change>& lines) {
   const Format* const source = find_format(model.format);
   if (model.config.vocab_size || source == nullptr || source->holds.has_field("vocab_size") ||
@@ -139,7 +140,7 @@ void count_vocabulary(Model& model, const Format& target, std::vector<Change>& l
 void leave_unplaced_fields(Model& model, const Format& target, std::vector<Change>& lines) {
   Config& config = model.config;
   std::vector<std::string> unplaced;
-  // Not lost where the way back counts the same.
+  // Not lost if converting back counts the same.
   if (!target.holds.has_field("vocab_size") && config.vocab_size == counted_vocabulary(model))
     config.vocab_size.reset();
   for (const ConfigField& field : config_fields()) {
@@ -189,7 +190,7 @@ void fit_vocabulary(Model& model, const Format& target, const AdaptOptions& opti
     clear();
   };
   const auto& tokens = vocabulary.tokens;
-  // The order of the merges is what matters about them, and a score can say it.
+  // Only the order of the merges matters, and scores can express it.
   if (!lists(target.holds.vocabulary_parts, "merges") && lists(target.holds.vocabulary_parts, "scores") &&
       resources::rank_by_merges(vocabulary)) {
     lines.push_back({.kind = ChangeKind::kept_as,

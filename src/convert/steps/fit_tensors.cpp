@@ -1,4 +1,4 @@
-// Every tensor as one that the target can hold, quantized as decided.
+// Changes every tensor to one that the target can hold, quantized as decided.
 #include <fmt/format.h>
 
 #include "base/glob.hpp"
@@ -34,7 +34,8 @@ void refuse_excess(const Tensor& tensor, const Format& target) {
       .remedy(Remedy::skip, escape_glob(tensor.name));
 }
 
-// Attributes that are parameters of a codec belong to the layout; other attributes need a target that stores attributes.
+// Attributes that are parameters of a codec belong to the layout; other attributes need a target that stores
+// attributes.
 void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& options) {
   const Codec* const codec = find_codec(tensor.layout);
   const auto own = [&](const std::string& key) { return codec != nullptr && lists(codec->parameters, key); };
@@ -51,7 +52,7 @@ void fit_attributes(Tensor& tensor, const Format& target, const AdaptOptions& op
   tensor.attributes = std::move(kept);
 }
 
-// What the caller learns about a tensor if quantization was asked for.
+// The report about a tensor if quantization was asked for.
 TensorOutcome outcome_of(const Tensor& tensor, TensorOutcome outcome) {
   outcome.name = tensor.name;
   outcome.type = dtype_name(tensor);

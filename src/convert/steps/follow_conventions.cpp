@@ -1,4 +1,4 @@
-// Names, order of rows, keys and files as the target's readers expect them.
+// Converts names, row order, keys and files to what the target's readers expect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tare {
 namespace {
 
-// Into a target without conventions of its own, a model keeps those of the container that it comes from.
+// In a target without conventions of its own, a model keeps those of the container that it comes from.
 void note_kept_names(Adaptation& it) {
   const Format* const from = find_format(it.model.format);
   if (from == nullptr || from->count_released == nullptr || from == &it.target) return;
@@ -27,7 +27,7 @@ void note_kept_names(Adaptation& it) {
                              count, count == 1 ? "tensor keeps its name" : "tensors keep their names", from->title)});
 }
 
-// The keys that the caller set. They count for more than those that a convention derives or forgets.
+// The keys that the caller set. They take precedence over those that a convention derives or removes.
 class SetKeys {
  public:
   explicit SetKeys(const Adaptation& it) : lines_(it.lines.size()) {
@@ -35,7 +35,7 @@ class SetKeys {
       if (const Value* const value = it.model.metadata.find(key)) keys_.set(key, *value);
     for (const auto& [key, value] : it.options.values) keys_.set(key, value);
   }
-  // What was forgotten under such a name was not lost.
+  // Restores the keys, and removes them from the lines about lost keys.
   void restore(Adaptation& it) const {
     for (const auto& [key, value] : keys_) it.model.metadata.set(key, value);
     for (std::size_t i = lines_; i < it.lines.size(); ++i) {
@@ -58,7 +58,7 @@ std::vector<Renamed> rename(Adaptation& it) {
   std::vector<Renamed> renamed;
   if (find_format(model.format) == &it.target) return renamed;
   if (it.target.adopt != nullptr) {
-    // A vocabulary that is to be dropped need not be one that the target's readers know.
+    // A vocabulary that is to be dropped need not be valid for the target's readers.
     Vocabulary unwanted;
     const bool drop = asked_to_drop(it.options, ModelPart::vocabulary);
     if (drop) std::swap(unwanted, model.vocabulary);
@@ -68,7 +68,7 @@ std::vector<Renamed> rename(Adaptation& it) {
     it.target.adopt(model, it.lines, renamed);
     asked.restore(it);
     if (drop) std::swap(unwanted, model.vocabulary);
-    // A model that had the target's conventions already has its keys from elsewhere.
+    // A model that already had the target's conventions has its keys from elsewhere.
     if (!renamed.empty())
       for (const resources::UnsaidRule& rule : unsaid)
         it.lines.push_back(
@@ -77,14 +77,14 @@ std::vector<Renamed> rename(Adaptation& it) {
              .detail = fmt::format("{}, and no key of {} says so", quote(rule.sentence), it.target.title)});
     return renamed;
   }
-  // If the target has files that describe a model, they are Hugging Face's, and so are the conventions.
+  // A target with files that describe a model has Hugging Face's files, and so its conventions.
   if (it.target.holds.wants_files || is_directory(it.target)) return release_conventions(model, it.lines);
   note_kept_names(it);
   return renamed;
 }
 
-// The layouts of quantized tensors before the conventions change. A convention that moves rows decodes what is not stored in rows,
-// which is reported like any other decoding.
+// The layouts of quantized tensors before the conventions change. A convention that moves rows decodes tensors that are
+// not stored in rows, which is reported like any other decoding.
 class LayoutsBefore {
  public:
   explicit LayoutsBefore(const Model& model) {
@@ -113,10 +113,10 @@ class LayoutsBefore {
   }
 
  private:
-  std::map<std::string, std::string, std::less<>> names_;  // of layouts, by tensor
+  std::map<std::string, std::string, std::less<>> names_;  // layout by tensor
 };
 
-// A key that was set takes precedence over files that state the same. Such files are left out.
+// A key that was set takes precedence over files that state the same. Such files are omitted.
 void prefer_set_keys(Adaptation& it) {
   Model& model = it.model;
   if (it.target.metadata == nullptr || (it.options.set.empty() && it.options.values.empty()) ||

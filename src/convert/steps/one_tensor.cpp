@@ -15,7 +15,7 @@
 namespace tare {
 namespace {
 
-// Which formats hold a layout, for a sentence.
+// The formats that hold a layout, for a message.
 std::string holders_of(std::string_view layout) {
   std::vector<std::string_view> names;
   for (const Format& format : formats())
@@ -28,7 +28,7 @@ bool is_plain_float(const Tensor& tensor) {
   return data != nullptr && data->type.empty() && is_float(data->dtype);
 }
 
-// Which methods the target has codecs for, for a sentence.
+// The methods that the target has codecs for, for a message.
 std::string methods_for(const Format& target) {
   std::vector<std::string_view> names;
   for (const Codec& codec : codecs())
@@ -38,14 +38,14 @@ std::string methods_for(const Format& target) {
                        : fmt::format("its methods are {}", fmt::join(names, ", "));
 }
 
-// Casts the numbers; attributes stay.
+// Casts the numbers and keeps the attributes.
 void cast_as_is(Tensor& tensor, DType to, Overflow overflow) {
   Map attributes = std::move(tensor.attributes);
   tensor = cast(tensor, to, overflow);
   tensor.attributes = std::move(attributes);
 }
 
-// A cast that was asked for. Reports how many numbers overflow, if that is accepted.
+// Performs a cast that was asked for. Reports how many numbers overflow, if that is accepted.
 void cast_as_told(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes) {
   const Component& data = *tensor.component("data");
   const DType to = *options.dtype;
@@ -60,7 +60,7 @@ void cast_as_told(Tensor& tensor, const AdaptOptions& options, TensorChanges& ch
                    .count = count,
                    .detail = options.overflow == Overflow::clamp ? "clamped" : "now infinite"},
                   tensor.name);
-  // Only a cast of floats to integers loses what follows the point.
+  // Only a cast of floats to integers loses fractions.
   const bool truncates = !is_float(to) && (!data.type.empty() || is_float(data.dtype));
   cast_as_is(tensor, to, options.overflow);
   changes.add({.kind = ChangeKind::cast,

@@ -1,5 +1,5 @@
-// What a conversion can do to one tensor: encode, decode and cast it, and make it one that the target can hold. Each function
-// reports what it did to `changes`.
+// The operations on one tensor: encode, decode and cast it, and fit it to the target. Each function reports what it did
+// to `changes`.
 #pragma once
 
 #include <functional>
@@ -17,33 +17,34 @@ namespace tare {
 // An error about the tensor.
 Error refused(ErrorKind kind, std::string_view rule, const Tensor& tensor, std::string_view sentence);
 
-// Whether a dense tensor has more components than its data. What they mean is known only to the program that wrote them.
+// Returns whether a dense tensor has more components than its data. Only the program that wrote them knows their
+// meaning.
 bool has_extras(const Tensor& tensor);
 
-// Throws `convert.type` unless the target can hold the float type that is asked for: a number that is rounded to another type would
-// have to be widened again.
+// Throws `convert.type` unless the target can hold the float type that is asked for: otherwise a number that was
+// rounded to the type would have to be widened again.
 void require_type(const AdaptOptions& options, const Format& target);
 
-// Throws `convert.quant` unless the target can hold what `method` makes; an empty one makes nothing.
+// Throws `convert.quant` unless the target can hold the result of `method`; an empty method has no result.
 void require_room(std::string_view method, const Format& target);
 
-// Encodes a tensor by `method`, unless it is encoded so already.
+// Encodes a tensor by `method`, unless it is already encoded that way.
 void quantize(Tensor& tensor, const std::string& method, const Format& target, const Quantization& how,
               unsigned threads, TensorChanges& changes, TensorOutcome& outcome);
 
 // Turns codes into floats.
 void decode(Tensor& tensor, const Codec& codec, const AdaptOptions& options, TensorChanges& changes);
 
-// Casts a dense tensor of floats to `options.dtype`, if that is given. Integers stay what they are.
+// Casts a dense tensor of floats to `options.dtype`, if that is given. Integers are not changed.
 void cast_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes);
 
 // Decodes and casts a quantized tensor to `options.dtype`, if that is given, even if the target could hold the codes.
 void decode_if_asked(Tensor& tensor, const AdaptOptions& options, TensorChanges& changes);
 
-// Decodes and casts a tensor to `type`, whatever it is.
+// Decodes and casts any tensor to `type`.
 void cast_to(DType type, Tensor& tensor, AdaptOptions options, TensorChanges& changes);
 
-// Decodes a tensor whose layout the target cannot hold. Throws `convert.layout` if that is not possible.
+// Decodes a tensor if the target cannot hold its layout. Throws `convert.layout` if that is not possible.
 void fit_layout(Tensor& tensor, const Format& target, const AdaptOptions& options, TensorChanges& changes);
 
 // Tensors of types that the target cannot hold. They are collected first, so that one error names all of them.
@@ -64,9 +65,9 @@ class UnfitTypes {
   std::size_t count_ = 0;
 };
 
-// Casts a tensor whose type the target cannot hold: to the type that was asked for, or without loss to a wider one. If neither
-// is possible, the tensor goes to `unfit`. `refuse_widening` is called before a tensor is widened, and throws for one whose numbers
-// are codes.
+// Casts a tensor if the target cannot hold its type: to the type that was asked for, or without loss to a wider one. If
+// neither is possible, the tensor goes to `unfit`. `refuse_widening` is called before a tensor is widened, and throws
+// if its numbers are codes.
 void fit_types(Tensor& tensor, const Format& target, const AdaptOptions& options, UnfitTypes& unfit,
                TensorChanges& changes, const std::function<void()>& refuse_widening);
 

@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-// Why the arrays are not a tensor, for a sentence; empty where nothing more is known.
+// Why the arrays do not form a tensor, for a message; empty if unknown.
 std::string reason(const Model& model, const std::string& codes) {
   const StatedPacking stated = resources::stated_packing(model);
   std::string why = codec::packs::why_not_joined(model, stated, codes);

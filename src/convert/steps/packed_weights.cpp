@@ -1,5 +1,5 @@
-// Packed weights (GPTQ, AWQ and others): several arrays that other programs store for one tensor. `open` joins them to one tensor;
-// the first of these steps decodes them if the tensor changes, the last one separates them again.
+// Packed weights (GPTQ, AWQ and others): several arrays that other programs store for one tensor. `open` joins them to
+// one tensor; the first of these steps decodes them if the tensor changes, the last one separates them again.
 #include "codecs/packs/join.hpp"
 #include "convert/steps/adaptation.hpp"
 #include "convert/steps/one_tensor.hpp"
@@ -8,8 +8,8 @@
 namespace tare {
 namespace {
 
-// If config.json does not come along, what it states about the packing goes into the metadata, unless the arrays tell it by
-// themselves. Two examples are GPTQ's two ways to store zero points, and the number of bits in MLX's arrays.
+// If config.json is not carried, its statement about the packing goes into the metadata, unless the arrays alone are
+// unambiguous. Two ambiguous cases are GPTQ's two ways to store zero points, and the number of bits in MLX's arrays.
 void keep_statement(Adaptation& it) {
   Model& model = it.model;
   if (!it.stated || it.target.holds.metadata == Room::none || resources::stated_in_files(model)) return;
@@ -19,7 +19,7 @@ void keep_statement(Adaptation& it) {
   if (!all_tell) model.metadata.set(resources::kPackingKey, resources::packing_text(*it.stated));
 }
 
-// Checks that a reader of the output will find the same packed weights. Files that lie next to the input do not count.
+// Checks that a reader of the output will find the same packed weights. Files in the input's directory do not count.
 void expect_packed_again(const Model& model) {
   if (!codec::packs::has_joined(model)) return;
   Model output;

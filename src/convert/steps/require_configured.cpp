@@ -1,5 +1,5 @@
-// A directory is checked against its own config.json before it is written: programs that load it fill what is missing with
-// random numbers, and say so in a line that nobody reads.
+// Checks a directory against its own config.json before it is written: programs that load it fill missing tensors with
+// random numbers, with a warning that is easy to overlook.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 using arch::Dialect;
 using arch::Role;
 
-// config.json as its readers see it: of a model that also sees, the part about the language.
+// config.json as its readers see it: for a multimodal model, the part about the language.
 class ConfigView {
  public:
   explicit ConfigView(Map root) : root_(std::move(root)), file_(root_) {
@@ -61,7 +61,7 @@ class ConfigView {
   const Map* part_ = nullptr;
 };
 
-// Whether the class that config.json names has a matrix that makes tokens of vectors. Without a name it is the usual one.
+// Returns whether the class that config.json names has a head for tokens. Without a name, the usual class does.
 bool has_language_head(const ConfigView& config) {
   const List* const classes = resources::get<List>(config.root(), "architectures");
   if (classes == nullptr || classes->empty()) return true;
@@ -74,7 +74,7 @@ bool has_language_head(const ConfigView& config) {
 arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   Config fields = resources::parse_config(write_json(config.own(), {}));
   resources::assume_fields(fields, config.file());
-  // Every class of these families takes it for as many.
+  // Every class of these families defaults to the number of heads.
   if (!fields.num_key_value_heads) fields.num_key_value_heads = fields.num_attention_heads;
   arch::Sizes sizes = arch::sizes_of(family, fields);
   const std::string type = config.text("model_type");
@@ -82,7 +82,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
     const auto first = config.count(a);
     return first ? first : config.count(b);
   };
-  // Of a part, the class around it may tie the two by itself.
+  // For a part of a multimodal model, the outer class may tie the two by itself.
   const bool tied = config.flag("tie_word_embeddings").value_or(family.ties || config.is_part());
   sizes.has_head = has_language_head(config) && !tied;
   sizes.experts = either("num_local_experts", "num_experts");
@@ -93,7 +93,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   sizes.some_mixtures =
       sizes.mixture && (config.count("decoder_sparse_step").value_or(1) != 1 ||
                         (plain != nullptr && plain->get<List>() != nullptr && !plain->get<List>()->empty()));
-  // Their classes do not look at the key, and have the biases that they have.
+  // Their classes ignore the key and have fixed biases.
   constexpr std::string_view kOwnBiases[] = {"mistral", "mixtral", "ministral3", "qwen2", "qwen2_moe", "phi3"};
   const bool looks = std::ranges::find(kOwnBiases, type) == std::end(kOwnBiases);
   sizes.biases_attention = looks && config.flag("attention_bias").value_or(false);
@@ -103,7 +103,7 @@ arch::Sizes sizes_in(const arch::Family& family, const ConfigView& config) {
   return sizes;
 }
 
-// Compares the tensors with what is expected of them, and keeps the first few that are not so.
+// Compares the tensors with the expected ones, and keeps the first few that differ.
 class Comparison {
  public:
   Comparison(const Model& model, const arch::Family& family, bool packed)
@@ -111,8 +111,8 @@ class Comparison {
     for (const Tensor& tensor : model.tensors) tensors_.emplace(tensor.name, &tensor);
   }
 
-  // What the names of the family begin with; nothing if there are none. A norm or a head alone ("norm.weight") could be
-  // anybody's.
+  // The prefix of the family's names; nothing if no tensor has one. A norm or a head alone ("norm.weight") is not
+  // enough: other models have these names as well.
   std::optional<arch::Root> root() const {
     for (const Tensor& tensor : model_.tensors)
       if (const auto name = arch::parse(family_, Dialect::hugging_face, tensor.name);
@@ -144,7 +144,7 @@ class Comparison {
     return true;
   }
 
-  // All experts of the layer are in one tensor.
+  // Returns whether all experts of the layer are in one tensor.
   bool is_stacked(arch::TensorName name) const {
     name.expert.reset();
     name.role = name.role == Role::expert_down ? Role::stacked_down : Role::stacked_gate_up;
@@ -164,7 +164,7 @@ class Comparison {
     }
   }
 
-  // Weights that another program packed are several arrays, under the name of their module.
+  // Packed weights are several arrays, under the name of their module.
   bool has_arrays(std::string_view name) {
     const std::string_view module = name.substr(0, name.rfind('.') + 1);
     if (sorted_.empty()) {

@@ -1,4 +1,4 @@
-// Which tensors are converted: those that match, without those to skip.
+// Selects the tensors to convert: those that match, without those to skip.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ void require_matches(const Model& model, const std::vector<std::string>& globs, 
   }
 }
 
-// If the token table was not asked for, the tokens are of no use, and may take a thousand times as many bytes as the tensors that
-// were asked for. A vocabulary in files that are carried along stays.
+// If the token table was not asked for, the tokens are of no use, and may take a thousand times the bytes of the
+// tensors that were asked for. A vocabulary in attached files is kept.
 void leave_out_vocabulary(Adaptation& it) {
   Model& model = it.model;
   if (it.options.match.empty() || model.vocabulary.empty() || !it.had_token_table || has_token_table(model)) return;

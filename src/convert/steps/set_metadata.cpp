@@ -1,4 +1,4 @@
-// Metadata keys that the caller sets.
+// Sets metadata keys for the caller.
 #include <fmt/format.h>
 
 #include "base/printable.hpp"
@@ -20,9 +20,9 @@ Value parse_setting(const std::string& key, const std::string& text, const Model
     wire::TreeBounds bounds;
     value = wire::read_json(text, bounds);
   } catch (const Error&) {
-    return text;  // not JSON at all
+    return text;  // not JSON
   }
-  // Where the target has no type for it, a list or an object is the text that was given: other programs can read that.
+  // If the target has no type for a list or an object, the given text is stored: other programs can read that.
   if (is_list(value) || value.get<Map>() != nullptr) {
     const Value* const before = model.metadata.find(key);
     const bool stays_list = is_list(value) && before != nullptr && is_list(*before);
@@ -36,14 +36,14 @@ Value parse_setting(const std::string& key, const std::string& text, const Model
   return value;
 }
 
-// `text`: as it was given, for words.
+// `text`: as it was given, for messages.
 void set_key(Adaptation& it, const std::string& key, Value value, const std::string& text) {
   const auto refuse = [&](std::string_view sentence) {
     throw Error(ErrorKind::usage, "convert.set", fmt::format("{}={}: {}", quote(key), text, sentence));
   };
   if (const std::string* const said = value.text(); said != nullptr && it.target.set_problem != nullptr)
     if (const std::string problem = it.target.set_problem(key, *said); !problem.empty()) refuse(problem);
-  // Programs that read a key expect one or the other.
+  // Programs that read a key expect either a list or a single value.
   const Value* const before = it.model.metadata.find(key);
   if (before != nullptr && it.target.holds.metadata == Room::tree && is_list(*before) != is_list(value))
     refuse(is_list(value) ? "the model has this key, and its value is not a list"

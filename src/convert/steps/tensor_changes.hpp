@@ -1,4 +1,4 @@
-// What was done to tensors, with one entry for all tensors to which the same was done.
+// Changes to tensors, with one entry for all tensors that were changed in the same way.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace tare {
 
 class TensorChanges {
  public:
-  // `change` has no items; `name` becomes one.
+  // `change` has no items; `name` is added as one.
   void add(Change change, const std::string& name) {
     const Key key(change.kind, change.before, change.after, change.count, change.detail);
     const auto [found, is_new] = places_.emplace(key, all_.size());
     if (is_new) all_.push_back(std::move(change));
     all_[found->second].items.push_back(name);
   }
-  // Whether a tensor has another type now.
+  // Returns whether any tensor has another type now.
   bool any_type() const {
     return std::ranges::any_of(all_, [](const Change& change) {
       return change.kind == ChangeKind::quantized || change.kind == ChangeKind::cast ||

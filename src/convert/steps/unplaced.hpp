@@ -1,4 +1,4 @@
-// What has no place in a target.
+// Parts of a model that a target cannot hold.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace tare {
 
-// What has no place in the target and may only be omitted when that is asked for. Everything is looked at before it is
-// refused, so that one error names all.
+// Parts of a model that the target cannot hold and that may be omitted only if the user asks for it. They are collected
+// first, so that one error names all.
 class Unplaced {
  public:
   explicit Unplaced(const Format& target) : target_(target) {}
@@ -26,7 +26,7 @@ class Unplaced {
     if (things_.empty()) return;
     Error error(ErrorKind::lossy, "convert.room",
                 fmt::format("{} cannot hold {}", target_.name, fmt::join(things_, ", ")));
-    // Into a container of bare weights, everything that is not about the tensors goes by one option.
+    // For a container of bare weights, one option drops everything but the tensors.
     const bool bare = !target_.holds.vocabulary && !target_.holds.attachments;
     if (bare && std::ranges::find(parts_, ModelPart::metadata) == parts_.end()) error.remedy(Remedy::weights_only);
     for (const ModelPart part : parts_) error.remedy(Remedy::drop, name_of(part));
